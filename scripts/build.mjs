@@ -1,6 +1,7 @@
 /**
- * Builds what the package ships: bin/NAME for every tool and bin/pmdaNAME for every agent, which load packs of bin/parts; man pages and
- * completion in dist, the chart page in share/web, and the library in dist (ESM, CommonJS, types). `--bin` builds all but the library.
+ * Builds the contents of the package: bin/NAME for every tool and bin/pmdaNAME for every agent, which load packs of bin/parts; man pages and
+ * completion in dist, the chart page in share/web, the library in dist (ESM, CommonJS, types), and lists of bundled packages in dist.
+ * `--bin` builds all but the library and the lists.
  */
 import {
   chmodSync,
@@ -14,9 +15,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beginBuild } from './lib/built.mjs'
+import { bundledPackages } from './lib/bundled.mjs'
 import { bundleLibrary, keepDeclarations } from './lib/library.mjs'
 import { bundlePrograms, hashOf, packFile } from './lib/programs.mjs'
 import { install, packageBin, run, top } from './lib/run.mjs'
+import { billOfMaterials, NOTICES, SBOM, thirdPartyNotices } from './lib/sbom.mjs'
 
 install()
 const binOnly = process.argv.includes('--bin')
@@ -36,14 +39,14 @@ const ENTRIES = {
   mmv: 'mmv/index.ts',
   node: 'node/index.ts',
 }
-/** Entry points for browsers, which take ES modules alone. */
+/** Entry points for browsers, as ES modules only. */
 const BROWSER = { 'archive-browser': 'archive-browser.ts' }
-/** Processes of `npm start`. */
+/** Processes of `pcp-ts start`. */
 const PARTS = ['collector', 'recorder', 'charts']
-/** What importing alone has an effect of: apart from the others. */
+/** Entry points with side effects on import, kept separate. */
 const REGISTER = { 'node-register': 'node/register.ts' }
 
-/** CommonJS has no import.meta.url: createRequire takes the file's name as well. */
+/** CommonJS has no import.meta.url; createRequire accepts the file name instead. */
 const cjs = { format: 'cjs', define: { 'import.meta.url': '__filename' } }
 
 const SHEBANG = '#!/usr/bin/env node'
@@ -57,7 +60,7 @@ const common = {
   legalComments: 'none',
 }
 
-/** Loads a table: a TypeScript module of ours that imports others only as types or on demand. */
+/** Loads a table: a TypeScript module whose imports are types or dynamic. */
 async function loadTable(file) {
   const { code } = await transform(readFileSync(join(top, 'src', file), 'utf8'), {
     loader: 'ts',
@@ -66,13 +69,13 @@ async function loadTable(file) {
   return import(`data:text/javascript,${encodeURIComponent(code)}`)
 }
 
-/** The module of a unit that is a file or a folder. */
+/** Returns the module of a file or a folder. */
 function moduleOf(folder, name) {
   const file = `${folder}/${name}.ts`
   return existsSync(join(top, 'src', file)) ? `./${file}` : `./${folder}/${name}/index.ts`
 }
 
-/** The text of each program: of commands, agents' daemons, threads, and `npm start` with its parts. */
+/** Returns the source of each program: commands, agents' daemons, threads, and the parts of `pcp-ts start`. */
 function programTexts(tools, agents) {
   return {
     ...Object.fromEntries(
@@ -91,10 +94,10 @@ function programTexts(tools, agents) {
   }
 }
 
-/** The program of a command; one that is known by more than one name is one program. */
+/** Returns the program of a command; commands with several names share one. */
 const programOf = ({ name, file = name }) => file.replaceAll('/', '-')
 
-/** What loads the packs: in a file of its own, as every program needs it. */
+/** Builds the loader of packs, in a separate file because every program needs it. */
 async function buildLauncher(parts, packs) {
   const hashes = Object.fromEntries([...packs].map(([name, text]) => [name, hashOf(text)]))
   await build({
@@ -113,49 +116,39 @@ async function buildLauncher(parts, packs) {
   })
 }
 
-/** An executable, or the file of a thread: three words that load a program. */
+/** Writes an executable, or the file of a thread, which loads its program. */
 function writeProgram(file, text) {
   writeFileSync(file, text)
   if (text.startsWith(SHEBANG)) chmodSync(file, 0o755)
 }
 
-/** Keeps the `bin` of package.json in step with the tables; written only when they differ. */
-function declareCommands(names) {
-  const file = join(top, 'package.json')
-  const text = readFileSync(file, 'utf8')
-  const manifest = JSON.parse(text)
-  manifest.bin = Object.fromEntries(names.sort().map((name) => [name, `bin/${name}`]))
-  const now = `${JSON.stringify(manifest, null, 2)}\n`
-  if (now !== text) writeFileSync(file, now)
-}
-
-/** Removes what an earlier build has left. */
+/** Removes files of earlier builds. */
 function keepOnly(folder, names) {
   for (const name of readdirSync(folder))
     if (!names.includes(name)) rmSync(join(folder, name), { recursive: true })
 }
 
-/** Programs that are found by their names beside what starts them: threads of daemons, and `npm start` with its parts. */
+/** Programs located by name beside the program that starts them: threads of daemons, and the parts of `pcp-ts start`. */
 const LOADED = {
   'agent-worker': 'pmcd/agent-worker.ts',
+  'agent-daemon': 'pmcd/agent-daemon.ts',
+  'agent-check': 'pmcd/agent-check.ts',
   'archive-thread': 'pmproxy/archive-thread.ts',
-  start: 'start/main.ts',
   ...Object.fromEntries(PARTS.map((name) => [`start-${name}`, `start/${name}-part.ts`])),
 }
 
 async function buildPrograms() {
-  const { TOOLS } = await loadTable('tools/registry.ts')
+  const { TOOLS: all } = await loadTable('tools/registry.ts')
   const { AGENTS } = await loadTable('agents/registry.ts')
+  const tools = all.filter(({ subcommandOf }) => subcommandOf === undefined)
   const bin = join(top, 'bin')
   const parts = join(bin, 'parts')
   mkdirSync(parts, { recursive: true })
   // The package is ESM; its commands are CommonJS.
   writeFileSync(join(bin, 'package.json'), '{ "type": "commonjs" }\n')
   const daemons = AGENTS.map(({ name }) => `pmda${name}`)
-  const forScripts = new Set(TOOLS.filter(({ isForScripts }) => isForScripts).map(({ name }) => name))
-  const commands = [...TOOLS.map(({ name }) => name), ...daemons]
-  declareCommands(commands.filter((name) => !forScripts.has(name)))
-  const { packs, ids } = await bundlePrograms(top, programTexts(TOOLS, AGENTS))
+  const commands = [...tools.map(({ name }) => name), ...daemons]
+  const { packs, ids, files } = await bundlePrograms(top, programTexts(tools, AGENTS))
   for (const [name, text] of packs) writeFileSync(join(parts, packFile(name)), text)
   await buildLauncher(parts, packs)
   const run = (name, program, hasOwnVersion) =>
@@ -163,29 +156,46 @@ async function buildPrograms() {
       join(bin, name),
       `${SHEBANG}\nrequire('./parts/launch.cjs').run('${ids.get(program)}'${hasOwnVersion ? ', true' : ''})\n`,
     )
-  for (const tool of TOOLS) run(tool.name, programOf(tool), tool.hasOwnVersion)
+  for (const tool of tools) run(tool.name, programOf(tool), tool.hasOwnVersion)
   for (const name of daemons) run(name, name, true)
   const loaded = Object.keys(LOADED).map((name) => `${name}.cjs`)
   for (const name of Object.keys(LOADED))
     writeProgram(join(parts, `${name}.cjs`), `require('./launch.cjs').part('${ids.get(name)}')\n`)
   mkdirSync(join(top, 'dist'), { recursive: true })
-  keepOnly(join(top, 'dist'), ['api', 'cjs', 'completion', 'esm', 'man', 'types', 'types-cjs'])
+  keepOnly(join(top, 'dist'), ['api', 'cjs', 'completion', 'esm', 'man', 'types', 'types-cjs', SBOM, NOTICES])
   keepOnly(bin, [...commands, 'package.json', 'parts'])
   keepOnly(parts, [...[...packs.keys()].map(packFile), ...loaded, 'launch.cjs'])
+  return files
 }
 
 async function buildLibrary() {
   const dist = join(top, 'dist')
   for (const part of ['esm', 'cjs', 'types', 'types-cjs'])
     rmSync(join(dist, part), { recursive: true, force: true })
-  await bundleLibrary(top, { ...ENTRIES, ...REGISTER }, BROWSER, dist)
+  const files = await bundleLibrary(top, { ...ENTRIES, ...REGISTER }, BROWSER, dist)
   writeFileSync(join(dist, 'cjs', 'package.json'), '{ "type": "commonjs" }\n')
   if (run(packageBin('tsc'), ['-p', 'tsconfig.build.json']) !== 0) process.exit(1)
   keepDeclarations(join(dist, 'types'), Object.values({ ...ENTRIES, ...BROWSER, ...REGISTER }))
   cpSync(join(dist, 'types'), join(dist, 'types-cjs'), { recursive: true })
   writeFileSync(join(dist, 'types-cjs', 'package.json'), '{ "type": "commonjs" }\n')
+  return files
 }
 
-await Promise.all([buildPrograms(), buildUi(), generateToolDocuments()])
-if (!binOnly) await buildLibrary()
+/** Writes the bill of materials and the licenses of bundled packages. */
+function writeLists(bundled) {
+  const read = (name) => readFileSync(join(top, name), 'utf8')
+  const packages = bundledPackages(top, bundled)
+  const sbom = billOfMaterials(
+    JSON.parse(read('package.json')),
+    packages,
+    JSON.parse(read('package-lock.json')),
+  )
+  writeFileSync(join(top, 'dist', SBOM), `${JSON.stringify(sbom, null, 2)}\n`)
+  const notices = thirdPartyNotices(packages, { notice: read('NOTICE'), license: read('LICENSE') })
+  writeFileSync(join(top, 'dist', NOTICES), notices)
+}
+
+const [programs, page] = await Promise.all([buildPrograms(), buildUi(), generateToolDocuments()])
+if (!binOnly)
+  writeLists({ 'bin/parts': programs, 'share/web': page.bundled, 'dist/esm, dist/cjs': await buildLibrary() })
 isDone()

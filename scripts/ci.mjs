@@ -1,8 +1,8 @@
 /**
- * What a newcomer does, and then what only the reference can tell: install, lint, types, the README's test command, interop against Debian's PCP
- * where the machine can install it, and the reference's own test suite. Ends with the slowest tests, the time of each step, and the line
- * 'N passed, N failed'. Needs nothing but Node, as nothing is installed yet. `.ci/run [STEP...]` starts it, all steps or those named (`qa` for
- * all lists of the suite); CONTRIBUTING.md describes it.
+ * Continuous integration: install, lint, types and the README's test command; then interop against Debian's PCP, if the machine can install
+ * it, and the reference's own test suite. Prints the slowest tests, the time of each step, and finally 'N passed, N failed'. Only needs
+ * Node, as nothing is installed yet. `.ci/run [STEP...]` runs all steps or the named ones (`qa` for all lists of the suite); see
+ * CONTRIBUTING.md.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,10 +13,10 @@ import { nameOf, slowest } from './lib/ci/progress.mjs'
 import { notRun, runStep } from './lib/ci/step.mjs'
 
 const MINUTE_MS = 60_000
-/** The whole run ends within an hour, however busy the machine is. */
+/** Time limit of the whole run, however busy the machine is. */
 const LIMIT_MS = Number(process.env.CI_MINUTES ?? 58) * MINUTE_MS
 const NEEDED_BYTES = 2e9
-/** Lists of the suite wait more than they work. */
+/** Lists of the suite mostly wait, so two run at a time. */
 const LISTS_AT_ONCE = 2
 
 const top = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -40,6 +40,7 @@ const KNOWN = [
   'types',
   'types of the page',
   'build',
+  'site',
   'test',
   'fuzz',
   'interop',
@@ -48,7 +49,7 @@ const KNOWN = [
 ]
 const unknown = wanted.filter((name) => !KNOWN.includes(name.startsWith('qa ') ? 'qa' : name))
 if (unknown.length > 0) {
-  console.error(`.ci/run: no such step: ${unknown.join(', ')}; there are ${KNOWN.join(', ')}`)
+  console.error(`.ci/run: no such step: ${unknown.join(', ')}; steps are ${KNOWN.join(', ')}`)
   process.exit(1)
 }
 
@@ -57,7 +58,7 @@ process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
 
 const left = killAll(() => orphans(top))
 if (left.length > 0)
-  console.log(`killed what an earlier run left behind: ${left.map(({ command }) => command).join('; ')}`)
+  console.log(`killed processes of an earlier run: ${left.map(({ command }) => command).join('; ')}`)
 for (const place of places()) if (freeBytes(place) < NEEDED_BYTES) console.log(lackOfSpace(place))
 console.log(`seed of the random tests: PCP_TS_SEED=${env.PCP_TS_SEED}`)
 
@@ -67,23 +68,24 @@ if (
   const hasSetup = existsSync(join(top, '../shared/qa/setup-pcp'))
   const reference = hasSetup ? prepareReference() : undefined
   const checks = Promise.all([
-    step('lint', 10, ['node_modules/.bin/biome', 'check', '--error-on-warnings', '.']),
+    step('lint', 10, ['npm', 'run', '--silent', 'lint']),
     step('types', 10, ['node_modules/.bin/tsc', '-p', 'tsconfig.json']),
     step('types of the page', 10, ['node_modules/.bin/tsc', '-p', 'src/ui']),
   ])
-  // Everything below shares one build; none of it builds again.
+  // All following steps share this build. The site needs only the sources.
+  const site = step('site', 10, ['node', 'scripts/docs.mjs', 'build'])
   const isBuilt = await step('build', 10, ['node', 'scripts/build.mjs'])
-  await checks
+  await Promise.all([checks, site])
   if (!isBuilt) skip(['test', 'fuzz', 'interop', 'lines', 'qa'], 'the build failed')
   else {
     await testThenInterop(reference)
-    // Tests of the suite count what happens in so many seconds: beside the rest some of them fail.
+    // Tests of the suite count events within seconds, so some fail if run beside the other steps.
     await lists(reference)
   }
-} else skip(['lint', 'types', 'test', 'fuzz', 'interop', 'lines', 'qa'], 'the installation failed')
+} else skip(['lint', 'types', 'site', 'test', 'fuzz', 'interop', 'lines', 'qa'], 'the installation failed')
 finish()
 
-/** Installs the reference and a browser; resolves to whether both are there. */
+/** Installs the reference and a browser; resolves to whether both are available. */
 async function prepareReference() {
   const isInstalled = await step('reference', 25, ['../shared/qa/setup-pcp'], {
     hint: () =>
@@ -98,19 +100,22 @@ async function prepareReference() {
 
 async function testThenInterop(reference) {
   await step('test', 30, ['npm', 'test', '--silent'], { isLive: true })
-  // How far two minutes lead depends on the machine: what they find is printed, and fails a run once it is a test.
+  // How much two minutes find depends on the machine, so findings are printed, and only fail a run once they are tests.
   await step('fuzz', 6, ['node', 'scripts/fuzz.mjs', '--all', '--minutes', '2', '--explore'])
   if (reference === undefined)
-    if (wanted.length > 0) skip(['interop', 'lines', 'qa'], 'there is no ../shared/qa/setup-pcp')
-    else console.log('interop and the suite of the reference: not run, as there is no ../shared/qa/setup-pcp')
+    if (wanted.length > 0) skip(['interop', 'lines', 'qa'], '../shared/qa/setup-pcp is missing')
+    else
+      console.log(
+        'interop and the suite of the reference: not run, because ../shared/qa/setup-pcp is missing',
+      )
   else if (await reference) {
     await step('interop', 40, ['npm', 'run', '--silent', 'test:interop'], { isLive: true })
-    // As with fuzzing: what made-up lines find is printed, and fails a run once it is in the list of the interop test.
+    // As with fuzzing, findings are printed, and only fail a run once they are in the list of the interop test.
     await step('lines', 10, ['node', 'scripts/lines.mjs', '--count', '500', '--seed', env.PCP_TS_SEED])
   } else skip(['interop', 'lines'], 'the reference could not be installed')
 }
 
-/** Runs the lists of the reference's suite: each has its own processes, network and directories, so two run side by side. */
+/** Runs the lists of the reference's suite, two at a time; each has its own processes, network and directories. */
 async function lists(reference) {
   if (reference === undefined) return
   if (!(await reference)) return skip(['qa'], 'the reference could not be installed')
@@ -122,7 +127,7 @@ async function lists(reference) {
   await Promise.all(Array.from({ length: LISTS_AT_ONCE }, lane))
 }
 
-/** Runs a step and keeps its result; resolves to whether nothing failed. `hint` is added to the output of a failure. */
+/** Runs a step and records its result; resolves to whether nothing failed. `hint` is added to the output of a failure. */
 async function step(name, limitMinutes, command, { isLive = false, hint } = {}) {
   if (!isWanted(name)) return true
   const rest = LIMIT_MS - (performance.now() - began)
@@ -140,7 +145,7 @@ async function step(name, limitMinutes, command, { isLive = false, hint } = {}) 
   return false
 }
 
-/** Counts steps as failed that cannot run. */
+/** Counts steps that cannot run as failed. */
 function skip(names, why) {
   for (const name of names.filter(isWanted)) {
     results.push(notRun(name, why))
@@ -173,7 +178,7 @@ function finish() {
     }),
   )
   const sum = (key) => results.reduce((total, result) => total + result[key], 0)
-  if (results.length === 0) skip(wanted, 'there is no such step')
+  if (results.length === 0) skip(wanted, 'no such step')
   if (sum('failed') > 0) console.log(`PCP_TS_SEED=${env.PCP_TS_SEED} repeats the random tests of this run`)
   console.log(`${Math.round((performance.now() - began) / MINUTE_MS)} minutes`)
   console.log(`${sum('passed')} passed, ${sum('failed')} failed`)
@@ -184,7 +189,7 @@ function print(title, lines) {
   if (lines.length > 0) console.log(`== ${title}\n${lines.join('\n')}`)
 }
 
-/** Where the steps write. */
+/** Directories to which the steps write. */
 function places() {
   return [top, tmpdir(), '/var/tmp']
 }
@@ -194,7 +199,7 @@ function freeBytes(place) {
     const { bavail, bsize } = statfsSync(place)
     return bavail * bsize
   } catch {
-    return Number.POSITIVE_INFINITY // no such place
+    return Number.POSITIVE_INFINITY // missing directory
   }
 }
 

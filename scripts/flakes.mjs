@@ -1,7 +1,7 @@
 /**
  * Runs the tests many times and prints which fail: `npm run flakes -- [OPTION...] [unit|e2e...] [-- VITEST ARGUMENT...]`.
- * Each run gets an empty temporary directory and an empty home of its own; files and processes that outlive it are
- * printed as well. Ends with status 1 when a test failed or anything was left behind.
+ * Each run gets an empty temporary directory and an empty home directory; files and processes that outlive it are
+ * reported too. Exits with status 1 if a test failed or anything was left behind.
  */
 import { spawn } from 'node:child_process'
 import {
@@ -47,9 +47,9 @@ const projects = positionals.filter((arg) => arg === 'unit' || arg === 'e2e')
 const others = positionals.filter((arg) => !projects.includes(arg))
 const [runs, load, slowest] = [option.runs, option.load, option.slowest].map(Number)
 
-/** By test: its failures' messages, and how long it took. */
+/** By test: messages of its failures, and durations. */
 const tests = new Map()
-/** Files and processes left behind, by what they look like, with the number of runs. */
+/** Files and processes left behind, by pattern, with the number of runs. */
 const remains = new Map()
 let failedRuns = 0
 
@@ -70,7 +70,7 @@ process.exitCode = failedRuns > 0 || remains.size > 0 ? 1 : 0
 /** Runs the suite once and adds its results to the tables. */
 async function runOnce(number) {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-'))
-  // Short names: paths of sockets are limited.
+  // Short names, because paths of sockets are limited.
   const [temporary, home, report] = ['t', 'h', 'report.json'].map((name) => join(dir, name))
   chmodSync(dir, 0o755) // some tests start programs as another user
   mkdirSync(temporary)
@@ -80,7 +80,7 @@ async function runOnce(number) {
   const began = performance.now()
   const status = await vitest(report, seed, {
     ...{ TMPDIR: temporary, HOME: home, ...SETTINGS },
-    // What test/lib/environment.ts would set up, and remove before it is looked at.
+    // test/lib/environment.ts would otherwise set these up and remove them before they can be checked.
     PCP_TS_TEST_DIR: dir,
   })
   const seconds = Math.round((performance.now() - began) / 1000)
@@ -146,7 +146,7 @@ function addReport(path, status) {
   return { passed, failed }
 }
 
-/** Files that a run left, without the random part of their names. */
+/** Returns files left by a run, without the random part of their names. */
 function leftFiles(dir) {
   return readdirSync(dir).map((name) => {
     const isDirectory = statSync(join(dir, name), { throwIfNoEntry: false })?.isDirectory() ?? false

@@ -1,6 +1,6 @@
 /**
- * Feeds the parsers of outside bytes with inputs that look for new paths: `npm run fuzz -- NAME --minutes N`, or `--all`. Bundles test/fuzz
- * first, as the engine reads V8's coverage of the bundled files. CONTRIBUTING.md: Fuzzing
+ * Feeds the parsers of untrusted bytes with inputs that search for new paths: `npm run fuzz -- NAME --minutes N`, or `--all`. Bundles
+ * test/fuzz first, because the engine reads V8's coverage of the bundled files. CONTRIBUTING.md: Fuzzing
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { bundleSources } from './lib/run-sources.mjs'
 
 install()
 process.chdir(top)
-/** Files beside a source are found from the bundle too. */
+/** Lets the bundle find files beside a source. */
 const ownUrls = {
   name: 'own-urls',
   setup: ({ onLoad }) =>
@@ -22,13 +22,13 @@ const ownUrls = {
       loader: 'ts',
     })),
 }
-/** Other entries than those of test/fuzz/entries.ts, for tests of the engine. */
+/** Replaces the entries of test/fuzz/entries.ts in tests of the engine. */
 const table = process.env.FUZZ_ENTRIES && resolve(process.env.FUZZ_ENTRIES)
 const otherTable = {
   name: 'other-table',
   setup: ({ onResolve }) => onResolve({ filter: /\/entries\.ts$/ }, () => table && { path: table }),
 }
-// A replay runs in this thread: an input that hangs would keep it from handling signals.
+// A replay runs in this thread; an input that hangs would block signal handlers.
 if (!process.argv.includes('--replay'))
   for (const name of ['SIGINT', 'SIGTERM']) process.on(name, () => process.exit(130))
 const engine = ['test/fuzz/engine/main.ts', 'test/fuzz/engine/thread.ts']

@@ -1,4 +1,4 @@
-/** Writes docs/pmapi-map.md from docs/pmapi-map.json: each function of the PMAPI, what does its work here, and its test. */
+/** Writes docs/reference/pmapi-map.md from docs/reference/pmapi-map.json: each function of the PMAPI, what does its work here, and its test. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -27,13 +27,13 @@ export function mapPage(rows, head = HEAD) {
     }
     const { c, ts, why, test } = row
     const folder =
-      test === undefined ? '' : `[${test.replace('test/', '').replace('.test.ts', '')}](../${test})`
+      test === undefined ? '' : `[${test.replace('test/', '').replace('.test.ts', '')}](../../${test})`
     lines.push(`| ${c.join(', ')} | ${ts ?? `not needed: ${why}`} | ${folder} |`)
   }
   return `${lines.join('\n')}\n`
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  const rows = JSON.parse(readFileSync(join(top, 'docs', 'pmapi-map.json'), 'utf8'))
-  writeFileSync(join(top, 'docs', 'pmapi-map.md'), mapPage(rows))
+  const rows = JSON.parse(readFileSync(join(top, 'docs', 'reference', 'pmapi-map.json'), 'utf8'))
+  writeFileSync(join(top, 'docs', 'reference', 'pmapi-map.md'), mapPage(rows))
 }

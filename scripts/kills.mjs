@@ -1,6 +1,6 @@
 /**
- * Kills every command that changes archives 1,000 times at random moments and checks that no record is lost: `npm run kills --
- * [--kills N] [--command NAME] [--seed N]`. Hours for all commands; test/e2e/kills.test.ts is the short run of it.
+ * Kills every command that changes archives 1,000 times at random times and checks that no record is lost: `npm run kills --
+ * [--kills N] [--command NAME] [--seed N]`. Takes hours for all commands; test/e2e/kills.test.ts is a short run.
  */
 import { parseArgs } from 'node:util'
 import { cleanEnv, install, packageBin, run } from './lib/run.mjs'
@@ -30,7 +30,7 @@ const COMMANDS = [
   ...['pmlogrewrite', 'pmloglabel', 'pmlogmv', 'pmlogcp', 'retention', 'pmlogger'],
 ]
 if (values.command !== undefined && !COMMANDS.includes(values.command)) {
-  console.error(`kills: no command ${values.command}: there are ${COMMANDS.join(', ')}`)
+  console.error(`kills: unknown command ${values.command}; commands are ${COMMANDS.join(', ')}`)
   process.exit(1)
 }
 install()

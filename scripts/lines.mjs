@@ -1,6 +1,6 @@
 /**
- * Runs made-up command lines here and in the reference: `npm run lines -- [--seed N] [--count N] [--tool NAME]`. Bundles the search first, as
- * it reads option tables from the sources. CONTRIBUTING.md: Made-up command lines
+ * Runs generated command lines here and in the reference: `npm run lines -- [--seed N] [--count N] [--tool NAME]`. Bundles the search first,
+ * because it reads option tables from the sources. CONTRIBUTING.md: Made-up command lines
  */
 import { alone, buildIfChanged, top } from './lib/run.mjs'
 import { bundleSources } from './lib/run-sources.mjs'

@@ -1,6 +1,6 @@
 /**
- * The parity report: `npm run parity [-- AGENT...]`. For each catalogue how many metrics are there as the reference has them, and,
- * where the reference is installed, how many values agree. Ends with status 1 when something differs.
+ * Prints the parity report: `npm run parity [-- AGENT...]`. For each catalogue it counts the metrics that are defined as in the reference
+ * and, if the reference is installed, the values that agree. Exits with status 1 if anything differs.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,9 +1,9 @@
 /**
- * Runs a list of the reference's own test suite with our commands in place of the installed ones.
+ * Runs a list of the reference's own test suite with our commands instead of the installed ones.
  * `npm run qa LIST [--part K/N] [option...]`, LIST one of live, archive, agents, more, tools; `--part` runs every Nth test from the Kth on; other
  * options go to the runner. Needs the runner and the installed reference, as root: PCP_QA names the runner's folder (default ../shared/qa).
- * The runner gives each run processes, a network and PCP's directories of its own, and this script a /tmp and a /var/tmp, so that lists can run
- * side by side. What failing tests printed stays in /var/tmp/pcp-ts-qa, by list.
+ * The runner isolates the processes, network and PCP directories of each run, and this script /tmp and /var/tmp, so that lists can run
+ * side by side. Output of failing tests stays in /var/tmp/pcp-ts-qa, by list.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -21,13 +21,13 @@ import { join, resolve } from 'node:path'
 import { note } from './lib/ci/progress.mjs'
 import { alone, buildIfChanged, cleanEnv, top } from './lib/run.mjs'
 
-/** More unexpected failures than these have one cause, and are not run again. */
+/** More unexpected failures than this have a common cause, and are not repeated. */
 const MOST_AGAIN = 5
-/** How often the runner's progress is looked at: less than the shortest test takes. */
+/** Polling interval of the runner's progress; shorter than the shortest test. */
 const WATCH_MS = 50
-/** Where a run sees its place: both directories for temporary files, which may hold the place and the runner, are covered. */
+/** Where the work folder is mounted inside a run: the directories for temporary files, which may contain it and the runner, are covered. */
 const INSIDE = '/run/pcp-ts-qa'
-/** Seconds for a test: tests that start a hundred commands take longer than the runner's 180 on a busy machine. */
+/** Time limit of a test. Tests that start a hundred commands take longer than the runner's 180 s on a busy machine. */
 const TEST_SECONDS = 420
 /** `RUNNERS PLACE CHECKOUT OPTION...`: tests name temporary files after process numbers, which are the same in each run. */
 const IN_PLACE = `set -e
@@ -54,12 +54,12 @@ const suite = ['qa', list, ...given].join(' ')
 const place = join('/var/tmp/pcp-ts-qa', [list, ...given].join(' ').replace(/[^\w]+/g, '-'))
 rmSync(place, { recursive: true, force: true })
 mkdirSync(place, { recursive: true })
-// Another list may be running what is built.
+// Another list may be using the build.
 alone('npm run qa', () => {
   buildIfChanged()
   enableServices()
 })
-// Agents of ours have texts and rules of their own.
+// Our agents have different help texts and rules.
 const known = join(
   top,
   'test',
@@ -71,14 +71,12 @@ const causes = new Map(
     .split('\n')
     .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
 )
-/** Tests that failed first, and passed when the runner or this script ran them once more: each is a defect of ours or of the test. */
+/** Tests that passed only when repeated by the runner or this script: each reveals a defect here or in the test. */
 const unsteady = new Set()
 const results = await runTests('kept', ['--list', listFile()])
 const surprises = [...results].filter(([test, result]) => result === 'FAIL' && !causes.has(test))
 if (surprises.length > 0 && surprises.length <= MOST_AGAIN) {
-  console.log(
-    `failed twice, run once more in a place of its own: ${surprises.map(([test]) => test).join(' ')}`,
-  )
+  console.log(`failed twice, run once more separately: ${surprises.map(([test]) => test).join(' ')}`)
   for (const [test, result] of await runTests(
     'kept-again',
     surprises.map(([test]) => test),
@@ -90,7 +88,7 @@ if (surprises.length > 0 && surprises.length <= MOST_AGAIN) {
 const count = (wanted) => [...results.values()].filter((result) => result === wanted).length
 for (const [test, result] of results) {
   if (result === 'FAIL' && !causes.has(test)) fail(`unexpected failure: ${test}`)
-  // A known failure that passes is a mistake in the list of them; 'now and then' says that it may.
+  // A known failure that passes is a mistake in the list, unless it is marked 'now and then'.
   if (result === 'pass' && causes.has(test) && !causes.get(test).startsWith('now and then'))
     fail(`passes but is listed as known to fail: ${test}`)
 }
@@ -99,7 +97,7 @@ for (const test of unsteady) {
   note({ suite, test, again: true })
   console.log(`passed only when run once more: ${test}${causes.has(test) ? ` (${causes.get(test)})` : ''}`)
 }
-// Only what failing tests printed is of use afterwards.
+// Afterwards only the output of failing tests is useful.
 for (const name of [
   'checkout',
   'runner',
@@ -120,15 +118,15 @@ function fail(why) {
   process.exitCode = 1
 }
 
-/** Runs tests and keeps what failing ones print in a folder; resolves to the result of each: pass, FAIL or skip. */
+/** Runs tests and keeps the output of failing ones in a folder; resolves to the result of each: pass, FAIL or skip. */
 function runTests(kept, which) {
   const args = [qa, place, top, kept, ...which, ...options]
   const runner = spawn('unshare', ['--mount', 'bash', '-c', IN_PLACE, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
     env: cleanEnv({
-      // The suite expects what 6.0.3 shows between two observations (docs/differences.md, Interpolation).
+      // The suite expects the values of 6.0.3 between two observations (docs/explanation/differences.md, Interpolation).
       PCP_INTERP_EARLIER: '1',
-      // Its loggers belong to another account than its clients (docs/differences.md, pmlogger).
+      // Its loggers and clients run under different accounts (docs/explanation/differences.md, pmlogger).
       PCP_ARCHIVE_MODE: '0644',
       PMLOGGER_ACCESS: 'allow * : all;',
     }),
@@ -163,10 +161,10 @@ function runTests(kept, which) {
   })
 }
 
-/** Calls `attempted` with each test that the runner begins, and again when it repeats one: each time it writes the number into a file. */
+/** Calls `attempted` for each attempt at a test; the runner writes its number into a file each time. */
 function watchAttempts(file, attempted) {
   watchFile(file, { interval: WATCH_MS }, (now, before) => {
-    // Each command that a test starts reads the file.
+    // Each command of a test reads the file, which changes its stat.
     if (now.mtimeMs === before.mtimeMs) return
     const test = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
     if (/^\d+$/.test(test)) attempted(test)
@@ -175,8 +173,8 @@ function watchAttempts(file, attempted) {
 }
 
 /**
- * The list for the runner, or its part. The runner takes pmdate for one of the agents, which stand in with --agents alone, and then misses it.
- * Without --agents it is the reference's in the tests that use it beside others of ours.
+ * Returns the list for the runner, or its part. The runner takes pmdate for an agent, and replaces agents only with --agents. Without
+ * it, pmdate is removed from the list, so tests use the reference's pmdate beside our other commands.
  */
 function listFile() {
   const lines = readFileSync(join(qa, 'lists', list), 'utf8')
@@ -188,7 +186,7 @@ function listFile() {
   return `${INSIDE}/${list}`
 }
 
-/** Takes `--part K/N` out of the options: 1/1 where there is none. */
+/** Removes `--part K/N` from the options; 1/1 without one. */
 function withoutPart(given) {
   const at = given.indexOf('--part')
   if (at < 0) return { part: 1, parts: 1, options: given }
@@ -201,8 +199,8 @@ function withoutPart(given) {
 }
 
 /**
- * The start scripts of the reference warn on standard output when a service is not enabled for good, and its tests take
- * that for a difference. Debian enables services by systemd alone, which is hidden from the tests.
+ * The start scripts of the reference warn on standard output if a service is not enabled permanently, which its tests
+ * report as a difference. Debian enables services through systemd only, which is hidden from the tests.
  */
 function enableServices() {
   const links = readdirSync('/etc/rc3.d')

@@ -1,7 +1,7 @@
 /**
- * Runs the tests on a fresh machine: installs, builds what has changed, then unit and end-to-end tests with our own daemons on loopback.
- * `npm test -- interop` (or `npm run test:interop`) runs what needs the reference, `fuzz` the long fuzz runs.
- * Ends with the line 'N passed, N failed'.
+ * Runs the tests on a fresh machine: installs, builds if needed, then runs unit and end-to-end tests with our daemons on loopback.
+ * `npm test -- interop` (or `npm run test:interop`) runs tests that need the reference, `fuzz` the long fuzz runs.
+ * Prints 'N passed, N failed' at the end.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,10 +16,10 @@ const projects = named.length > 0 ? named : ['unit', 'e2e']
 alone('npm test', () => buildIfChanged('all'))
 const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-test-'))
 const report = join(dir, 'report.json')
-// Interop tests are two projects: of one the files run beside each other.
+// There are two interop projects; the files of one run in parallel.
 const args = ['run', ...projects.flatMap((name) => ['--project', name === 'interop' ? 'interop*' : name])]
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]
-// CI wants to know which tests are slow, and which one hangs.
+// CI reports slow and hanging tests.
 if (process.env.CI_PROGRESS !== undefined)
   reporters.push(`--reporter=${join(top, 'scripts', 'lib', 'ci', 'reporter.mjs')}`)
 const env = cleanEnv({ NO_COLOR: '1' })
@@ -33,7 +33,7 @@ try {
     totals.numFailedTests +
     totals.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length
 } catch {
-  failed = 1 // the runner ended before it could report
+  failed = 1 // the runner exited without a report
 }
 rmSync(dir, { recursive: true, force: true })
 if (status !== 0 && failed === 0) failed = 1

@@ -1,4 +1,4 @@
-/** `pcp-ts/archive` for bundlers that build for a browser: all of it but the files of this machine. docs/archives.md */
+/** `pcp-ts/archive` for browsers: all of it except access to files on disk. docs/reference/archive-library.md */
 export { Archive, type ArchiveOptions } from './archive/archive.ts'
 export { ArchiveImport, IMPORT_DOMAIN } from './archive/import/archive-import.ts'
 export type { ImportMetric, MetricOptions } from './archive/import/import-metric.ts'

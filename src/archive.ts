@@ -1,4 +1,4 @@
-/** Archives: `pcp-ts/archive`. docs/archives.md */
+/** Archives: `pcp-ts/archive`. docs/reference/archive-library.md */
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { ArchiveImport } from './archive/import/archive-import.ts'
@@ -13,12 +13,12 @@ export type { ArchiveControl, ArchiveRange, SampleRange } from './pmapi/archive-
 export { archiveFiles } from './sys/archive-files.ts'
 export { type ArchiveOutputOptions, archiveOutput } from './sys/archive-output.ts'
 
-/** What an archive says about itself; what is not given is this host, UTC and this process. */
+/** Label and options of an archive; the defaults are this host, UTC and this process. */
 export type CreateOptions = Partial<WriterOptions>
 
 /**
- * Begins an archive of one's own data: BASE.meta, BASE.index and BASE.0, which its first record makes. EEXIST then, when there
- * is an archive of that name.
+ * Creates an archive for data of a program. Its first record makes the files BASE.meta, BASE.index and BASE.0, and throws EEXIST
+ * if there is an archive of that name.
  */
 export function createArchive(base: string, options: CreateOptions = {}): ArchiveImport {
   return new ArchiveImport(

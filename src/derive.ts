@@ -1,4 +1,4 @@
-/** Derived metrics over any source, without Node: `pcp-ts/derive`. docs/derived.md */
+/** Derived metrics over any source, without Node: `pcp-ts/derive`. docs/reference/derived-metrics.md */
 export { type LoadOptions, loadDerived } from './derive/config.ts'
 export { getControl, setControl, setControls } from './derive/controls.ts'
 export {
@@ -17,10 +17,10 @@ export { parseEquivalences } from './derive/equivalence.ts'
 export type {
   AggregateName,
   BinaryOp,
+  ExplicitMeta,
   Expr,
   NumberExpr,
   RankName,
-  StatedMeta,
   SyntaxFault,
   UnaryName,
 } from './derive/expr.ts'

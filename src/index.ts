@@ -13,7 +13,7 @@ export {
   type IndomSpec,
   type Labels,
   type LabelValue,
-  // A 'metric specification' is a client's `host:metric[instance]`; here it is a row of an agent's table.
+  // A 'metric specification' is a client's `host:metric[instance]`; here it is a row of an agent's metric table.
   type MetricSpec as AgentMetricSpec,
   openAgent,
   ProcFile,

@@ -1,4 +1,4 @@
-/** Checks the code against docs/architecture.md, whose layer table this reads. */
+/** Checks the code against the layer table of docs/architecture.md. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,11 +12,11 @@ const rows = [...document.matchAll(/^\| `([a-z-]+)` \| ([0-9.]+) \| (pure|) *\|/
 const LAYERS: Record<string, number> = Object.fromEntries(
   rows.map(([, folder, layer]) => [folder!, Number(layer)]),
 )
-/** Folders the browser uses: no folder but these, no node: module and no Buffer. */
+/** Folders that the browser uses: they import only each other, no node: module and no Buffer. */
 const PURE = rows.filter((row) => row[3] === 'pure').map((row) => row[1]!)
-/** Packages that need no Node either. */
+/** Packages that do not need Node. */
 const PURE_PACKAGES = ['fzstd', 'js-lzma', 'preact', 'preact/hooks', '@preact/signals', 'uplot']
-/** Folders whose sub-folders or files stand beside each other and never import one another. */
+/** Folders whose entries are independent of each other and never import one another. */
 const SIBLINGS = ['agents', 'tools']
 
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
@@ -29,9 +29,9 @@ function importsOf(file: string): string[] {
   return [...found].map((match) => match[1] ?? match[2] ?? match[3]!)
 }
 
-/** Top folder of a source file, or '' for the entry points beside the folders. */
+/** Returns the top folder of a source file, or '' for entry points beside the folders. */
 const folderOf = (file: string): string => (file.includes('/') ? file.slice(0, file.indexOf('/')) : '')
-/** First two steps of a path: `agents/linux`, `tools/pminfo.ts`. */
+/** Returns the first two parts of a path: `agents/linux`, `tools/pminfo.ts`. */
 const unitOf = (file: string): string =>
   file
     .split('/')
@@ -44,7 +44,7 @@ test('the layer table lists every folder, and no other', () => {
   expect(Object.keys(LAYERS).sort()).toEqual([...folders].sort())
 })
 
-test('the files that the document names exist', () => {
+test('the files named in the document exist', () => {
   const table = document.slice(document.indexOf('## One idea, one place'), document.indexOf('## Errors'))
   const named = [
     ...table.matchAll(/`([\w./-]+\.tsx?)`/g),
@@ -55,7 +55,7 @@ test('the files that the document names exist', () => {
   expect(paths.filter((path) => !files.includes(path))).toEqual([])
 })
 
-/** Returns the shortest way along imports from a file back to itself. */
+/** Returns the shortest cycle of imports through a file. */
 function circleOf(start: string, graph: Map<string, string[]>): string[] | undefined {
   const cameFrom = new Map<string, string>()
   const queue = [start]
@@ -74,7 +74,7 @@ function circleOf(start: string, graph: Map<string, string[]>): string[] | undef
   return undefined
 }
 
-test('no file imports itself by way of others, types included', () => {
+test('no file imports itself indirectly, including types', () => {
   const graph = new Map(
     files.map((file) => {
       const targets = importsOf(file).filter((target) => target.startsWith('.'))
@@ -115,7 +115,7 @@ test('agents and tools never import their siblings', () => {
   expect(wrong).toEqual([])
 })
 
-test('what the browser uses needs no Node', () => {
+test('code used in the browser does not need Node', () => {
   const wrong: string[] = []
   for (const file of files) {
     if (!PURE.includes(folderOf(file))) continue
@@ -131,7 +131,7 @@ test('what the browser uses needs no Node', () => {
   expect(wrong).toEqual([])
 })
 
-test('no file is longer than 600 lines, tables of data apart', () => {
+test('no file is longer than 600 lines, except data tables', () => {
   const isTable = (text: string): boolean => text.startsWith('/** Data:')
   const long = files.filter((file) => {
     const text = readFileSync(join(src, file), 'utf8')
@@ -140,8 +140,8 @@ test('no file is longer than 600 lines, tables of data apart', () => {
   expect(long).toEqual([])
 })
 
-test('nothing branches on the text of a message', () => {
-  // Whether a message adds anything to PCP's text for its code.
+test('no code branches on the text of a message', () => {
+  // Compares a message with PCP's text to see whether it adds anything.
   const allowed = ['tools/lib/open-error.ts']
   const branches = /\bmessage\.(?:includes|startsWith|endsWith|match)\(|\.test\([\w.]*\bmessage\)/
   const found = files.filter((file) => branches.test(readFileSync(join(src, file), 'utf8')))

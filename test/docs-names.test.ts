@@ -1,4 +1,4 @@
-/** Names in docs, man pages and comments: pages and headings exist, variables are read, and every variable that is read is named. */
+/** Names in docs, man pages and comments: pages and headings exist, variables are read, and all variables read are documented. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -12,11 +12,13 @@ const filesIn = (dir: string, pattern: RegExp): readonly string[] =>
 const textOf = (file: string): string => readFileSync(file, 'utf8')
 
 const SOURCES = filesIn('src', /\.tsx?$/)
+/** A page without the lines that only the site shows, whose links the build of the site checks. */
+const pageOf = (file: string): string => textOf(file).replace(/^<!-- site: .*-->$/gm, '')
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...filesIn('docs', /\.md$/)].filter((page) =>
   existsSync(page),
 )
 
-/** The address that a heading has on a page. */
+/** Returns the anchor of a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
@@ -24,9 +26,9 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N}_ -]/gu, '')
     .replaceAll(' ', '-')
 
-test('links between pages lead somewhere', () => {
+test('links between pages have targets', () => {
   const broken = PAGES.flatMap((page) =>
-    Array.from(textOf(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)/g)).flatMap(
+    Array.from(pageOf(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)/g)).flatMap(
       ([link, path = '', anchor]) => {
         const target = path === '' ? page : join(dirname(page), path)
         if (!existsSync(target)) return [`${page}: ${link}`]
@@ -39,7 +41,17 @@ test('links between pages lead somewhere', () => {
   expect(broken).toEqual([])
 })
 
-test('pages that texts and comments name exist', () => {
+test('the index page of each section links to every page of the section', async () => {
+  const script = new URL('../scripts/site/contents.mjs', import.meta.url).href
+  const { contentsOf } = (await import(script)) as {
+    contentsOf: (dir: string) => { nav: { text: string }[]; sidebar: Record<string, unknown> }
+  }
+  const { nav, sidebar } = contentsOf('docs')
+  expect(nav.map(({ text }) => text)).toEqual(['Start', 'How to', 'Reference', 'Explanation', 'Developing'])
+  expect(Object.keys(sidebar)).toContain('/how-to/')
+})
+
+test('pages named in texts and comments exist', () => {
   const files = [
     ...SOURCES,
     ...PAGES,
@@ -58,14 +70,14 @@ test('pages that texts and comments name exist', () => {
   expect([...new Set(missing)]).toEqual([])
 })
 
-/** Variables of our own tests and of how our programs start each other. */
+/** Variables internal to our tests and to processes starting each other. */
 const PRIVATE = /^PCP_TS_|^PCPQA_|^PCP_REPORT_IN_BACKGROUND$/
 const VARIABLE = /\b(?:PCP|PMCD|PMTIME|PMPROXY|PMIE|PMLOGGER|PMNS|PMDA|PROC|XFS|LINUX|KVM)_[A-Z0-9_]+\b/g
-/** Names that look like variables and are not: constants, and scripts by the name of their settings. */
+/** Names that look like variables but are constants, codes of warnings or scripts. */
 const OTHER =
-  /^PMNS_(?:CHILD|IDS|NAMES|TRAVERSE)$|^PMCD_(?:(?:ADD|DROP|RESTART)_AGENT|\w+_CHANGE|WAIT)$|^(?:PMIE|PMLOGGER)_(?:CHECK|DAILY|MERGE|REWRITE)$/
+  /^PCP_DEP\d{4}$|^PMNS_(?:CHILD|IDS|NAMES|TRAVERSE)$|^PMCD_(?:(?:ADD|DROP|RESTART)_AGENT|\w+_CHANGE|WAIT)$|^(?:PMIE|PMLOGGER)_(?:CHECK|DAILY|MERGE|REWRITE)$/
 
-/** A source without comments. */
+/** Returns a source without comments. */
 const codeOf = (file: string): string =>
   textOf(file)
     .replace(/\/\*[\s\S]*?\*\//g, '')
@@ -77,8 +89,8 @@ const isRead = new Set(
   ).filter((name) => name.match(VARIABLE)?.[0] === name && !PRIVATE.test(name) && !OTHER.test(name)),
 )
 
-test('every variable that is read is in the list of docs/environment.md', () => {
-  const listed = new Set(textOf('docs/environment.md').match(VARIABLE))
+test('every variable that is read is in the list of docs/reference/environment.md', () => {
+  const listed = new Set(textOf('docs/reference/environment.md').match(VARIABLE))
   expect([...isRead].filter((name) => !listed.has(name)).sort()).toEqual([])
 })
 
@@ -93,7 +105,7 @@ test('every variable that docs and man pages name is read', async () => {
   )
   for (const file of [...filesIn('scripts', /\.mjs$/), ...filesIn('test', /\.ts$/)])
     for (const name of textOf(file).match(VARIABLE) ?? []) if (PRIVATE.test(name)) used.add(name)
-  // Of these the option of the agent is the end of the name.
+  // Of these, the agent's option is the end of the name.
   const prefixes = SOURCES.flatMap((file) =>
     Array.from(codeOf(file).matchAll(/`(PCP_[A-Z]+_)\$\{/g), ([, name]) => name!),
   )

@@ -1,4 +1,4 @@
-/** What entry points export: constants in whole groups, and each group somewhere. */
+/** Exports of the entry points: constants in complete groups, and each group somewhere. */
 import { expect, test } from 'vitest'
 import * as archive from '../src/archive.ts'
 import * as index from '../src/index.ts'
@@ -13,7 +13,7 @@ import * as pmda from '../src/pmda/index.ts'
 
 type Exports = Readonly<Record<string, unknown>>
 
-/** Constants of PCP by what their names begin with; those of one group are used together. */
+/** Groups PCP's constants by prefix; those of one group are used together. */
 function groupsOf(modules: readonly Exports[]): ReadonlyMap<string, readonly string[]> {
   const names = modules.flatMap((module) => Object.keys(module))
   const groupOf = (name: string): string | undefined =>
@@ -29,7 +29,7 @@ function groupsOf(modules: readonly Exports[]): ReadonlyMap<string, readonly str
 const GROUPS = groupsOf([types, units, ids, labels, events, values])
 const ENTRIES: Readonly<Record<string, Exports>> = { index, pmapi, pmda, archive }
 
-test('the groups are those of pmapi.h that a program needs', () => {
+test('the groups are the ones of pmapi.h that a program needs', () => {
   expect([...GROUPS.keys()].sort()).toEqual(
     [
       'LABEL_',
@@ -45,19 +45,19 @@ test('the groups are those of pmapi.h that a program needs', () => {
 })
 
 for (const [group, names] of GROUPS) {
-  test(`${group} is exported by the client library, whole`, () => {
+  test(`${group} is exported completely by the client library`, () => {
     for (const name of names) {
       expect(pmapi, name).toHaveProperty(name)
       expect(index, name).toHaveProperty(name)
     }
   })
 
-  test.each(Object.entries(ENTRIES))(`${group} is whole or absent in %s`, (_, entry) => {
+  test.each(Object.entries(ENTRIES))(`${group} is complete or absent in %s`, (_, entry) => {
     const there = names.filter((name) => name in entry)
     expect(there.length === 0 ? names : there).toEqual(names)
   })
 }
 
-test('an agent can ask which diagnostics are on', () => {
+test('an agent can check which diagnostics are on', () => {
   expect(pmda.isDebug('libpmda')).toBe(false)
 })

@@ -1,4 +1,4 @@
-/** Runs every fuzz entry over its seeds, its kept corpus and the inputs that once failed. CONTRIBUTING.md: Fuzzing */
+/** Runs every fuzz entry over its seeds, its stored corpus and inputs that once failed. CONTRIBUTING.md: Fuzzing */
 import { existsSync, readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { failureOf } from './fuzz/engine/attempt.ts'
@@ -21,14 +21,14 @@ test.each(Object.keys(ENTRIES))('%s: no input fails', async (name) => {
   }
 })
 
-test('every corpus and every find has an entry', () => {
+test('every corpus and every finding has an entry', () => {
   const directories = ['test/fuzz/corpus', 'test/fuzz/finds'].filter((path) => existsSync(path))
   const files = directories.flatMap((directory) => readdirSync(directory))
   const names = files.map((file) => file.split('.')[0]!)
   expect(names.filter((name) => ENTRIES[name] === undefined)).toEqual([])
 })
 
-test('inputs are lines of printable characters, and read back', () => {
+test('inputs are stored as printable lines, and read back unchanged', () => {
   const all = Uint8Array.from({ length: 256 }, (_, i) => i)
   const texts = ['', 'plain', 'a\\b\nc\td\\x41', 'base64:YQ==', 'é', '\0'].map((text) =>
     new TextEncoder().encode(text),
@@ -39,7 +39,7 @@ test('inputs are lines of printable characters, and read back', () => {
   }
 })
 
-test('parts are split as they were joined, and lengths beyond the end are cut', () => {
+test('parts are split as they were joined, and lengths beyond the end are truncated', () => {
   const parts = [[1, 2], [], [3]].map((bytes) => Uint8Array.from(bytes))
   expect(splitParts(joinParts(parts), 3)).toEqual(parts)
   expect(splitParts(Uint8Array.of(0, 0, 1, 0, 7), 3).map(({ length }) => length)).toEqual([1, 0, 0])

@@ -1,4 +1,4 @@
-/** The colours of lines: seen on their cards, and told apart by eyes that lack a kind of cone. */
+/** Line colours: visible on their background, and distinguishable with colour blindness. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
@@ -6,7 +6,7 @@ type Triple = readonly [number, number, number]
 
 const css = readFileSync(new URL('../src/ui/style/ground.css', import.meta.url), 'utf8')
 
-/** A custom property of a theme, as light: red, green, blue from 0 to 1. */
+/** Returns a custom property of a theme as linear light: red, green, blue from 0 to 1. */
 function lightOf(theme: 'light' | 'dark', name: string): Triple {
   const block = new RegExp(`\\[data-theme="${theme}"\\] \\{\\n  --c1[^}]*`).exec(css)![0]
   const [, ...parts] = new RegExp(`--${name}: #(..)(..)(..)`).exec(block)!
@@ -45,7 +45,7 @@ const EYES: Readonly<Record<string, readonly Triple[]>> = {
   ],
 }
 
-/** Oklab: equal distances look equal. */
+/** Converts to Oklab, where equal distances look equal. */
 function labOf(light: Triple): Triple {
   const cones = times(
     [
@@ -70,12 +70,12 @@ const clamped = (light: Triple): Triple =>
 const NAMES = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8']
 
 for (const theme of ['light', 'dark'] as const) {
-  test(`each colour of the ${theme} theme has a contrast of 3 with its card`, () => {
+  test(`each colour of the ${theme} theme has a contrast of 3 with its background`, () => {
     const card = lightOf(theme, 'surface')
     for (const name of NAMES) expect(contrast(lightOf(theme, name), card), name).toBeGreaterThanOrEqual(3)
   })
 
-  test(`no two colours of the ${theme} theme look the same to any eye`, () => {
+  test(`no two colours of the ${theme} theme look alike with any colour vision`, () => {
     for (const [eye, rows] of Object.entries(EYES))
       for (const [i, one] of NAMES.entries())
         for (const other of NAMES.slice(i + 1)) {

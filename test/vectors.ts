@@ -3,20 +3,20 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { typeStr } from '../src/model/types.ts'
 
-/** A vector file as recorded: what it is about, and its cases. */
+/** A vector file: its subject and its cases. */
 export interface Vectors<T> {
   readonly about: string
   readonly cases: readonly T[]
 }
 
-/** The vector file at `path` below test/vectors. */
+/** Reads the vector file at `path` below test/vectors. */
 export function readVectors<T>(path: string): Vectors<T> {
   return JSON.parse(
     readFileSync(fileURLToPath(new URL(`vectors/${path}`, import.meta.url)), 'utf8'),
   ) as Vectors<T>
 }
 
-/** The type code that vectors write as `U32`, `DOUBLE`, `UNKNOWN`..., or as a number. */
+/** Returns a type code from its name (`U32`, `DOUBLE`, `UNKNOWN`...) or number. */
 export function typeCode(name: string | number): number {
   if (typeof name === 'number') return name
   const text = name === 'NOSUPPORT' ? 'NO_SUPPORT' : name
@@ -24,12 +24,12 @@ export function typeCode(name: string | number): number {
   throw new Error(`No type is called ${name}`)
 }
 
-/** Bytes written as hex digits. */
+/** Converts hex digits to bytes. */
 export function fromHex(text: string): Uint8Array {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 }
 
-/** Big-endian bytes of a number written as text, made by hand so that the code under test never checks itself. */
+/** Returns big-endian bytes of a number in text, independently of the code under test. */
 export function bytesOf(text: string, type: string): Uint8Array {
   const view = new DataView(new ArrayBuffer(type.endsWith('64') || type === 'DOUBLE' ? 8 : 4))
   if (type === 'FLOAT') view.setFloat32(0, Number(text))

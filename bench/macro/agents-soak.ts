@@ -1,7 +1,7 @@
 /**
- * Our agents below the reference's collector for a long time: a hundred fetches a second of all agents together, every few
- * seconds one of all metrics, while processes and files of values come and go. Prints each agent's resident memory as it
- * goes, its slope, and errors of metrics that had values before.
+ * Long run of our agents below the reference's collector: a hundred fetches per second over all agents, and every few
+ * seconds one of all metrics, while processes and memory-mapped value files come and go. Prints each agent's resident
+ * memory over time, its slope, and errors of metrics that had values before.
  * `npm run bench -- agents-soak [--minutes 30] [--hz 100]`
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -36,7 +36,7 @@ const AGENTS: readonly (readonly [name: string, domain: number])[] = [
 const ORDINARY =
   /^(kernel\.all\.(load|cpu\.\w+)|mem\.util\.\w+|disk\.dev\.\w+_bytes|network\.interface\.(in|out)\.bytes|proc\.(nprocs|runq\.\w+|psinfo\.(utime|stime)|memory\.rss|io\.\w+)|jbd2\..*|xfs\.\w+_bytes|simple\..*|mmv\.soak\..*|node\.(cpu|gc|memory)\..*)$/
 const PROCESSES = indom(3, 9)
-/** Of the whole time, the part in which heaps and caches find their size. */
+/** Share of the time for warming up, in which heaps and caches reach their size. */
 const WARM_UP = 0.2
 const EVERY_MS = { all: 5000, memory: 10_000, change: 30_000 }
 
@@ -44,11 +44,11 @@ async function main(): Promise<void> {
   const { values } = parseArgs({
     options: { minutes: { type: 'string', default: '30' }, hz: { type: 'string', default: '100' } },
   })
-  if (!hasReference()) throw new Error('The reference is not installed: its collector is what this runs')
+  if (!hasReference()) throw new Error('The reference, whose collector this runs, is not installed')
   const top = process.cwd()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-soak-'))
   mkdirSync(join(dir, 'mmv'))
-  process.env['PCP_TMP_DIR'] = dir // for the collector and its agents, and for what publishes
+  process.env['PCP_TMP_DIR'] = dir // for the collector, its agents and the publishers
   const names = join(dir, 'names')
   const installed = readFileSync('/var/lib/pcp/pmns/root', 'utf8')
   writeFileSync(names, installed.replace('root {', 'root {\n\tnode\t460:*:*'))
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** What comes and goes: a process of Node.js that measures itself, instances and versions of a file of values. */
+/** Changes during the run: a Node.js process that measures itself, and instances and versions of a value file. */
 class Traffic {
   readonly #top: string
   readonly #writer: MmvWriter
@@ -120,13 +120,13 @@ class Soak {
     this.#agents = agents
   }
 
-  /** A fetch every `everyMs`; one that is late delays the next. Metrics are looked up anew after each change. */
+  /** Fetches every `everyMs`; a late fetch delays the next. Metrics are looked up again after each change. */
   async run(ms: number, everyMs: number, change: () => void): Promise<void> {
     const start = performance.now()
     const next = { all: 0, memory: 0, change: EVERY_MS.change, lookup: 0, print: 0 }
     let due = start
     let [ordinary, all]: [Known, Known] = [[], []]
-    // A client that watches some processes: these agents, which are there all the time.
+    // The client watches the agents, which exist during the whole run.
     this.#context.profile = include(exclude(this.#context.profile, PROCESSES), PROCESSES, [
       ...this.#agents.values(),
     ])
@@ -216,7 +216,7 @@ class Soak {
 
 type Known = readonly { readonly name: string; readonly id: Pmid }[]
 
-/** Agents by name: what the collector started. */
+/** Returns the processes of agents that the collector started, by name. */
 function agentsOf(collector: number): ReadonlyMap<string, number> {
   const agents = new Map<string, number>()
   for (const pid of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry)))

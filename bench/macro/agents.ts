@@ -1,10 +1,9 @@
 /**
- * Each agent beside the reference's, in one run: a fetch of all its metrics and of ordinary sets, by one client that may see
- * everything, in turn. Some processes sleep meanwhile, so that there are as many as on a server. Time is what the client
- * waits; cpu is what the collector and its agents use for a fetch, all threads together, which other work on the machine
- * disturbs less.
+ * Each agent beside the reference's in one run: fetches of all its metrics and of ordinary sets, in turn, by a client with full
+ * access. Sleeping processes raise their number to that of a server. Time is the latency of the client; cpu is the CPU time of the
+ * collector and its agents per fetch over all threads, which other load on the machine disturbs less.
  * `npm run bench -- agents [--agents linux,proc] [--sets PATTERN] [--processes 500] [--rounds N] [--ms N] [--pipes]`; with
- * --pipes our agents are processes of their own, as the reference has them.
+ * --pipes our agents are separate processes, as the reference's are.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
@@ -20,11 +19,11 @@ interface Set {
 }
 
 interface Agent {
-  /** Lines of pmcd.conf: of the reference, of ours in its collector, of ours as a process. */
+  /** Lines of pmcd.conf: for the reference, for ours in its collector, and for ours as a process. */
   readonly theirs: string
   readonly inside: string
   readonly pipe: (top: string) => string
-  /** First words of its names. */
+  /** First components of its metric names. */
   readonly roots: readonly string[]
   readonly sets: readonly Set[]
 }
@@ -71,7 +70,7 @@ const HEADINGS = [
   ...['times as fast', 'in cpu'],
 ]
 
-/** Derived metrics of the reference are not its agents'. */
+/** Derived metrics of the reference, which are not its agents'. */
 const DERIVED = /^proc\.(hog|psinfo\.age|io\.total_bytes)/
 
 async function main(): Promise<void> {
@@ -85,7 +84,7 @@ async function main(): Promise<void> {
       sets: { type: 'string', default: '' },
     },
   })
-  if (!hasReference()) throw new Error('The reference is not installed: there is nothing to compare with')
+  if (!hasReference()) throw new Error('The reference, with which this compares, is not installed')
   const top = process.cwd()
   const sleepers = Array.from({ length: +values.processes }, () =>
     spawn('sleep', ['3600'], { stdio: 'ignore' }),

@@ -1,5 +1,5 @@
 /**
- * Archive tools as whole processes on an archive of 300 MB, ours beside the reference's in turn, and the columnar scan
+ * Archive tools as whole processes on an archive of 300 MB, ours and the reference's in turn, and the columnar scan
  * in this process. `npm run bench -- archive [--records N] [--rounds N] [--work WORD,...] [--dir DIR]`
  */
 import { spawnSync } from 'node:child_process'
@@ -29,11 +29,11 @@ delete env['NODE_EXTRA_CA_CERTS']
 interface Job {
   readonly tool: string
   readonly args: readonly string[]
-  /** A file that the job makes, removed after each run. */
+  /** An output file, removed after each run. */
   readonly output?: string
 }
 
-/** What pmlogextract is to take. */
+/** Metrics for pmlogextract. */
 const FEW = ['bench.c64.m300', 'bench.c32.m301', 'bench.level.m302']
 const EXTRACTED = join(dir, 'extract')
 const JOBS: readonly Job[] = [
@@ -48,10 +48,10 @@ function where(tool: string): string | undefined {
   return [`/usr/bin/${tool}`, `/usr/lib/pcp/bin/${tool}`].find((path) => existsSync(path))
 }
 
-/** Seconds of a whole process. */
+/** Returns the seconds that a process takes. */
 function run(command: string, { args, output }: Job): number {
   const start = process.hrtime.bigint()
-  // In the shell, as what a person redirects goes to a file and not through us.
+  // In a shell, so that output is redirected to a file and not through this process.
   const { status } = spawnSync('/bin/sh', ['-c', 'exec "$0" "$@" >/dev/null 2>&1', command, ...args], { env })
   const seconds = Number(process.hrtime.bigint() - start) / 1e9
   if (output !== undefined)
@@ -60,7 +60,7 @@ function run(command: string, { args, output }: Job): number {
   return seconds
 }
 
-/** A row of the table: medians of interleaved rounds, the first of which is not counted. */
+/** Returns a row of the table: medians of interleaved rounds, of which the first does not count. */
 function compare(job: Job): string[] {
   const reference = where(job.tool)
   const commands = [join(top, 'bin', job.tool), ...(reference === undefined ? [] : [reference])]

@@ -1,6 +1,6 @@
 /**
- * Memory of `npm start` and an honest client's times under attack: `npm run attacks -- [--seconds N] [--only TEXT] [--files N]`. For
- * each attack of lib/attacks.ts everything is started anew.
+ * Memory of `npm start` and latencies of an honest client under attack: `npm run attacks -- [--seconds N] [--only TEXT] [--files N]`.
+ * Everything is restarted for each attack of lib/attacks.ts.
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ import { partOf } from './lib/start-parts.ts'
 const ATTACK_ARGUMENT = '--attack'
 const PARTS = ['collector', 'recorder', 'charts'] as const
 const METRICS = ['pmcd.version', 'kernel.all.load', 'mem.freemem']
-/** How often an honest client asks, ms. */
+/** Interval of the honest client's requests, ms. */
 const PERIOD_MS = 20
 
 const PORT = /listening +localhost:(\d+)/
@@ -26,14 +26,14 @@ const WEB_PORT = /http:\/\/[^:]+:(\d+)/
 
 interface Running extends Target {
   readonly pid: number
-  /** What it has printed. */
+  /** Returns its output so far. */
   readonly text: () => string
   stop(): Promise<void>
 }
 
 async function start(files: number): Promise<Running> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-attacks-'))
-  const args = ['dist/start.cjs', '--port', '0', '--web-port', '0', '--dir', dir]
+  const args = ['bin/pcp-ts', 'start', '--port', '0', '--web-port', '0', '--dir', dir]
   const line = ['-c', `ulimit -n ${files}; exec "$@"`, 'sh', process.execPath, ...args]
   const child = spawn('sh', line, { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
@@ -94,7 +94,7 @@ function askWeb(port: number): Promise<void> {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Resident megabytes of each part now. */
+/** Returns the resident megabytes of each part. */
 function memory(pid: number): number[] {
   return PARTS.map((name) => {
     const part = partOf(pid, name)

@@ -1,6 +1,6 @@
 /**
- * Very many clients, each fetching one metric a second, from our collector: latency, failures, resident memory.
- * `npm run bench -- clients [--clients N] [--sec N]`. The reference cannot take more than about a thousand: it waits with
+ * A very large number of clients, each fetching one metric per second from our collector: latency, failures, resident memory.
+ * `npm run bench -- clients [--clients N] [--sec N]`. The reference cannot serve more than about a thousand, because it uses
  * select(2).
  */
 import { execFileSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { LOAD_ARGUMENT, Load, makeLoad } from './lib/load.ts'
 import { cpuMs, residentMb } from './lib/memory.ts'
 import { RawClient } from './lib/raw-client.ts'
 
-/** Descriptors of a collector beside its clients. */
+/** File descriptors of a collector besides its clients. */
 const OTHER_FILES = 200
 
 async function main(): Promise<void> {
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
     options: { clients: { type: 'string', default: '10000' }, sec: { type: 'string', default: '20' } },
   })
   const clients = Number(values.clients)
-  // Node raises its soft limit to the hard one by itself, in the collector and in the process that makes the load.
+  // Node raises its soft limit to the hard limit, in the collector and in the load process.
   const files = Number(execFileSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' }))
   if (files < clients + OTHER_FILES)
     throw new Error(`${clients} clients need a limit of open files (ulimit -Hn) above ${files}`)

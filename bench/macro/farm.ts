@@ -1,10 +1,10 @@
 /**
- * One pmlogger that records many collectors: is every record there, and what does a collector cost?
+ * One pmlogger that records many collectors: are all records there, and what does a collector cost?
  * `npm run bench -- farm [--collectors N] [--daemons N] [--sec N] [--interval SEC] [--dir DIR]`.
  *
- * A few of our collectors stand for many: each is recorded many times over, into archives of their own. Three rows of the
- * farm are broken ones, which the others must not feel: nobody at the port, a collector that is killed halfway, and one that
- * is stopped and so takes what it is asked but never answers.
+ * A few collectors simulate many: each is recorded many times, into separate archives. Three rows of the
+ * farm are broken, which must not affect the others: an unused port, a collector that is killed halfway, and a
+ * stopped one, which accepts requests but never answers.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import { cpuMs, residentMb } from './lib/memory.ts'
 import { quantile } from './lib/report.ts'
 
 const METRICS = ['kernel.all', 'mem.util', 'disk.dev', 'network.interface', 'pmcd.pdu_in']
-/** Part of an interval by which a record may be away from its beat before it counts as late. */
+/** Share of an interval by which a record may be off before it counts as late. */
 const TOLERANCE = 0.05
 
 interface Row {
@@ -30,7 +30,7 @@ interface Row {
   readonly port: number
 }
 
-/** What an archive holds besides the first and the last record. */
+/** Contents of an archive, without the first and the last record. */
 interface Found {
   readonly name: string
   readonly records: number
@@ -95,7 +95,7 @@ async function main(): Promise<void> {
         `${name.padEnd(8)} ${existsSync(join(dir, `${name}.0`)) ? (await look(dir, name)).records : 'no'} records`,
       )
   } finally {
-    // A stopped process hears nothing else.
+    // A stopped process only reacts to SIGKILL.
     for (const { pid } of collectors.slice(daemons)) killQuietly(pid)
     await Promise.all(collectors.map((collector) => collector.stop()))
     if (values.dir === undefined) rmSync(dir, { recursive: true })
@@ -114,7 +114,7 @@ function startFarm(dir: string, rows: readonly Row[], interval: number): ChildPr
   return spawn(process.execPath, args, { cwd: dir, env, stdio: ['ignore', 'inherit', 'inherit'] })
 }
 
-/** Waits until every archive has values; resolves to the time since now in milliseconds. */
+/** Waits until every archive has values; resolves to the elapsed milliseconds. */
 async function firstRecords(dir: string, rows: readonly Row[], farm: ChildProcess): Promise<number> {
   const start = performance.now()
   const waiting = new Set(rows.map(({ name }) => name))
@@ -127,7 +127,7 @@ async function firstRecords(dir: string, rows: readonly Row[], farm: ChildProces
   return performance.now() - start
 }
 
-/** The index has an entry for the record that comes with the first instances: more than its label and one for the logue. */
+/** Checks whether the index has more entries than those of the label and the prologue. */
 function hasValues(path: string): boolean {
   const entrySize = 32
   return existsSync(path) && readFileSync(path).length > labelSize(3) + entrySize
@@ -141,7 +141,7 @@ async function look(dir: string, name: string): Promise<Found> {
   for (;;) {
     try {
       const { sets, timestamp } = archive.fetchRecord()
-      // The logue has five metrics, a mark none.
+      // The prologue has five metrics, a mark none.
       if (sets.length > 5) times.push(timestamp)
     } catch (error) {
       if (PcpError.from(error).code !== 'PM_ERR_EOL') throw error

@@ -1,7 +1,7 @@
 /**
- * Fetches a second, ours beside the reference in turn, the load from another process: one metric of simple, five linux
- * metrics, every metric that both know; by one client and by many. `npm run bench -- fetch [--clients 1,100,900]
- * [--work one,five,all] [--rounds N] [--ms N] [--pipes]`; with --pipes our agents are at the end of pipes as well.
+ * Fetches per second, ours and the reference's in turn, with load from another process: one metric of simple, five linux
+ * metrics, all metrics that both have; by one client and by many. `npm run bench -- fetch [--clients 1,100,900]
+ * [--work one,five,all] [--rounds N] [--ms N] [--pipes]`; with --pipes our agents run behind pipes too.
  */
 import { parseArgs } from 'node:util'
 import {
@@ -26,7 +26,7 @@ const FIVE = [
 
 interface Work {
   readonly title: string
-  /** Of each candidate. */
+  /** PMIDs for each candidate. */
   readonly pmids: readonly (readonly number[])[]
 }
 
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
   const top = process.cwd()
   const candidates: Candidate[] = [await (values.pipes ? startOursOnPipes(top) : startOurs(top))]
   if (hasReference()) candidates.push(await startReference())
-  else console.log('The reference is not installed: ours alone')
+  else console.log('The reference is not installed; measuring ours only')
   const load = new Load()
   try {
     console.log(`resident at rest: ${memory(candidates)}`)
@@ -79,7 +79,7 @@ async function works(wanted: readonly string[], candidates: readonly Candidate[]
   return works
 }
 
-/** Alternating rounds, the first of which only warms up; the medians as a row of the table. */
+/** Runs alternating rounds, of which the first only warms up, and adds the medians to the table. */
 async function compare(
   load: Load,
   candidates: readonly Candidate[],

@@ -1,5 +1,5 @@
 /**
- * Instance caches, ours beside libpcp_pmda's: nanoseconds of processor time for each instance or change, and the changes a
+ * Instance caches, ours beside libpcp_pmda's: nanoseconds of CPU time per instance or change, and changes per
  * second of 100,000 instances that are listed once a second. `npm run bench -- instance-cache [--count N] [--rounds N]`
  */
 import { execFileSync } from 'node:child_process'
@@ -47,7 +47,7 @@ function ours(dir: string): Figures {
   return { add, change, list, save }
 }
 
-/** Changes within a second of the wall clock, half of them new names, with a listing after every thousand. */
+/** Counts the changes within one second of real time, half of them new names, with a listing after every thousand. */
 function changesASecond(): number {
   const cache = new InstanceCache({ domain: 481, serial: 1 })
   for (let i = 0; i < COUNT; i++) cache.add(`instance-${i}`)

@@ -1,6 +1,6 @@
 /**
- * What being measured costs an application: an HTTP server that answers `hello`, with and without `pcp-ts/node/register`, in
- * turns so that the machine is as busy for both; start-up, memory and idle processor time of the same program.
+ * Overhead of `pcp-ts/node/register` for an HTTP server that answers `hello`, measured with and without it in turn
+ * because other load on the machine varies; also start-up, memory and idle CPU time.
  * `npm run bench -- node [rounds] [seconds a round]`
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -12,7 +12,7 @@ import { join } from 'node:path'
 
 const [rounds = 8, seconds = 3] = process.argv.slice(2).map(Number)
 const register = join('dist', 'esm', 'node-register.js')
-if (!existsSync(register)) throw new Error(`${register} is not there: npm run build`)
+if (!existsSync(register)) throw new Error(`${register} does not exist; run npm run build`)
 const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
 const script = join(dir, 'hello.mjs')
 writeFileSync(
@@ -24,7 +24,7 @@ server.listen(0, '127.0.0.1', () => console.log(server.address().port, performan
 
 interface Figures {
   readonly requests: number
-  /** Processor time of the server for a request: what else the machine does matters less than for requests a second. */
+  /** CPU time of the server per request; other load on the machine affects it less than the request rate. */
   readonly cpuUs: number
   readonly startMs: number
   readonly rssMb: number
@@ -48,7 +48,7 @@ const [bare, measured] = [WITHOUT, WITH].map((options) => ({
   rssMb: best(options, ({ rssMb }) => rssMb),
   idleShare: best(options, ({ idleShare }) => idleShare),
 })) as [Figures, Figures]
-/** Medians of what rounds next to each other say. */
+/** Returns the median of the ratios of neighbouring rounds. */
 const median = (pick: (figures: Figures) => number): string => {
   const ratios = results.get(WITHOUT)!.map((figures, i) => pick(results.get(WITH)![i]!) / pick(figures))
   return ratios.toSorted((a, b) => a - b)[ratios.length >> 1]!.toFixed(3)
@@ -89,7 +89,7 @@ async function measure(options: readonly string[]): Promise<Figures> {
   return { requests, cpuUs, startMs, rssMb, idleShare }
 }
 
-/** Requests that eight connections got answered. */
+/** Counts answered requests of eight connections. */
 async function load(port: number, durationSec: number): Promise<number> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 8 })
   const end = performance.now() + durationSec * 1000
@@ -113,7 +113,7 @@ async function load(port: number, durationSec: number): Promise<number> {
   return count
 }
 
-/** User and system time of a process, in seconds. */
+/** Returns the user and system time of a process, in seconds. */
 function cpuSeconds({ pid }: ChildProcess): number {
   const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')

@@ -1,5 +1,5 @@
 /**
- * The chart page over a day of the overview, in headless Chromium: from the click on an archive of the server, and from the drop of its
+ * The chart page with a day of the overview in headless Chromium: time from the click on an archive of the server, and from dropping its
  * files, until every chart is drawn. `npm run bench -- page [--rounds N] [--every SECONDS] [--height PIXELS]`
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
@@ -15,12 +15,12 @@ import { median, table } from './lib/report.ts'
 
 const DAY = 86_400
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
-/** Charts of the overview that have values in what is recorded of a host: all but the processes. */
+/** Charts of the overview with recorded values: all but the processes. */
 const CHARTS = 9
 
-/** What `npm start` records of a host with eight processors, four disks and three interfaces. */
+/** Writes what `npm start` records of a host with eight processors, four disks and three interfaces. */
 function writeDay(base: string, every: number): number {
-  const made = new ArchiveImport(archiveOutput(base, { collect: 1 << 20 }), {
+  const made = new ArchiveImport(archiveOutput(base, { bufferBytes: 1 << 20 }), {
     version: 3,
     hostname: 'bench',
     timezone: 'UTC',
@@ -74,7 +74,7 @@ function writeDay(base: string, every: number): number {
   return points
 }
 
-/** Puts into the page a function that tells how long after the next click or choice of files those in view showed something, and every chart all. */
+/** Installs a function in the page that measures the time from the next click or file choice until visible charts show something, and all charts are complete. */
 const STOPWATCH = `window.drawn = (key) => new Promise((resolve) => {
   let inView
   let start
@@ -94,7 +94,7 @@ const STOPWATCH = `window.drawn = (key) => new Promise((resolve) => {
   look()
 })`
 
-/** Processor time of all processes of the browser so far, ms. */
+/** Returns the CPU time of all processes of the browser so far, ms. */
 async function browserMs(browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession()
   const { processInfo } = await session.send('SystemInfo.getProcessInfo')
@@ -122,7 +122,7 @@ async function main(): Promise<void> {
     },
   })
   if (CHROMIUM === undefined) {
-    console.log('There is no Chromium here (Debian: apt-get install chromium)')
+    console.log('Chromium is not installed (Debian: apt-get install chromium)')
     return
   }
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
@@ -163,7 +163,7 @@ async function main(): Promise<void> {
         await page.close()
       }
       const sorted = taken.toSorted((a, b) => a - b)
-      // Processor time, the least: what others do on the machine makes it more.
+      // The minimum CPU time, because other load on the machine only adds to it.
       const cpu = [Math.min(...server), Math.min(...client)]
       const cells = [sorted[0]!, median(taken), sorted.at(-1)!, median(inView), ...cpu]
       rows.push([name, ...cells.map((ms) => ms.toFixed(0))])

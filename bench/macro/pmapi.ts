@@ -1,6 +1,6 @@
 /**
- * What a client library computes, ours beside the reference's: both do the same work, each in its own process and timed by
- * the processor's time, in turn. `npm run bench -- pmapi [--rounds N]`. The reference's side is bench/reference/pmapi.c, built with cc.
+ * Computations of a client library, ours and the reference's in turn: both do the same work in separate processes, measured
+ * in CPU time. `npm run bench -- pmapi [--rounds N]`. The reference's side is bench/reference/pmapi.c, built with cc.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ const UNITS = [
   'Kbyte^2 / sec^2',
   '100 count x 10^3 / hour',
 ]
-/** Texts that are no units: mostly it is known after the first word, so this is the time of an error. */
+/** Invalid units; the first word mostly shows that, so this measures the cost of an error. */
 const NO_UNITS = ['Kbyte^2 / sec^2 x 10^3', '10^6 / hour']
 const LABELS = [
   '{"hostname":"app1","machineid":"0123456789abcdef","groupid":0}',
@@ -44,13 +44,13 @@ const LABELS = [
 const INSTANCES = 1000
 const RECORDS = 1000
 
-/** Nanoseconds of processor time, all threads together: others on the machine do not count. */
+/** Returns nanoseconds of CPU time over all threads, which other processes do not affect. */
 function cpuNs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) * 1000
 }
 
-/** Nanoseconds of each operation of `job`, once it has been compiled. */
+/** Returns nanoseconds per operation of `job`, after it has been compiled. */
 function perOperation(operations: number, job: (operations: number) => void): number {
   job(operations >> 2)
   const start = cpuNs()
@@ -93,7 +93,7 @@ function lookup(file: string): number {
   })
 }
 
-/** Fetches record by record, a second time when the code is compiled; a fetch is one operation. */
+/** Fetches record by record, twice so that the code is compiled; a fetch is one operation. */
 async function fetching(archive: string, name: string): Promise<number> {
   const context = await openArchive(archive)
   await context.addDerived('derived.sum', 'bench.a + bench.b * 2')
@@ -124,7 +124,7 @@ async function fetchAll(context: Context, id: number): Promise<number> {
 
 const nameOf = (i: number): string => `bench.group${i % 100}.metric${(i * 7) % 1000}`
 
-/** A name space of 100,000 names: 100 groups of 1,000. */
+/** Writes a name space of 100,000 names: 100 groups of 1,000. */
 function writeNames(file: string): void {
   const groups = Array.from({ length: 100 }, (_, i) => `\tgroup${i}`)
   const metrics = (group: number): string =>
@@ -196,7 +196,7 @@ try {
   writeArchive(archive)
   const hasReference = existsSync('/usr/include/pcp/pmapi.h')
   if (hasReference) execFileSync('cc', ['-O2', '-o', program, 'bench/reference/pmapi.c', '-lpcp'])
-  else console.log('The reference and its headers are not installed: ours alone')
+  else console.log('The reference and its headers are not installed; measuring ours only')
   const rounds: Map<string, number>[][] = [[], []]
   for (let round = 0; round < Number(values.rounds); round++) {
     rounds[0]!.push(await ours(names, archive))

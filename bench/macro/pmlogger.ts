@@ -1,7 +1,7 @@
 /**
- * What recording costs: processor time and memory of pmlogger, ours beside the reference's on the same collector at the same time,
- * and of one process of ours that records many collectors. Some of our collectors play the many: each is recorded by many
- * connections, which the logger cannot tell from collectors of their own. `npm run bench -- pmlogger [--seconds N] [--farm N]
+ * Cost of recording: CPU time and memory of pmlogger, ours and the reference's on the same collector at the same time,
+ * and of one process that records many collectors. Some of our collectors simulate many, each with many
+ * connections, which the logger cannot distinguish from separate collectors. `npm run bench -- pmlogger [--seconds N] [--farm N]
  * [--collectors N]`
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -27,13 +27,13 @@ const members = Number(values.farm)
 const top = process.cwd()
 const REFERENCE = '/usr/bin/pmlogger'
 const METRICS = 'kernel.all kernel.percpu.cpu mem.util mem.vmstat disk.dev disk.all network.interface'
-/** Milliseconds between the records of a lone logger, and of a farm. */
+/** Milliseconds between the records of a single logger, and of a farm. */
 const EVERY = 250
 const FARM_EVERY = 10_000
-/** A farm spreads its first records over so long. */
+/** Time over which a farm spreads its first records, ms. */
 const SPREAD = 10_000
 
-/** Milliseconds of processor time of all threads of a process so far. */
+/** Returns the CPU time of all threads of a process so far, ms. */
 function cpuMs(pid: number): number {
   const tasks = `/proc/${pid}/task`
   const nanos = readdirSync(tasks).map((task) =>
@@ -50,7 +50,7 @@ interface Logger {
 
 function launch(name: string, command: string, dir: string, args: readonly string[]): Logger {
   const archive = join(dir, name)
-  // Derived metrics make 6.0.3 complain about every record, and dump it, which is most of its time.
+  // With derived metrics, 6.0.3 complains about every record and dumps it, which takes most of its time.
   const env: NodeJS.ProcessEnv = { ...process.env, PCP_DERIVED_CONFIG: '' }
   delete env['NODE_EXTRA_CA_CERTS']
   const child = spawn(command, ['-l', join(dir, `${name}.log`), ...args], { env, cwd: dir, stdio: 'ignore' })
@@ -63,7 +63,7 @@ async function stop({ child }: Logger): Promise<void> {
   await gone
 }
 
-/** Records of an archive, and the longest time between two of them in seconds. */
+/** Returns the number of an archive's records, and the longest gap between two of them in seconds. */
 async function recorded(archive: string): Promise<{ records: number; gap: number }> {
   const context = await openArchive(archive)
   let records = 0
@@ -80,7 +80,7 @@ async function recorded(archive: string): Promise<{ records: number; gap: number
   return { records, gap }
 }
 
-/** One collector, recorded by each logger. */
+/** Measures one collector, recorded by each logger. */
 async function alone(dir: string, config: string, collector: Candidate): Promise<void> {
   const commands: [string, string][] = [['ours', join(top, 'bin', 'pmlogger')]]
   if (existsSync(REFERENCE)) commands.push(['reference', REFERENCE])
@@ -107,7 +107,7 @@ async function alone(dir: string, config: string, collector: Candidate): Promise
   console.log(table([head, ...rows]))
 }
 
-/** Many collectors, recorded by one process. */
+/** Measures many collectors, recorded by one process. */
 async function farm(dir: string, config: string, collectors: readonly Candidate[]): Promise<void> {
   const file = join(dir, 'farm')
   const archives = Array.from({ length: members }, (_, i) => join(dir, `farm-${i}`))

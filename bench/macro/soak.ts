@@ -1,6 +1,6 @@
 /**
- * Resident memory of our collector over a long load: clients that come, fetch for a while and go, and clients that stay.
- * `npm run bench -- soak [--minutes N] [--clients N]`. Prints a line a minute (or twenty in all) and the slope.
+ * Resident memory of our collector under long load: clients that connect, fetch for a while and disconnect, and clients that stay.
+ * `npm run bench -- soak [--minutes N] [--clients N]`. Prints a line per minute (or twenty in all) and the slope.
  */
 import { parseArgs } from 'node:util'
 import { startOurs } from './lib/collectors.ts'
@@ -15,7 +15,7 @@ const METRICS = [
   'network.interface.in.bytes',
   'simple.now',
 ]
-/** Of the whole time, the part in which heaps and caches find their size. */
+/** Share of the time for warming up, in which heaps and caches reach their size. */
 const WARM_UP = 0.2
 
 async function main(): Promise<void> {
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
     let failed = 0
     let told = 0
     while (elapsed() < ms) {
-      // Half of the time as fast as they can, half of it ten times a second: both are what collectors live with.
+      // Half of the time at full speed, half of it ten times a second; collectors see both.
       for (const everyMs of [undefined, 100]) {
         const job = { port: collector.port, clients, pmids, ms: 5000 }
         const result = await load.run(everyMs === undefined ? job : { ...job, everyMs })

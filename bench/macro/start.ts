@@ -1,5 +1,5 @@
 /**
- * Whole-process start-up: `--version` of each tool beside bare node, and the first values of some tools beside the
+ * Start-up of whole processes: `--version` of each tool beside bare node, and the first values of some tools beside the
  * reference's. `npm run bench -- start [--runs N]`
  */
 import { spawnSync } from 'node:child_process'
@@ -21,7 +21,7 @@ function time(command: string, args: readonly string[]): number {
   return Number(process.hrtime.bigint() - start) / 1e6
 }
 
-/** The best of interleaved runs, after one that is not counted: what else runs on the machine only adds. */
+/** Returns the best of interleaved runs after a warm-up, because other load on the machine only adds to the time. */
 function compare(commands: readonly (readonly [string, readonly string[]])[]): number[] {
   const times = commands.map((): number[] => [])
   for (let round = 0; round <= runs; round++)
@@ -38,7 +38,7 @@ const tools = readdirSync(join(top, 'bin'), { withFileTypes: true })
 const rows: string[][] = [['--version of', 'ms', 'bare node ms', 'ratio']]
 let over = 0
 for (const name of tools) {
-  // pmprobe gives -V another meaning, but all take --version.
+  // -V has another meaning in pmprobe, but all tools accept --version.
   const [ours, bare] = compare([
     [process.execPath, [join(top, 'bin', name), '--version']],
     [process.execPath, ['-e', '0']],

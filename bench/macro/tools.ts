@@ -1,6 +1,6 @@
 /**
- * Monitoring tools as whole processes, ours beside the reference's in turn: an archive of many samples, and the shortest work there is.
- * Processor time, the best of all rounds: the time on a clock says more about what else the machine does.
+ * Monitoring tools as whole processes, ours and the reference's in turn: with an archive of many samples, and with the least possible work.
+ * Reports the lowest CPU time of all rounds, because real time depends on other load on the machine.
  * `npm run bench -- tools [--samples N] [--rounds N] [--tool NAME]`
  */
 import { spawnSync } from 'node:child_process'
@@ -25,9 +25,9 @@ const archive = join(dir, 'long')
 const env: NodeJS.ProcessEnv = { ...process.env, TZ: 'UTC', PCP_DERIVED_CONFIG: '' }
 delete env['NODE_EXTRA_CA_CERTS']
 
-/** Sixteen disks with two counters, four levels, and what pmstat shows, ten seconds apart. */
+/** Writes sixteen disks with two counters, four levels, and the metrics of pmstat, ten seconds apart. */
 function writeArchive(samples: number): void {
-  const made = new ArchiveImport(archiveOutput(archive, { collect: 1 << 20 }), {
+  const made = new ArchiveImport(archiveOutput(archive, { bufferBytes: 1 << 20 }), {
     version: 2,
     hostname: 'bench',
     timezone: 'UTC',
@@ -102,7 +102,7 @@ const JOBS: readonly Job[] = [
   },
 ]
 
-/** Milliseconds of processor time that a command takes, in its own code and in the system's: bash tells them. */
+/** Returns the user and system CPU time of a command in milliseconds, as reported by bash. */
 function timed(program: string, args: readonly string[]): number {
   const { status, stderr } = spawnSync(
     'bash',

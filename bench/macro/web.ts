@@ -1,6 +1,6 @@
 /**
- * Requests a second of pmproxy, ours beside the reference's in turn, both in front of the same collector, after each has answered
- * for `--warm` milliseconds; then live pages of ours, and what the collector counts of fetches meanwhile.
+ * Requests per second of pmproxy, ours and the reference's in turn on the same collector, after each has served requests
+ * for `--warm` milliseconds; then live pages of ours, and the fetches that the collector counts meanwhile.
  * `npm run bench -- web [--clients 1,16] [--rounds N] [--ms N] [--warm N] [--pages 1,200] [--seconds N]`.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -18,7 +18,7 @@ import { median, table } from './lib/report.ts'
 
 const REFERENCE = '/usr/lib/pcp/bin/pmproxy'
 const FIVE = 'kernel.all.load,mem.util.free,disk.dev.read,network.interface.in.bytes,kernel.percpu.cpu.user'
-/** What the page of a host shows. */
+/** Metrics of the overview. */
 const OVERVIEW = [
   'kernel.all.cpu.user',
   'kernel.all.cpu.sys',
@@ -36,7 +36,7 @@ const OVERVIEW = [
 
 interface Work {
   readonly title: string
-  /** The target for a context of that number. */
+  /** Returns the target for a context number. */
   readonly target: (context: number) => string
 }
 
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
   ]
   if (existsSync(REFERENCE))
     candidates.push(await PmproxyUnderLoad.launch('reference', REFERENCE, ['-t', '-A'], collector))
-  else console.log('The reference is not installed: ours alone')
+  else console.log('The reference is not installed; measuring ours only')
   const load = new HttpLoad()
   try {
     const rows: string[][] = []
@@ -114,7 +114,7 @@ async function compare(
   return [work.title, String(clients), ...cells, ratio.toFixed(2), bytes, ...failed]
 }
 
-/** Load on a candidate, which is begun anew if it ended in the run before: the reference does under some of these works. */
+/** Runs load on a candidate, restarting it if it crashed in the previous run, as the reference does with some jobs. */
 async function run(
   load: HttpLoad,
   candidate: PmproxyUnderLoad,
@@ -134,7 +134,7 @@ async function newContext(port: number): Promise<number> {
   return Number(/"context":(\d+)/.exec(body)?.[1])
 }
 
-/** Pages that all watch the same overview: what they cost, and how often the collector is asked. */
+/** Measures the cost of pages that watch the same overview, and the resulting fetches. */
 async function livePages({ port, pid }: Candidate, pages: number, seconds: number): Promise<void> {
   let [rows, bytes] = [0, 0]
   const sockets = await Promise.all(
@@ -156,7 +156,7 @@ async function livePages({ port, pid }: Candidate, pages: number, seconds: numbe
   bytes = 0
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
   const elapsed = (performance.now() - begun) / 1000
-  // The question itself is one of them.
+  // Reading the counter is a fetch too.
   const fetches = (await collectorFetches(port)) - fetched - 1
   const share = (cpuMs(pid) - cpu) / elapsed / 10
   console.log(
@@ -167,7 +167,7 @@ async function livePages({ port, pid }: Candidate, pages: number, seconds: numbe
   for (const socket of sockets) socket.terminate()
 }
 
-/** Fetches that the collector says it was asked for. */
+/** Returns the number of fetches counted by the collector. */
 async function collectorFetches(port: number): Promise<number> {
   const client = await HttpClient.open(port)
   const { body } = await client.get('/pmapi/fetch?names=pmcd.pdu_in.fetch,pmcd.pdu_in.highres_fetch')
@@ -176,11 +176,11 @@ async function collectorFetches(port: number): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** A pmproxy under load, which may end by itself. */
+/** A pmproxy under load, which may crash. */
 class PmproxyUnderLoad implements Candidate {
   readonly name: string
   readonly port: number
-  /** How often it ended by itself. */
+  /** Number of crashes. */
   ends = 0
   #child!: ChildProcess
   #gone!: Promise<void>
@@ -223,7 +223,7 @@ class PmproxyUnderLoad implements Candidate {
     return this.#child.pid!
   }
 
-  /** Begins it anew if it has ended. */
+  /** Restarts it if it has crashed. */
   async revive(): Promise<void> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) return
     this.ends++
@@ -253,7 +253,7 @@ async function answering(port: number): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
-  throw new Error(`Nobody answers on port ${port}`)
+  throw new Error(`No response on port ${port}`)
 }
 
 if (process.argv[2] === LOAD_ARGUMENT) makeHttpLoad()

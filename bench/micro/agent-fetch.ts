@@ -1,4 +1,4 @@
-/** What a fetch costs inside the agent toolkit, apart from reading files. */
+/** Cost of a fetch in the agent toolkit, without reading files. */
 import { bench, run } from 'mitata'
 import { indom, pmid } from '../../src/model/ids.ts'
 import { ANONYMOUS } from '../../src/model/source.ts'

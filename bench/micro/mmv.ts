@@ -1,4 +1,4 @@
-/** What an application pays for publishing: one change of a value, mapped and copied; and for a new version of the file. */
+/** Cost of publishing for an application: one change of a value, mapped and copied, and a new version of the file. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

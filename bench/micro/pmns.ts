@@ -1,4 +1,4 @@
-/** What a large name space costs: 100,000 names, five times what a collector with every agent has. */
+/** Cost of a large name space: 100,000 names, five times those of a collector with every agent. */
 import { bench, do_not_optimize, run } from 'mitata'
 import { pmid } from '../../src/model/ids.ts'
 import { preprocess } from '../../src/pmns/cpp.ts'
@@ -37,7 +37,7 @@ bench('walk 100,000 names', () => {
 bench('look up 1,000 names', () => {
   for (const name of someNames) do_not_optimize(pmns.lookup(name))
 })
-bench('look up 1,000 names that are not there', () => {
+bench('look up 1,000 unknown names', () => {
   for (const name of someNames) do_not_optimize(pmns.lookup(`${name}x`))
 })
 bench('names of 1,000 PMIDs', () => {

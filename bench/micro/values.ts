@@ -1,4 +1,4 @@
-/** What reading and writing values costs: one value, and the thousand of a busy metric. Figures are for the whole of each line. */
+/** Cost of reading and writing values: one value, and the thousand of a busy metric. Figures are per line. */
 import { bench, do_not_optimize, group, run } from 'mitata'
 import { convertValue } from '../../src/model/extract-value.ts'
 import { printValue } from '../../src/model/print.ts'

@@ -1,4 +1,4 @@
-/** What the PDU of every fetch costs: HIGHRES_RESULT with one value, and with the 15 KB of a screen full of metrics. */
+/** Cost of the PDU of a fetch: HIGHRES_RESULT with one value, and with 15 KB of typical metrics. */
 import { bench, do_not_optimize, group, run } from 'mitata'
 import { pmid } from '../../src/model/ids.ts'
 import { PM_TYPE_DOUBLE, PM_TYPE_STRING, PM_TYPE_U32, PM_TYPE_U64 } from '../../src/model/types.ts'
@@ -10,7 +10,7 @@ import { decodeResult, encodeHighResResult } from '../../src/wire/result.ts'
 const timestamp = { sec: 1_700_000_000, nsec: 123_456_789 }
 const one: readonly ValueSet[] = [makeSingular(pmid(60, 0, 32), PM_TYPE_U32, 7)]
 
-/** 40 metrics of 16 instances in 64 bits, 60 with one value, 10 texts. */
+/** 40 metrics with 16 instances of 64 bits, 60 with one value, 10 strings. */
 const insts = Array.from({ length: 16 }, (_, i) => i)
 const screen: readonly ValueSet[] = [
   ...Array.from({ length: 40 }, (_, m) =>

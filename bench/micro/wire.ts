@@ -1,4 +1,4 @@
-/** What encoding, decoding and framing cost: the collector does nothing else with most results. */
+/** Cost of encoding, decoding and framing, which is most of a collector's work. */
 import { bench, run, summary } from 'mitata'
 import { pmid } from '../../src/model/ids.ts'
 import type { ValueSet } from '../../src/model/values.ts'
@@ -9,7 +9,7 @@ import { decodeResult, encodeHighResResult } from '../../src/wire/result.ts'
 
 const now = { sec: 1_700_000_000, nsec: 123_456_789 }
 
-/** A set of `count` 32-bit values in situ, or of 64-bit values in blocks. */
+/** Returns a set of `count` 32-bit values in situ, or of 64-bit values in blocks. */
 function setOf(item: number, count: number, isLong: boolean): ValueSet {
   const bytes = new Uint8Array(isLong ? 12 * count : 0)
   for (let i = 0; i < count && isLong; i++) bytes.set([3, 0, 0, 12], 12 * i)

@@ -1,16 +1,16 @@
-/** Whether the last build is of what is there now. */
+/** Checks whether the last build is up to date. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What a build is made of; directories with all below. */
+/** Inputs of a build; directories include everything below. */
 const INPUTS = ['src', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.json']
-/** What `build --bin` makes, and `npm start` needs; the rest is the library. */
+/** Outputs of `build --bin`, which `npm start` needs; the rest is the library. */
 const OUTPUTS = {
-  bin: ['bin', 'share/web/index.html', 'bin/parts/start.cjs'],
+  bin: ['bin', 'share/web/index.html', 'bin/parts/start-collector.cjs'],
   all: [
     'bin',
     'share/web/index.html',
-    'bin/parts/start.cjs',
+    'bin/parts/start-collector.cjs',
     'dist/esm/index.js',
     'dist/cjs/index.js',
     'dist/types/index.d.ts',
@@ -24,24 +24,24 @@ export function isBuilt(top, what = 'bin') {
   const stamp = statSync(join(top, STAMP), { throwIfNoEntry: false })
   if (stamp === undefined || !OUTPUTS[what].every((path) => existsSync(join(top, path)))) return false
   if (what === 'all' && readFileSync(join(top, STAMP), 'utf8') !== 'all') return false
-  // The clock was set back since: what changes now would seem older.
+  // The clock was set back since, so later changes would seem older than the build.
   if (stamp.mtimeMs > Date.now()) return false
   return INPUTS.every((path) => !hasChanged(join(top, path), stamp.mtimeMs))
 }
 
-/** Begins a build of `bin` or `all`; returns the function to call at its end. An interrupted build does not count as built. */
+/** Begins a build of `bin` or `all`; returns the function to call at its end. An interrupted build does not count. */
 export function beginBuild(top, what = 'bin') {
   const began = new Date()
   const path = join(top, STAMP)
   rmSync(path, { force: true })
   return () => {
     writeFileSync(path, what)
-    // What is changed while it builds is newer.
+    // Changes during the build must be newer than the stamp.
     utimesSync(path, began, began)
   }
 }
 
-/** The time of the last change of an entry, not of its text: copies may keep the latter. That of a directory tells of what was removed. */
+/** Checks the ctime of an entry, because copies may preserve the mtime. A directory's ctime shows removed files. */
 function hasChanged(path, sinceMs) {
   const stat = statSync(path, { throwIfNoEntry: false })
   if (stat === undefined) return true

@@ -1,15 +1,16 @@
 /**
- * Bundles the library: its entry points as ES modules and as CommonJS, each with what they share in files of their own. So a class is the
- * same class whichever entry point it comes from, and requiring one does not load the others.
+ * Bundles the library: its entry points as ES modules and as CommonJS, with shared code in separate files. So a class is the
+ * same class in every entry point, and requiring one entry point does not load the others.
  */
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { bundledFiles } from './bundled.mjs'
 
-/** A file smaller than this would cost more to open than to load with others. */
-const SMALL = 3000
+/** Opening a file smaller than this costs more than loading it with others. */
+const SMALL = 800
 
-/** Removes what rolldown's helpers import of Node where they do not use it: an entry point for browsers shares them. */
+/** Removes unused imports of Node modules from rolldown's helpers, which entry points for browsers share. */
 const WITHOUT_NODE = {
   name: 'without-node',
   renderChunk: (code) =>
@@ -18,20 +19,26 @@ const WITHOUT_NODE = {
       : undefined,
 }
 
-/** Builds `esm` and `cjs` in `dist`; those for browsers as ES modules alone. Entry points are files of `src` by name. */
+/**
+ * Builds `esm` and `cjs` in `dist`; entry points for browsers as ES modules only. Entry points are files of `src` by name. Returns the
+ * bundled files.
+ */
 export async function bundleLibrary(top, entries, browserEntries, dist) {
-  await bundle(top, { ...entries, ...browserEntries }, { dir: join(dist, 'esm'), format: 'es' })
-  await bundle(top, entries, {
+  const esm = await bundle(top, { ...entries, ...browserEntries }, { dir: join(dist, 'esm'), format: 'es' })
+  const cjs = await bundle(top, entries, {
     dir: join(dist, 'cjs'),
     format: 'cjs',
     define: { 'import.meta.url': '__filename' },
   })
+  return [...esm, ...cjs]
 }
 
 async function bundle(top, entries, { dir, format, define }) {
   const made = await rolldown({
     cwd: top,
     platform: 'node',
+    // Output must not depend on where a linked node_modules is.
+    resolve: { symlinks: false },
     input: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(top, 'src', file)])),
     transform: { target: 'node20.19', define },
     plugins: [WITHOUT_NODE],
@@ -40,7 +47,7 @@ async function bundle(top, entries, { dir, format, define }) {
     },
   })
   try {
-    await made.write({
+    const { output } = await made.write({
       dir,
       format,
       // Users see class names in errors and in the console.
@@ -53,12 +60,13 @@ async function bundle(top, entries, { dir, format, define }) {
         groups: [{ name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: SMALL }],
       },
     })
+    return bundledFiles(output)
   } finally {
     await made.close()
   }
 }
 
-/** Removes declarations that no entry point's mention: those of everything that is behind them. */
+/** Removes declarations that no entry point reaches. */
 export function keepDeclarations(dir, entries) {
   const kept = new Set(entries.map((file) => join(dir, file.replace(/\.ts$/, '.d.ts'))))
   for (const file of kept)

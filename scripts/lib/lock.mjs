@@ -1,13 +1,13 @@
-/** One at a time: a file with the number of the process that works. Plain JavaScript, for before anything is installed. */
+/** A lock file with the process id of its holder. Plain JavaScript, because it is needed before anything is installed. */
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 
-/** Whoever holds a lock for longer is no process of this machine: numbers of another's mean nothing here. */
+/** A lock older than this was taken on another machine, where its process id means something else. */
 const MAX_AGE_MS = 30 * 60_000
 const PAUSE_MS = 200
 
 /**
- * Runs `work` while nobody else holds the file `path`, and waits for that; `waiting` is called once if it has to. A lock
- * whose process is gone is taken over. The lock is given back at the end, and when `work` ends the process.
+ * Runs `work` while holding the lock file `path`, waiting for it if necessary; `waiting` is called once in that case. A lock
+ * of a process that has ended is taken over. The lock is released at the end, also if `work` exits the process.
  */
 export function withLock(path, work, waiting = () => {}) {
   let isTold = false
@@ -37,7 +37,7 @@ function take(path) {
   }
 }
 
-/** Removes a lock that nobody holds any more. Returns whether there is another chance. */
+/** Removes a lock whose holder has ended. Returns whether another attempt makes sense. */
 function isGone(path) {
   const holder = holderOf(path)
   if (holder === undefined) return true
@@ -46,15 +46,15 @@ function isGone(path) {
   try {
     renameSync(path, aside)
   } catch {
-    return true // somebody else was faster
+    return true // another process was faster
   }
-  // Between looking and moving somebody may have taken it over and got it: then it goes back.
+  // Another process may have taken the lock between the check and the move; then it is restored.
   if (holderOf(aside) !== holder) renameSync(aside, path)
   else rmSync(aside, { force: true })
   return true
 }
 
-/** The process in the lock; undefined when there is no lock, 0 while it is being written. */
+/** Returns the process id in the lock; undefined without a lock, 0 while it is being written. */
 function holderOf(path) {
   try {
     return Number.parseInt(readFileSync(path, 'utf8'), 10) || 0

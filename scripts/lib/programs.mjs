@@ -1,28 +1,31 @@
 /**
- * Bundles all programs of the package together, so that what they share is there once. rolldown cuts the code into pieces, one for each
- * set of programs that load it; a start that had to open sixty files would be slow, so pieces stand together in packs, by what the starts of
- * all programs cost. A pack is a script whose value is an object of functions, one for each piece: nothing runs, or is compiled, before it is
- * required. src/tools/launch.ts loads them. docs/decisions/start-up.md
+ * Bundles all programs of the package together, so that they share code. rolldown splits the code into chunks, one for each set of programs
+ * that load it; as opening sixty files would make starts slow, chunks are grouped into packs that minimize the cost of all starts.
+ * A pack is a script that evaluates to an object with a function for each chunk: nothing runs or is compiled before it is
+ * required. src/tools/launch.ts loads packs. docs/decisions/start-up.md
  */
 import { createHash } from 'node:crypto'
 import { basename, join, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
+import { bundledFiles } from './bundled.mjs'
 
-/** To open a pack costs as much as reading so many characters that a program does not need. */
+/** Opening a pack costs as much as reading this many unneeded characters. */
 const COST_OF_PACK = 20_000
 const VIRTUAL = 'program:'
 
 /**
- * Bundles programs, given as text by name that imports from `src`. Returns the text of each pack by its name, and the name of each
- * program's own piece: `PACK/PIECE`.
+ * Bundles programs, given by name as source text that imports from `src`. Returns the text of each pack by name, the chunk of each
+ * program, `PACK/PIECE`, and the bundled files.
  */
 export async function bundlePrograms(top, texts) {
   const src = join(top, 'src')
   const bundle = await rolldown({
     cwd: top,
     platform: 'node',
+    // Output must not depend on where a linked node_modules is.
+    resolve: { symlinks: false },
     input: Object.fromEntries(Object.keys(texts).map((name) => [name, `${VIRTUAL}${name}`])),
-    // Where a file would be if it were not in a pack: beside the packs.
+    // Without packs, the file would be in the same folder.
     transform: { target: 'node20.19', define: { 'import.meta.url': '__filename' } },
     preserveEntrySignatures: 'allow-extension',
     plugins: [
@@ -49,7 +52,7 @@ export async function bundlePrograms(top, texts) {
       entryFileNames: '[name].cjs',
       chunkFileNames: '[name].cjs',
     })
-    return packed(src, output)
+    return { ...packed(src, output), files: bundledFiles(output) }
   } finally {
     await bundle.close()
   }
@@ -77,7 +80,7 @@ function packed(src, output) {
   }
 }
 
-/** Puts pieces together while that makes the starts of all programs cheaper: fewer packs to open, against code that is read in vain. */
+/** Merges chunks into packs while that makes all starts cheaper: fewer packs to open, but more unneeded code. */
 function groups(pieces) {
   const users = usersOf(pieces)
   let all = []
@@ -120,7 +123,7 @@ function shared(a, b) {
   return count
 }
 
-/** A pack of one program has its name, others that of the folder most of it is from. */
+/** Names a pack after its only program, else after the folder that most of it is from. */
 function nameOf(src, files, users, pieces, taken) {
   const [only, ...others] = users
   const base =
@@ -136,7 +139,7 @@ function nameOf(src, files, users, pieces, taken) {
   }
 }
 
-/** Maps each piece to the programs that load it with their start. A piece that is imported on demand counts as a program. */
+/** Maps each chunk to the programs that load it when they start. A dynamically imported chunk counts as a program. */
 function usersOf(pieces) {
   const users = new Map([...pieces.keys()].map((file) => [file, new Set()]))
   for (const { fileName, isEntry, isDynamicEntry } of pieces.values()) {
@@ -150,7 +153,7 @@ function usersOf(pieces) {
   return users
 }
 
-/** The folder of src that most of some pieces is from. */
+/** Returns the folder of src that most of the chunks are from. */
 function folderOf(src, chunks) {
   const sizes = new Map()
   for (const { modules } of chunks)
@@ -161,7 +164,7 @@ function folderOf(src, chunks) {
   return [...sizes].sort(([, a], [, b]) => b - a)[0][0]
 }
 
-/** A piece as a function of its exports, the pieces and modules it requires, the path of its pack, and what imports modules. */
+/** Wraps a chunk as a function of its exports, `require`, the path of its pack, and `import`. */
 function asFunction(code, idOf) {
   const body = code
     .replaceAll(/\brequire\(["'`](\.[^"'`]+)["'`]\)/g, (call, path) => {
@@ -169,7 +172,7 @@ function asFunction(code, idOf) {
       if (id === undefined) throw new Error(`${call} names no piece of the programs`)
       return `require(${JSON.stringify(id)})`
     })
-    // Nothing of ours is exported and assigned to again: a value is found faster than what returns it.
+    // Exports are never reassigned, so values are exported instead of slower getters.
     .replaceAll(
       /Object\.defineProperty\(exports,["'`](\w+)["'`],\{enumerable:!0,get:function\(\)\{return (\w+|\$+)\}\}\)/g,
       (_, name, value) => `exports.${name}=${value}`,
@@ -178,17 +181,17 @@ function asFunction(code, idOf) {
   return `function(exports,require,__filename,__dirname,__import){${body}\n}`
 }
 
-/** Text in ASCII, which is read without being decoded. */
+/** Escapes text as ASCII, which needs no decoding. */
 function ascii(text) {
   return text.replaceAll(/[^\0-~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** Stands for the content of a pack. */
+/** Returns a hash of a pack's content. */
 export function hashOf(text) {
   return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
-/** The file of a pack. */
+/** Returns the file name of a pack. */
 export function packFile(name) {
   return `${name}.pack.js`
 }

@@ -1,4 +1,4 @@
-/** Runs programs of the test folder, which import the sources: bundles them first. */
+/** Runs programs of the test folder, which import the sources, after bundling them. */
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ export async function bundleSources(name, entryPoints, plugins = []) {
     platform: 'node',
     target: 'node20',
     external: ['koffi'],
-    // Packages in CommonJS require modules of Node's.
+    // Bundled CommonJS packages require modules of Node.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },

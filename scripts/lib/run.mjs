@@ -1,4 +1,4 @@
-/** What the scripts share: running a command, installing and building only what is needed. */
+/** Helpers of the scripts: running commands, installing and building if needed. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,10 +6,10 @@ import { fileURLToPath } from 'node:url'
 import { isBuilt } from './built.mjs'
 import { withLock } from './lock.mjs'
 
-/** The checkout. */
+/** Path of the checkout. */
 export const top = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 
-/** Node's environment without what slows every start down: that variable makes each process parse the whole CA bundle. */
+/** Returns the environment without NODE_EXTRA_CA_CERTS, which makes each Node process parse the whole CA bundle. */
 export function cleanEnv(extra = {}) {
   const env = { ...process.env, ...extra }
   delete env.NODE_EXTRA_CA_CERTS
@@ -26,13 +26,13 @@ export function run(command, args, options = {}) {
   return result.status ?? 1
 }
 
-/** Runs a command and ends this script with its status when it fails. */
+/** Runs a command and exits with its status if it fails. */
 export function must(command, args, options) {
   const status = run(command, args, options)
   if (status !== 0) process.exit(status)
 }
 
-/** Installs the packages of the lock file, unless they are installed already, or borrowed by a link: npm would empty the lender's. */
+/** Installs the packages of the lock file, unless they are installed or linked from another checkout, whose folder npm would empty. */
 export function install() {
   if (lstatSync(join(top, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) return
   const installed = join(top, 'node_modules', '.package-lock.json')
@@ -52,7 +52,7 @@ export function build(...args) {
   must(process.execPath, [join(top, 'scripts', 'build.mjs'), ...args])
 }
 
-/** Runs `work` while no other process of this checkout does such a thing; `who` waits. */
+/** Runs `work` while no other process installs or builds in this checkout; `who` appears in messages. */
 export function alone(who, work) {
   withLock(join(top, '.start.lock'), work, (holder) =>
     console.error(`${who}: waiting for process ${holder}, which installs and builds here`),
@@ -60,17 +60,17 @@ export function alone(who, work) {
 }
 
 /**
- * Installs, and builds the commands (`bin`) or everything (`all`), unless the last build is newer than its sources. For `alone`: two builds
- * side by side remove each other's files.
+ * Installs, and builds the commands (`bin`) or everything (`all`), unless the last build is up to date. Run it in `alone`, because two
+ * concurrent builds remove each other's files.
  */
 export function buildIfChanged(what = 'bin') {
   install()
   if (isBuilt(top, what)) return
-  console.log('Building: some seconds, and only after changes')
+  console.log('Building; this takes a few seconds, and only after changes')
   build(...(what === 'bin' ? ['--bin'] : []))
 }
 
-/** Path of a package's command. */
+/** Returns the path of a package's command. */
 export function packageBin(name) {
   return join(top, 'node_modules', '.bin', process.platform === 'win32' ? `${name}.cmd` : name)
 }

@@ -1,7 +1,9 @@
-/** Installs and builds what is needed, then becomes the program: its signals, its output, its exit status. */
+/** Installs and builds if needed, then runs the program in this process. */
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { alone, buildIfChanged, top } from './run.mjs'
 
 alone('npm start', buildIfChanged)
-createRequire(import.meta.url)(join(top, 'bin', 'parts', 'start.cjs'))
+const program = join(top, 'bin', 'pcp-ts')
+process.argv.splice(1, 1, program, 'start')
+createRequire(import.meta.url)(program)

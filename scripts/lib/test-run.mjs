@@ -1,7 +1,7 @@
-/** What a test run begins with and leaves behind. Plain JavaScript: a script and the setup of the tests use it. */
+/** Environment of test runs, and processes they leave behind. Plain JavaScript, shared by a script and the test setup. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** The same for every user; collectors on a busy machine may take a minute. */
+/** Settings for every user; collectors on a busy machine may take a minute. */
 export const SETTINGS = {
   TZ: 'UTC',
   LC_ALL: 'C.UTF-8',
@@ -9,10 +9,10 @@ export const SETTINGS = {
   PMCD_REQUEST_TIMEOUT: '60',
 }
 
-/** How long a process may take to end after its test. */
+/** Time that a process may take to end after its test. */
 const GRACE_MS = 3000
 
-/** Processes but this one whose temporary or working directory is below `dir` and that do not end. Linux only: elsewhere none. */
+/** Returns other processes whose temporary or working directory is below `dir` and that do not end. Linux only; elsewhere empty. */
 export async function processesLeft(dir) {
   const end = performance.now() + GRACE_MS
   for (;;) {
@@ -29,7 +29,7 @@ function processesBelow(dir) {
       const isOfRun = environment.some((setting) => setting.startsWith(`TMPDIR=${dir}/`))
       if (!isOfRun && !`${readlinkSync(`/proc/${pid}/cwd`)}/`.startsWith(`${dir}/`)) return []
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-      return command === '' ? [] : [{ pid, command }] // without one: it has ended
+      return command === '' ? [] : [{ pid, command }] // no command line: it has ended
     } catch {
       return [] // ended meanwhile, or another user's
     }

@@ -5,20 +5,20 @@ import type { AgentDefinition } from '../pmda/define-agent.ts'
 export interface AgentEntry {
   /** Name without 'pmda': its module is ./NAME/index.ts, its daemon bin/pmdaNAME. */
   readonly name: string
-  /** The domain it has unless pmcd.conf says otherwise. */
+  /** Default domain; pmcd.conf may set another. */
   readonly domain: number
-  /** The one platform (process.platform) it can do its work on; every one when absent. */
+  /** The only platform (process.platform) it supports; undefined for all. */
   readonly platform?: string
-  /** Serves tests and examples: runs only where somebody names it. */
+  /** For tests and examples: runs only if configured explicitly. */
   readonly isDemonstration?: true
-  /** Asks other machines, runs programs or listens to applications: runs only where somebody names it, too. */
-  readonly isOutgoing?: true
+  /** Contacts other hosts, runs programs or listens to applications: runs only if configured explicitly. */
+  readonly isExplicit?: true
   readonly load: () => Promise<AgentDefinition>
-  /** The shared object and its entry that this agent stands in for when a pmcd.conf names them. */
+  /** Shared object and entry point in pmcd.conf that this agent replaces. */
   readonly dso: { readonly file: string; readonly entry: string }
 }
 
-/** Every agent but the collector's own, which only a collector can open. */
+/** Every agent except the collector's own, which only a collector can open. */
 export const AGENTS: readonly AgentEntry[] = [
   {
     name: 'jbd2',
@@ -56,14 +56,14 @@ export const AGENTS: readonly AgentEntry[] = [
   {
     name: 'openmetrics',
     domain: 144,
-    isOutgoing: true,
+    isExplicit: true,
     load: async () => (await import('./openmetrics/index.ts')).agent,
     dso: { file: 'pmda_openmetrics.so', entry: 'openmetrics_init' },
   },
   {
     name: 'otel',
     domain: 508,
-    isOutgoing: true,
+    isExplicit: true,
     load: async () => (await import('./otel/index.ts')).agent,
     dso: { file: 'pmda_otel.so', entry: 'otel_init' },
   },
@@ -116,8 +116,8 @@ export const AGENTS: readonly AgentEntry[] = [
   },
 ]
 
-/** Returns our agent instead of a shared object and its entry; undefined if we have none. */
-export function standIn(path: string, entry: string): AgentEntry | undefined {
+/** Returns the agent that replaces a shared object and its entry point; undefined if there is none. */
+export function replacementFor(path: string, entry: string): AgentEntry | undefined {
   const file = path.slice(path.lastIndexOf('/') + 1)
   return AGENTS.find(({ dso }) => dso.file === file && dso.entry === entry)
 }

@@ -1,20 +1,20 @@
-/** Compressing files of archives: the compressed file is complete and durable before the other one goes. */
+/** Compression of archive files: the compressed file is complete and durable before the original is removed. */
 import { statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
-import { makeLike } from './copy.ts'
+import { copyAttributes } from './copy.ts'
 import { Transaction, type TransactionOptions } from './transaction.ts'
 
-/** Compresses a file in place: `NAME` becomes `NAME.SUFFIX`, whose suffix names the format. */
+/** Compresses a file in place: `NAME` becomes `NAME.SUFFIX`, where the suffix depends on the format. */
 export interface Compressor {
-  /** The command line to print: `xz -0 --block-size=10MiB`. */
+  /** The command line, for display: `xz -0 --block-size=10MiB`. */
   readonly command: string
-  /** Compresses one file of a directory in which nothing else is. Rejects when that fails. */
+  /** Compresses the only file in a directory. Rejects on failure. */
   compress(directory: string, name: string, signal?: AbortSignal): Promise<void>
 }
 
-/** The gzip format, without a program. */
+/** gzip, without an external program. */
 export const GZIP: Compressor = {
   command: 'gzip',
   async compress(directory, name, signal) {
@@ -22,7 +22,7 @@ export const GZIP: Compressor = {
     const { createGzip } = process.getBuiltinModule('node:zlib')
     const { pipeline } = process.getBuiltinModule('node:stream/promises')
     const path = join(directory, name)
-    // Flushed by the thread pool, so that the commit does not wait for the disk.
+    // Flushed on the thread pool, so that the commit does not wait for the disk.
     const mode = statSync(path).mode & 0o777
     const output = createWriteStream(`${path}.gz`, { flush: true, mode })
     await pipeline(createReadStream(path), createGzip(), output, { ...(signal && { signal }) })
@@ -30,8 +30,8 @@ export const GZIP: Compressor = {
 }
 
 /**
- * Replaces a file of an archive by a compressed one of the same age, mode and, for root, owner. EIO when the compressor made nothing, and
- * as `Transaction.commit`; the file is then unharmed.
+ * Replaces a file of an archive by a compressed one of the same age, mode and, for root, owner. EIO if the compressor made no file, and
+ * errors as `Transaction.commit`; the original is then intact.
  */
 export async function compressFile(
   path: string,
@@ -45,17 +45,17 @@ export async function compressFile(
   try {
     const stats = statSync(path)
     transaction.remove(path)
-    // Programs compress in place, and refuse files that have a second name.
+    // Programs compress in place, and reject files with several links.
     const staging = transaction.staging()
     const work = join(staging, name)
     await copyFile(path, work)
     await compressor.compress(staging, name, signal)
     const made = transaction.staged().find((each) => each.startsWith(`${name}.`))
     if (made === undefined)
-      throw new PcpError('EIO', `${compressor.command} has not made a compressed file of ${path}`)
-    await makeLike(join(staging, made), stats)
+      throw new PcpError('EIO', `${compressor.command} did not create a compressed file of ${path}`)
+    await copyAttributes(join(staging, made), stats)
     const target = join(directory, made)
-    // Left by a program that was interrupted: the plain file is the valid one.
+    // A leftover of an interrupted program: the uncompressed file is the valid one.
     if (statSync(target, { throwIfNoEntry: false }) !== undefined) transaction.remove(target)
     transaction.stageAs(join(staging, made), target)
     await transaction.commit()

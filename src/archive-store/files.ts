@@ -1,11 +1,11 @@
-/** The files of archives as maintenance sees them: by archive and part, compressed or not. */
+/** Files of archives for maintenance: by archive and part, compressed or not. */
 
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseFileName } from '../archive/file-names.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Disk, nodeDisk } from '../sys/disk.ts'
-import { type FileMark, markFile } from '../sys/staging.ts'
+import { type FileIdentity, identifyFile } from '../sys/staging.ts'
 import { recover } from './transaction.ts'
 
 /** A file of an archive. */
@@ -14,12 +14,12 @@ export interface ArchiveFile {
   readonly base: string
   /** `meta`, `index` or digits. */
   readonly part: string
-  /** '' or that of a compression. */
+  /** Compression suffix, or ''. */
   readonly suffix: string
   readonly stats: Stats
 }
 
-/** Lists the files of archives in a directory, by name. Throws Node's error. */
+/** Lists the archive files in a directory, sorted by name. Throws Node's error. */
 export function archiveFilesIn(dir: string): ArchiveFile[] {
   return readdirSync(dir)
     .sort()
@@ -31,7 +31,7 @@ export function archiveFilesIn(dir: string): ArchiveFile[] {
     })
 }
 
-/** Lists the files of one archive, by its path without suffixes, in the order of `byPart`; empty without a directory. */
+/** Lists the files of one archive, by its path without suffixes, in the order of `byPart`; empty if the directory is missing. */
 export function filesOfArchive(base: string): ArchiveFile[] {
   const dir = dirname(base)
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) return []
@@ -41,18 +41,18 @@ export function filesOfArchive(base: string): ArchiveFile[] {
 }
 
 /**
- * Marks the files of an archive that is going to be replaced, after completing what an earlier process began in its directory. To be called
- * before the archive is read, so that a change meanwhile is noticed.
+ * Records the identity of the files of an archive that will be replaced, after completing interrupted transactions in its directory. Call
+ * it before reading the archive, so that changes meanwhile are detected.
  */
-export async function markArchive(base: string): Promise<FileMark[]> {
+export async function identifyArchive(base: string): Promise<FileIdentity[]> {
   const absolute = resolve(base)
   await recover(dirname(absolute))
   return filesOfArchive(absolute).flatMap(
-    ({ name }) => markFile(nodeDisk, join(dirname(absolute), name)) ?? [],
+    ({ name }) => identifyFile(nodeDisk, join(dirname(absolute), name)) ?? [],
   )
 }
 
-/** Groups files by the name of their archive, in the order of the first of each. */
+/** Groups files by archive, in order of first appearance. */
 export function byArchive<T extends Pick<ArchiveFile, 'base'>>(files: readonly T[]): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const file of files) {
@@ -63,7 +63,7 @@ export function byArchive<T extends Pick<ArchiveFile, 'base'>>(files: readonly T
   return groups
 }
 
-/** Orders files of an archive: volumes by number, then index and metadata. */
+/** Compares files of an archive: volumes by number, then index and metadata. */
 export function byPart(a: Pick<ArchiveFile, 'part'>, b: Pick<ArchiveFile, 'part'>): number {
   if (isVolume(a) && isVolume(b)) return Number(a.part) - Number(b.part)
   if (isVolume(a) !== isVolume(b)) return isVolume(a) ? -1 : 1
@@ -76,8 +76,8 @@ export function isVolume({ part }: Pick<ArchiveFile, 'part'>): boolean {
 }
 
 /**
- * Removes the files of one archive: its metadata durably first, because without it there is no archive, whatever happens then. What a crash
- * leaves is files of the same name, which go with the next call. Throws PcpError with the errno.
+ * Removes the files of one archive, the metadata first and durably, because an archive without it is invalid. Leftovers after a crash
+ * have the same names and are removed by the next call. Throws PcpError with the errno.
  */
 export function removeArchive(
   dir: string,

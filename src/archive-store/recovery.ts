@@ -1,4 +1,4 @@
-/** Completing transactions that were committed, and undoing those that were not, after their process ended. docs/formats/staging.md */
+/** Completes committed transactions and rolls back others after their process has ended. docs/formats/staging.md */
 import { dirname, join, resolve } from 'node:path'
 import { type Disk, nodeDisk } from '../sys/disk.ts'
 import {
@@ -6,7 +6,7 @@ import {
   coordinatorOf,
   hasOwnerEnded,
   isCommitted,
-  isOwn,
+  isOwnStaging,
   isPresent,
   isStaged,
   isStaging,
@@ -14,36 +14,36 @@ import {
   readManifest,
 } from '../sys/staging.ts'
 
-/** What recovery knows of this process. All but the defaults are for tests. */
+/** Environment of a recovery; only the defaults are used outside tests. */
 export interface RecoveryOptions {
   readonly disk?: Disk
-  /** Whose staging directories are completed. Default the effective user of this process. */
+  /** Owner of the staging directories to complete. Default: the effective user of this process. */
   readonly uid?: number | undefined
-  /** Returns whether the process that made a staging directory of that name has ended; undefined when that is not known. */
+  /** Returns whether the process that made a staging directory of that name has ended; undefined if unknown. */
   readonly hasEnded?: (name: string) => boolean | undefined
   /** Wall clock in milliseconds. */
   readonly nowMs?: () => number
 }
 
-/** Staging directories of transactions of this process that have not ended. */
+/** Staging directories of active transactions of this process. */
 const active = new Set<string>()
 
-/** Keeps a staging directory of this process from being recovered until `endStaging`. */
+/** Protects a staging directory of this process from recovery until `endStaging`. */
 export function beginStaging(staging: string): void {
   active.add(staging)
 }
 
-/** Leaves a staging directory, if it still exists, to recovery. */
+/** Ends the protection of a staging directory. */
 export function endStaging(staging: string): void {
   active.delete(staging)
 }
 
-/** A staging directory of an unknown process that nobody has touched for so long is abandoned. */
+/** Age at which a staging directory of an unknown process is considered abandoned. */
 const ABANDONED_MS = 86_400_000
 
 /**
- * Recovers a directory whose lock the caller holds. Throws the first of Node's errors after trying everything; those of transactions none
- * of whose files concern the caller are left to the next one.
+ * Recovers a directory whose lock the caller holds. Tries everything, then throws the first of Node's errors; those of transactions
+ * that do not affect the caller's files are left to later recoveries.
  */
 export function recoverLocked(
   directory: string,
@@ -65,7 +65,7 @@ export function recoverLocked(
   if (errors.length > 0) throw errors[0]
 }
 
-/** Final paths of outputs, and inputs, of a committed transaction. */
+/** Returns the final paths of outputs, and the inputs, of a committed transaction. */
 function filesOf(staging: string, disk: Disk): string[] {
   const manifest = readManifest(disk, coordinatorOf(disk, staging))
   if (manifest === undefined || manifest === 'newer') return []
@@ -84,7 +84,7 @@ function recoverOne(staging: string, options: RecoveryOptions): void {
   else removeStaging(staging, disk)
 }
 
-/** No other user can make this process remove or rename files: their staging directories, and links, are left alone. */
+/** Returns whether a staging directory may be processed. Those of other users, and links, are ignored, so that no one can make this process rename or remove files. */
 function isTrusted(
   staging: string,
   { disk = nodeDisk, uid = process.geteuid?.() }: RecoveryOptions,
@@ -99,14 +99,14 @@ function isAbandoned(
   { disk = nodeDisk, hasEnded = hasOwnerEnded, nowMs = Date.now }: RecoveryOptions,
 ): boolean {
   const known = hasEnded(name)
-  if (known === false && isOwn(name)) return !active.has(staging)
+  if (known === false && isOwnStaging(name)) return !active.has(staging)
   if (known !== undefined) return known
   return nowMs() - (disk.stat(staging)?.mtimeMs ?? 0) > ABANDONED_MS
 }
 
 /**
- * Gives outputs their names, removes inputs, and then what was staged. Can be done again from any point. `stagings` are those of the
- * transaction that are known beside the coordinator's.
+ * Renames outputs, removes inputs, and then removes staging directories. Can be repeated from any point. `stagings` are those of the
+ * transaction that are known besides the coordinator's.
  */
 export function applyManifest(
   coordinator: string,
@@ -131,7 +131,7 @@ export function applyManifest(
   removeStaging(coordinator, disk)
 }
 
-/** Removes a staging directory: its manifest durably first, as without the other files it would be misread. */
+/** Removes a staging directory, its manifest first and durably, because without the other files it would be misread. */
 export function removeStaging(staging: string, disk: Disk): void {
   const manifest = join(staging, COMMIT)
   if (disk.stat(manifest) !== undefined) {
@@ -147,7 +147,7 @@ function stagingsOf({ outputs }: Manifest): string[] {
     .filter((path) => isStaging(path.slice(path.lastIndexOf('/') + 1)))
 }
 
-/** Removes a directory with everything in it, or nothing when there is none. */
+/** Removes a directory with everything in it, if it exists. */
 function removeTree(path: string, disk: Disk): void {
   const stat = disk.lstat(path)
   if (stat === undefined) return
@@ -161,7 +161,7 @@ function removeTree(path: string, disk: Disk): void {
   })
 }
 
-/** Another process may be recovering the same transaction from another of its directories. */
+/** Ignores ENOENT: another process may be recovering the same transaction from another of its directories. */
 function ignoreMissing(action: () => void): void {
   try {
     action()

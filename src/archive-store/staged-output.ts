@@ -1,27 +1,27 @@
-/** The files of a new archive, which get their names together when all of them are complete. */
+/** Output files of a new archive that get their names together, once all of them are complete. */
 import { dirname } from 'node:path'
 import type { ByteSink } from '../base/byte-source.ts'
 import { type ArchiveAccess, accessOfReplaced } from '../sys/archive-access.ts'
 import { type ArchiveOutput, type ArchiveOutputOptions, archiveOutput } from '../sys/archive-output.ts'
 import { nodeDisk } from '../sys/disk.ts'
-import type { FileMark } from '../sys/staging.ts'
+import type { FileIdentity } from '../sys/staging.ts'
 import { Transaction, type TransactionOptions } from './transaction.ts'
 
-/** An archive without a name yet. All sinks must be closed before it ends, with `commit` or `abandon`. */
+/** An archive without a final name. All sinks must be closed before `commit` or `abandon`. */
 export interface StagedOutput extends ArchiveOutput {
   /**
-   * Gives the files their names and removes the inputs, in one step. Rejects as `Transaction.commit`: then nothing has changed and
-   * nothing is left of the output.
+   * Renames the files and removes the inputs atomically. Rejects as `Transaction.commit`; then nothing has changed and no
+   * output remains.
    */
   commit(): Promise<void>
-  /** Removes the files; does nothing after `commit`. */
+  /** Removes the files; no effect after `commit`. */
   abandon(): void
 }
 
-/** How an output is made, and what it replaces: such an output keeps mode and owner. */
+/** Options of an output. If it replaces files, it keeps their mode and owner. */
 export interface StagedOutputOptions extends ArchiveOutputOptions, TransactionOptions {
-  /** Files that go when the output is there, as they were before they were read. */
-  readonly inputs?: readonly FileMark[]
+  /** Files to remove on commit, with their identities from before they were read. */
+  readonly inputs?: readonly FileIdentity[]
 }
 
 /** As `archiveOutput`, in a staging directory until `commit`. */
@@ -42,7 +42,7 @@ export function stagedOutput(base: string, options: StagedOutputOptions = {}): S
         )
         return archiveOutput(staged.slice(0, -part.length - 1), { ...options, ...access }).create(part)
       } catch (error) {
-        // The user knows the name that the file will have.
+        // Users know only the final name of the file.
         if (error instanceof Error) error.message = error.message.replaceAll(/\.pcp-ts\.[0-9a-f-]+\/?/g, '')
         throw error
       }

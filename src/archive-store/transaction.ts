@@ -1,10 +1,10 @@
 /**
- * "These files become those files", all of them or none, whatever kills the process or the machine. docs/formats/staging.md
+ * Replaces files by other files atomically, even if the process or the machine crashes. docs/formats/staging.md
  *
  *     begin ─► stage outputs, name inputs ─► commit: sync files ─► lock ─► check inputs ─► manifest ─► apply ─► clean up
  *
- * A crash before the manifest is there leaves the inputs; the next transaction in the directory removes the outputs. A crash after it
- * leaves outputs that readers see in place of the inputs (sys/staged-view.ts); the next transaction completes it.
+ * After a crash before the manifest exists, the inputs are valid, and the next transaction in the directory removes the outputs. After a
+ * crash later, readers see the outputs instead of the inputs (sys/staged-view.ts), and the next transaction completes it.
  */
 import { constants } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -15,12 +15,12 @@ import { hasParentEnded } from '../sys/parent-process.ts'
 import {
   COMMIT,
   COORDINATOR,
-  type FileMark,
+  type FileIdentity,
   formatManifest,
+  identifyFile,
   isStaging,
   isUnchanged,
   type Manifest,
-  markFile,
   type StagedFile,
   stagingName,
   writeText,
@@ -34,22 +34,22 @@ import {
   removeStaging,
 } from './recovery.ts'
 
-/** Where transactions take place. All but the defaults are for tests. */
+/** Environment of a transaction; only the defaults are used outside tests. */
 export interface TransactionOptions extends RecoveryOptions {
   readonly disk?: Disk
-  /** Takes a lock file, or resolves to undefined when it is not free in time. */
+  /** Takes a lock file; resolves to undefined on timeout. */
   readonly lock?: (path: string, signal?: AbortSignal) => Promise<FileLock | undefined>
   /** Stops waiting for locks. */
   readonly signal?: AbortSignal
 }
 
-/** Mode of staging directories, whose manifest every reader of the directory needs. */
+/** Mode of staging directories: every reader of the directory needs the manifest. */
 const STAGING_MODE = 0o755
-/** Commits take milliseconds, but for slow disks. */
+/** Commits take milliseconds, except on slow disks. */
 const LOCK_MS = 60_000
-/** Errors of a directory in which this process cannot make a lock, nor change anything else. */
+/** Errors of a directory in which this process can create neither a lock nor anything else. */
 const UNWRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS'])
-/** Name of the lock file that a directory has during a commit. */
+/** Name of a directory's lock file during a commit. */
 const LOCK = '.pcp-ts.lock'
 
 async function takeStoreLock(path: string, signal?: AbortSignal): Promise<FileLock | undefined> {
@@ -57,14 +57,14 @@ async function takeStoreLock(path: string, signal?: AbortSignal): Promise<FileLo
 }
 
 /**
- * Completes or undoes what processes that have ended left in a directory: before its files are listed to be changed. Does nothing where
- * there is no such directory, or where it cannot be changed. Throws EBUSY as `commit`, and the errors of the file system.
+ * Completes or rolls back transactions of ended processes in a directory; call it before listing files to change. No effect if
+ * the directory is missing or not writable. Throws EBUSY as `commit`, and errors of the file system.
  */
 export async function recover(named: string, options: TransactionOptions = {}): Promise<void> {
   const { disk = nodeDisk } = options
   if (disk.stat(named)?.isDirectory !== true) return
   const directory = disk.realpath(resolve(named))
-  // A lock that was left behind goes as well.
+  // Also removes a lock that was left behind.
   if (!disk.list(directory).some((name) => isStaging(name) || name.startsWith(LOCK))) return
   let lock: FileLock
   try {
@@ -93,22 +93,22 @@ export class Transaction {
   readonly #directory: string
   readonly #options: TransactionOptions
   readonly #disk: Disk
-  /** Staging directories by the directory that contains them; that of the transaction first. */
+  /** Staging directories by the directory that contains them, the transaction's own first. */
   readonly #staging = new Map<string, string>()
   /** Final path → staged path. */
   readonly #outputs = new Map<string, string>()
-  readonly #inputs = new Map<string, FileMark>()
-  readonly #expected: FileMark[] = []
+  readonly #inputs = new Map<string, FileIdentity>()
+  readonly #expected: FileIdentity[] = []
   #hasEnded = false
 
-  /** Begins a transaction whose manifest will be in `directory`, usually that of the inputs. Nothing is made before it is needed. */
+  /** Starts a transaction whose manifest will be in `directory`, usually the inputs' directory. Nothing is created yet. */
   constructor(directory: string, options: TransactionOptions = {}) {
     this.#options = options
     this.#disk = options.disk ?? nodeDisk
     this.#directory = realDirectory(directory, this.#disk)
   }
 
-  /** Returns the staging directory for files of a directory, made on first use. Throws Node's error. */
+  /** Returns the staging directory for files of a directory, created on first use. Throws Node's error. */
   staging(directory: string = this.#directory): string {
     const parent = realDirectory(directory, this.#disk)
     const known = this.#staging.get(parent)
@@ -121,7 +121,7 @@ export class Transaction {
     return path
   }
 
-  /** Returns where to make the file that will be at `path`. Throws Node's error. */
+  /** Returns the path at which to create the file that will be at `path`. Throws Node's error. */
   stage(path: string): string {
     const to = this.#real(path)
     const staged = join(this.staging(dirname(to)), basename(to))
@@ -129,28 +129,28 @@ export class Transaction {
     return staged
   }
 
-  /** Makes a file in a staging directory an output, under another name: what a program made there. */
+  /** Makes a file that a program created in a staging directory an output, with another name. */
   stageAs(staged: string, path: string): void {
     this.#outputs.set(this.#real(path), staged)
   }
 
-  /** Lists what there is in the staging directory of the transaction's directory. */
+  /** Lists the staging directory of the transaction's directory. */
   staged(): string[] {
     return this.#disk.list(this.staging())
   }
 
-  /** Makes the commit fail unless a file is as it was marked. */
-  expect(mark: FileMark): void {
+  /** Makes the commit fail if a file has changed since `mark`. */
+  expect(mark: FileIdentity): void {
     this.#expected.push({ ...mark, path: this.#real(mark.path) })
   }
 
-  /** Takes back an input and the output that would have replaced it. */
+  /** Removes an input, and the output that would have replaced it, from the transaction. */
   withdraw(path: string): void {
     this.#inputs.delete(this.#real(path))
     this.unstage(path)
   }
 
-  /** Withdraws an output and removes what was staged for it. */
+  /** Removes an output and its staged file from the transaction. */
   unstage(path: string): void {
     const to = this.#real(path)
     const staged = this.#outputs.get(to)
@@ -159,19 +159,19 @@ export class Transaction {
     if (this.#disk.stat(staged) !== undefined) this.#disk.unlink(staged)
   }
 
-  /** Adds an input, in its marked or present state: it goes with the commit, unless an output replaces it. ENOENT when it is missing. */
-  remove(file: string | FileMark): void {
+  /** Adds an input, in its marked or present state: the commit removes it unless an output replaces it. ENOENT if it is missing. */
+  remove(file: string | FileIdentity): void {
     const path = this.#real(typeof file === 'string' ? file : file.path)
-    const mark = typeof file === 'string' ? markFile(this.#disk, path) : { ...file, path }
+    const mark = typeof file === 'string' ? identifyFile(this.#disk, path) : { ...file, path }
     if (mark === undefined) throw new PcpError('ENOENT', `${file}: no such file`)
     this.#inputs.set(mark.path, mark)
   }
 
   /**
-   * Makes the outputs valid and removes the inputs. EEXIST when an output's name is taken by something else than an input, ESTALE when
-   * an input was changed since it was named, EBUSY when another process keeps the directory locked, ECANCELED when the command that
-   * started this one has ended, and the errors of the file system: then nothing has changed. Once the manifest is durable nothing fails
-   * any more: readers see the outputs, and the next transaction completes what an error interrupted.
+   * Makes the outputs valid and removes the inputs. EEXIST if the name of an output belongs to a file other than an input, ESTALE if
+   * an input has changed, EBUSY if another process holds the lock, ECANCELED if the command that started this one has ended,
+   * and errors of the file system; then nothing has changed. Once the manifest is durable, errors are not thrown any more: readers
+   * see the outputs, and the next transaction completes the rest.
    */
   async commit(): Promise<void> {
     if (this.#hasEnded) return
@@ -201,7 +201,7 @@ export class Transaction {
     }
   }
 
-  /** Removes the staged files; does nothing after `commit`. After an error the next transaction removes them. */
+  /** Removes the staged files; no effect after `commit`. If that fails, the next transaction removes them. */
   abandon(): void {
     if (this.#hasEnded) return
     for (const path of this.#staging.values()) attempt(() => removeStaging(path, this.#disk))
@@ -213,13 +213,13 @@ export class Transaction {
     for (const path of this.#staging.values()) endStaging(path)
   }
 
-  /** A path by the one name that its directory has, whatever links lead there: locks and manifests go by names. */
+  /** Resolves links in the directory of a path, because locks and manifests depend on its name. */
   #real(path: string): string {
     const absolute = resolve(path)
     return join(realDirectory(dirname(absolute), this.#disk), basename(absolute))
   }
 
-  /** Every directory in which names change. */
+  /** Returns all directories in which names change. */
   #directories(): string[] {
     const paths = [...this.#outputs.keys(), ...this.#inputs.keys()]
     return [...new Set([this.#directory, ...paths.map((path) => dirname(path))])].sort()
@@ -227,10 +227,10 @@ export class Transaction {
 
   #syncFiles(): void {
     const coordinator = this.staging()
-    // Inputs in other directories: whoever reads these must find the manifest.
+    // Inputs in other directories: readers of those must find the manifest too.
     for (const directory of this.#directories()) this.staging(directory)
     for (const [to, staged] of this.#outputs) syncFile(this.#disk, staged, to)
-    // An input that a power cut makes shorter would not be recognised any more.
+    // An input truncated by a power cut would not be recognized any more.
     for (const { path } of this.#inputs.values()) syncFile(this.#disk, path, path)
     for (const [parent, staging] of this.#staging) {
       if (staging !== coordinator)
@@ -243,7 +243,7 @@ export class Transaction {
   async #lockAll(): Promise<FileLock[]> {
     const locks: FileLock[] = []
     try {
-      // In one order, so that two transactions never wait for each other.
+      // In sorted order, so that two transactions never deadlock.
       for (const directory of this.#directories()) locks.push(await lockDirectory(directory, this.#options))
       return locks
     } catch (error) {
@@ -257,10 +257,10 @@ export class Transaction {
     if (hasParentEnded()) throw new PcpError('ECANCELED', 'the command that started this one has ended')
     for (const input of [...this.#inputs.values(), ...this.#expected])
       if (!isUnchanged(this.#disk, input))
-        throw new PcpError('ESTALE', `${input.path} was changed by another process meanwhile`)
+        throw new PcpError('ESTALE', `${input.path} was changed by another process: try again`)
     for (const path of [...this.#outputs.keys(), ...this.#inputs.keys()]) {
       const stat = this.#disk.stat(path)
-      // Neither could be replaced after the commit.
+      // Directories and other files could not be replaced after the commit.
       if (stat?.isDirectory === true) throw new PcpError('EISDIR', path)
       if (stat !== undefined && !this.#inputs.has(path))
         throw new PcpError('EEXIST', `${path}: already exists`)
@@ -269,10 +269,10 @@ export class Transaction {
 
   #manifest(): Manifest {
     const outputs = [...this.#outputs].map(
-      ([to, path]): StagedFile => ({ to, ...markFile(this.#disk, path)! }),
+      ([to, path]): StagedFile => ({ to, ...identifyFile(this.#disk, path)! }),
     )
     const inputs = [...this.#inputs.values()].filter(({ path }) => !this.#outputs.has(path))
-    // Readers that do not know manifests find an archive by its metadata: it appears last, and goes first.
+    // Readers that do not know manifests find an archive by its metadata, so that appears last and is removed first.
     return {
       outputs: outputs.sort((a, b) => Number(isMeta(a.to)) - Number(isMeta(b.to))),
       inputs: inputs.sort((a, b) => Number(isMeta(b.path)) - Number(isMeta(a.path))),
@@ -283,7 +283,7 @@ export class Transaction {
     const path = join(coordinator, COMMIT)
     writeText(this.#disk, `${path}.new`, formatManifest(manifest, dirname(coordinator)))
     this.#disk.rename(`${path}.new`, path)
-    // Should this fail, the outputs are removed, and a manifest without them is void.
+    // If this fails, the outputs are removed, and a manifest without them is void.
     this.#disk.syncDirectory(coordinator)
   }
 }
@@ -292,7 +292,7 @@ function isMeta(path: string): boolean {
   return /\.meta(?:\.[^./]+)?$/.test(path)
 }
 
-/** Does what recovery does again if the file system fails now. */
+/** Runs an action that recovery repeats if the file system fails now. */
 function attempt(action: () => void): void {
   try {
     action()
@@ -305,7 +305,7 @@ function isOfSystem(error: unknown): boolean {
   return typeof (error as { code?: unknown } | undefined)?.code === 'string'
 }
 
-/** Names the directory in an error, and files by the names they are going to have. */
+/** Returns an error with the directory and the final names of files instead of staged ones. */
 function withoutStaging(error: unknown, directory: string): unknown {
   if (error instanceof PcpError || !isOfSystem(error)) return error
   const { code, message } = PcpError.from(error, directory)
@@ -316,7 +316,7 @@ function signalAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted === true) throw new PcpError('EINTR', 'interrupted')
 }
 
-/** Syncs a file; errors call it `name`. */
+/** Syncs a file; `name` is its name in errors. */
 function syncFile(disk: Disk, path: string, name: string): void {
   const fd = disk.open(path, constants.O_RDONLY)
   try {
@@ -328,13 +328,13 @@ function syncFile(disk: Disk, path: string, name: string): void {
   }
 }
 
-/** A directory by its one name; a missing one, in which nothing can be made, as it was given. */
+/** Resolves links; a missing directory is returned unchanged. */
 function realDirectory(path: string, disk: Disk): string {
   const absolute = resolve(path)
   return disk.stat(absolute) === undefined ? absolute : disk.realpath(absolute)
 }
 
-/** The umask may not keep readers of the directory from its manifest. */
+/** Sets the mode regardless of the umask, because readers of the directory need the manifest. */
 function setMode(disk: Disk, path: string, mode: number): void {
   const fd = disk.open(path, constants.O_RDONLY)
   try {

@@ -1,4 +1,4 @@
-/** One or several archives as one. docs/formats/archive.md §7, §8 */
+/** One or several archives read as one. docs/formats/archive.md §7, §8 */
 import type { ArchiveFiles } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { type ErrorCode, isError, type Outcome, PcpError } from '../model/errors.ts'
@@ -7,24 +7,24 @@ import { Listings } from './file-names.ts'
 import type { ArchiveLabel } from './label.ts'
 import { closeVolumes, type Member, openMember } from './member.ts'
 import { MemberData } from './member-data.ts'
-import { type LeavesOut, Metadata } from './metadata.ts'
+import { Metadata, type MetadataFilter } from './metadata.ts'
 
-/** How to open an archive. */
+/** Options of `Archive.open`. */
 export interface ArchiveOptions {
-  /** Accept feature bits that are not known. */
+  /** Accepts unknown feature bits. */
   readonly anyFeatures?: boolean
-  /** Chooses metrics and domains that are treated as if they had not been recorded; default none. */
-  readonly isLeftOut?: LeavesOut
+  /** Selects metrics and instance domains to treat as not recorded; default none. */
+  readonly ignores?: MetadataFilter
   /**
-   * Every damaged record is an error, as in PCP: also one that a power cut tore, and in a list. By default a tear ends its volume, and damage
-   * its member of a list.
+   * Makes every damaged record an error, as in PCP, even if a power cut tore it or its archive is one of a list. By default a torn record
+   * ends its volume, and other damage ends its archive if that is one of a list.
    */
   readonly stopsAtDamage?: boolean
-  /** Hears about members of a list that are left out, and about records lost to damage; default nobody. */
+  /** Called for archives of a list that are skipped, and for records lost to damage. */
   readonly onWarning?: (warning: PcpError) => void
 }
 
-/** What keeps several archives from being one context; everything else only keeps a member out of it. */
+/** Errors between several archives that cannot form one context. Any other error only excludes one of them. */
 const FATAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'PM_ERR_LOGHOST',
   'PM_ERR_LOGOVERLAP',
@@ -35,15 +35,15 @@ const FATAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ])
 
 /**
- * An open archive, or several that follow each other. Metadata is read once and never changes; data is read by `RecordReader`s, of
- * which there may be many.
+ * An open archive, or several consecutive ones. Metadata is read once and never changes; any number of `RecordReader`s read the
+ * data.
  */
 export class Archive {
-  /** By start time. */
+  /** In order of start time. */
   readonly members: readonly Member[]
-  /** Of all members together. */
+  /** Metadata of all members. */
   readonly metadata: Metadata
-  /** What readers need of each member. */
+  /** Data of each member, for readers. */
   readonly data: readonly MemberData[]
   /** See `ArchiveOptions`. */
   readonly stopsAtDamage: boolean
@@ -63,18 +63,18 @@ export class Archive {
   }
 
   /**
-   * Opens archives by name: base names, names of any of their files, or directories that hold some; with commas in between.
-   * ENOENT, PM_ERR_LOGFILE, PM_ERR_NODATA, PM_ERR_LABEL, PM_ERR_LOGREC, PM_ERR_RECTYPE, PM_ERR_FEATURE for the only one; in a list such
-   * members are left out. PM_ERR_LOGHOST, PM_ERR_LOGOVERLAP and PM_ERR_LOGCHANGE* when members do not belong together.
+   * Opens archives by name: base names, names of any of their files, or directories of archives, separated by commas.
+   * ENOENT, PM_ERR_LOGFILE, PM_ERR_NODATA, PM_ERR_LABEL, PM_ERR_LOGREC, PM_ERR_RECTYPE and PM_ERR_FEATURE for a single archive; in a
+   * list such archives are skipped. PM_ERR_LOGHOST, PM_ERR_LOGOVERLAP and PM_ERR_LOGCHANGE* if archives cannot be combined.
    * @see pmNewContext(3)
    */
   static open(names: string | readonly string[], files: ArchiveFiles, options: ArchiveOptions = {}): Archive {
     const elements = (typeof names === 'string' ? [names] : names).flatMap((name) => name.split(','))
-    const { anyFeatures = false, onWarning = () => {}, isLeftOut } = options
+    const { anyFeatures = false, onWarning = () => {}, ignores } = options
     let warnings: PcpError[] = []
     const open = (from: ArchiveFiles): Opening => {
       warnings = []
-      const opening = new Opening(from, anyFeatures, (warning) => warnings.push(warning), isLeftOut)
+      const opening = new Opening(from, anyFeatures, (warning) => warnings.push(warning), ignores)
       try {
         opening.addAll(elements)
         return opening
@@ -102,8 +102,8 @@ export class Archive {
   }
 
   /**
-   * Time of the last record of the last member, or of those before it that it overlaps with, found anew when files have grown.
-   * PM_ERR_LOGREC when no record can be read. @see pmGetArchiveEnd(3)
+   * Returns the time of the last record of the last member, or of earlier members that overlap with it; recomputed after files have grown.
+   * PM_ERR_LOGREC if no record is readable. @see pmGetArchiveEnd(3)
    */
   end(): Outcome<Timestamp> {
     const last = this.data.length - 1
@@ -113,7 +113,7 @@ export class Archive {
   }
 
   /**
-   * Up to when members before this one reach, where that is behind its start: records of that time are read from them. Undefined
+   * Returns the end of the members before this one if it is after this one's start: records up to then are read from those. Undefined
    * for members that do not overlap.
    */
   floorOf(member: number): Timestamp | undefined {
@@ -125,7 +125,7 @@ export class Archive {
     return end !== undefined && compareTimes(end, start) > 0 ? end : undefined
   }
 
-  /** The latest time that the indexes of the members up to this one know. */
+  /** Returns the latest time in the indexes of the members up to this one. */
   #knownEnd(member: number): Timestamp | undefined {
     for (let m = this.#knownEnds.length; m <= member; m++) {
       const own = this.data[m]!.indexedEnd()
@@ -135,7 +135,7 @@ export class Archive {
     return this.#knownEnds[member]
   }
 
-  /** Tells whoever opened the archive about something that is left out. */
+  /** Reports data that is skipped. */
   warn(warning: PcpError): void {
     this.#onWarning(warning)
   }
@@ -146,24 +146,24 @@ export class Archive {
   }
 }
 
-/** Finds members, opens them, and puts what they have together. */
+/** Finds members, opens them, and combines their metadata. */
 class Opening {
-  /** By start time. */
+  /** In order of start time. */
   members: Member[] = []
   metadata: Metadata
   readonly #files: ArchiveFiles
   readonly #anyFeatures: boolean
-  readonly #isLeftOut: LeavesOut | undefined
+  readonly #isLeftOut: MetadataFilter | undefined
   readonly #onWarning: (warning: PcpError) => void
   readonly #listings: Listings
-  /** In the order of the list, which is that of their metadata. */
+  /** In the order of the list, in which their metadata is combined. */
   readonly #inOrder: Member[] = []
 
   constructor(
     files: ArchiveFiles,
     anyFeatures: boolean,
     onWarning: (warning: PcpError) => void,
-    isLeftOut: LeavesOut | undefined,
+    isLeftOut: MetadataFilter | undefined,
   ) {
     this.#files = files
     this.#anyFeatures = anyFeatures
@@ -185,13 +185,10 @@ class Opening {
         })
     }
     if (this.members.length === 0)
-      throw new PcpError(
-        'PM_ERR_LOGFILE',
-        `${elements.join(',')}: none of these is an archive that can be read`,
-      )
+      throw new PcpError('PM_ERR_LOGFILE', `${elements.join(',')}: none of these archives can be read`)
   }
 
-  /** Does something; what is wrong with one member of several becomes a warning. */
+  /** Runs an action; if there are several members, an error becomes a warning. */
   #tolerate(name: string, action: () => void): void {
     try {
       action()
@@ -228,7 +225,7 @@ class Opening {
       throw new PcpError('PM_ERR_LOGOVERLAP', `${other.base} and ${base} start at the same time`)
   }
 
-  /** Metadata of a member that turns out to be damaged must not stay. */
+  /** Discards the metadata of a member that turned out to be damaged. */
   #restoreMetadata(): void {
     this.metadata = new Metadata(this.#isLeftOut)
     for (const { meta } of this.#inOrder) this.metadata.add(meta.bytes, meta.start, meta.path)

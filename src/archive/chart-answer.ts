@@ -1,4 +1,4 @@
-/** What a chart is told of an archive: columns by metric and instance, with lists of numbers that they share. docs/pmproxy.md */
+/** Answer to a chart query: columns by metric and instance, with shared lists of numbers. docs/reference/pmproxy.md */
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { indomStr, PM_INDOM_NULL, pmidStr } from '../model/ids.ts'
@@ -6,11 +6,11 @@ import { semStr, typeStr } from '../model/types.ts'
 import { unitsStr } from '../model/units.ts'
 import type { ChartPoints } from './chart-column.ts'
 
-/** Points of a whole answer. */
+/** Most points of one answer. */
 export const MOST_POINTS: number = 4_000_000
 
-/** A metric as pages are told of it. */
-export interface MetricWords {
+/** A metric in the form that pages use. */
+export interface MetricDescription {
   readonly name: string
   readonly pmid: string
   readonly type: string
@@ -20,8 +20,8 @@ export interface MetricWords {
   readonly help: string
 }
 
-/** Values of one instance; the numbers are indexes of `ChartRange.lists`. */
-export interface ListedColumn {
+/** Values of one instance; the numbers are indices into `ChartRange.lists`. */
+export interface ChartRangeColumn {
   readonly inst: number
   readonly name: string
   readonly times: number
@@ -30,27 +30,26 @@ export interface ListedColumn {
   readonly max?: number
 }
 
-/** A metric with its columns, or why there are none. */
-export type ListedMetric =
-  | (MetricWords & { readonly rate: boolean; readonly columns: readonly ListedColumn[] })
+/** A metric with its columns, or the error. */
+export type ChartRangeMetric =
+  | (MetricDescription & { readonly rate: boolean; readonly columns: readonly ChartRangeColumn[] })
   | { readonly name: string; readonly code: string; readonly message: string; readonly reason?: string }
 
-/** The answer. */
 export interface ChartRange {
   readonly start: number
   readonly finish: number
-  /** When recording was interrupted, seconds since the epoch. */
+  /** Times of interruptions, in seconds since the epoch. */
   readonly marks: readonly number[]
-  readonly metrics: readonly ListedMetric[]
+  readonly metrics: readonly ChartRangeMetric[]
   readonly lists: readonly Float64Array[]
 }
 
-/** What pages are told of a metric. */
-export function metricWords(
+/** Describes a metric for pages. */
+export function describeMetric(
   name: string,
   { pmid, type, sem, units, indom }: MetricDesc,
   help: string,
-): MetricWords {
+): MetricDescription {
   return {
     name,
     pmid: pmidStr(pmid),
@@ -62,23 +61,23 @@ export function metricWords(
   }
 }
 
-/** A metric that cannot be had, and why. */
-export const failedMetric = (name: string, { code, message, reason }: PcpError): ListedMetric => ({
+/** Describes an unavailable metric and its error. */
+export const failedMetric = (name: string, { code, message, reason }: PcpError): ChartRangeMetric => ({
   name,
   code,
   message,
   ...(reason === undefined ? {} : { reason }),
 })
 
-/** The lists of an answer; most columns share their times. */
-export class Lists {
-  /** All of them, in the order of their indexes. */
+/** Number lists of an answer; most columns share their times. */
+export class NumberLists {
+  /** All lists, by index. */
   readonly all: Float64Array[] = []
   readonly #times: number[] = []
   #points = 0
 
-  /** Adds those of a column; says where they are. PM_ERR_TOOBIG for more points than an answer may have. */
-  put({ times, values, min, max }: ChartPoints): Omit<ListedColumn, 'inst' | 'name'> {
+  /** Adds the lists of a column; returns their indices. PM_ERR_TOOBIG for more points than an answer may have. */
+  put({ times, values, min, max }: ChartPoints): Omit<ChartRangeColumn, 'inst' | 'name'> {
     this.#points += values.length
     if (this.#points > MOST_POINTS) throw tooManyPoints()
     const place = { times: this.#timesOf(times), values: this.#add(values) }
@@ -106,6 +105,6 @@ function isSame(one: Float64Array, other: Float64Array): boolean {
   return true
 }
 
-/** PM_ERR_TOOBIG: an answer would have more than MOST_POINTS points. */
+/** Returns PM_ERR_TOOBIG for an answer of more than MOST_POINTS points. */
 export const tooManyPoints = (): PcpError =>
-  new PcpError('PM_ERR_TOOBIG', `More than ${MOST_POINTS} points: ask for fewer metrics or points`)
+  new PcpError('PM_ERR_TOOBIG', `More than ${MOST_POINTS} points: request fewer metrics or points`)

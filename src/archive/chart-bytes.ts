@@ -1,18 +1,17 @@
 /**
- * Columns for charts as bytes. docs/pmproxy.md
+ * Binary encoding of columns for charts. docs/reference/pmproxy.md
  *
- *     0  bytes of the head   4  head: JSON, filled up with blanks   8n  lists of numbers, one behind the other
+ *     0  length of the head   4  head: JSON, padded with blanks   8n  lists of numbers
  *
- * Integers and numbers (64 bits) are little endian: a browser takes them as they are. The head is a `ChartRange` with the lengths of
- * its lists in place of the lists; NaN stands where there is no value.
+ * Integers and numbers (64 bits) are little endian, so that browsers use them without copying. The head is a `ChartRange` with the
+ * lengths of its lists instead of the lists; NaN means no value.
  */
 import type { ErrorCode } from '../model/errors.ts'
 import type { ChartRange } from './chart-answer.ts'
 
-/** Bytes of a number. */
 const SIZE = 8
 
-/** What to send. */
+/** Encodes an answer. */
 export function encodeChartRange({ lists, ...rest }: ChartRange): Uint8Array<ArrayBuffer> {
   const head = new TextEncoder().encode(JSON.stringify({ ...rest, lists: lists.map(({ length }) => length) }))
   const start = Math.ceil((4 + head.length) / SIZE) * SIZE
@@ -28,12 +27,12 @@ export function encodeChartRange({ lists, ...rest }: ChartRange): Uint8Array<Arr
 }
 
 /**
- * Bytes that are no columns. It has a code as a PcpError has, without being one: the page decodes columns before it draws anything, and the
- * table of all codes is 5 KB.
+ * Thrown for bytes that cannot be decoded. It has a code like a PcpError but is a separate class: the page decodes columns before it draws
+ * anything, and the table of all codes is 5 KB.
  */
 export class ChartBytesError extends Error {
   readonly code: ErrorCode = 'PM_ERR_IPC'
-  /** The byte at which it shows. */
+  /** Offset of the error. */
   readonly offset: number
 
   constructor(what: string, offset: number) {
@@ -43,16 +42,16 @@ export class ChartBytesError extends Error {
   }
 }
 
-/** What was sent. ChartBytesError for anything else. */
+/** Decodes an answer. Throws ChartBytesError for anything else. */
 export function decodeChartRange(bytes: Uint8Array<ArrayBuffer>): ChartRange {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const start = bytes.length < 4 ? 0 : 4 + view.getUint32(0, true)
-  if (start < 4 || start > bytes.length) throw new ChartBytesError('Columns without their head', 0)
+  if (start < 4 || start > bytes.length) throw new ChartBytesError('Columns without a head', 0)
   const head = headOf(new TextDecoder().decode(bytes.subarray(4, start)))
   let at = start
   const lists = head.lists.map((length) => {
     if (!(Number.isInteger(length) && length >= 0 && length <= (bytes.length - at) / SIZE))
-      throw new ChartBytesError('Columns were cut off', at)
+      throw new ChartBytesError('Columns are truncated', at)
     const list = new Float64Array(length)
     for (let i = 0; i < length; i++, at += SIZE) list[i] = view.getFloat64(at, true)
     return list
@@ -66,6 +65,6 @@ function headOf(text: string): Head {
   try {
     const head = JSON.parse(text) as Head
     if (Array.isArray(head.lists)) return head
-  } catch {} // said below
-  throw new ChartBytesError('Columns without their head', 4)
+  } catch {} // reported below
+  throw new ChartBytesError('Columns without a head', 4)
 }

@@ -1,18 +1,18 @@
-/** The values of one instance, on their way to a chart: counters become rates, and too many points become fewer. docs/pmproxy.md */
-import { counterGrowth } from '../model/rate.ts'
+/** Values of one instance for a chart: counters become rates, and too many points are reduced. docs/reference/pmproxy.md */
+import { counterDelta } from '../model/rate.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
-import { Pace } from './chart-pace.ts'
+import { IntervalEstimator } from './chart-interval.ts'
 
-/** What a chart shows. */
+/** Time range and resolution of a chart. */
 export interface ChartWindow {
   /** Seconds since the epoch. */
   readonly start: number
   readonly finish: number
-  /** Most points of a column. */
+  /** Most points per column. */
   readonly points: number
 }
 
-/** A finished column; NaN where nothing may be concluded. */
+/** A finished column; NaN marks a gap. */
 export interface ChartPoints {
   readonly times: Float64Array
   readonly values: Float64Array
@@ -21,8 +21,8 @@ export interface ChartPoints {
 }
 
 /**
- * Sums of the values in equal parts of the window. Gaps at the edges of a part stay gaps; the last one inside a part comes before its
- * point.
+ * Aggregates values over equal parts of the window. Gaps at the edges of a part are kept; of those inside a part, the last is kept
+ * and placed before its point.
  */
 class Shares {
   readonly #start: number
@@ -32,9 +32,9 @@ class Shares {
   readonly #sum: Float64Array
   readonly #min: Float64Array
   readonly #max: Float64Array
-  /** Of the last value of each part; NaN for a part that is empty. */
+  /** Time of the last value of each part; NaN for an empty part. */
   readonly #time: Float64Array
-  /** Times of gaps before and behind the values of a part, by part; most charts have few. */
+  /** Times of gaps before and after the values of a part, by part; most charts have few. */
   readonly #gapsBefore = new Map<number, number>()
   readonly #gapsBehind = new Map<number, number>()
 
@@ -63,7 +63,7 @@ class Shares {
     if (value > this.#max[i]!) this.#max[i] = value
   }
 
-  /** A value follows a gap of the same part. */
+  /** Handles a value after a gap in the same part. */
   #closeGap(i: number): void {
     const gap = this.#gapsBehind.get(i)
     if (gap === undefined) return
@@ -101,20 +101,20 @@ class Shares {
 const FIRST_POINTS = 64
 const NONE = new Float64Array(0)
 
-/** What a column is of. */
+/** Options of a column. */
 export interface ColumnOptions {
   readonly sem: number
-  /** What a change a second is multiplied with. */
+  /** Factor for the change per second of a counter. */
   readonly factor: number
-  /** Leaves counters as they are. */
+  /** Keeps counters instead of converting them to rates. */
   readonly raw: boolean
-  /** How often the metric was sampled, whatever its instances; absent where the caller marks the gaps. */
-  readonly pace?: Pace
-  /** Hears of each so many points more before there is space for them; may throw. */
+  /** Sampling interval of the metric as a whole; missing if the caller marks gaps. */
+  readonly pace?: IntervalEstimator
+  /** Called with a number of points before space for them is allocated; may throw. */
   readonly reserve: (points: number) => void
 }
 
-/** Takes values in the order of time. */
+/** Collects values in time order. */
 export class ChartColumn {
   readonly #window: ChartWindow
   readonly #isRate: boolean
@@ -125,15 +125,15 @@ export class ChartColumn {
   #shares: Shares | undefined
   #lastTime = Number.NaN
   #lastValue = Number.NaN
-  /** None for what holds until it changes. */
-  readonly #pace: Pace | undefined
-  /** The second value, until the third shows how far it may be from the first. */
+  /** Undefined for a discrete metric. */
+  readonly #pace: IntervalEstimator | undefined
+  /** The second value, until the third shows whether there was a gap before it. */
   #held: readonly [time: number, value: number] | undefined
   readonly #reserve: (points: number) => void
 
   constructor(window: ChartWindow, { sem, factor, raw, pace, reserve }: ColumnOptions) {
     this.#window = window
-    if (pace !== undefined && sem !== PM_SEM_DISCRETE) this.#pace = new Pace(pace)
+    if (pace !== undefined && sem !== PM_SEM_DISCRETE) this.#pace = new IntervalEstimator(pace)
     this.#isRate = sem === PM_SEM_COUNTER && !raw
     this.#factor = factor
     this.#reserve = reserve
@@ -143,7 +143,7 @@ export class ChartColumn {
     this.#values = new Float64Array(points)
   }
 
-  /** A value; what lies before the window only begins a rate, what is not later than the one before is left out. */
+  /** Adds a value. Values before the window only start a rate; values that are not later than the previous one are skipped. */
   add(time: number, value: number): void {
     const pace = this.#pace
     if (this.#held !== undefined) {
@@ -164,14 +164,14 @@ export class ChartColumn {
     let shown = value
     if (this.#isRate) {
       if (Number.isNaN(lastTime)) return
-      shown = ((counterGrowth(lastValue, value) ?? Number.NaN) / (time - lastTime)) * this.#factor
+      shown = ((counterDelta(lastValue, value) ?? Number.NaN) / (time - lastTime)) * this.#factor
     }
-    // Here rather than in `#push`: V8 takes it into the loop that calls this, without numbers on the heap.
+    // Here rather than in `#push`: V8 then inlines it into the caller's loop without heap numbers.
     if (this.#shares !== undefined) this.#shares.add(time, shown)
     else this.#push(time, shown)
   }
 
-  /** No other value follows: the second one, which waits for a third, counts. */
+  /** Ends the input: a second value that waits for a third is accepted. */
   settle(): void {
     const held = this.#held
     if (held === undefined) return
@@ -184,17 +184,17 @@ export class ChartColumn {
     this.#take(time, value)
   }
 
-  /** When the last value was, unless recording was interrupted since: NaN. */
+  /** Time of the last value; NaN if recording was interrupted since. */
   get lastTime(): number {
     return this.#lastTime
   }
 
-  /** The last value still holds. */
+  /** Repeats the last value. */
   hold(time: number): void {
     this.add(time, this.#lastValue)
   }
 
-  /** Recording was interrupted; what lies before the last value is left out. */
+  /** Marks an interruption of recording; ignored before the last value. */
   mark(time: number): void {
     if (this.#held !== undefined && time < this.#held[0]) return
     this.settle()
@@ -206,7 +206,7 @@ export class ChartColumn {
     else this.#push(time, Number.NaN)
   }
 
-  /** What came. */
+  /** Returns the column. */
   finish(): ChartPoints {
     return (
       this.#shares?.finish() ?? {

@@ -1,4 +1,4 @@
-/** What a chart wants of an archive, and what becomes of each metric: its columns by instance. docs/pmproxy.md */
+/** Chart queries, and the columns of each metric by instance. docs/reference/pmproxy.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
@@ -8,76 +8,75 @@ import type { Instances } from '../model/source.ts'
 import { PM_SEM_COUNTER } from '../model/types.ts'
 import { extractNumber } from '../model/value-set.ts'
 import type { FetchResult } from '../model/values.ts'
-import { type ChartRange, type ListedMetric, type Lists, metricWords } from './chart-answer.ts'
+import { type ChartRange, type ChartRangeMetric, describeMetric, type NumberLists } from './chart-answer.ts'
 import { ChartColumn, type ChartWindow } from './chart-column.ts'
-import { isSteady } from './chart-moments.ts'
-import { Pace } from './chart-pace.ts'
+import { IntervalEstimator } from './chart-interval.ts'
+import { isDiscrete } from './chart-times.ts'
 import type { ScanOptions, ScanResult, ValueSink } from './scan.ts'
 
-/** Columns of a metric. */
+/** Most columns of a metric. */
 const MOST_COLUMNS = 5000
 
-/** What is asked of an archive. */
+/** The archive as charts use it. */
 export interface ChartArchive {
   readonly start: Timestamp
   end(): Timestamp
-  /** Recorded metrics, see `scan`. */
+  /** Scans recorded metrics, see `scan`. */
   scan(ids: readonly Pmid[], options: ScanOptions): ScanResult
-  /** Instances over its whole life. PM_ERR_INDOM_LOG. */
+  /** Returns all instances over the archive's life. PM_ERR_INDOM_LOG. */
   instances(indom: Indom): Instances
-  /** Where `fetch` interpolates next, and how far it goes on each time. */
+  /** Sets time and step of `fetch`. */
   setMode(mode: 'interpolate', when: Timestamp, stepSec: number): void
-  /** Where it interpolates the next time, with rates since the time before. */
+  /** Sets the time of the next `fetch`; rates are relative to the time before. */
   moveTo(when: Timestamp): void
-  /** Recorded and derived metrics. PM_ERR_EOL outside of what was recorded. */
+  /** Fetches recorded and derived metrics. PM_ERR_EOL outside the recorded time. */
   fetch(ids: readonly Pmid[]): Promise<FetchResult>
-  /** Lets others have a turn; throws when nobody waits for the answer any more. `soFar` makes an answer of what has been read. */
-  turn(soFar: () => ChartRange): Promise<void>
+  /** Yields to other work; throws if the client no longer waits. `soFar` makes an answer from the data read so far. */
+  yield(soFar: () => ChartRange): Promise<void>
 }
 
-/** A metric of an archive. */
-export interface KnownMetric {
+export interface DescribedMetric {
   readonly desc: MetricDesc
   readonly help: string
-  /** What it is computed from; absent for a recorded metric. */
-  readonly computed?: ComputedFrom
+  /** Operands of a derived metric; missing for a recorded one. */
+  readonly computed?: DerivedFrom
 }
 
-/** Of what and how a derived metric is computed. */
-export interface ComputedFrom {
+/** How a derived metric is computed. */
+export interface DerivedFrom {
   readonly operands: readonly MetricDesc[]
-  /** Does it compare with the moment before, as a rate does? */
+  /** Whether values depend on the previous sample, as rates do. */
   readonly isSequential: boolean
 }
 
-/** What is wanted. */
+/** A query. */
 export interface ChartQuery extends ChartWindow {
-  /** Counters as they are recorded, not as rates. */
+  /** Returns counters as recorded, not as rates. */
   readonly raw: boolean
-  /** All metrics have values at the same moments, so that they add up. */
+  /** Samples all metrics at the same times, so that they can be stacked. */
   readonly aligned?: boolean | undefined
 }
 
-/** What is read, and for what. */
-export interface Reading {
+/** A query in progress. */
+export interface ChartRequest {
   readonly archive: ChartArchive
   readonly query: ChartQuery
   readonly turn: () => Promise<void>
 }
 
 /** A metric with its columns by instance. */
-export class Charted {
+export class ChartedMetric {
   readonly name: string
-  readonly metric: KnownMetric
+  readonly metric: DescribedMetric
   readonly columns: Map<number, ChartColumn> = new Map()
-  /** Of all instances together. */
-  readonly pace: Pace = new Pace()
+  /** Sampling interval of all instances together. */
+  readonly pace: IntervalEstimator = new IntervalEstimator()
   readonly #query: ChartQuery
   readonly #isScanned: boolean
   readonly #reserve: (points: number) => void
 
   constructor(
-    { name, metric }: { readonly name: string; readonly metric: KnownMetric },
+    { name, metric }: { readonly name: string; readonly metric: DescribedMetric },
     query: ChartQuery,
     reserve: (points: number) => void,
   ) {
@@ -88,7 +87,7 @@ export class Charted {
     this.#reserve = reserve
   }
 
-  /** Are its values taken from records, rather than sampled? */
+  /** Whether values are scanned from records rather than sampled. */
   get isScanned(): boolean {
     return this.#isScanned
   }
@@ -101,7 +100,7 @@ export class Charted {
     let column = this.columns.get(inst)
     if (column === undefined) {
       if (this.columns.size >= MOST_COLUMNS)
-        throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_COLUMNS} instances: ask for fewer`)
+        throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_COLUMNS} instances: filter them`)
       const { sem, units } = this.desc
       column = new ChartColumn(this.#query, {
         sem,
@@ -115,12 +114,12 @@ export class Charted {
     return column
   }
 
-  /** Takes the values of an instance that are scanned. */
+  /** Returns the sink for scanned values of an instance. */
   sinkOf(inst: number): ValueSink {
     const column = this.column(inst)
     const { pace } = this
-    // Of one instance alone nobody else knows more.
-    if (this.desc.indom === PM_INDOM_NULL || isSteady(this.desc)) return column
+    // With a single instance, the interval of the metric is the same.
+    if (this.desc.indom === PM_INDOM_NULL || isDiscrete(this.desc)) return column
     return {
       add: (time, value) => {
         pace.next(time)
@@ -129,13 +128,13 @@ export class Charted {
     }
   }
 
-  /** Recording was interrupted. */
+  /** Marks an interruption of recording. */
   mark(time: number): void {
     this.pace.interrupt(time)
     for (const column of this.columns.values()) column.mark(time)
   }
 
-  /** Takes the values of a fetch at a moment, of those instances that have some there. */
+  /** Takes the values of a fetch, of those instances for which `has` is true. */
   take({ sets }: FetchResult, m: number, time: number, has: (inst: number) => boolean = () => true): void {
     const set = sets[m]!
     const here = new Set<number>()
@@ -149,19 +148,19 @@ export class Charted {
       for (const [inst, column] of this.columns) if (!here.has(inst)) column.mark(time)
   }
 
-  /** What was recorded last still holds, of the instances that there were then. */
+  /** Repeats the last recorded values, of the instances that existed then. */
   hold(time: number): void {
     const columns = [...this.columns.values()]
     const latest = columns.reduce((last, { lastTime }) => Math.max(last, lastTime || 0), 0)
     for (const column of columns) if (column.lastTime === latest) column.hold(time)
   }
 
-  /** No more values follow. */
+  /** Ends the input. */
   settle(): void {
     for (const column of this.columns.values()) column.settle()
   }
 
-  listed(archive: ChartArchive, lists: Lists): ListedMetric {
+  listed(archive: ChartArchive, lists: NumberLists): ChartRangeMetric {
     const { desc } = this
     const rate = desc.sem === PM_SEM_COUNTER && !this.#query.raw
     const shown = rate ? { ...desc, units: rateUnits(desc.units).units } : desc
@@ -171,7 +170,7 @@ export class Charted {
       const name = isSingular ? '' : (names.get(inst) ?? String(inst))
       return { inst, name, ...lists.put(column.finish()) }
     })
-    return { ...metricWords(this.name, shown, this.metric.help), rate, columns }
+    return { ...describeMetric(this.name, shown, this.metric.help), rate, columns }
   }
 }
 
@@ -180,6 +179,6 @@ function instanceNames(archive: ChartArchive, indom: Indom): ReadonlyMap<number,
     const { ids, names } = archive.instances(indom)
     return new Map(Array.from(ids, (id, i) => [id, names[i]!]))
   } catch {
-    return new Map() // an expression of a domain that was never recorded
+    return new Map() // an expression over a domain that was never recorded
   }
 }

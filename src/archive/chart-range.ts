@@ -1,46 +1,46 @@
 /**
- * Some metrics of an archive over a span of time, as columns for charts: the same whether pmproxy serves it, or the page has the archive
- * itself. docs/pmproxy.md
+ * Reads metrics of an archive over a time range as columns for charts, for pmproxy and for pages that have the archive themselves.
+ * docs/reference/pmproxy.md
  *
- *     recorded              scanned in parts   ─┐
- *     discrete              from the start on   ┼→ a ChartColumn an instance → points
- *     expressions, stacks   at the same moments ┘
+ *     recorded              scanned in parts    ─┐
+ *     discrete              from the start      ┼→ one ChartColumn per instance → points
+ *     expressions, stacks   at the same times   ┘
  */
 import { toSeconds } from '../base/timestamp.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { PM_TYPE_DOUBLE } from '../model/types.ts'
-import { type ChartRange, failedMetric, Lists, MOST_POINTS, tooManyPoints } from './chart-answer.ts'
+import { type ChartRange, failedMetric, MOST_POINTS, NumberLists, tooManyPoints } from './chart-answer.ts'
 import {
   type ChartArchive,
-  Charted,
+  ChartedMetric,
   type ChartQuery,
-  type KnownMetric,
-  type Reading,
+  type ChartRequest,
+  type DescribedMetric,
 } from './chart-metric.ts'
-import { isSteady, type Moments } from './chart-moments.ts'
-import { momentOf, SampledTogether, sampleStart } from './chart-sample.ts'
+import { SampledMetrics, sampleStart, timeInArchive } from './chart-sample.ts'
+import { isDiscrete, type SampleTimes } from './chart-times.ts'
 import type { ScanSink, ValueSink } from './scan.ts'
 
-/** A metric that is wanted, or why it cannot be had. */
+/** A requested metric, or why it is unavailable. */
 export interface WantedMetric {
   readonly name: string
-  readonly outcome: Outcome<KnownMetric>
+  readonly outcome: Outcome<DescribedMetric>
 }
 
 /**
- * What is scanned between two turns: seconds of the archive at first, and then twice as much until there are so many records. No more
- * than some days: records may be dense again after a time of none.
+ * Size of a scanned part between two turns: seconds at first, doubled until a part has so many records. At most some days, because
+ * records may be dense again after a pause.
  */
 const PART_SEC = 3600
 const PART_RECORDS = 2000
 const MOST_PART_SEC = 3 * 24 * 3600
-/** Points that there may be space for while an answer is read: columns grow by doubling. */
+/** Most points allocated while an answer is read: columns grow by doubling. */
 const MOST_SPACE = 2 * MOST_POINTS
-/** How far before the window values are looked for that rates begin with, seconds. */
+/** How far before the window, in seconds, the first values of rates are searched. */
 const LOOK_BACK_SEC = 180
 
-/** Reads it. PM_ERR_TOOBIG for more than is reasonable, and whatever `turn` throws. */
+/** Reads an answer. PM_ERR_TOOBIG if it would be too large, and any error of `turn`. */
 export async function chartRange(
   archive: ChartArchive,
   wanted: readonly WantedMetric[],
@@ -55,22 +55,22 @@ export async function chartRange(
     outcome instanceof PcpError
       ? outcome
       : outcome.desc.type > PM_TYPE_DOUBLE
-        ? new PcpError('PM_ERR_TYPE', `${name}: its values are no numbers`)
-        : new Charted({ name, metric: outcome }, query, reserve),
+        ? new PcpError('PM_ERR_TYPE', `${name}: its values are not numbers`)
+        : new ChartedMetric({ name, metric: outcome }, query, reserve),
   )
-  const charted = rows.filter((row) => row instanceof Charted)
+  const charted = rows.filter((row) => row instanceof ChartedMetric)
   const recorded = charted.filter(({ isScanned }) => isScanned)
-  const steady = recorded.filter(({ desc }) => isSteady(desc))
+  const steady = recorded.filter(({ desc }) => isDiscrete(desc))
   const marks: number[] = []
   const answer = (): ChartRange => {
-    const lists = new Lists()
+    const lists = new NumberLists()
     const metrics = rows.map((row, i) =>
       row instanceof PcpError ? failedMetric(wanted[i]!.name, row) : row.listed(archive, lists),
     )
     return { start: query.start, finish: query.finish, marks, metrics, lists: lists.all }
   }
-  const reading: Reading = { archive, query, turn: () => archive.turn(answer) }
-  const sampled = new SampledTogether(
+  const reading: ChartRequest = { archive, query, turn: () => archive.yield(answer) }
+  const sampled = new SampledMetrics(
     charted.filter(({ isScanned }) => !isScanned),
     reading,
   )
@@ -83,9 +83,9 @@ export async function chartRange(
   return answer()
 }
 
-/** All that was recorded in the window, part by part. */
+/** Scans the window part by part. */
 async function scanRecorded(
-  { archive, query: { start, finish }, turn }: Reading,
+  { archive, query: { start, finish }, turn }: ChartRequest,
   into: Recorded,
 ): Promise<void> {
   const { ids } = into
@@ -95,26 +95,26 @@ async function scanRecorded(
   while (ids.length > 0 && from <= end) {
     const to = Math.min(end, from + seconds)
     const { records } = archive.scan(ids, {
-      from: momentOf(archive, from),
-      to: momentOf(archive, to),
+      from: timeInArchive(archive, from),
+      to: timeInArchive(archive, to),
       into,
     })
     if (to >= end) break
-    // Both ends of a part belong to it: what is at its end comes again, and is left out.
+    // Parts overlap at their ends; the column skips the repeated value.
     from = to
     if (records < PART_RECORDS) seconds = Math.min(MOST_PART_SEC, 2 * seconds)
     await turn()
   }
 }
 
-/** Hands scanned values to the columns of their metrics, and their times to the metrics that are sampled. */
+/** Passes scanned values to the columns of their metrics, and their times to the sampled metrics. */
 class Recorded implements ScanSink {
-  readonly #byId = new Map<Pmid, Charted[]>()
-  readonly #moments: Moments
+  readonly #byId = new Map<Pmid, ChartedMetric[]>()
+  readonly #moments: SampleTimes
   readonly #start: number
   readonly #marks: number[]
 
-  constructor(metrics: readonly Charted[], moments: Moments, start: number, marks: number[]) {
+  constructor(metrics: readonly ChartedMetric[], moments: SampleTimes, start: number, marks: number[]) {
     this.#moments = moments
     this.#start = start
     this.#marks = marks

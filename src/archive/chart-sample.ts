@@ -1,70 +1,70 @@
-/** Values that a chart samples rather than reads from records: of expressions, and of metrics that are to add up. docs/pmproxy.md */
+/** Values that a chart samples instead of scanning: of expressions, and of stacked metrics. docs/reference/pmproxy.md */
 import { type Timestamp, toSeconds } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { PM_TYPE_DOUBLE } from '../model/types.ts'
 import type { FetchResult } from '../model/values.ts'
 import { fromSeconds } from '../time/stamp.ts'
-import type { ChartArchive, Charted, Reading } from './chart-metric.ts'
-import { isSteady, type MetricSamples, Moments } from './chart-moments.ts'
+import type { ChartArchive, ChartedMetric, ChartRequest } from './chart-metric.ts'
+import { isDiscrete, type MetricRecordingTimes, SampleTimes } from './chart-times.ts'
 
-/** Moments that are sampled, each of which is a fetch, and how many of them come between two turns. */
+/** Most times to sample, each of which is a fetch, and how many of them are between two turns. */
 export const MOST_MOMENTS = 4000
 const MOMENTS_A_TURN = 50
 
-/** A moment of what was recorded. The bounds are as they are: a double holds no nanoseconds. */
-export function momentOf(archive: ChartArchive, seconds: number): Timestamp {
+/** Converts to a time within the archive. Its bounds are returned exactly, because a double does not hold nanoseconds. */
+export function timeInArchive(archive: ChartArchive, seconds: number): Timestamp {
   if (seconds <= toSeconds(archive.start)) return archive.start
   const end = archive.end()
   return seconds >= toSeconds(end) ? end : fromSeconds(seconds)
 }
 
-/** What is recorded only when it changes holds at the start too, where it was not. */
+/** Samples discrete metrics at the start of the window, where they usually have no record. */
 export async function sampleStart(
-  { archive, query: { start, finish } }: Reading,
-  metrics: readonly Charted[],
+  { archive, query: { start, finish } }: ChartRequest,
+  metrics: readonly ChartedMetric[],
 ): Promise<void> {
   const time = Math.max(start, toSeconds(archive.start))
   if (metrics.length === 0 || time > Math.min(finish, toSeconds(archive.end()))) return
-  archive.setMode('interpolate', momentOf(archive, time), 1)
+  archive.setMode('interpolate', timeInArchive(archive, time), 1)
   const ids = metrics.map(({ desc }) => desc.pmid)
   const result = await fetchUnlessEnded(archive, ids)
   if (result !== undefined)
     for (const [m, metric] of metrics.entries()) metric.take(result, m, toSeconds(result.timestamp))
 }
 
-/** A metric that is sampled, with the records that its values come from. */
+/** A sampled metric, and the recording times of its operands. */
 interface Sampled {
-  readonly metric: Charted
-  /** Of metrics that do not hold until they change. */
-  readonly sources: readonly MetricSamples[]
-  /** Does a value say something about the time since the moment before? */
+  readonly metric: ChartedMetric
+  /** Discrete operands are left out. */
+  readonly sources: readonly MetricRecordingTimes[]
+  /** Whether a value depends on the time before. */
   readonly isSequential: boolean
 }
 
-/** Metrics that are sampled at the same moments: when they, or what they are computed from, were recorded. */
-export class SampledTogether {
-  readonly moments: Moments
+/** Metrics sampled at the same times: when they, or their operands, were recorded. */
+export class SampledMetrics {
+  readonly moments: SampleTimes
   readonly #metrics: readonly Sampled[]
 
-  constructor(metrics: readonly Charted[], { query }: Reading) {
-    this.moments = new Moments(query, MOST_MOMENTS)
+  constructor(metrics: readonly ChartedMetric[], { query }: ChartRequest) {
+    this.moments = new SampleTimes(query, MOST_MOMENTS)
     this.#metrics = metrics.map((metric) => {
       const { desc } = metric
       const { operands, isSequential } = metric.metric.computed ?? { operands: [desc], isSequential: false }
-      const sources: MetricSamples[] = []
+      const sources: MetricRecordingTimes[] = []
       for (const operand of operands) {
-        // What is no number is no value either, but may choose instances.
+        // Values that are not numbers are not drawn, but may select instances.
         if (operand.type > PM_TYPE_DOUBLE) continue
         const samples = this.moments.follow(operand)
-        if (!isSteady(operand)) sources.push(samples)
+        if (!isDiscrete(operand)) sources.push(samples)
       }
       return { metric, sources, isSequential }
     })
   }
 
-  /** Samples them all, when their records have been noted. */
-  async sample({ archive, query, turn }: Reading): Promise<void> {
+  /** Samples all metrics, after their recording times are known. */
+  async sample({ archive, query, turn }: ChartRequest): Promise<void> {
     if (this.#metrics.length === 0) return
     const ids = this.#metrics.map(({ metric }) => metric.desc.pmid)
     const [first, last] = [
@@ -74,14 +74,14 @@ export class SampledTogether {
     if (last < first) return
     const start = toSeconds(archive.start)
     const recorded = this.#times(query).filter((time) => time >= start && time <= last)
-    // What holds until it changes has a value at both ends too.
+    // Discrete metrics also have a value at both ends.
     const holds = this.#metrics.some(({ sources }) => sources.length === 0)
     const known = new Set(recorded)
     const ends = new Set(holds ? [first, last].filter((time) => !known.has(time)) : [])
     const moments = [...recorded, ...ends].sort((a, b) => a - b)
     let before = Number.NEGATIVE_INFINITY
     for (const [n, time] of moments.entries()) {
-      const when = momentOf(archive, time)
+      const when = timeInArchive(archive, time)
       if (n === 0) archive.setMode('interpolate', when, 1)
       else archive.moveTo(when)
       const result = await fetchUnlessEnded(archive, ids)
@@ -93,8 +93,8 @@ export class SampledTogether {
     }
   }
 
-  /** Moments of records; at equal steps where there are too many. */
-  #times({ start, finish, points, aligned }: Reading['query']): readonly number[] {
+  /** Returns the recording times, or equal steps if there are too many. */
+  #times({ start, finish, points, aligned }: ChartRequest['query']): readonly number[] {
     const recorded = this.moments.list(aligned === true)
     if (recorded !== undefined) return recorded
     const most = Math.min(points, MOST_MOMENTS)
@@ -103,7 +103,7 @@ export class SampledTogether {
   }
 }
 
-/** Takes the values of a moment, without those that would be concluded across a gap. */
+/** Takes the values of one time, except those computed across a gap. */
 function take(
   { metric, sources, isSequential }: Sampled,
   result: FetchResult,
@@ -111,7 +111,7 @@ function take(
   { time, before }: { readonly time: number; readonly before: number },
 ): void {
   for (const [inst, column] of metric.columns) {
-    // Between the two moments there may be a gap as a whole.
+    // A whole gap may be between the two times.
     const { lastTime } = column
     for (const source of sources) {
       const end = source.of(inst).gapEnd(time)
@@ -126,7 +126,7 @@ function take(
   )
 }
 
-/** Nothing where the archive has no values yet, or no more. */
+/** Returns undefined before the first and after the last values of the archive. */
 async function fetchUnlessEnded(
   archive: ChartArchive,
   ids: readonly Pmid[],

@@ -1,9 +1,9 @@
-/** Which files make an archive, and what a user's name for one means. docs/formats/archive.md §1 */
+/** The files of an archive, and how names refer to them. docs/formats/archive.md §1 */
 import type { ArchiveFiles } from '../base/byte-source.ts'
 import { PcpError } from '../model/errors.ts'
 import { attempt } from './volume.ts'
 
-/** What compressed files may end in, in the order in which they are looked for. */
+/** Suffixes of compressed files, in the order in which they are tried. */
 export const COMPRESSION_SUFFIXES: readonly string[] = [
   '.xz',
   '.lzma',
@@ -15,18 +15,18 @@ export const COMPRESSION_SUFFIXES: readonly string[] = [
   '.zst',
 ]
 
-/** A file's name taken apart. */
+/** A parsed file name. */
 export interface ArchiveFileName {
   readonly base: string
   /** `meta`, `index`, or the digits of a volume. */
   readonly part: string
-  /** '' for a file that is not compressed. */
+  /** '' for an uncompressed file. */
   readonly suffix: string
 }
 
 /** The files of one archive. */
 export interface MemberFiles {
-  /** Path without `.meta` and so on. */
+  /** Path without `.meta` and other suffixes. */
   readonly base: string
   readonly meta: string
   readonly index: string | undefined
@@ -34,7 +34,7 @@ export interface MemberFiles {
   readonly volumes: readonly { readonly number: number; readonly path: string }[]
 }
 
-/** Takes the name of a file apart; undefined for what belongs to no archive. Directories in front stay in `base`. */
+/** Parses a file name, with directories as part of `base`; undefined if it does not belong to an archive. */
 export function parseFileName(name: string): ArchiveFileName | undefined {
   const suffix = COMPRESSION_SUFFIXES.find((end) => name.endsWith(end) && name.lastIndexOf('.') > 0) ?? ''
   const plain = name.slice(0, name.length - suffix.length)
@@ -44,7 +44,7 @@ export function parseFileName(name: string): ArchiveFileName | undefined {
   return { base: plain.slice(0, dot), part, suffix }
 }
 
-/** Directory listings, each read once for a call that looks for many archives in few directories. */
+/** Caches directory listings for a call that looks for many archives in few directories. */
 export class Listings {
   readonly #files: ArchiveFiles
   readonly #lists = new Map<string, readonly string[]>()
@@ -53,7 +53,7 @@ export class Listings {
     this.#files = files
   }
 
-  /** Names in a directory, '' the current one. Throws the errno. */
+  /** Returns the names in a directory, '' for the current one. Throws the errno. */
   of(directory: string): readonly string[] {
     const known = this.#lists.get(directory)
     if (known !== undefined) return known
@@ -64,11 +64,11 @@ export class Listings {
   }
 
   /**
-   * The base names that one element of a list stands for: those of all archives in a directory, otherwise one. A name that is that
-   * of a file, compressed or not, means this file's archive; any other is a base name itself.
+   * Returns the base names for one element of a list: of all archives in a directory, otherwise one. The name of an existing file,
+   * compressed or not, means that file's archive; any other name is a base name.
    */
   bases(name: string): string[] {
-    if (name === '') throw new PcpError('PM_ERR_LOGFILE', 'An archive needs a name')
+    if (name === '') throw new PcpError('PM_ERR_LOGFILE', 'The name of the archive is empty')
     if (this.#files.isDirectory(name)) return this.#basesIn(name)
     const [directory, last] = splitPath(name)
     const list = this.of(directory)
@@ -86,7 +86,7 @@ export class Listings {
     return [...bases]
   }
 
-  /** The files of the archive with this base name. ENOENT without any, PM_ERR_LOGFILE without metadata or volumes. */
+  /** Returns the files of the archive with this base name. ENOENT without any files, PM_ERR_LOGFILE without metadata or volumes. */
   member(base: string): MemberFiles {
     const [directory, last] = splitPath(base)
     const found = new Map<string, string>()
@@ -100,22 +100,22 @@ export class Listings {
     if (found.size === 0) throw new PcpError('ENOENT', `${base}: no such archive`)
     const path = (part: string): string => `${base}.${part}${found.get(part)}`
     const volumes = [...found.keys()]
-      // One way to write a number: `00` beside `0` is no volume, as in PCP.
+      // As in PCP, only canonical numbers are volumes: `0` but not `00`.
       .filter((part) => part === String(Number(part)))
       .map((part) => ({ number: Number(part), path: path(part) }))
       .sort((a, b) => a.number - b.number)
     if (!found.has('meta')) throw new PcpError('PM_ERR_LOGFILE', `${base}: file ${base}.meta is missing`)
-    if (volumes.length === 0) throw new PcpError('PM_ERR_LOGFILE', `${base}: there is no data volume`)
+    if (volumes.length === 0) throw new PcpError('PM_ERR_LOGFILE', `${base}: data volumes are missing`)
     return { base, meta: path('meta'), index: found.has('index') ? path('index') : undefined, volumes }
   }
 }
 
-/** A plain file is preferred to compressed ones. */
+/** Prefers an uncompressed file. */
 function rank(suffix: string): number {
   return COMPRESSION_SUFFIXES.indexOf(suffix)
 }
 
-/** Directory with its final `/` taken off, and the rest. */
+/** Splits a path into its directory, without the final `/`, and the rest. */
 function splitPath(path: string): [string, string] {
   const slash = path.lastIndexOf('/')
   return [slash === 0 ? '/' : path.slice(0, Math.max(0, slash)), path.slice(slash + 1)]

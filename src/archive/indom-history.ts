@@ -1,19 +1,19 @@
-/** One instance domain over an archive's life. docs/formats/archive.md §4.2 */
+/** The history of one instance domain. docs/formats/archive.md §4.2 */
 import { decodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { DELETED, type IndomLayout } from './meta-records.ts'
 
-/** An instance domain as it was from a moment on. */
+/** State of an instance domain from a time on. */
 export interface IndomSnapshot {
   readonly sec: number
   readonly nsec: number
   /** Ascending. */
   readonly ids: Int32Array
-  /** Name of the `i`th instance. */
+  /** Returns the name of the `i`th instance. */
   name(i: number): string
 }
 
-/** A record with instances, as it stands in the metadata. */
+/** An instance domain record in the metadata. */
 interface IndomRecord extends IndomLayout {
   readonly sec: number
   readonly nsec: number
@@ -21,30 +21,30 @@ interface IndomRecord extends IndomLayout {
   readonly isDelta: boolean
 }
 
-/** Instances with the places of their names: metadata file by instance, and offset in it. */
+/** Instances with the positions of their names: metadata file and offset. */
 interface Resolved {
   readonly ids: Int32Array
   readonly views: readonly DataView[] | DataView
   readonly names: Int32Array
 }
 
-/** Instances of snapshots put together from deltas that are kept; when there are more, all are forgotten. */
+/** Most cached instances of snapshots computed from deltas; beyond that the cache is cleared. */
 const MAX_KEPT = 4_000_000
 
-/** All records about one domain. */
+/** All records of one domain. */
 export class IndomHistory {
   #records: IndomRecord[] = []
   #snapshots: IndomSnapshot[] | undefined
   readonly #resolved = new Map<number, Resolved>()
   #kept = 0
 
-  /** Adds a checked record; a change without anything before it changes nothing into something. */
+  /** Adds a checked record; a delta without a predecessor applies to an empty domain. */
   add(view: DataView, layout: IndomLayout, { sec, nsec }: Timestamp, isDelta: boolean): void {
     this.#records.push({ ...layout, sec, nsec, view, isDelta })
     this.#snapshots = undefined
   }
 
-  /** Oldest first; of equal times the one read later counts and comes later. */
+  /** Snapshots, oldest first; of equal times the one read later is last and applies. */
   get snapshots(): readonly IndomSnapshot[] {
     if (this.#snapshots !== undefined) return this.#snapshots
     this.#records.sort((a, b) => a.sec - b.sec || a.nsec - b.nsec)
@@ -54,7 +54,7 @@ export class IndomHistory {
     return this.#snapshots
   }
 
-  /** The newest snapshot at or before a moment. */
+  /** Returns the newest snapshot at or before a time. */
   at({ sec, nsec }: Timestamp): IndomSnapshot | undefined {
     const list = this.snapshots
     let low = 0
@@ -113,14 +113,14 @@ class Snapshot implements IndomSnapshot {
   }
 }
 
-/** Text from an offset up to a NUL. Every record ends in a length below 2^24 bytes or in the file's end. */
+/** Reads text up to a NUL. Records end in a length below 2^24, whose first byte is 0, or with the file. */
 export function cString(view: DataView, at: number): string {
   const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
   const end = bytes.indexOf(0, at)
   return decodeText(bytes, at, end === -1 ? bytes.length : end)
 }
 
-/** The instances that a record holds, ascending. */
+/** Returns the instances of a full record, ascending. */
 function whole({ view, count, ids, offsets, names }: IndomRecord): Resolved {
   const idColumn = new Int32Array(count)
   const nameColumn = new Int32Array(count)
@@ -148,8 +148,8 @@ function sorted({ ids, views, names }: Resolved): Resolved {
 }
 
 /**
- * A snapshot and what changed in it, merged by ascending id: one already there keeps its name, deleting one that is not
- * there changes nothing.
+ * Merges a snapshot with its changes, by ascending id. An instance that already exists keeps its name; deleting a missing
+ * instance has no effect.
  */
 function applied(before: Resolved, delta: IndomRecord): Resolved {
   const gone = new Set<number>()
@@ -184,7 +184,7 @@ function applied(before: Resolved, delta: IndomRecord): Resolved {
   return { ids: ids.subarray(0, used), views, names: names.subarray(0, used) }
 }
 
-/** The same whole snapshot at the same time once more? */
+/** Returns whether a full record repeats the one before, with the same time. */
 function isRepeated(before: IndomRecord, record: IndomRecord): boolean {
   if (before.sec !== record.sec || before.nsec !== record.nsec || before.count !== record.count) return false
   if (before.isDelta || record.isDelta) return false

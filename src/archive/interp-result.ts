@@ -1,4 +1,4 @@
-/** The values of one metric at a moment between its bounds. docs/formats/archive.md §10 */
+/** Values of one metric at a time between observations. docs/formats/archive.md §10 */
 import { PM_IN_NULL } from '../model/ids.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
 import type { ValueColumns } from '../model/value-columns.ts'
@@ -7,17 +7,17 @@ import { SetOutput } from './interp-set.ts'
 import { type Bounds, OBSERVED, type Track } from './interp-track.ts'
 import { interpolateCounter, type Words } from './interp-value.ts'
 
-/** How values between observations come about. */
+/** Rules of interpolation. */
 export interface ValueRules {
-  /** A counter that decreased went round once, rather than restarted. */
+  /** Whether a counter that decreased has wrapped once, instead of restarted. */
   readonly counterWrap: boolean
   /**
-   * Numbers that are no counters: the nearer observation, as in PCP since 6.3.2; false: always the one before, as earlier.
+   * For numbers that are not counters: true for the nearer observation, as in PCP since 6.3.2; false for the earlier one, as before.
    */
   readonly nearest: boolean
 }
 
-/** Reused: where a value is wanted, with the words of the two observations, and the value. */
+/** Reused: the two observations, the time between them, and the result. */
 const between = {
   prior: { high: 0, low: 0 },
   next: { high: 0, low: 0 },
@@ -26,10 +26,10 @@ const between = {
 }
 const value: Words = { high: 0, low: 0 }
 
-/** Makes the values of a track at one moment after another. */
+/** Computes the values of a track at successive times. */
 export class TrackValues {
   readonly track: Track
-  /** Slots that are wanted, in the order of the answer. */
+  /** Requested slots, in the order of the answer. */
   readonly slots: Int32Array
   readonly rules: ValueRules
   readonly #sign: 1 | -1
@@ -44,14 +44,14 @@ export class TrackValues {
     this.#output = new SetOutput(track, slots.length)
   }
 
-  /** The values at `moment` (as `Track` counts them); with `reuses` good until the next ones. */
+  /** Returns the values at `moment` (in the units of `Track`); with `reuses` valid until the next call. */
   at(moment: number, reuses: boolean): ValueSet {
     if (this.track.isNumeric) return this.#output.numbers(this.find(moment), reuses)
     const { behind, ahead } = this.track
     return this.#sign > 0 ? this.#blocks(behind, ahead, moment) : this.#blocks(ahead, behind, moment)
   }
 
-  /** Puts the first `count` numbers that `find` found last into columns. */
+  /** Stores the first `count` numbers of the last `find` in columns. */
   putFound(columns: ValueColumns, count: number): void {
     const { insts, isSingular } = this.track
     const { found, high, low } = this.#output
@@ -62,7 +62,7 @@ export class TrackValues {
     }
   }
 
-  /** Finds the values of a metric of numbers at `moment`; returns how many. */
+  /** Computes the values of a numeric metric at `moment`; returns their number. */
   find(moment: number): number {
     const { track, slots, rules } = this
     const before = this.#sign > 0 ? track.behind : track.ahead
@@ -107,7 +107,7 @@ export class TrackValues {
   }
 }
 
-/** What a value is: nothing, one of the two observations, or what lies between them. */
+/** Origin of a value: none, one of the two observations, or interpolated. */
 type Side = typeof NOWHERE | typeof BEFORE | typeof AFTER | typeof BETWEEN
 const NOWHERE = 0
 const BEFORE = 1
@@ -129,11 +129,11 @@ function sideOf(
   const n = after.at[slot]!
   if (n === moment) return AFTER
   if (desc.sem === PM_SEM_COUNTER) return BETWEEN
-  // Half of the sum, not half of the distance: so that rounding falls as in the reference.
+  // Compares with half of the sum, not half of the distance, to round as the reference does.
   return isNumeric && nearest && isNearer(p, n, moment) ? AFTER : BEFORE
 }
 
-/** Is the moment in the later half? Exactly in the middle the earlier observation holds. */
+/** Returns whether the time is in the later half. Exactly in the middle the earlier observation applies. */
 function isNearer(p: number, n: number, moment: number): boolean {
   return p <= n ? moment > (p + n) / 2 : moment < (p + n) / 2
 }

@@ -1,30 +1,30 @@
-/** Puts values of one metric together into value sets, moment after moment. docs/formats/archive.md §10 */
+/** Builds value sets of one metric at successive times. docs/formats/archive.md §10 */
 import { PM_IN_NULL } from '../model/ids.ts'
 import { PM_TYPE_FLOAT, PM_VAL_DPTR, PM_VAL_INSITU } from '../model/types.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
 import type { Track } from './interp-track.ts'
 
 const NO_BYTES = new Uint8Array(0)
-/** Lengths of blocks with a number of 32 and of 64 bits. */
+/** Lengths of blocks with a 32-bit and a 64-bit number. */
 const SHORT = 8
 const LONG = 12
 
 /**
- * Makes sets of a metric's own format, moment after moment. Sets of the same instances share them, also those that are good for
- * ever.
+ * Builds sets in the metric's own format. Sets of the same instances share the array of instances, even if the sets are
+ * kept.
  */
 export class SetOutput {
-  /** Slots that have a value, and the words of numbers: filled in by whoever asks for a set. */
+  /** Slots with a value, and the words of numbers; the caller fills these in before requesting a set. */
   readonly found: Int32Array
   readonly high: Int32Array
   readonly low: Int32Array
   readonly #track: Track
-  /** Slots of the set before, and their instances. */
+  /** Slots of the previous set, and their instances. */
   #slots = new Int32Array(0)
   #inst = new Int32Array(0)
-  /** Where blocks with numbers are. */
+  /** Offsets of blocks with numbers. */
   #offsets = new Int32Array(0)
-  /** The set before, if its memory may be used again. */
+  /** The previous set, if its memory may be reused. */
   #set: ValueSet | undefined
 
   /** For at most `size` values of a track. */
@@ -35,7 +35,7 @@ export class SetOutput {
     this.low = new Int32Array(size)
   }
 
-  /** The set of the first `count` numbers; with `reuses` good until the next one. */
+  /** Returns the set of the first `count` numbers; with `reuses` valid until the next call. */
   numbers(count: number, reuses: boolean): ValueSet {
     const { desc, format } = this.#track
     if (count === 0) return emptySet(desc.pmid)
@@ -66,7 +66,7 @@ export class SetOutput {
     return known ?? { pmid, status, format: PM_VAL_DPTR, inst, word: this.#offsets, bytes }
   }
 
-  /** Without a DataView, which would take small arrays out of the fast part of the heap. */
+  /** Without a DataView, which would move small arrays off the fast part of V8's heap. */
   #putBlocks(bytes: Uint8Array, count: number, head: number, size: number): void {
     for (let i = 0, at = 0; i < count; i++, at += size) {
       putWord(bytes, at, head)
@@ -75,7 +75,7 @@ export class SetOutput {
     }
   }
 
-  /** The set of values that are no numbers. */
+  /** Returns a set of values that are not numbers. */
   blocks(blocks: readonly Uint8Array[]): ValueSet {
     const { pmid } = this.#track.desc
     const count = blocks.length
@@ -91,7 +91,7 @@ export class SetOutput {
     return { pmid, status: count, format: PM_VAL_DPTR, inst: this.#instances(count), word, bytes }
   }
 
-  /** Instances of the first `count` slots in `found`: the array of the set before, if it has the same. */
+  /** Returns the instances of the first `count` slots in `found`: the array of the previous set if they are equal. */
   #instances(count: number): Int32Array {
     const { found } = this
     const slots = this.#slots

@@ -1,8 +1,8 @@
 /**
- * What interpolation knows of one metric: for each instance the observation or mark on either side of a moment.
+ * Interpolation state of one metric: for each instance the observation or mark on either side of a time.
  *
- * Directions are told apart once: moments are seconds since the archive's start times +1 forwards and -1 backwards, so that they
- * always ascend. `behind` is the bound passed already, `ahead` the one still to come:
+ * Moments hide the direction: they are seconds since the archive's start, times +1 forwards and -1 backwards, so that they always
+ * ascend. `behind` is the bound already passed, `ahead` the next one:
  *
  *     forwards    prior = behind   ──t──>  ahead = next
  *     backwards   next  = behind   ──t──>  ahead = prior
@@ -24,36 +24,36 @@ import {
 import { InstanceSlots, RecordValues } from './record-values.ts'
 import type { RecordView } from './record-view.ts'
 
-/** Nobody has looked yet. */
+/** Not searched yet. */
 export const UNKNOWN = 0
-/** There is none up to the end of the archive. */
+/** None up to the end of the archive. */
 export const NONE = 1
-/** Recording was interrupted. */
+/** An interruption of recording. */
 export const MARK = 2
 /** An observation. */
 export const OBSERVED = 3
 
-/** Where a record stands as seen from the moment asked for. */
-export type Place =
+/** Position of a record relative to the requested moment. */
+export type RecordPlace =
   /** At or before it, in reading order. */
   | 'passed'
-  /** Behind it, read for the first and only time. */
+  /** After it, read for the first and only time. */
   | 'beyond'
-  /** Behind it, read in advance: it will be read again. */
+  /** After it, read in advance; it will be read again. */
   | 'advance'
   /** At or before it, read against the direction. */
   | 'against'
 
-/** One side's bounds, a column entry an instance. */
+/** Bounds on one side, a column entry per instance. */
 export class Bounds {
   readonly kind: Uint8Array
   /** Moments. */
   readonly at: Float64Array
-  /** Order of records with equal moments. */
+  /** Order of records at equal moments. */
   readonly order: Float64Array
   readonly high: Int32Array
   readonly low: Int32Array
-  /** Copies of the blocks of values that are no numbers. */
+  /** Copies of blocks of values that are not numbers. */
   readonly blocks: (Uint8Array | undefined)[]
 
   constructor(size: number) {
@@ -65,7 +65,7 @@ export class Bounds {
     this.blocks = []
   }
 
-  /** Takes slot `i` from the other side. */
+  /** Copies slot `i` from the other side. */
   copy(from: Bounds, i: number): void {
     this.kind[i] = from.kind[i]!
     this.at[i] = from.at[i]!
@@ -76,13 +76,13 @@ export class Bounds {
   }
 }
 
-/** From when to when instances existed, in seconds since the archive's start. */
-export interface Lives {
+/** Lifetimes of instances, in seconds since the archive's start. */
+export interface Lifetimes {
   readonly birth: Float64Array
   readonly death: Float64Array
 }
 
-/** A metric under interpolation, with a slot an instance. */
+/** A metric being interpolated, with a slot per instance. */
 export class Track {
   readonly desc: MetricDesc
   readonly insts: Int32Array
@@ -90,21 +90,21 @@ export class Track {
   readonly ahead: Bounds
   readonly isSingular: boolean
   readonly isNumeric: boolean
-  /** PM_VAL_* of its values in the archive; -1 before the first. */
+  /** PM_VAL_* of its recorded values; -1 before the first. */
   format = -1
-  /** Values in the fetch before; -1 without one. */
+  /** Number of values in the previous fetch; -1 without one. */
   lastCount = -1
-  /** Slots in `needed`. */
+  /** Number of slots in `needed`. */
   missing = 0
-  /** Slots whose bound ahead is unknown and wanted. */
+  /** Slots whose bound ahead is required but unknown. */
   readonly needed: Uint8Array
-  readonly #lives: Lives | undefined
+  readonly #lives: Lifetimes | undefined
   readonly #sign: number
   readonly #isLong: boolean
   readonly #values: RecordValues
 
   /** `sign`: +1 forwards, -1 backwards. */
-  constructor(desc: MetricDesc, insts: Int32Array, lives: Lives | undefined, sign: 1 | -1) {
+  constructor(desc: MetricDesc, insts: Int32Array, lives: Lifetimes | undefined, sign: 1 | -1) {
     this.desc = desc
     this.isSingular = desc.indom === PM_INDOM_NULL
     this.isNumeric = desc.type >= PM_TYPE_32 && desc.type <= PM_TYPE_DOUBLE
@@ -122,14 +122,14 @@ export class Track {
     )
   }
 
-  /** Did the instance exist at a moment? */
+  /** Returns whether an instance existed at a moment. */
   isAlive(slot: number, moment: number): boolean {
     if (this.#lives === undefined) return true
     const t = moment * this.#sign
     return t >= this.#lives.birth[slot]! && t <= this.#lives.death[slot]!
   }
 
-  /** The first moment from `moment` on at which an instance begins or ends to be. */
+  /** Returns the first moment from `moment` on at which the lifetime of an instance starts or ends. */
   nextChange(moment: number): number {
     let next = Number.POSITIVE_INFINITY
     if (this.#lives === undefined) return next
@@ -138,19 +138,19 @@ export class Track {
     return next
   }
 
-  /** Moves what was ahead and has been reached by `moment` behind. */
+  /** Moves bounds ahead that `moment` has reached behind. */
   shift(moment: number): void {
     const { ahead, behind } = this
     const { kind, at } = ahead
     for (let i = 0; i < kind.length; i++) {
       if (kind[i]! < MARK || at[i]! > moment) continue
-      // Mostly it is there already: an observation at the moment before was the bound on both sides.
+      // Often it is there already: an observation exactly at the previous moment is the bound on both sides.
       if (behind.order[i] !== ahead.order[i] || behind.at[i] !== at[i]) behind.copy(ahead, i)
       if (at[i]! < moment) kind[i] = UNKNOWN
     }
   }
 
-  /** Counts the slots whose value at `moment` depends on a bound ahead that is unknown. */
+  /** Counts the slots whose value at `moment` depends on an unknown bound ahead. */
   need(moment: number): void {
     const { kind } = this.ahead
     if (this.missing > 0) this.needed.fill(0)
@@ -162,7 +162,7 @@ export class Track {
     }
   }
 
-  /** Does the bound ahead decide about the value? */
+  /** Returns whether the value depends on the bound ahead. */
   #decides(slot: number): boolean {
     const isBehind = this.behind.kind[slot] === OBSERVED
     if (this.desc.sem !== PM_SEM_DISCRETE) return isBehind
@@ -180,7 +180,7 @@ export class Track {
     }
   }
 
-  /** The slots still needed have no bound on that side. */
+  /** Marks the slots still needed as having no bound on that side. */
   settle(side: Bounds): void {
     for (let i = 0; i < this.needed.length; i++) if (this.needed[i] === 1) side.kind[i] = NONE
     this.needed.fill(0)
@@ -188,10 +188,10 @@ export class Track {
   }
 
   /**
-   * Takes note of the metric's values in a record. True when one of them is the second beyond the moment for its instance, so that the
-   * record has to be read again. PM_ERR_LOGREC for values that contradict the metric's type.
+   * Stores the metric's values in a record as bounds. Returns true if one of them is the second after the moment for its instance, so
+   * that the record has to be read again. PM_ERR_LOGREC for values that contradict the metric's type.
    */
-  apply(record: RecordView, moment: number, order: number, place: Place, now: number): boolean {
+  apply(record: RecordView, moment: number, order: number, place: RecordPlace, now: number): boolean {
     const s = this.#values.find(record)
     if (s < 0 || record.statuses[s]! <= 0) return false
     this.#checkFormat(record.formats[s]!)
@@ -219,7 +219,7 @@ export class Track {
     return isSecond
   }
 
-  /** Words of a record that is passed, which most records are: these are the bounds behind, and ahead where they are of this moment. */
+  /** Stores the words of a passed record, the usual case, as bounds behind, and also ahead if it is exactly at this moment. */
   #pass(
     { view }: RecordView,
     pairs: number,
@@ -246,8 +246,8 @@ export class Track {
     }
   }
 
-  /** Takes note of an interruption; result as for `apply`. */
-  mark(moment: number, order: number, place: Place, now: number): boolean {
+  /** Stores a mark; result as for `apply`. */
+  mark(moment: number, order: number, place: RecordPlace, now: number): boolean {
     let isSecond = false
     for (let slot = 0; slot < this.insts.length; slot++) {
       const side = this.#sideFor(slot, place)
@@ -261,14 +261,14 @@ export class Track {
     return isSecond
   }
 
-  /** The side that something at a place becomes the bound of, if any. */
-  #sideFor(slot: number, place: Place): Bounds | undefined {
+  /** Returns the side whose bound a record at this place becomes, if any. */
+  #sideFor(slot: number, place: RecordPlace): Bounds | undefined {
     if (place === 'passed') return this.behind
     if (place === 'against') return this.behind.kind[slot] === UNKNOWN ? this.behind : undefined
     return this.ahead.kind[slot] === UNKNOWN ? this.ahead : undefined
   }
 
-  /** Is it later than the bound ahead, so that it has to wait until that is behind? */
+  /** Returns whether it is after the bound ahead and has to wait until that is behind. */
   #isLater(slot: number, moment: number, order: number): boolean {
     const { kind, at, order: orders } = this.ahead
     if (kind[slot]! < MARK) return false
@@ -293,7 +293,7 @@ export class Track {
     if (!fits || !isSame)
       throw new PcpError(
         'PM_ERR_LOGREC',
-        `Values of ${pmidStr(pmid)} have format ${format}, which their type cannot have`,
+        `Values of ${pmidStr(pmid)} have format ${format}, which is invalid for their type`,
       )
     this.format = format
   }
@@ -314,6 +314,6 @@ export class Track {
   }
 
   #outside(): PcpError {
-    return new PcpError('PM_ERR_LOGREC', `A value of ${pmidStr(this.desc.pmid)} lies outside its record`)
+    return new PcpError('PM_ERR_LOGREC', `A value of ${pmidStr(this.desc.pmid)} is outside its record`)
   }
 }

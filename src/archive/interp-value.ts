@@ -1,7 +1,7 @@
 /**
  * The value of a counter between two observations. docs/formats/archive.md §10
  *
- * Values are 64 bits in two words, as archives hold them; 32-bit types use the first word.
+ * Values are 64 bits in two words, as in archives; 32-bit types use the first word.
  */
 import {
   PM_TYPE_32,
@@ -20,11 +20,11 @@ export interface Words {
   low: number
 }
 
-/** An observation on either side, and where between them the value is wanted. */
+/** Two observations, and a time between them. */
 export interface Between {
   readonly prior: Words
   readonly next: Words
-  /** Seconds from the prior observation to the wanted moment. */
+  /** Seconds from the prior observation to the requested time. */
   readonly elapsed: number
   /** Seconds from the prior observation to the next one. */
   readonly span: number
@@ -32,12 +32,12 @@ export interface Between {
 
 const scratch = new DataView(new ArrayBuffer(8))
 const TWO_32 = 0x1_0000_0000
-/** Below this, doubles are exact to less than 1 through the steps of an interpolation. */
+/** Below this, doubles are exact to less than 1 through all steps of an interpolation. */
 const EXACT = 2 ** 51
 
 /**
- * Puts the interpolated value of a counter of `type` into `out`. A counter that decreased goes down evenly; with `wraps` an integer
- * went round once instead. `out` may be one of the observations.
+ * Stores the interpolated value of a counter of `type` in `out`. A counter that decreased is interpolated downwards; with `wraps` an
+ * integer has wrapped once instead. `out` may be one of the observations.
  */
 export function interpolateCounter(type: number, between: Between, wraps: boolean, out: Words): void {
   switch (type) {
@@ -61,7 +61,7 @@ export function interpolateCounter(type: number, between: Between, wraps: boolea
   }
 }
 
-/** The nearest integer; of two equally near ones the greater. The reference is off by one below zero. */
+/** Rounds to the nearest integer, halves upwards. The reference is off by one below zero. */
 function round(value: number): number {
   return Math.floor(0.5 + value)
 }
@@ -69,7 +69,7 @@ function round(value: number): number {
 function between32({ prior, next, elapsed, span }: Between, wraps: boolean): number {
   const [p, n] = [prior.high, next.high]
   if (n < p && wraps) return (p + round((elapsed * (TWO_32 - p + n)) / span)) | 0
-  // What fell by more than half of the range went round, as in the reference.
+  // A decrease by more than half of the range is a wrap, as in the reference.
   const growth = n < p ? (n - p) | 0 : n - p
   return round(p + (elapsed * growth) / span) | 0
 }
@@ -107,7 +107,7 @@ function betweenU64(between: Between, wraps: boolean, out: Words): void {
   putBigint(from + shareOf(wraps ? BigInt.asUintN(64, growth) : growth, between), out)
 }
 
-/** The part of a growth that falls to the elapsed time, rounded as `round` does: exact, so that a counter that grows never goes back. */
+/** Returns the share of a growth for the elapsed time, rounded as `round` does, but exact, so that a growing counter never decreases. */
 function shareOf(growth: bigint, { elapsed, span }: Between): bigint {
   const [part, whole] = [BigInt(Math.round(elapsed * 1e9)), BigInt(Math.max(1, Math.round(span * 1e9)))]
   const twice = 2n * part * growth + whole
@@ -132,7 +132,7 @@ function toBigint({ high, low }: Words): bigint {
   return (BigInt(high) << 32n) | BigInt(low >>> 0)
 }
 
-/** An integer below 2^53 as 64 bits. */
+/** Stores an integer below 2^53 as 64 bits. */
 function put(value: number, out: Words): void {
   out.high = Math.floor(value / TWO_32) | 0
   out.low = value | 0

@@ -1,12 +1,12 @@
 /**
- * Values at moments between records. pmFetch(3) in PM_MODE_INTERP, docs/formats/archive.md §10
+ * Interpolated values between records. pmFetch(3) in PM_MODE_INTERP, docs/formats/archive.md §10
  *
- * Records are read once while moments advance. A metric whose next value is far off makes a second reader look ahead;
- * the first one then goes on where it was:
+ * Records are read once while moments advance. If the next value of a metric is far away, a second reader looks for it, and
+ * the first one then continues where it was:
  *
  *     passed ──> │ t │ ──> beyond, until every instance has its next value
  *                      │ a second value of some instance: the main reader stops before it
- *                      └──────────────> the advance reader looks for what is still missing
+ *                      └──────────────> the advance reader looks for the missing values
  */
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
@@ -17,39 +17,39 @@ import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_NOSUPPORT } from '.
 import type { ValueColumns } from '../model/value-columns.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
 import type { Archive } from './archive.ts'
+import { type InterpolatedMetric, openInterpolatedMetric, secondsSince } from './interp-metric.ts'
+import { openRange, rangeEnd, type ValuesInRange } from './interp-range.ts'
 import type { ValueRules } from './interp-result.ts'
-import { openStretch, type Stretch, stretchEnd } from './interp-stretch.ts'
-import { openSubject, type Subject, secondsSince } from './interp-subject.ts'
-import type { Place, Track } from './interp-track.ts'
+import type { RecordPlace, Track } from './interp-track.ts'
 import { MarkFilter } from './mark-filter.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
 
-/** How to interpolate. */
+/** Options of interpolation. */
 export interface InterpolationOptions extends ValueRules {
   /**
-   * Which interruptions of recording count as none: undefined none of them, 0 all, otherwise those between records that are at most so many
-   * seconds apart. PCP_IGNORE_MARK_RECORDS.
+   * Marks to ignore: undefined for none, 0 for all, otherwise those between records at most so many seconds apart.
+   * PCP_IGNORE_MARK_RECORDS.
    */
   readonly ignoreMarksSec: number | undefined
 }
 
-/** How far from the records beside it the mark between two members is. */
+/** Distance of the mark between two members from the records beside it. */
 const SEAM_SEC = 0.001
-/** Volumes come after each other in the order of records; no volume is longer. */
+/** Combines volume number and offset to an order of records; no volume is longer. */
 const VOLUME_STRIDE = 2 ** 40
 
-/** What a fetch asks for: mostly the same as the one before. */
+/** A request, mostly the same as the previous one. */
 interface Request {
   readonly ids: readonly Pmid[]
-  /** Metrics that have values, each once. */
-  readonly subjects: readonly Subject[]
+  /** Distinct metrics with values. */
+  readonly subjects: readonly InterpolatedMetric[]
   readonly tracks: readonly Track[]
-  /** Where in `subjects` each metric asked for is, or its answer; undefined: in this order. */
+  /** For each requested metric its index in `subjects`, or its answer; undefined if the order is the same. */
   readonly places: readonly (number | ValueSet)[] | undefined
 }
 
-/** Interpolates over an archive. Successive moments in one direction cost least. */
+/** Interpolates over an archive. Successive times in one direction are cheapest. */
 export class Interpolator {
   readonly #archive: Archive
   readonly #start: Timestamp
@@ -58,22 +58,22 @@ export class Interpolator {
   #main: RecordReader | undefined
   #advance: RecordReader | undefined
   #sign: 1 | -1 = 1
-  /** The moment of the fetch before, as `Track` counts; NaN without one. */
+  /** Moment of the previous fetch, as in `Track`; NaN without one. */
   #before = Number.NaN
   #profile: Profile | undefined
   #request: Request | undefined
   /** A record that the main reader has read too early. */
   #pending: RecordView | undefined
-  /** Moments of marks that were read and not yet passed. */
+  /** Moments of marks that were read but not passed. */
   #marksAhead: number[] = []
-  /** Was a mark passed on the way to the moment? */
+  /** Whether a mark was passed on the way to the moment. */
   #hasCrossed = false
-  /** Do the same observations decide as at the moment before? */
+  /** Whether the same observations apply as at the previous moment. */
   #isCalm = false
-  /** Up to here, without it, the same observations decide about all values of the request. */
+  /** End, exclusive, of the range in which the same observations apply to the whole request. */
   #calmUntil = Number.NEGATIVE_INFINITY
-  /** Opened when the first moment of such a stretch comes. */
-  #calm: { readonly stretches: readonly Stretch[]; readonly reuses: boolean } | undefined
+  /** Opened at the first moment of such a range. */
+  #calm: { readonly stretches: readonly ValuesInRange[]; readonly reuses: boolean } | undefined
 
   constructor(archive: Archive, options: InterpolationOptions) {
     this.#archive = archive
@@ -82,7 +82,7 @@ export class Interpolator {
     this.#marks = new MarkFilter(archive, options.ignoreMarksSec)
   }
 
-  /** What is known of the surroundings of the moment before counts no more: the next one is somewhere else. */
+  /** Forgets all observations, because the next moment is elsewhere. */
   forget(): void {
     this.#before = Number.NaN
     this.#request = undefined
@@ -92,8 +92,8 @@ export class Interpolator {
   }
 
   /**
-   * Values of metrics at a time, coming from earlier times or, with `sign` -1, from later ones. With `reuses` they are good until the next
-   * ones are asked for. PM_ERR_LOGREC for a damaged record.
+   * Returns values of metrics at a time, moving forwards or, with `sign` -1, backwards. With `reuses` they are valid until the next
+   * call. PM_ERR_LOGREC for a damaged record.
    */
   at(time: Timestamp, sign: 1 | -1, ids: readonly Pmid[], profile: Profile, reuses = false): ValueSet[] {
     const moment = this.#seconds(time) * sign
@@ -103,7 +103,7 @@ export class Interpolator {
     return inPlaces(request, sets)
   }
 
-  /** As `at`, of metrics of numbers that the archive has, each once: into their columns. */
+  /** As `at`, for distinct numeric metrics of the archive, into their columns. */
   fill(
     columns: readonly ValueColumns[],
     time: Timestamp,
@@ -121,7 +121,7 @@ export class Interpolator {
     }
   }
 
-  /** Goes on to a moment: what decides about its values is known then. */
+  /** Moves to a moment; afterwards all observations for its values are known. */
   #move(time: Timestamp, moment: number, sign: 1 | -1, ids: readonly Pmid[], profile: Profile): Request {
     if (sign !== this.#sign || !(moment >= this.#before) || profile !== this.#profile) this.forget()
     this.#sign = sign
@@ -144,44 +144,44 @@ export class Interpolator {
     }
   }
 
-  /** Values at a moment of a calm stretch. */
+  /** Returns values within a range in which the same observations apply. */
   #during(request: Request, moment: number, reuses: boolean): ValueSet[] {
     if (this.#calm?.reuses !== reuses) {
-      const stretches = request.subjects.map(({ values }) => openStretch(values, moment, reuses))
+      const stretches = request.subjects.map(({ values }) => openRange(values, moment, reuses))
       this.#calm = { stretches, reuses }
     }
     const sets = this.#calm.stretches.map((stretch) => stretch(moment))
     return inPlaces(request, sets)
   }
 
-  /** Up to which moment the same observations decide; not worth knowing where the next record comes before the next moment. */
+  /** Returns the end of that range; not computed if the next record is before the next moment. */
   #calmEnd(moment: number, tracks: readonly Track[]): number {
     const next = this.#pending === undefined ? Number.NaN : this.#seconds(this.#pending)
     if (this.#sign < 0 || !(next > moment + (moment - this.#before))) return Number.NEGATIVE_INFINITY
     let end = next
     for (const at of this.#marksAhead) end = Math.min(end, at)
-    for (const track of tracks) end = Math.min(end, stretchEnd(track, moment, this.#options))
+    for (const track of tracks) end = Math.min(end, rangeEnd(track, moment, this.#options))
     return end
   }
 
-  /** Seconds since the archive's start. */
+  /** Returns seconds since the archive's start. */
   #seconds(time: { readonly sec: number; readonly nsec: number }): number {
     return secondsSince(this.#start, time)
   }
 
-  /** Begins with other metrics than the moment before: their bounds around this one. */
+  /** Starts a request for other metrics: finds their bounds around this moment. */
   #begin(time: Timestamp, moment: number, ids: readonly Pmid[]): Request {
     const { metadata } = this.#archive
     const before = new Map(this.#request?.subjects.map((subject) => [subject.track.desc.pmid, subject]))
     const known: Track[] = []
     const fresh: Track[] = []
-    const subjects: Subject[] = []
+    const subjects: InterpolatedMetric[] = []
     const indexes = new Map<Pmid, number>()
     const manner = { profile: this.#profile!, sign: this.#sign, rules: this.#options }
     for (const id of ids) {
       const desc = metadata.descs.get(id)
       if (desc === undefined || indexes.has(id) || !isInterpolable(desc)) continue
-      const subject = before.get(id) ?? openSubject(this.#archive, desc, manner)
+      const subject = before.get(id) ?? openInterpolatedMetric(this.#archive, desc, manner)
       ;(before.has(id) ? known : fresh).push(subject.track)
       indexes.set(id, subjects.length)
       subjects.push(subject)
@@ -194,7 +194,7 @@ export class Interpolator {
       this.#lookBehind(time, moment, fresh)
       this.#proceed(moment, tracks)
     }
-    // What the recorder had no support for counts as not recorded.
+    // Metrics unsupported by the recorder count as not recorded.
     const isRecorded = (id: Pmid): boolean =>
       (metadata.descs.get(id)?.type ?? PM_TYPE_NOSUPPORT) !== PM_TYPE_NOSUPPORT
     const refused = (id: Pmid): ValueSet =>
@@ -205,7 +205,7 @@ export class Interpolator {
     return this.#request
   }
 
-  /** Reads against the direction until every slot of new tracks has its bound there. */
+  /** Reads against the direction until every slot of new tracks has its bound behind. */
   #lookBehind(time: Timestamp, moment: number, tracks: readonly Track[]): void {
     for (const track of tracks) track.needBehind(moment)
     let missing = missingOf(tracks)
@@ -216,7 +216,7 @@ export class Interpolator {
     while (missing > 0) {
       const record = this.#step(reader, -this.#sign as 1 | -1)
       if (record === undefined) break
-      if (record.volume < 0) continue // a mark as seen from the other side: this side's is told by the change of members
+      if (record.volume < 0) continue // a mark between members as seen from the other side; the change of members yields this side's
       const at = this.#seconds(record) * this.#sign
       const seam = record.member === member ? undefined : this.#seam(record, at)
       member = record.member
@@ -228,7 +228,7 @@ export class Interpolator {
     for (const track of tracks) track.settle(track.behind)
   }
 
-  /** The member whose records come next from a moment on: behind the end of one it is the following one. */
+  /** Returns the member whose records follow a moment; after the end of a member that is the next one. */
   #memberAt(moment: number): number {
     const t = moment * this.#sign
     const { members } = this.#archive
@@ -240,7 +240,7 @@ export class Interpolator {
     return !isError(end) && t >= this.#seconds(end) + SEAM_SEC ? member + 1 : member
   }
 
-  /** Moment of the mark between two members, passed by in reading direction just before a record of the nearer one. */
+  /** Returns the moment of the mark between two members, passed just before a record of the nearer one. */
   #seam(record: RecordView, at: number): number {
     if (this.#sign > 0) return at + SEAM_SEC
     const floor = this.#floorSeconds(record.member)
@@ -249,13 +249,13 @@ export class Interpolator {
     return -(this.#seconds(start) - SEAM_SEC)
   }
 
-  /** Up to when records are those of earlier members. */
+  /** Returns the time up to which records are read from earlier members. */
   #floorSeconds(member: number): number {
     const floor = this.#archive.floorOf(member)
     return floor === undefined ? Number.NEGATIVE_INFINITY : this.#seconds(floor)
   }
 
-  /** Reads on until the moment is passed and every slot that matters has a bound beyond it. */
+  /** Reads until the moment is passed and every relevant slot has a bound ahead. */
   #proceed(moment: number, tracks: readonly Track[]): void {
     for (const track of tracks) track.shift(moment)
     const reader = this.#mainReader()
@@ -285,7 +285,7 @@ export class Interpolator {
     for (const track of tracks) track.settle(track.ahead)
   }
 
-  /** Reads the records behind the last moment, for damage among them. PM_ERR_LOGREC */
+  /** Reads the rest of the archive to check it for damage. PM_ERR_LOGREC */
   readToEnd(): void {
     if (this.#request === undefined || this.#sign < 0) return
     const reader = this.#mainReader()
@@ -298,7 +298,7 @@ export class Interpolator {
     this.forget()
   }
 
-  /** Returns the next record without passing it. Damage is returned: it concerns only the moments that need a record behind it. */
+  /** Returns the next record without passing it. Damage is returned, because it affects only moments that need later records. */
   #peek(reader: RecordReader): RecordView | PcpError | undefined {
     try {
       this.#pending ??= this.#step(reader, this.#sign)
@@ -309,7 +309,7 @@ export class Interpolator {
     }
   }
 
-  /** Looks for bounds far ahead while the main reader stays where it is. */
+  /** Looks for distant bounds while the main reader keeps its position. */
   #lookAhead(time: Timestamp, moment: number, tracks: readonly Track[]): void {
     const reader = this.#advanceReader()
     reader.seek(time, this.#sign > 0 ? 'forward' : 'backward')
@@ -322,7 +322,13 @@ export class Interpolator {
     for (const track of tracks) track.settle(track.ahead)
   }
 
-  #apply(record: RecordView, at: number, place: Place, tracks: readonly Track[], moment: number): boolean {
+  #apply(
+    record: RecordView,
+    at: number,
+    place: RecordPlace,
+    tracks: readonly Track[],
+    moment: number,
+  ): boolean {
     const order = (record.volume * VOLUME_STRIDE + record.position) * this.#sign
     let isSecond = false
     if (record.count > 0) {
@@ -333,25 +339,25 @@ export class Interpolator {
     return isSecond
   }
 
-  /** Was a mark passed since the moment before? */
+  /** Returns whether a mark was passed since the previous moment. */
   #crossed(moment: number): boolean {
     const crossed = this.#marksAhead.some((at) => at > this.#before && at <= moment)
     this.#marksAhead = this.#marksAhead.filter((at) => at > moment)
     return crossed
   }
 
-  #values({ track, values }: Subject, moment: number, reuses: boolean): ValueSet {
+  #values({ track, values }: InterpolatedMetric, moment: number, reuses: boolean): ValueSet {
     const set = this.#isHeldBack(track) ? emptySet(track.desc.pmid) : values.at(moment, reuses)
     track.lastCount = set.status
     return set
   }
 
-  /** So that no rate is computed across a mark by those who look at two values in a row. */
+  /** Holds back a counter after a mark, so that callers who compare two values in a row compute no rate across it. */
   #isHeldBack({ desc, lastCount }: Track): boolean {
     return this.#hasCrossed && desc.sem === PM_SEM_COUNTER && lastCount > 0
   }
 
-  /** One record on. Damage behind the last good record is the end. */
+  /** Reads one record. Damage after the last good record is the end. */
   #step(reader: RecordReader, sign: 1 | -1): RecordView | undefined {
     try {
       return sign > 0 ? reader.next() : reader.previous()
@@ -362,7 +368,7 @@ export class Interpolator {
     }
   }
 
-  /** Is the record before the reader's position the archive's last good one? */
+  /** Returns whether the record before the reader's position is the archive's last good one. */
   #isAtEnd(reader: RecordReader): boolean {
     const end = this.#archive.end()
     if (isError(end)) return true
@@ -384,7 +390,7 @@ export class Interpolator {
   }
 }
 
-/** Counters must be numbers. */
+/** Returns whether a metric can be interpolated: counters must be numbers. */
 function isInterpolable({ sem, type }: MetricDesc): boolean {
   if (type === PM_TYPE_NOSUPPORT) return false
   return sem !== PM_SEM_COUNTER || (type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE)
@@ -402,7 +408,7 @@ function isSame(ids: readonly Pmid[], others: readonly Pmid[]): boolean {
   return true
 }
 
-/** Sets of the subjects, as they were asked for. */
+/** Returns sets of the subjects in the order of the request. */
 function inPlaces({ places }: Request, sets: ValueSet[]): ValueSet[] {
   return places?.map((place) => (typeof place === 'number' ? sets[place]! : place)) ?? sets
 }

@@ -1,9 +1,9 @@
-/** Labels of one thing over an archive's life. docs/formats/archive.md §4.3 */
+/** The history of one object's labels. docs/formats/archive.md §4.3 */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { LabelSet } from '../model/labels.ts'
 import { decodeLabelSets } from './meta-records.ts'
 
-/** A checked record with labels, as it stands in the metadata. */
+/** A checked label record in the metadata. */
 export interface LabelPlace extends Timestamp {
   readonly view: DataView
   readonly at: number
@@ -11,10 +11,10 @@ export interface LabelPlace extends Timestamp {
   readonly type: number
 }
 
-/** All records with labels of one thing. */
+/** All label records of one object. */
 export class LabelHistory {
   readonly #places: LabelPlace[] = []
-  /** Newest first; of equal times the one read first comes first. */
+  /** Newest first; of equal times the one read first is first. */
   #sorted: readonly LabelPlace[] | undefined
 
   /** Adds a checked record. */
@@ -23,7 +23,7 @@ export class LabelHistory {
     this.#sorted = undefined
   }
 
-  /** The sets of the newest record, or of the newest at or before a moment. */
+  /** Returns the sets of the newest record, or of the newest at or before a time. */
   at(moment: Timestamp | undefined): readonly LabelSet[] {
     const place =
       moment === undefined

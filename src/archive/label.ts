@@ -1,5 +1,5 @@
 /**
- * The label record that every file of an archive begins with. docs/formats/archive.md §3
+ * The label record at the start of every archive file. docs/formats/archive.md §3
  *
  *     version 2, 132 bytes: 0 length   4 magic   8 pid   12 start (8)    20 volume   24 host (64)   88 zone (40)   128 length
  *     version 3, 808 bytes: 0 length   4 magic   8 pid   12 start (12)   24 volume   28 features   32 0
@@ -15,12 +15,12 @@ export const VOLUME_INDEX = -2
 /** Volume number in the label of the metadata. */
 export const VOLUME_META = -1
 
-/** What a label says. @see pmGetArchiveLabel(3) */
+/** Content of a label. @see pmGetArchiveLabel(3) */
 export interface ArchiveLabel {
   readonly version: ArchiveVersion
   /** Process that wrote the archive. */
   readonly pid: number
-  /** When the archive starts: the same in all its files. */
+  /** Start of the archive, the same in all its files. */
   readonly start: Timestamp
   /** VOLUME_INDEX, VOLUME_META, or the number of a data volume. */
   readonly volume: number
@@ -34,15 +34,15 @@ export interface ArchiveLabel {
 }
 
 const MAGIC = 0x50052600
-/** Means nothing: there for tests. */
+/** Reserved for tests; has no effect. */
 const KNOWN_FEATURES = 0x80000000
 
-/** Bytes of a label record: what comes after it is the first record or index entry. */
+/** Returns the size of a label record, after which the first record or index entry starts. */
 export function labelSize(version: ArchiveVersion): 132 | 808 {
   return version === 2 ? 132 : 808
 }
 
-/** Encodes a label record; texts are cut to what fits. */
+/** Encodes a label record; texts are truncated to their fields. */
 export function encodeLabel(label: ArchiveLabel): Uint8Array {
   const size = labelSize(label.version)
   const bytes = new Uint8Array(size)
@@ -67,22 +67,23 @@ export function encodeLabel(label: ArchiveLabel): Uint8Array {
 
 /**
  * Decodes the label at the start of a file, of which `bytes` may be the first 808 bytes; `file` is for messages. PM_ERR_NODATA
- * for fewer than 8 bytes, PM_ERR_LABEL for what is no sound label of a version 2 or 3, PM_ERR_FEATURE for
- * feature bits nobody knows, unless `anyFeatures`.
+ * for fewer than 8 bytes, PM_ERR_LABEL for anything but a valid label of version 2 or 3, PM_ERR_FEATURE for
+ * unknown feature bits unless `anyFeatures`.
  */
 export function decodeLabel(bytes: Uint8Array, file: string, anyFeatures = false): ArchiveLabel {
-  if (bytes.length < 8) throw new PcpError('PM_ERR_NODATA', `${file}: no label, only ${bytes.length} bytes`)
+  if (bytes.length < 8)
+    throw new PcpError('PM_ERR_NODATA', `${file}: it has no label, only ${bytes.length} bytes`)
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const version = versionOf(view, file)
   const size = labelSize(version)
-  if (view.getInt32(0) !== size) throw bad(file, `length ${view.getInt32(0)} in place of ${size}`)
-  if (bytes.length < size) throw bad(file, `cut off after ${bytes.length} bytes`)
+  if (view.getInt32(0) !== size) throw bad(file, `length ${view.getInt32(0)} instead of ${size}`)
+  if (bytes.length < size) throw bad(file, `truncated after ${bytes.length} bytes`)
   if (view.getInt32(size - 4) !== size)
-    throw bad(file, `length ${view.getInt32(size - 4)} behind it, ${size} before it`)
+    throw bad(file, `trailing length ${view.getInt32(size - 4)} instead of ${size}`)
   const features = version === 2 ? 0 : view.getUint32(28)
   const unknown = (features & ~KNOWN_FEATURES) >>> 0
   if (unknown !== 0 && !anyFeatures)
-    throw new PcpError('PM_ERR_FEATURE', `${file}: feature bits 0x${unknown.toString(16)} are not known here`)
+    throw new PcpError('PM_ERR_FEATURE', `${file}: feature bits 0x${unknown.toString(16)} are not supported`)
   return {
     version,
     pid: view.getInt32(8),
@@ -98,10 +99,10 @@ export function decodeLabel(bytes: Uint8Array, file: string, anyFeatures = false
 function versionOf(view: DataView, file: string): ArchiveVersion {
   const magic = view.getInt32(4)
   if ((magic & ~0xff) !== MAGIC)
-    throw bad(file, `magic number 0x${(magic >>> 0).toString(16)}: no file of an archive`)
+    throw bad(file, `magic number 0x${(magic >>> 0).toString(16)}: not an archive file`)
   const version = magic & 0xff
   if (version === 1) throw bad(file, 'version 1 of the format, of PCP before 2.0, is not supported')
-  if (version !== 2 && version !== 3) throw bad(file, `version ${version} of the format is not known here`)
+  if (version !== 2 && version !== 3) throw bad(file, `version ${version} of the format is not supported`)
   return version
 }
 

@@ -1,23 +1,23 @@
-/** Which interruptions of recording count: PCP_IGNORE_MARK_RECORDS. PCPIntro(1) */
+/** Ignoring marks: PCP_IGNORE_MARK_RECORDS. PCPIntro(1) */
 import { secondsBetween } from '../base/timestamp.ts'
 import type { Archive } from './archive.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
 
-/** Tells marks that count from those to be taken for nothing. */
+/** Decides which marks to ignore. */
 export class MarkFilter {
   readonly #archive: Archive
   readonly #ignoreSec: number | undefined
   #reader: RecordReader | undefined
   readonly #known = new Map<string, boolean>()
 
-  /** `ignoreSec`: undefined no mark, 0 all, otherwise those between records at most so many seconds apart. */
+  /** `ignoreSec`: undefined to ignore no marks, 0 all, otherwise those between records at most so many seconds apart. */
   constructor(archive: Archive, ignoreSec: number | undefined) {
     this.#archive = archive
     this.#ignoreSec = ignoreSec
   }
 
-  /** Does a mark count? */
+  /** Returns whether a mark counts. */
   counts(mark: RecordView): boolean {
     if (this.#ignoreSec === undefined) return true
     if (this.#ignoreSec === 0) return false
@@ -30,7 +30,7 @@ export class MarkFilter {
     return counts
   }
 
-  /** Seconds from the last record before a mark to the first one behind it. */
+  /** Returns the seconds from the last record before a mark to the first one after it. */
   #gapSec(mark: RecordView): number {
     this.#reader ??= new RecordReader(this.#archive, { checkValues: false, sparse: true })
     const time = mark.timestamp()

@@ -1,4 +1,4 @@
-/** The data volumes of one archive as readers see them: where they end, and where to start looking for a time. docs/formats/archive.md §6, §8 */
+/** The data volumes of one archive: their ends, and where to start a search. docs/formats/archive.md §6, §8 */
 import type { Timestamp } from '../base/timestamp.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { COMPRESSION_SUFFIXES } from './file-names.ts'
@@ -10,39 +10,38 @@ import type { TemporalIndex } from './temporal-index.ts'
 import { tearAt } from './torn.ts'
 import { attempt } from './volume.ts'
 
-/** Which way to read. */
 export type Direction = 'forward' | 'backward'
 
-/** Between two records of a member. */
-export interface Place {
+/** A position between two records of a member. */
+export interface RecordPosition {
   /** Index in the member's list of volumes. */
   readonly volume: number
   /** Offset in that file. */
   readonly position: number
 }
 
-/** How many entries of a temporal index may be wrong before it is given up for one search. */
+/** Wrong entries of a temporal index after which one search ignores it. */
 const MAX_TRIES = 8
-/** Buffer to look for ends with. */
+/** Buffer size for finding ends. */
 const BUFFER_BYTES = 1 << 16
 
-/** What all readers of a member share. */
+/** State that all readers of a member share. */
 export class MemberData {
   readonly member: Member
   readonly #number: number
   readonly #targets: (WindowTarget | undefined)[] = []
-  /** Where good records end in each volume, and how long the file was then. */
+  /** End of good records in each volume, and the file size then. */
   readonly #ends: { readonly size: number; readonly position: number }[] = []
   #end: { readonly size: number; readonly time: Outcome<Timestamp> } | undefined
   #entries: readonly number[] | undefined
 
-  /** `number` is the member's in its archive. */
+  /** `number` is the member's index in its archive. */
   constructor(member: Member, number: number) {
     this.member = member
     this.#number = number
   }
 
-  /** A volume, opened; undefined for one that readers skip, which may be opened later when it only had no record yet. */
+  /** Returns an opened volume; undefined if readers skip it. A volume without a record may be opened later. */
   target(v: number): WindowTarget | undefined {
     const known = this.#targets[v]
     if (known !== undefined) return known
@@ -62,8 +61,8 @@ export class MemberData {
   }
 
   /**
-   * Time of the last record that can be read, all damage behind it ignored; as long as its file does not grow it is looked for only
-   * once. PM_ERR_LOGREC when there is none. @see pmGetArchiveEnd(3)
+   * Returns the time of the last readable record, ignoring damage after it; cached until the file grows.
+   * PM_ERR_LOGREC if no record is readable. @see pmGetArchiveEnd(3)
    */
   end(): Outcome<Timestamp> {
     const last = this.member.volumes.length - 1
@@ -72,14 +71,14 @@ export class MemberData {
     return this.#end.time
   }
 
-  /** Time of the last entry of the index: the end, of an archive that was closed in order. */
+  /** Returns the time of the last index entry: the end, if the archive was closed properly. */
   indexedEnd(): Timestamp | undefined {
     const { index } = this.member
     const last = (index?.length ?? 0) - 1
     return last < 0 ? undefined : { sec: index!.sec[last]!, nsec: index!.nsec[last]! }
   }
 
-  /** As `end` where that is cheap, and where the archive may grow: it is not compressed. */
+  /** As `end` for archives that may grow, that is, uncompressed ones, for which it is cheap. */
   liveEnd(): Timestamp | undefined {
     const { path } = this.member.volumes[this.member.volumes.length - 1]!
     if (COMPRESSION_SUFFIXES.some((suffix) => path.endsWith(suffix))) return undefined
@@ -93,17 +92,17 @@ export class MemberData {
       const target = this.target(v)
       if (target !== undefined && this.#toGoodEnd(v, target, window)) return window.timestamp()
     }
-    return new PcpError('PM_ERR_LOGREC', `${this.member.base}: no record can be read, so it has no end`)
+    return new PcpError('PM_ERR_LOGREC', `${this.member.base}: no record is readable`)
   }
 
-  /** Where the good records of a volume end: its size, unless the last record is incomplete. */
+  /** Returns the end of good records in a volume: its size, unless the last record is incomplete. */
   goodEnd(v: number, target: WindowTarget): number {
     const known = this.#ends[v]
     if (known?.size !== target.source.size) this.#toGoodEnd(v, target, new RecordWindow(true, BUFFER_BYTES))
     return this.#ends[v]!.position
   }
 
-  /** Brings a window to the last good record of a volume and remembers where it ends; false when there is none. */
+  /** Moves a window to the last good record of a volume and caches its end; returns false if no record is good. */
   #toGoodEnd(v: number, target: WindowTarget, window: RecordWindow): boolean {
     window.attach(target)
     const { size } = target.source
@@ -119,8 +118,8 @@ export class MemberData {
   }
 
   /**
-   * Returns whether a power cut explains the damaged record at `position`; the volume then ends there. An impossible length is other
-   * damage if the index has a record behind it.
+   * Returns whether a power cut explains the damaged record at `position`; the volume then ends there. An impossible length does not
+   * count if the index has a later record.
    */
   isTorn(v: number, target: WindowTarget, position: number): boolean {
     const tear = attempt(target.path, () => tearAt(target.source, position, stampSize(target.version) + 12))
@@ -146,7 +145,7 @@ export class MemberData {
     return at < position && this.isTorn(v, target, at) ? at : undefined
   }
 
-  /** The last place that the index knows to be between two records. */
+  /** Returns the last record boundary in the index. */
   #lastBoundary(
     v: number,
     target: WindowTarget,
@@ -164,10 +163,10 @@ export class MemberData {
   }
 
   /**
-   * A place to look for a time from, as the index has it. Forward: no record before it is as late as `time`. Backward: no record
-   * behind it is as early. Undefined when the index does not help, or does not agree with the records.
+   * Returns a position to search for a time from, according to the index. Forward: no record before it is as late as `time`. Backward: no
+   * record after it is as early. Undefined if the index has none or contradicts the records.
    */
-  anchor({ sec, nsec }: Timestamp, direction: Direction, window: RecordWindow): Place | undefined {
+  anchor({ sec, nsec }: Timestamp, direction: Direction, window: RecordWindow): RecordPosition | undefined {
     const { index } = this.member
     if (index === undefined) return undefined
     const entries = this.#usable(index)
@@ -190,7 +189,7 @@ export class MemberData {
     return undefined
   }
 
-  /** Entries of volumes that are there; none at all when they are not in order. */
+  /** Returns the entries of existing volumes; none if they are not in order. */
   #usable(index: TemporalIndex): readonly number[] {
     if (this.#entries !== undefined) return this.#entries
     const numbers = new Set(this.member.volumes.map(({ number }) => number))
@@ -201,8 +200,8 @@ export class MemberData {
     return this.#entries
   }
 
-  /** The place of an entry, when the records on both sides of it agree with it. */
-  #checked(index: TemporalIndex, entry: number, window: RecordWindow): Place | undefined {
+  /** Returns the position of an entry if the records on both sides agree with it. */
+  #checked(index: TemporalIndex, entry: number, window: RecordWindow): RecordPosition | undefined {
     const volume = this.member.volumes.findIndex(({ number }) => number === index.volume[entry])
     const target = this.target(volume)
     const position = index.offset[entry]!
@@ -215,7 +214,7 @@ export class MemberData {
     const behind = window.load(position)
     if (behind === 'damage' || (behind === 'record' && order() < 0)) return undefined
     const isFirstsTime = behind === 'record' && order() === 0
-    // Other volumes are not opened for this: the one record at an end of this one has to agree exactly.
+    // Other volumes are not opened for this, so the single neighbouring record has to agree exactly.
     if (before === 'end' && volume > 0 && !isFirstsTime) return undefined
     if (behind === 'end' && volume + 1 < this.member.volumes.length && !isLastsTime) return undefined
     return { volume, position }

@@ -4,20 +4,20 @@ import { PcpError } from '../model/errors.ts'
 import type { MemberFiles } from './file-names.ts'
 import { type ArchiveLabel, labelSize, VOLUME_INDEX, VOLUME_META } from './label.ts'
 import { decodeIndex, type TemporalIndex } from './temporal-index.ts'
-import { withoutTear } from './torn.ts'
+import { truncateAtTear } from './torn.ts'
 import { attempt, type LabelledFile, openLabelled, Volume } from './volume.ts'
 
-/** Content of the metadata file, to be added to those of other members. */
+/** Content of the metadata file, to be combined with those of other members. */
 export interface MetaFile {
   readonly path: string
   readonly bytes: Uint8Array
-  /** Where its first record starts. */
+  /** Offset of its first record. */
   readonly start: number
 }
 
-/** One archive of those that a context may consist of. */
+/** One archive of a context. */
 export interface Member {
-  /** Path without `.meta` and so on. */
+  /** Path without `.meta` and other suffixes. */
   readonly base: string
   /** Label of the lowest volume. */
   readonly label: ArchiveLabel
@@ -29,8 +29,8 @@ export interface Member {
 }
 
 /**
- * Opens the files of one archive and checks that they belong together. PM_ERR_NODATA, PM_ERR_LABEL, PM_ERR_FEATURE, PM_ERR_LOGREC as
- * `openLabelled`, for the lowest volume, the index and the metadata in this order; records are not looked at.
+ * Opens the files of one archive and checks that they belong together. PM_ERR_NODATA, PM_ERR_LABEL, PM_ERR_FEATURE and PM_ERR_LOGREC
+ * as `openLabelled`, for the lowest volume, the index and the metadata in this order; records are not checked.
  */
 export function openMember(files: ArchiveFiles, found: MemberFiles, anyFeatures: boolean): Member {
   for (const { path } of found.volumes) files.pin?.(path)
@@ -51,7 +51,7 @@ export function closeVolumes(volumes: readonly Volume[]): void {
   for (const volume of volumes) volume.close()
 }
 
-/** Undefined for an archive without one, or one without entries: it may have been full when its disk was. */
+/** Returns undefined if the index is missing or has no entries, as after a full disk. */
 function readIndex(
   files: ArchiveFiles,
   path: string | undefined,
@@ -85,7 +85,7 @@ function readMeta(
   try {
     checkFamily(path, opened.label, label)
     const start = labelSize(label.version)
-    const bytes = withoutTear(rest(opened.source, 0, path), start, index?.metaOffset ?? [])
+    const bytes = truncateAtTear(rest(opened.source, 0, path), start, index?.metaOffset ?? [])
     return { path, bytes, start }
   } finally {
     opened.source.close()

@@ -1,7 +1,7 @@
 /**
  * Records of the metadata file. docs/formats/archive.md §4
  *
- *     all     0 length   4 type   ...   length again; not padded
+ *     all     0 length   4 type   ...   length repeated; not padded
  *     DESC    8 pmid   12 type   16 indom   20 semantics   24 units   28 names   32 [names]: length, text
  *     INDOM   8 time   indom   instances   [instances] id   [instances] offset of name (delta: -1 deletes)   names
  *     LABEL   8 time   level   id   sets   [sets]: inst, length, JSON, labels, [labels] 8 bytes
@@ -22,12 +22,12 @@ export const META_LABEL_V2 = 3
 export const META_TEXT = 4
 /** All instances of a domain. */
 export const META_INDOM = 5
-/** What changed in a domain. */
+/** Changes of a domain. */
 export const META_INDOM_DELTA = 6
 /** Labels. */
 export const META_LABEL = 7
 
-/** Bits that say what a text record is about. */
+/** Kind bits of a text record. */
 export const TEXT_ONELINE = 1
 /** Full help. */
 export const TEXT_HELP = 2
@@ -36,10 +36,10 @@ export const TEXT_PMID = 4
 /** Of an instance domain. */
 export const TEXT_INDOM = 8
 
-/** Deletes an instance in a delta record, in place of a name's offset. */
+/** Marks a deleted instance in a delta record, instead of the name's offset. */
 export const DELETED = -1
 
-/** Where things are in a record with instances. */
+/** Offsets in a record with instances. */
 export interface IndomLayout {
   readonly indom: number
   readonly count: number
@@ -59,9 +59,9 @@ interface SetLayout {
 }
 
 /**
- * Calls `visit` with offset, length and type of each record from `start` on; each has its length at both ends. Returns where the last
- * one ends. Fewer than 8 bytes at the end are ignored: a writer may be at work. PM_ERR_LOGREC for a record that is cut off or whose lengths
- * differ; `file` is for messages.
+ * Calls `visit` with offset, length and type of each record from `start` on; the length is at both ends. Returns the end of the last
+ * record. Fewer than 8 bytes at the end are ignored, as a writer may be active. PM_ERR_LOGREC for a truncated record or different
+ * lengths; `file` is for messages.
  */
 export function forEachMetaRecord(
   view: DataView,
@@ -74,27 +74,27 @@ export function forEachMetaRecord(
   while (at + 8 <= size) {
     const length = view.getInt32(at)
     if (length < 12 || length > size - at || view.getInt32(at + length - 4) !== length)
-      throw badMeta(file, at, `a length of ${length} is not that of a whole record`)
+      throw badMeta(file, at, `the record is incomplete or its length of ${length} is wrong`)
     visit(at, length, view.getInt32(at + 4))
     at += length
   }
   return at
 }
 
-/** Says that a metadata record is damaged. */
+/** Returns the error for a damaged metadata record. */
 export function badMeta(file: string, at: number, problem: string): PcpError {
   return new PcpError('PM_ERR_LOGREC', `${file}: damaged record at byte ${at}: ${problem}`)
 }
 
-/** Offset behind the timestamp of a record with instances or labels. */
+/** Returns the offset after the timestamp of a record with instances or labels. */
 export function afterStamp(at: number, type: number): number {
   return type === META_INDOM_V2 || type === META_LABEL_V2 ? at + 16 : at + 20
 }
 
-/** Longer names are damage: a name space is as deep as its names have parts. */
+/** Longest valid name: the depth of a name space is that of its names. */
 const MAX_NAME = 4096
 
-/** Checks a descriptor record with its names, and calls `visit` with each name's place. */
+/** Checks a descriptor record with its names, and calls `visit` with the position of each name. */
 export function checkDesc(
   view: DataView,
   at: number,
@@ -103,19 +103,19 @@ export function checkDesc(
   visit?: (start: number, end: number) => void,
 ): void {
   const end = at + length - 4
-  if (length < 36) throw badMeta(file, at, `${length} bytes are no descriptor`)
+  if (length < 36) throw badMeta(file, at, `${length} bytes are too few for a descriptor`)
   const count = view.getInt32(at + 28)
   let name = at + 32
   for (let i = 0; i < count; i++) {
     const size = name + 4 <= end ? view.getInt32(name) : -1
-    if (size < 0 || size > end - name - 4) throw badMeta(file, at, `name ${i} of ${count} does not fit`)
+    if (size < 0 || size > end - name - 4) throw badMeta(file, at, `name ${i} of ${count} exceeds the record`)
     if (size > MAX_NAME) throw badMeta(file, at, `name ${i} of ${count} has ${size} bytes`)
     visit?.(name + 4, name + 4 + size)
     name += 4 + size
   }
 }
 
-/** Checks a record with instances and says where its parts are. */
+/** Checks a record with instances and returns the offsets of its parts. */
 export function checkIndom(
   view: DataView,
   at: number,
@@ -125,19 +125,19 @@ export function checkIndom(
 ): IndomLayout {
   const head = afterStamp(at, type)
   const end = at + length - 4
-  if (head + 8 > end) throw badMeta(file, at, `${length} bytes are no instance domain`)
+  if (head + 8 > end) throw badMeta(file, at, `${length} bytes are too few for an instance domain`)
   const count = view.getInt32(head + 4)
   const ids = head + 8
   const offsets = ids + 4 * count
   const names = offsets + 4 * count
-  if (count < 0 || names > end) throw badMeta(file, at, `${count} instances do not fit`)
+  if (count < 0 || names > end) throw badMeta(file, at, `${count} instances exceed the record`)
   const least = type === META_INDOM_DELTA ? DELETED : 0
   for (let i = 0; i < count; i++) {
     const id = view.getInt32(ids + 4 * i)
     const offset = view.getInt32(offsets + 4 * i)
     if (id < 0) throw badMeta(file, at, `instance ${id} is negative`)
     if (offset < least || offset > end - names)
-      throw badMeta(file, at, `the name of instance ${id} is outside`)
+      throw badMeta(file, at, `the name of instance ${id} is outside the record`)
   }
   return { indom: view.getUint32(head), count, ids, offsets, names }
 }
@@ -146,23 +146,23 @@ export function checkIndom(
 export function checkLabels(view: DataView, at: number, length: number, type: number, file: string): number {
   const head = afterStamp(at, type)
   const end = at + length - 4
-  if (head + 12 > end) throw badMeta(file, at, `${length} bytes are no labels`)
+  if (head + 12 > end) throw badMeta(file, at, `${length} bytes are too few for labels`)
   const sets = view.getInt32(head + 8)
   let next = head + 12
-  if (sets < 0 || sets * 12 > end - next) throw badMeta(file, at, `${sets} label sets do not fit`)
+  if (sets < 0 || sets * 12 > end - next) throw badMeta(file, at, `${sets} label sets exceed the record`)
   for (let s = 0; s < sets; s++) next = setAt(view, next, end, file, at).end
   return head
 }
 
-/** Level bits of labels without those that only qualify a label. */
+/** Level bits of labels, without qualifying bits. */
 const LEVEL_MASK = 0x3f
 
-/** Returns what labels are about: level and id begin at `head`. The context has no id, so whatever a record holds there is ignored. */
+/** Returns level and id of labels, which start at `head`. The context has no id, so the recorded one is ignored. */
 export function labelTarget(view: DataView, head: number): { readonly level: number; readonly id: number } {
   return labelKey(view.getInt32(head), view.getUint32(head + 4))
 }
 
-/** Returns the level and id by which labels are found. */
+/** Returns the key by which labels are found. */
 export function labelKey(levelBits: number, id: number): { readonly level: number; readonly id: number } {
   const level = levelBits & LEVEL_MASK
   return { level, id: level === LABEL_CONTEXT ? PM_ID_NULL : id }
@@ -186,10 +186,10 @@ function setAt(view: DataView, next: number, end: number, file: string, at: numb
   const jsonLength = next + 8 <= end ? view.getInt32(next + 4) : -1
   const json = next + 8
   if (jsonLength < 0 || jsonLength > 65535 || json + jsonLength + 4 > end)
-    throw badMeta(file, at, 'the text of a label set does not fit')
+    throw badMeta(file, at, 'the text of a label set exceeds the record')
   const count = Math.max(0, view.getInt32(json + jsonLength))
   const labels = json + jsonLength + 4
-  if (count > 255 || labels + 8 * count > end) throw badMeta(file, at, `${count} labels do not fit`)
+  if (count > 255 || labels + 8 * count > end) throw badMeta(file, at, `${count} labels exceed the record`)
   return { inst: view.getInt32(next), json, jsonLength, labels, end: labels + 8 * count }
 }
 
@@ -201,7 +201,7 @@ function decodeSet(view: DataView, { inst, json, jsonLength, labels, end }: SetL
     const value = view.getUint16(at + 4)
     const nameEnd = name + view.getUint8(at + 2)
     const valueEnd = value + view.getUint16(at + 6)
-    // What points outside the text is no label; readers of PCP drop it as well.
+    // Labels that point outside the text are skipped, as in PCP.
     if (nameEnd > jsonLength || valueEnd > jsonLength) continue
     list.push({
       name: decodeText(bytes, name, nameEnd),

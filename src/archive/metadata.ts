@@ -1,4 +1,4 @@
-/** What one or several archives say about their metrics. docs/formats/archive.md §4, §11 */
+/** Metadata of one or several archives. docs/formats/archive.md §4, §11 */
 import { decodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
@@ -32,39 +32,39 @@ import {
 import { MetricNames } from './metric-names.ts'
 import { readStamp } from './stamp.ts'
 
-/** Chooses metrics and instance domains. */
-export type LeavesOut = (id: Pmid | Indom) => boolean
+/** Selects metrics and instance domains. */
+export type MetadataFilter = (id: Pmid | Indom) => boolean
 
-/** A record as it stands in one of the files. */
-interface Place {
+/** Position of a record in one of the files. */
+interface RecordLocation {
   readonly view: DataView
   readonly at: number
   readonly length: number
 }
 
 /**
- * Metadata of all members: read once, then only asked. Texts are decoded when asked for. Where a moment `at` may be given,
- * undefined asks about the archive's whole life.
+ * Metadata of all members, read once. Texts are decoded on demand. In parameters `at`, undefined means the archive's whole
+ * life.
  */
 export class Metadata {
   readonly #descs = new Map<Pmid, MetricDesc>()
   readonly #names = new MetricNames()
   readonly #indoms = new Map<Indom, IndomHistory>()
   readonly #labels = new Map<number, Map<number, LabelHistory>>()
-  /** Records of texts, by the file they are in: more than half of all records, of which most commands need none. */
+  /** Text records by file: more than half of all records, but most commands need none of them. */
   readonly #textRecords: { readonly view: DataView; readonly places: number[] }[] = []
-  #textIndex: Map<number, Map<number, Place>> | undefined
+  #textIndex: Map<number, Map<number, RecordLocation>> | undefined
   readonly #unions = new Map<Indom, Instances>()
-  readonly #isLeftOut: LeavesOut
+  readonly #isLeftOut: MetadataFilter
 
-  /** `isLeftOut` chooses metrics and domains that are treated as if they had not been recorded. */
-  constructor(isLeftOut: LeavesOut = () => false) {
+  /** `isLeftOut` selects metrics and domains to treat as not recorded. */
+  constructor(isLeftOut: MetadataFilter = () => false) {
     this.#isLeftOut = isLeftOut
   }
 
   /**
-   * Adds the records of a file, `bytes`, behind its label; the bytes are kept. `file` is for messages. PM_ERR_LOGREC, PM_ERR_RECTYPE
-   * for damage, PM_ERR_NODATA without any descriptor, PM_ERR_LOGCHANGE* for a descriptor that is not as it was.
+   * Adds the records after the label of a file; `bytes` is kept. `file` is for messages. PM_ERR_LOGREC and PM_ERR_RECTYPE
+   * for damage, PM_ERR_NODATA without any descriptor, PM_ERR_LOGCHANGE* for a descriptor that has changed.
    */
   add(bytes: Uint8Array, start: number, file: string): void {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -72,7 +72,7 @@ export class Metadata {
     const texts: number[] = []
     forEachMetaRecord(view, start, file, (at, length, type) => {
       if (type === META_TEXT) {
-        if (length < 20) throw badMeta(file, at, `${length} bytes are no text`)
+        if (length < 20) throw badMeta(file, at, `${length} bytes are too few for a text`)
         texts.push(at)
       } else if (type === META_DESC) {
         descs++
@@ -81,15 +81,14 @@ export class Metadata {
     })
     this.#textRecords.push({ view, places: texts })
     this.#textIndex = undefined
-    if (descs === 0) throw new PcpError('PM_ERR_NODATA', `${file}: no metric is described`)
+    if (descs === 0) throw new PcpError('PM_ERR_NODATA', `${file}: it describes no metrics`)
   }
 
-  #addRecord(place: Place, type: number, file: string): void {
+  #addRecord(place: RecordLocation, type: number, file: string): void {
     if (type === META_INDOM_V2 || type === META_INDOM || type === META_INDOM_DELTA)
       this.#addIndom(place, type, file)
     else if (type === META_LABEL_V2 || type === META_LABEL) this.#addLabels(place, type, file)
-    else
-      throw new PcpError('PM_ERR_RECTYPE', `${file}: record at byte ${place.at} is of unknown type ${type}`)
+    else throw new PcpError('PM_ERR_RECTYPE', `${file}: record at byte ${place.at} has unknown type ${type}`)
   }
 
   #addDesc(view: DataView, at: number, length: number, file: string): void {
@@ -108,7 +107,7 @@ export class Metadata {
     this.#names.add(view, at)
   }
 
-  #addIndom({ view, at, length }: Place, type: number, file: string): void {
+  #addIndom({ view, at, length }: RecordLocation, type: number, file: string): void {
     const layout = checkIndom(view, at, length, type, file)
     if (layout.count === 0 || this.#isLeftOut(layout.indom)) return
     let history = this.#indoms.get(layout.indom)
@@ -120,7 +119,7 @@ export class Metadata {
     history.add(view, layout, stamp, type === META_INDOM_DELTA)
   }
 
-  #addLabels({ view, at, length }: Place, type: number, file: string): void {
+  #addLabels({ view, at, length }: RecordLocation, type: number, file: string): void {
     const head = checkLabels(view, at, length, type, file)
     const { level, id } = labelTarget(view, head)
     const byId = childMap(this.#labels, level)
@@ -133,8 +132,8 @@ export class Metadata {
     history.add({ view, at, length, type, ...readStamp(view, at + 8, type === META_LABEL_V2 ? 2 : 3) })
   }
 
-  /** Where the text of one kind and level is, for each metric or domain that has one; of several the last read. */
-  get #texts(): ReadonlyMap<number, ReadonlyMap<number, Place>> {
+  /** Position of the text of each kind and level, by metric or domain; the last one read applies. */
+  get #texts(): ReadonlyMap<number, ReadonlyMap<number, RecordLocation>> {
     if (this.#textIndex !== undefined) return this.#textIndex
     this.#textIndex = new Map()
     for (const { view, places } of this.#textRecords)
@@ -158,42 +157,42 @@ export class Metadata {
   }
 
   /**
-   * The name space: of names with two PMIDs the first counts, and siblings stand in reverse order of their first appearance, as in
-   * PCP. Made when first asked for.
+   * The name space, built on demand. As in PCP, the first of two PMIDs of a name applies, and siblings are in reverse order of their first
+   * appearance.
    */
   get names(): Pmns {
     return this.#names.tree
   }
 
-  /** As `names.lookup`, but a few of these are answered without making the name space. */
+  /** As `names.lookup`, but the first few calls do not build the name space. */
   lookup(name: string): Outcome<Pmid> {
     return this.#names.lookup(name)
   }
 
-  /** As `names.traverse`; a single metric is found without making the name space. */
+  /** As `names.traverse`; a single metric is found without building the name space. */
   traverse(name: string): readonly string[] {
     return this.#names.traverse(name)
   }
 
-  /** Instance domains that have instances at any time. */
+  /** Instance domains with any instances at any time. */
   get indoms(): readonly Indom[] {
     return [...this.#indoms.keys()]
   }
 
-  /** A domain as it changed, oldest first; [] for an unknown one. Of equal times the later one in the list counts. */
+  /** Returns the history of a domain, oldest first; [] for an unknown one. Of equal times the last in the list applies. */
   snapshots(indom: Indom): readonly IndomSnapshot[] {
     return this.#indoms.get(indom)?.snapshots ?? []
   }
 
-  /** The snapshot that holds at a moment. */
+  /** Returns the snapshot that applies at a time. */
   snapshotAt(indom: Indom, at: Timestamp): IndomSnapshot | undefined {
     return this.#indoms.get(indom)?.at(at)
   }
 
   /**
-   * All instances, the one with an id, or the one with a name (or else the first whose name up to a blank starts the name asked for). Over
-   * the whole life newer snapshots come first. PM_ERR_INDOM for PM_INDOM_NULL, PM_ERR_INDOM_LOG for a domain not known
-   * (at that moment), PM_ERR_INST_LOG for such an instance.
+   * Returns all instances, the one with an id, or the one with a name, else the first whose name equals it up to a blank. Over
+   * the whole life newer snapshots come first. PM_ERR_INDOM for PM_INDOM_NULL, PM_ERR_INDOM_LOG for a domain unknown
+   * (at that time), PM_ERR_INST_LOG for an unknown instance.
    * @see pmGetInDom(3), pmLookupInDom(3), pmNameInDom(3), pmGetInDomArchive(3)
    */
   instances(indom: Indom, query: InstanceQuery, at: Timestamp | undefined): Instances {
@@ -207,7 +206,7 @@ export class Metadata {
     throw new PcpError('PM_ERR_INST_LOG', `${which} of ${indomStr(indom)} is not in the archive${when(at)}`)
   }
 
-  /** The snapshots to look into, newest first; never none. */
+  /** Returns the snapshots to search, newest first; at least one. */
   #snapshotsFor(indom: Indom, at: Timestamp | undefined): readonly IndomSnapshot[] {
     if (indom === PM_INDOM_NULL) throw new PcpError('PM_ERR_INDOM', 'PM_INDOM_NULL has no instances')
     const history = this.#indoms.get(indom)
@@ -235,13 +234,13 @@ export class Metadata {
     return union
   }
 
-  /** Label sets of one thing at a moment, or the newest; [] when there are none. */
+  /** Returns the label sets of an object at a time, or the newest; [] without labels. */
   labels(query: LabelQuery, at: Timestamp | undefined): readonly LabelSet[] {
     const { level, id } = labelKey(query.level, query.id)
     return this.#labels.get(level)?.get(id)?.at(at) ?? []
   }
 
-  /** A help text, exactly this one; undefined when there is none. Of several the last read. */
+  /** Returns the help text of exactly this kind and level; undefined if missing. The last one read applies. */
   text({ kind, id, level }: TextQuery): string | undefined {
     const place = this.#texts.get(textBits(kind, level))?.get(id)
     if (place === undefined) return undefined
@@ -251,7 +250,7 @@ export class Metadata {
     return decodeText(bytes, 0, end === -1 ? bytes.length : end)
   }
 
-  /** Metrics or domains that have a text of this kind. */
+  /** Returns the metrics or domains that have a text of this kind. */
   textIds(kind: TextQuery['kind'], level: TextQuery['level']): readonly number[] {
     return [...(this.#texts.get(textBits(kind, level))?.keys() ?? [])]
   }
@@ -274,7 +273,7 @@ function when(at: Timestamp | undefined): string {
   return at === undefined ? '' : ` at ${at.sec}.${String(at.nsec).padStart(9, '0')}`
 }
 
-/** The bits of units that all versions of PCP write; the last eight were padding before 7. */
+/** Bits of units that all versions of PCP write; the last eight were padding before 7. */
 const UNITS_SHIFT = 8
 
 function checkSame(known: MetricDesc, desc: MetricDesc, file: string): void {
@@ -289,7 +288,10 @@ function checkSame(known: MetricDesc, desc: MetricDesc, file: string): void {
             ? 'PM_ERR_LOGCHANGEUNITS'
             : undefined
   if (code !== undefined)
-    throw new PcpError(code, `${file}: metric ${pmidStr(desc.pmid)} is described differently than before`)
+    throw new PcpError(
+      code,
+      `${file}: metric ${pmidStr(desc.pmid)} is described differently than in an earlier record`,
+    )
 }
 
 function listed(indom: Indom, snapshot: IndomSnapshot): Instances {

@@ -1,18 +1,18 @@
-/** The names of an archive's metrics. docs/formats/archive.md §4.1 */
+/** Names of an archive's metrics. docs/formats/archive.md §4.1 */
 import { decodeText, encodeText } from '../base/text.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { PM_ID_NULL, type Pmid } from '../model/ids.ts'
 import { Pmns } from '../pmns/tree.ts'
 
-/** How many names are looked for one by one before the name space is made, which takes as long as many of these. */
+/** Linear searches before the name space is built, which takes as long as many of these. */
 const MAX_SEARCHES = 8
 
 const DOT = 0x2e
 
-/** Collects descriptor records, and makes a name space of them when one is needed. */
+/** Collects descriptor records, and builds a name space from them on demand. */
 export class MetricNames {
   readonly #views: DataView[] = []
-  /** Where each record starts in its view. */
+  /** Offset of each record in its view. */
   readonly #records: number[] = []
   #tree: Pmns | undefined
   #searches = 0
@@ -25,8 +25,8 @@ export class MetricNames {
   }
 
   /**
-   * Of names with two PMIDs the first counts, a name that others are below is no metric, and siblings stand in reverse order of
-   * their first appearance.
+   * The name space. The first of two PMIDs of a name applies, a name with others below it is not a metric, and siblings are in reverse
+   * order of their first appearance.
    */
   get tree(): Pmns {
     this.#tree ??= this.#makeTree()
@@ -44,11 +44,11 @@ export class MetricNames {
 
   /** As `Pmns.traverse`. */
   traverse(name: string): readonly string[] {
-    // Most who name something to walk name a metric.
+    // Most names to traverse are those of single metrics.
     return isError(this.lookup(name)) ? this.tree.traverse(name) : [name]
   }
 
-  /** The PMID of a name, when it is certain without the tree. */
+  /** Returns the PMID of a name if it is certain without the tree. */
   #search(name: Uint8Array): Pmid | undefined {
     if (name.length === 0 || name.includes(0)) return undefined
     let found: Pmid | undefined
@@ -83,7 +83,7 @@ export class MetricNames {
         at += 4 + size
       }
     }
-    // Depth first from the last to the first child is the reverse of depth first.
+    // Depth first from the last child to the first, then reversed.
     const leaves: [string, Pmid][] = []
     inOrder.walk('', (name, id) => leaves.push([name, id]))
     const tree = new Pmns()
@@ -93,12 +93,12 @@ export class MetricNames {
 }
 
 function startsWith(view: DataView, at: number, name: Uint8Array): boolean {
-  // Names differ mostly at their end.
+  // Names mostly differ at their end.
   for (let i = name.length - 1; i >= 0; i--) if (view.getUint8(at + i) !== name[i]) return false
   return true
 }
 
-/** A name ends at a NUL, if it has one. */
+/** Reads a name, which may end at a NUL. */
 function nameAt(view: DataView, at: number, size: number): string {
   const bytes = new Uint8Array(view.buffer, view.byteOffset + at, size)
   const nul = bytes.indexOf(0)
@@ -111,13 +111,13 @@ function addName(names: Pmns, name: string, id: Pmid): void {
   } catch (error) {
     if (!(error instanceof PcpError)) throw error
     const above = leafAbove(names, name)
-    if (above === undefined) return // it has another PMID already, an empty part, or no PMID
+    if (above === undefined) return // it already has another PMID, or it has an empty component or no PMID
     names.remove(above)
     addName(names, name, id)
   }
 }
 
-/** The metric whose name a longer name starts with. */
+/** Returns the metric whose name is a prefix of a longer name. */
 function leafAbove(names: Pmns, name: string): string | undefined {
   for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
     const id = names.idOf(name.slice(0, dot))

@@ -1,4 +1,4 @@
-/** A position in an archive: steps through its records, over volumes and members. docs/formats/archive.md §7 */
+/** A position in an archive that steps through its records, across volumes and members. docs/formats/archive.md §7 */
 import { bytesSource } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { isError, PcpError } from '../model/errors.ts'
@@ -9,33 +9,33 @@ import type { RecordView } from './record-view.ts'
 import { RecordWindow } from './record-window.ts'
 import { writeStamp } from './stamp.ts'
 
-/** How to read. */
+/** Options of a reader. */
 export interface ReaderOptions {
-  /** Check value sets and blocks of each record when stepping on it (default). False: only its frame, and `index()` its sets. */
+  /** Checks value sets and blocks of each record (default). If false, only its frame, and its sets by `index()`. */
   readonly checkValues?: boolean
   /**
-   * With `checkValues` false: read no more of large records than `find` and `blockAt` ask for. The bytes of a record then are those alone
-   * until `toSet` or `toResult` asks for the rest.
+   * Without `checkValues`: reads only those parts of large records that `find` and `blockAt` need. `bytes` is then incomplete
+   * until `toSet` or `toResult` reads the rest.
    */
   readonly sparse?: boolean
-  /** A record that a power cut tore is damage, as in PCP; by default its volume ends there. */
+  /** Reports a record torn by a power cut as damage, as PCP does; by default its volume ends there. */
   readonly reportsTears?: boolean
-  /** Bytes of the buffer; default 1 MB. Grows for larger records. */
+  /** Buffer size; default 1 MB. Grows for larger records. */
   readonly bufferBytes?: number
 }
 
 const BUFFER_BYTES = 1 << 20
 const SEEK_BUFFER_BYTES = 1 << 16
-/** How far from the records beside it a mark between two members is. */
+/** Distance of the mark between two members from the records beside it. */
 const MARK_DISTANCE: Timestamp = { sec: 0, nsec: 1_000_000 }
 
-/** Positions at the start and the end of a volume that was not looked into yet. */
+/** Positions at the start and the end of a volume that has not been opened. */
 const START = -1
 const END = Number.POSITIVE_INFINITY
 
 /**
- * Reads records one by one, in file order, marks included; between members of an archive it makes a mark of its own. Stands
- * between two records, at first before the first. Many readers may share an archive.
+ * Reads records one by one in file order, including marks, and adds marks between members. The position is between two records,
+ * initially before the first. Any number of readers may share an archive.
  */
 export class RecordReader {
   readonly #archive: Archive
@@ -46,9 +46,9 @@ export class RecordReader {
   /** Index in the member's list of volumes. */
   #volume = 0
   #position = START
-  /** Records of this member up to here are read from those before it. */
+  /** Up to this time, records are read from earlier members. */
   #floor: Timestamp | undefined
-  /** Members that were given up, or overlap with those before them, each reported once. */
+  /** Members that were abandoned or overlap with earlier ones; each is reported once. */
   readonly #reported = new Set<number>()
 
   /** The archive must stay open while it is read. */
@@ -59,20 +59,20 @@ export class RecordReader {
     this.#window = new RecordWindow(checkValues, bufferBytes, sparse)
   }
 
-  /** Before the first record. */
+  /** Moves before the first record. */
   rewind(): void {
     this.#enter(0, 0, START)
   }
 
-  /** Behind the last record. */
+  /** Moves after the last record. */
   toEnd(): void {
     const member = this.#archive.data.length - 1
     this.#enter(member, this.#lastVolume(member), END)
   }
 
   /**
-   * Forward: so that `next` gives the first record at or after `time`. Backward: so that `previous` gives the last record at or
-   * before `time`. Damage on the way is for the next step to report.
+   * Forward: makes `next` return the first record at or after `time`. Backward: makes `previous` return the last record at or
+   * before `time`. The next step reports any damage on the way.
    */
   seek(time: Timestamp, direction: Direction): void {
     this.#seekWindow ??= new RecordWindow(false, SEEK_BUFFER_BYTES, true)
@@ -86,7 +86,7 @@ export class RecordReader {
     }
   }
 
-  /** Steps over a record that is on this side of `time`; otherwise the step is to be taken back. */
+  /** Steps over a record if it is on this side of `time`; otherwise the caller has to step back. */
   #passes(time: Timestamp, isForward: boolean, window: RecordWindow): boolean {
     try {
       const record = isForward ? this.#forward(window) : this.#backward(window)
@@ -99,7 +99,7 @@ export class RecordReader {
     }
   }
 
-  /** A place from which `time` is reached by steps in `direction`. */
+  /** Moves to a position from which steps in `direction` reach `time`. */
   #approach(time: Timestamp, direction: Direction, window: RecordWindow): void {
     const { data } = this.#archive
     const isForward = direction === 'forward'
@@ -117,15 +117,15 @@ export class RecordReader {
   }
 
   /**
-   * The record behind the position, and steps over it; undefined at the end, where asking again later finds what was
-   * appended since. Of one archive PM_ERR_LOGREC for a damaged record, again each time; of several the rest of that member is left out
-   * with a warning, and so are records of a member within the time of earlier ones.
+   * Returns the next record and steps over it; undefined at the end, where a later call finds appended records. In a single archive
+   * each call throws PM_ERR_LOGREC for a damaged record; of several archives the rest of the damaged one is skipped with a warning, and so
+   * are records of a member from the time of earlier members.
    */
   next(): RecordView | undefined {
     return this.#forward(this.#window)
   }
 
-  /** The record before the position, and steps back over it; undefined at the start. Errors as `next`. */
+  /** Returns the record before the position and steps back over it; undefined at the start. Errors as `next`. */
   previous(): RecordView | undefined {
     return this.#backward(this.#window)
   }
@@ -194,7 +194,7 @@ export class RecordReader {
     }
   }
 
-  /** Reports damage: an error for a lone archive, a warning for one of many unless the archive stops at damage. */
+  /** Reports damage: an error for a single archive, a warning for one of several unless the archive stops at damage. */
   #giveUp(window: RecordWindow): void {
     const damage = window.damage()
     if (this.#archive.data.length === 1 || this.#archive.stopsAtDamage) throw damage
@@ -202,7 +202,7 @@ export class RecordReader {
     this.#reported.add(this.#member)
   }
 
-  /** The mark behind a member whose last record is of this time, on the way into the next; undefined behind the last member. */
+  /** Moves to the next member; returns the mark after the last record, which has this time. Undefined after the last member. */
   #crossForward(last: Timestamp): RecordView | undefined {
     const next = this.#archive.data[this.#member + 1]
     if (next === undefined) return undefined
@@ -215,7 +215,7 @@ export class RecordReader {
     return mark(addTimes(end, MARK_DISTANCE))
   }
 
-  /** The mark before a member, on the way into the one before. */
+  /** Moves to the previous member; returns the mark before this one. */
   #crossBackward(): RecordView {
     const { start } = this.#archive.data[this.#member]!.member.label
     const floor = this.#floor
@@ -242,7 +242,7 @@ export class RecordReader {
   }
 }
 
-/** Is a moment not behind a floor? */
+/** Returns whether a time is not after a floor. */
 function isWithin({ sec, nsec }: Pick<Timestamp, 'sec' | 'nsec'>, floor: Timestamp | undefined): boolean {
   return floor !== undefined && (sec - floor.sec || nsec - floor.nsec) <= 0
 }
@@ -252,7 +252,7 @@ function overlap(archive: Archive, member: number): PcpError {
   return new PcpError('PM_ERR_LOGOVERLAP', `${before} ends after ${behind} starts: they overlap in time`)
 }
 
-/** A mark record that is in no file. */
+/** Returns a mark record that is in no file. */
 function mark(time: Timestamp): RecordView {
   const bytes = new Uint8Array(24)
   const view = new DataView(bytes.buffer)

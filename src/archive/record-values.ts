@@ -1,9 +1,9 @@
 /**
- * The numbers of one metric where they are in records: the one decoder of record values, for scans, columns, interpolation and
+ * Numbers of one metric in records: the decoder of record values for scans, columns, interpolation and
  * summaries. docs/formats/archive.md §5
  *
  *     value set     pmid 3 format   inst word   inst word   inst word        blocks   head NUMBER  head NUMBER ...
- *     slots                         0           1           -1, not wanted
+ *     slots                         0           1           -1, not selected
  *     values                        17          4
  */
 import type { MetricDesc } from '../model/desc.ts'
@@ -23,7 +23,7 @@ const FEW = 32
 const UNWANTED = -1
 const TWO_32 = 0x1_0000_0000
 
-/** Numbers instances 0, 1, 2 ... so that their state can be kept in columns. */
+/** Assigns slots 0, 1, 2 ... to instances, so that their state can be kept in columns. */
 export class InstanceSlots {
   /** Instances by slot. */
   insts: Int32Array
@@ -33,13 +33,13 @@ export class InstanceSlots {
   #slots: Map<number, number> | undefined
   readonly #isSingular: boolean
 
-  /** `isSingular`: all instances share a slot, as for metrics without domain, which old archives number at will. */
+  /** `isSingular`: all instances share a slot, for metrics without instance domain, whose instance number is arbitrary in old archives. */
   constructor(room: number = 8, isSingular: boolean = false) {
     this.insts = new Int32Array(Math.max(1, room))
     this.#isSingular = isSingular
   }
 
-  /** Returns slots for these instances and no others. */
+  /** Returns slots for only these instances. */
   static only(insts: ArrayLike<number>, isSingular: boolean): InstanceSlots {
     const slots = new InstanceSlots(insts.length, isSingular)
     slots.insts.set(insts)
@@ -48,7 +48,7 @@ export class InstanceSlots {
     return slots
   }
 
-  /** Returns an instance's slot, a new one for a new instance; -1 for one that is not wanted. */
+  /** Returns an instance's slot, a new one for a new instance; -1 if it is not selected. */
   slotOf(inst: number): number {
     const known = this.#find(inst)
     if (known !== undefined) return known
@@ -75,47 +75,47 @@ export class InstanceSlots {
   }
 }
 
-/** What of a value's block must be as the descriptor says: its type and length, a sufficient length, or only that it is in the record. */
+/** How a value's block is checked against the descriptor: its type and length, a sufficient length, or only its position. */
 export type BlockCheck = 'type' | 'length' | 'place'
 
-/** Why a value is no number of the metric's type. */
+/** Why a value is not a number of the metric's type. */
 export type ValueFault =
-  /** Its block is not in the record. */
+  /** Its block is outside the record. */
   | 'outside'
   /** Its block has another type or length. */
   | 'mistyped'
-  /** A number of 64 bits is said to be in a word. */
+  /** The type has 64 bits, but the value is in situ. */
   | 'wide'
-  /** A number of 32 bits is said to be in a block. */
+  /** The type has 32 bits, but the value is in a block. */
   | 'narrow'
 
-/** Places of values that are not there. */
+/** Positions of invalid values. */
 const OUTSIDE = -1
 const MISTYPED = -2
 const WIDE = -3
 const NARROW = -4
 const FAULTS: readonly ValueFault[] = ['outside', 'mistyped', 'wide', 'narrow']
 
-/** Values of the set that was read last, of whatever metric. */
+/** Values of the last set read, shared by all metrics. */
 let numbers = new Float64Array(64)
 
-/** Reads one metric from record after record. Consecutive records mostly resemble each other: their sets and instances are remembered. */
+/** Reads one metric from successive records. Their sets and instances are cached, because consecutive records mostly resemble each other. */
 export class RecordValues {
   readonly desc: MetricDesc
   readonly instances: InstanceSlots
-  /** Slot of each value in the set located last, -1 for an instance that is not wanted. */
+  /** Slot of each value in the last set located, -1 for an instance that is not selected. */
   slots: Int32Array = new Int32Array(1)
-  /** Are all instances of the set located last wanted? */
+  /** Whether all instances of the last set located are selected. */
   #isAll = true
-  /** Instances and number of values of the set located last. */
+  /** Instances and number of values of the last set located. */
   #insts = new Int32Array(1)
   #known = 0
   #set = 0
   readonly #check: BlockCheck
-  /** Does a number fill a word? Does one fit into a block? */
+  /** Whether a number fills a word, and whether one fits into a block. */
   readonly #fitsWord: boolean
   readonly #fitsBlock: boolean
-  /** Length of a block with a number, and the first word of such a block; that of agents which omit the type is the length alone. */
+  /** Length of a block with a number, and the block's first word, which is only the length from agents that omit the type. */
   readonly #size: number
   readonly #head: number
 
@@ -164,7 +164,7 @@ export class RecordValues {
     this.#insts = insts
   }
 
-  /** Returns where in the record's view the number of value `i` of set `s` is; negative if it is none of the metric's type. */
+  /** Returns the offset in the record's view of the number of value `i` of set `s`; negative if it is not of the metric's type. */
   placeOf(record: RecordView, s: number, i: number): number {
     const at = record.pairs[s]! + 8 * i + 4
     if (record.formats[s] === PM_VAL_INSITU) return this.#fitsWord ? at : WIDE
@@ -185,14 +185,14 @@ export class RecordValues {
     return this.#fitsBlock ? block + 4 : NARROW
   }
 
-  /** The values read last, by their place in the set. Valid until the next set of any metric is read. */
+  /** The values read last, by index in the set. Valid until the next set of any metric is read. */
   get values(): Float64Array {
     return numbers
   }
 
   /**
-   * Fills `slots` and `values` for the first `count` values of set `s`; a value without a slot is not looked at. Stops at the first that is
-   * no number of the metric's type and returns why; values of 64 bits that are said to be in words all are NaN.
+   * Fills `slots` and `values` for the first `count` values of set `s`; values without a slot are skipped. Stops at the first value
+   * that is not of the metric's type and returns the fault; in-situ values of a 64-bit type are all NaN.
    */
   read(record: RecordView, s: number, count: number): ValueFault | undefined {
     const isInSitu = record.formats[s] === PM_VAL_INSITU
@@ -240,7 +240,7 @@ export class RecordValues {
   }
 }
 
-/** Returns the number of a numeric type at a place; integers beyond 2^53 are rounded. */
+/** Reads a number of a numeric type; integers beyond 2^53 are rounded. */
 export function numberAt(view: DataView, at: number, type: number): number {
   switch (type) {
     case PM_TYPE_32:

@@ -1,5 +1,5 @@
 /**
- * One record of a data volume where it stands in a reader's buffer. docs/formats/archive.md §5
+ * One record of a data volume in a reader's buffer. docs/formats/archive.md §5
  *
  *     0  length   4 time (8 or 12)   metrics   value sets   value blocks   length
  */
@@ -10,69 +10,69 @@ import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
 import type { ArchiveVersion } from './stamp.ts'
 
 /**
- * A record a reader stands on. Readers reuse it: it is valid until the reader moves, and nothing in it is decoded until asked.
+ * The current record of a reader, which reuses it: it is valid until the reader moves, and is decoded on demand.
  *
- * The value sets are columns of `count` entries, filled by `index()` (which `RecordReader` has already called unless it was told
- * not to check values): the metric, the number of values or negative error, the format, and where its pairs of instance and
- * word start in `view`. Pair `i` of set `s` is `view.getInt32(record.pairs[s] + 8 * i)` and the word 4 bytes later, which
- * is the value for format 0 and otherwise makes `record.blockAt(word)` the place of its block in `view`.
+ * The value sets are columns of `count` entries, filled by `index()`, which `RecordReader` calls unless `checkValues` is false: the
+ * metric, the number of values or negative error, the format, and the offset of its pairs of instance and
+ * word in `view`. Pair `i` of set `s` is `view.getInt32(record.pairs[s] + 8 * i)` and the word 4 bytes later, which
+ * is the value for format 0 and otherwise `record.blockAt(word)` is the offset of its block in `view`.
  */
 export interface RecordView {
-  /** What the record stands in, behind other records. */
+  /** Buffer that contains the record, among others. */
   readonly bytes: Uint8Array
   readonly view: DataView
-  /** Where in `bytes` the record starts. */
+  /** Offset of the record in `bytes`. */
   readonly offset: number
-  /** Bytes of the record with both its length words. */
+  /** Length including both length words. */
   readonly length: number
-  /** Number of its volume, and where the record starts in that file; -1 for a mark between two archives. */
+  /** Number of the volume, and offset of the record in that file; -1 for a mark between two archives. */
   readonly volume: number
   readonly position: number
-  /** Which of the archive's members it belongs to. */
+  /** Index of the member that it belongs to. */
   readonly member: number
   readonly version: ArchiveVersion
   readonly sec: number
   readonly nsec: number
-  /** Value sets; 0 for a mark. */
+  /** Number of value sets; 0 for a mark. */
   readonly count: number
   readonly pmids: Uint32Array
   readonly statuses: Int32Array
   readonly formats: Uint8Array
   readonly pairs: Int32Array
-  /** Fills the columns; nothing when they are filled. PM_ERR_LOGREC when value sets do not fit into the record. */
+  /** Fills the columns, unless they are filled. PM_ERR_LOGREC if value sets exceed the record. */
   index(): void
   /**
-   * Index of a metric's value set, -1 without one: `guess`, if that is one, or the first. Fills the columns, those of a sparse
-   * reader at least up to the value set found.
+   * Returns the index of a metric's value set, -1 without one: `guess` if that matches, or the first. Fills the columns, those of a
+   * sparse reader only up to the set found.
    */
   find(pmid: Pmid, guess?: number): number
-  /** Are all of its bytes in `view`? Of a large record a sparse reader reads only the parts that are asked for. */
+  /** Whether all of its bytes are in `view`. A sparse reader reads only the requested parts of a large record. */
   readonly isWhole: boolean
-  /** Where in `view` the block is that a word of this record stands for. A sparse reader reads it only then. */
+  /** Returns the offset in `view` of the block that a word of this record refers to. A sparse reader then reads it. */
   blockAt(word: number): number
-  /** Length of the block at a place of `view`; 0 for one that is not in the record. */
+  /** Returns the length of the block at an offset of `view`; 0 if it is outside the record. */
   blockSize(at: number): number
   /** Time of the record. */
   timestamp(): Timestamp
-  /** A copy of value set `s`, independent of the reader. PM_ERR_LOGREC for values outside the record. */
+  /** Copies value set `s`, independent of the reader. PM_ERR_LOGREC for values outside the record. */
   toSet(s: number): ValueSet
-  /** A copy of the whole record; a mark has no sets. */
+  /** Copies the whole record; a mark has no sets. */
   toResult(): FetchResult
 }
 
-/** The part of a record's buffer that the blocks of one value set take. */
+/** Range of a record's buffer with the blocks of one value set. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
 const NO_BYTES = new Uint8Array(0)
-/** Blocks that take no more bytes each than this are copied in one piece, with what little may stand between them. */
+/** If blocks take at most this many bytes each, they are copied in one piece, together with the little that may be between them. */
 const DENSE = 24
 
 /**
- * A copy of value set `s` of a record whose columns are filled. `span` says where its blocks are when they have been checked;
- * otherwise what `fault` makes of the first one outside the record is thrown.
+ * Copies value set `s` of a record whose columns are filled. `span` is the range of its blocks if they have been checked;
+ * otherwise `fault` makes the error for the first block outside the record.
  */
 export function copySet(
   record: RecordView,
@@ -87,7 +87,7 @@ export function copySet(
   if (status <= 0) return emptySet(pmid, status)
   const isDense = span !== undefined && span.to - span.from <= DENSE * status
   const size = format === 0 ? 0 : isDense ? span.to - span.from : sizeOfBlocks(record, s, fault)
-  // One store for all three: that of a typed array costs more to make and to free than its words to copy.
+  // One buffer for both columns and the blocks: allocating a buffer costs more than copying a few words.
   const store = new ArrayBuffer(8 * status + ((size + 3) & ~3))
   const inst = new Int32Array(store, 0, status)
   const word = new Int32Array(store, 4 * status, status)
@@ -112,14 +112,14 @@ function sizeOfBlocks(record: RecordView, s: number, fault: (what: string) => Pc
   return total
 }
 
-/** Copies what is from `from` on; `word`, which pointed to blocks in it, then points into the copy. */
+/** Copies the range from `from` on and adjusts `word`, which pointed to blocks in it. */
 function copySpan(record: RecordView, word: Int32Array, bytes: Uint8Array, from: number): void {
   bytes.set(record.bytes.subarray(from, from + bytes.length))
   const shift = record.blockAt(0) - from
   for (let i = 0; i < word.length; i++) word[i] = 4 * word[i]! + shift
 }
 
-/** Copies the blocks that `word` points to, one behind the other; `word` then points into the copy. */
+/** Copies the blocks that `word` points to, contiguously, and adjusts `word`. */
 function copyBlocks(
   record: RecordView,
   word: Int32Array,
@@ -138,6 +138,6 @@ function copyBlocks(
 
 function blockSize(record: RecordView, at: number, fault: (what: string) => PcpError): number {
   const size = record.blockSize(at)
-  if (size === 0) throw fault(`a value block at ${at - record.offset} is outside`)
+  if (size === 0) throw fault(`a value block at ${at - record.offset} is outside the record`)
   return size
 }

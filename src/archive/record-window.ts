@@ -1,9 +1,9 @@
 /**
- * A window onto one data volume, and the record in it that a reader stands on. docs/formats/archive.md §5
+ * A window onto one data volume, and the current record in it. docs/formats/archive.md §5
  *
- *     file     ........[ window, read at once into a buffer that is used again ]........
+ *     file     ........[ window, read at once into a reused buffer ]........
  *     window           ..record..record..RECORD..record.
- *                                        ^offset        the one looked at, checked where it stands
+ *                                        ^offset        the current record, checked in place
  */
 import type { ByteSource } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
@@ -14,10 +14,10 @@ import { copySet, type RecordView } from './record-view.ts'
 import { type ArchiveVersion, stampNsec, stampSec, stampSize } from './stamp.ts'
 import { attempt } from './volume.ts'
 
-/** What stands where a record was looked for. */
+/** Result of looking for a record. */
 export type Found = 'record' | 'end' | 'damage'
 
-/** A volume to look into. */
+/** A volume to read. */
 export interface WindowTarget {
   readonly source: ByteSource
   /** For messages. */
@@ -25,19 +25,19 @@ export interface WindowTarget {
   readonly version: ArchiveVersion
   readonly volume: number
   readonly member: number
-  /** Where its first record starts. */
+  /** Offset of its first record. */
   readonly start: number
 }
 
 const PM_VAL_SPTR = 2
 const NO_BYTES = new Uint8Array(0)
 
-/** Records larger than this are read in parts by windows that are sparse. */
+/** Larger records are read in parts by sparse windows. */
 export const LARGE: number = 128 << 10
-/** How much a sparse window reads of a large record at once: of its heads, and where a block is. */
+/** Bytes that a sparse window reads at once of a large record: of its heads, and around a block. */
 const CHUNK = 64 << 10
 const BLOCKS = 4 << 10
-/** Bytes of a value set's head with its format. */
+/** Bytes of a value set's head, including its format. */
 const SET_HEAD = 12
 
 /** See the drawing above. */
@@ -65,24 +65,24 @@ export class RecordWindow implements RecordView {
   #target: WindowTarget | undefined
   /** Bytes of the record before its value sets. */
   #head = 0
-  /** The part of the file that the window shows: all of the record, or, sparsely, its beginning. */
+  /** Range of the file in the window: all of the record or, if sparse, its beginning. */
   #from = 0
   #to = 0
-  /** The part of the window, behind that, where blocks were asked for last. */
+  /** Range after that, with the blocks requested last. */
   #blocksFrom = 0
   #blocksTo = 0
-  /** Value sets whose columns are filled, and where the next one starts. */
+  /** Number of value sets in the columns, and the offset of the next one. */
   #indexed = 0
   #indexedTo = 0
-  /** Were its blocks looked at? Then those of value set `s` are from `#starts[s]` to `#ends[s]`. */
+  /** Whether its blocks have been checked; those of value set `s` then range from `#starts[s]` to `#ends[s]`. */
   #isChecked = false
   #starts = new Int32Array(0)
   #ends = new Int32Array(0)
   #damage = ''
 
   /**
-   * `checkValues`: a record whose values do not fit into it counts as damage. `isSparse`, which goes without: of a large record
-   * no more is read from the file than is asked for.
+   * `checkValues`: values that exceed their record are damage. `isSparse`, only without `checkValues`: reads only the requested parts
+   * of large records.
    */
   constructor(checkValues: boolean, bufferBytes: number, isSparse = false) {
     this.#checkValues = checkValues
@@ -90,7 +90,7 @@ export class RecordWindow implements RecordView {
     this.#bufferBytes = bufferBytes
   }
 
-  /** Which volume to look into. */
+  /** Selects the volume. */
   attach(target: WindowTarget): void {
     if (this.#target === target) return
     this.#target = target
@@ -106,7 +106,7 @@ export class RecordWindow implements RecordView {
     }
   }
 
-  /** What was found damaged last, as an error. */
+  /** Returns the error for the damage found last. */
   damage(): PcpError {
     return new PcpError(
       'PM_ERR_LOGREC',
@@ -114,7 +114,7 @@ export class RecordWindow implements RecordView {
     )
   }
 
-  /** Looks at the record that starts at `position` in the file. Up to three stray bytes at the end are the end. */
+  /** Loads the record at `position` in the file. Up to three stray bytes at the end of the file are ignored. */
   load(position: number): Found {
     this.position = position
     if (!this.#cover(position, 4, false)) return 'end'
@@ -122,25 +122,25 @@ export class RecordWindow implements RecordView {
     if (length < this.#head + 4 || (length & 3) !== 0) return this.#found(`its length is ${length}`)
     const isPart = this.#isSparse && length > LARGE && position + length > this.#to
     if (isPart ? !this.#begin(position, length) : !this.#cover(position, length, false))
-      return this.#found(`no record of its length, ${length} bytes, is there`)
+      return this.#found(`its length of ${length} bytes exceeds the file`)
     if (isPart) return this.#accept(position, length)
     const last = this.view.getInt32(position - this.#from + length - 4)
-    if (last !== length) return this.#found(`its length is ${length} at its start and ${last} at its end`)
+    if (last !== length) return this.#found(`its length is ${length} at the start and ${last} at the end`)
     return this.#accept(position, length)
   }
 
-  /** Looks at the record that ends before `position`; there is none before the label's end. */
+  /** Loads the record that ends at `position`, if it is after the label. */
   loadBefore(position: number): Found {
     const start = this.#target!.start
     this.position = position
     if (position <= start) return 'end'
     if (position - start < this.#head + 4 || !this.#cover(position - 4, 4, true))
-      return this.#found('there is no room for a record before it')
+      return this.#found('the space before it is too small for a record')
     const length = this.view.getInt32(position - this.#from - 4)
     if (length < this.#head + 4 || (length & 3) !== 0 || length > position - start)
-      return this.#found(`the record before it says that its length is ${length}`)
+      return this.#found(`the record before it has length ${length}`)
     if (!this.#cover(position - length, length, true))
-      return this.#found(`no record of the length before it, ${length} bytes, is there`)
+      return this.#found(`the length of the record before it, ${length} bytes, exceeds the file`)
     const first = this.view.getInt32(position - length - this.#from)
     if (first !== length) return this.#found(`the record before it has lengths ${first} and ${length}`)
     return this.#accept(position - length, length)
@@ -161,14 +161,13 @@ export class RecordWindow implements RecordView {
     this.count = this.view.getInt32(offset + this.#head - 4)
     this.#indexed = 0
     this.#blocksTo = 0
-    if (this.count === 0 && length !== this.#head + 4)
-      return this.#found('it has no value sets, but bytes for some')
+    if (this.count === 0 && length !== this.#head + 4) return this.#found('it has bytes but no value sets')
     if (!this.#checkValues) return 'record'
     const problem = this.#index(true, this.count)
     return problem === undefined ? 'record' : this.#found(problem)
   }
 
-  /** Makes the window show `length` bytes from `position` on; false when the file has not that many. */
+  /** Moves the window to `length` bytes from `position` on; returns false if the file is too short. */
   #cover(position: number, length: number, isBackward: boolean): boolean {
     if (position >= this.#from && position + length <= this.#to) return true
     const { source, path } = this.#target!
@@ -187,7 +186,7 @@ export class RecordWindow implements RecordView {
     return position + length <= this.#to
   }
 
-  /** How much to read at once: large records mostly have others of their size behind them, and a part of one would be read again. */
+  /** Returns how much to read at once: large records are mostly followed by others of their size, and a part of one would be read again. */
   #readAhead(): number {
     const size = this.#buffer.length
     if (this.length <= LARGE) return size
@@ -199,7 +198,7 @@ export class RecordWindow implements RecordView {
     this.#show(this.#buffer)
   }
 
-  /** Makes the window show the beginning of a large record; false when the file has not all of it. */
+  /** Moves the window to the beginning of a large record; returns false if the file is too short for all of it. */
   #begin(position: number, length: number): boolean {
     const { source } = this.#target!
     if (source.bytes !== undefined || !this.#isFramed(position, length)) return false
@@ -210,25 +209,25 @@ export class RecordWindow implements RecordView {
     return true
   }
 
-  /** Reads a part of what the window is to show; returns how many bytes there were. */
+  /** Reads a range into the window; returns the number of bytes read. */
   #read(from: number, to: number): number {
     const { source, path } = this.#target!
     const part = this.#buffer.subarray(from, to)
     return attempt(path, () => source.readInto(part, this.#from + from))
   }
 
-  /** Reads on in the record until the window shows it up to `needed`, or all of it. Returns up to where it does. */
+  /** Extends the window within the record to `needed` bytes or more; returns its end. */
   #fill(needed: number): number {
     const ready = this.#to - this.#from
     const end = this.offset + this.length
     if (ready >= Math.min(needed, end)) return ready
     const to = Math.min(end, Math.max(needed, ready + CHUNK))
     this.#to += this.#read(ready, to)
-    if (this.#to - this.#from < to) throw this.#fault('the file has become shorter')
+    if (this.#to - this.#from < to) throw this.#fault('the file was truncated')
     return to
   }
 
-  /** Reads the block at a place in a record that the window does not show to its end. */
+  /** Reads the block at an offset in a record that is only partly in the window. */
   #fillBlock(at: number): void {
     const end = this.offset + this.length - 4
     if (at < this.offset || at + 4 > end) return
@@ -237,15 +236,15 @@ export class RecordWindow implements RecordView {
     this.#fillPart(at, Math.min(end, at + length), at + length)
   }
 
-  /** Reads from `from` to `to` unless what is needed up to `least` is there. */
+  /** Reads `[from, to)` unless the bytes up to `least` are available. */
   #fillPart(from: number, to: number, least: number): void {
     if (least <= this.#to - this.#from || (from >= this.#blocksFrom && least <= this.#blocksTo)) return
-    if (this.#read(from, to) < to - from) throw this.#fault('the file has become shorter')
+    if (this.#read(from, to) < to - from) throw this.#fault('the file was truncated')
     this.#blocksFrom = from
     this.#blocksTo = to
   }
 
-  /** Has the record both its lengths? Asked before a buffer is made for a large one: damage may say any length. */
+  /** Returns whether the record has the same length at both ends. Checked before a large buffer is allocated, as damage may imply any length. */
   #isFramed(position: number, length: number): boolean {
     const { source, path } = this.#target!
     const word = new Uint8Array(4)
@@ -265,7 +264,7 @@ export class RecordWindow implements RecordView {
     this.#indexTo(this.count)
   }
 
-  /** Fills the columns of the first `count` value sets at least. */
+  /** Fills the columns of at least the first `count` value sets. */
   #indexTo(count: number): void {
     if (count <= this.#indexed || this.#indexed === this.count) return
     const problem = this.#index(false, this.#isSparse ? count : this.count)
@@ -278,14 +277,14 @@ export class RecordWindow implements RecordView {
   }
 
   /**
-   * Fills the columns up to that of value set `until`; returns what is wrong, if anything. With `checkBlocks`, which takes all
-   * value sets, every value block must lie behind them, and all blocks together must fill the rest of the record exactly.
+   * Fills the columns up to value set `until`; returns the fault, if any. With `checkBlocks`, which requires all value sets,
+   * every value block must be after them, and all blocks together must fill the rest of the record exactly.
    */
   #index(checkBlocks: boolean, until: number): string | undefined {
     const { view, count, offset } = this
     const end = offset + this.length - 4
     let at = this.#indexed === 0 ? offset + this.#head : this.#indexedTo
-    if (count < 0 || count - this.#indexed > (end - at) >> 3) return `${count} value sets do not fit`
+    if (count < 0 || count - this.#indexed > (end - at) >> 3) return `${count} value sets exceed the record`
     if (count > this.pmids.length) this.#grow(count)
     const { pmids, statuses, formats, pairs } = this
     const origin = offset - 8
@@ -293,7 +292,7 @@ export class RecordWindow implements RecordView {
     let used = 0
     let ready = this.#to - this.#from
     for (let s = this.#indexed; s < until; s++) {
-      if (at + 8 > end) return `value set ${s} of ${count} does not fit`
+      if (at + 8 > end) return `value set ${s} of ${count} exceeds the record`
       pmids[s] = view.getInt32(at)
       const status = view.getInt32(at + 4)
       statuses[s] = status
@@ -304,9 +303,9 @@ export class RecordWindow implements RecordView {
         if (at + SET_HEAD > ready) ready = this.#fill(at + SET_HEAD)
         continue
       }
-      if (status > (end - at - 4) >> 3) return `${status} values do not fit`
+      if (status > (end - at - 4) >> 3) return `${status} values exceed the record`
       const format = view.getInt32(at)
-      if (format < 0 || format > PM_VAL_SPTR) return `value format ${format} is not known`
+      if (format < 0 || format > PM_VAL_SPTR) return `value format ${format} is unknown`
       formats[s] = format
       at += 4
       pairs[s] = at
@@ -318,10 +317,11 @@ export class RecordWindow implements RecordView {
         let size = 0
         for (let word = at + 4; word < next; word += 8) {
           const block = origin + 4 * view.getInt32(word)
-          if (block < next || block + 4 > end) return `a value block at ${block - offset} is outside`
+          if (block < next || block + 4 > end)
+            return `a value block at ${block - offset} is outside the record`
           const length = view.getInt32(block) & 0xffffff
           if (length < 4 || block + length > end)
-            return `a value block of ${length} bytes at ${block - offset} does not fit`
+            return `a value block of ${length} bytes at ${block - offset} exceeds the record`
           size += (length + 3) & ~3
           if (block < from) from = block
           if (block + length > to) to = block + length
@@ -334,7 +334,7 @@ export class RecordWindow implements RecordView {
       at = next
     }
     if (checkBlocks && (lowest !== at || used !== end - at))
-      return `its value blocks take ${used} bytes, in place of the ${end - at} behind the value sets`
+      return `its value blocks take ${used} bytes instead of ${end - at}`
     this.#indexed = until
     this.#indexedTo = at
     this.#isChecked = checkBlocks

@@ -1,8 +1,8 @@
 /**
- * Values as columns: what a chart or an analysis takes as it is. docs/formats/archive.md §5
+ * Values as columns, for charts and analysis. docs/formats/archive.md §5
  *
- * Most records have the layout of an earlier one: the same value sets, instances and blocks at the same places. A scan compares those words
- * of a record and then takes its values without looking for them:
+ * Most records have the layout of an earlier one: the same value sets, instances and blocks at the same offsets. A scan compares those words
+ * of a record and then takes the values without searching for them:
  *
  *     record     length  time  count  pmid n format  inst VALUE  inst VALUE  pmid n format  inst word   header VALUE  length
  *     compared     ·             ·     ·  ·   ·       ·           ·           ·  ·   ·       ·    ·
@@ -19,7 +19,7 @@ import { InstanceSlots, numberAt, RecordValues, type ValueFault } from './record
 import type { RecordView } from './record-view.ts'
 import { LARGE } from './record-window.ts'
 
-/** What of an archive to scan. */
+/** Options of a scan. */
 export interface ScanOptions {
   /** Records from here on; default: all. */
   readonly from?: Timestamp
@@ -27,20 +27,20 @@ export interface ScanOptions {
   readonly to?: Timestamp
   /** Only these instances; default: all. */
   readonly instances?: readonly number[]
-  /** Takes all that is found; the result has no columns and no marks then. */
+  /** Receives all values; the result then has no columns and no marks. */
   readonly into?: ScanSink
 }
 
-/** Takes the values of one instance, in the order of time. */
+/** Receives the values of one instance in time order. */
 export interface ValueSink {
   add(time: number, value: number): void
 }
 
-/** Takes what is found, record by record. */
+/** Receives values record by record. */
 export interface ScanSink {
-  /** What takes the values of an instance; asked once for each. */
+  /** Returns the sink of an instance; called once for each. */
   columnOf(pmid: Pmid, inst: number): ValueSink
-  /** Recording was interrupted. */
+  /** Called for each interruption of recording. */
   mark(time: number): void
 }
 
@@ -55,23 +55,23 @@ export interface Column {
   readonly values: Float64Array
 }
 
-/** What a scan found. */
+/** Result of a scan. */
 export interface ScanResult {
   /** The archive's start. */
   readonly start: Timestamp
-  /** Where recording was interrupted: nothing may be concluded across these moments. Seconds since the epoch. */
+  /** Interruptions of recording, across which rates are meaningless, in seconds since the epoch. */
   readonly marks: Float64Array
-  /** Descriptors of the metrics asked for. */
+  /** Descriptors of the requested metrics. */
   readonly descs: readonly MetricDesc[]
-  /** A column an instance that has values, in order of first appearance. */
+  /** A column per instance with values, in order of first appearance. */
   readonly columns: readonly Column[]
-  /** Records looked at, marks included. */
+  /** Number of records read, including marks. */
   readonly records: number
 }
 
 /**
- * Reads all values of some numeric metrics. Records are read once, and nothing is decoded but these values. PM_ERR_PMID_LOG for a
- * metric the archive does not know, PM_ERR_TYPE for one whose values are no numbers, PM_ERR_LOGREC for a damaged record.
+ * Reads all values of numeric metrics. Records are read once, and only these values are decoded. PM_ERR_PMID_LOG for a
+ * metric that is not in the archive, PM_ERR_TYPE for a non-numeric one, PM_ERR_LOGREC for a damaged record.
  */
 export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOptions = {}): ScanResult {
   const { from, to, instances, into } = options
@@ -102,16 +102,16 @@ export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOption
   }
 }
 
-/** Descriptor of a recorded metric of numbers. PM_ERR_PMID_LOG for one that is not recorded, PM_ERR_TYPE for other values. */
+/** Returns the descriptor of a recorded numeric metric. PM_ERR_PMID_LOG if it is not recorded, PM_ERR_TYPE if it is not numeric. */
 export function numberDescOf({ metadata }: Archive, id: Pmid): MetricDesc {
   const desc = metadata.descs.get(id)
   if (desc === undefined) throw new PcpError('PM_ERR_PMID_LOG', `Metric ${pmidStr(id)} is not in the archive`)
   if (desc.type < PM_TYPE_32 || desc.type > PM_TYPE_DOUBLE)
-    throw new PcpError('PM_ERR_TYPE', `Values of ${pmidStr(id)} are no numbers`)
+    throw new PcpError('PM_ERR_TYPE', `Values of ${pmidStr(id)} are not numbers`)
   return desc
 }
 
-/** Values of one instance, as many as come. */
+/** Values of one instance, in growing arrays. */
 class GrowingColumn implements ValueSink {
   readonly inst: number
   #times = new Float64Array(64)
@@ -147,7 +147,7 @@ class MetricScan {
   readonly desc: MetricDesc
   readonly #into: ScanSink | undefined
   readonly #values: RecordValues
-  /** By slot, and those of this scan's result in order of appearance. */
+  /** Sinks by slot, and this scan's columns in order of appearance. */
   readonly #sinks: (ValueSink | undefined)[] = []
   readonly #columns: GrowingColumn[] = []
 
@@ -176,7 +176,7 @@ class MetricScan {
     }
   }
 
-  /** Adds to a layout where a record has the values, and what has to be the same for them to be there. PM_ERR_LOGREC as `take`. */
+  /** Adds the metric to a layout: offsets of its values, and the words that must match. PM_ERR_LOGREC as `take`. */
   outline(record: RecordView, into: Outline): void {
     const s = this.#values.find(record)
     for (let i = 0; s >= 0 && i < record.statuses[s]!; i++) {
@@ -213,22 +213,22 @@ class MetricScan {
 
 const FIRST_ROOM = 8
 const FAULT_TEXTS: { readonly [fault in ValueFault]: string } = {
-  outside: 'A value lies outside its record',
-  mistyped: 'A value is of another type than its metric',
-  wide: 'A value of 64 bits cannot stand for itself',
-  narrow: 'A value of 32 bits has no block',
+  outside: 'A value is outside its record',
+  mistyped: 'The type of a value differs from its metric',
+  wide: 'A 64-bit value is in situ instead of in a block',
+  narrow: 'A 32-bit value is in a block instead of in situ',
 }
 
-/** Layouts to keep: a logger has one for each of its groups of metrics. */
+/** Most layouts to keep; a logger has one per logging group. */
 const MOST_LAYOUTS = 16
-/** Stop learning after so many layouts in a row that were of no use. */
+/** Useless layouts in a row after which learning stops. */
 const MOST_UNUSED = 100
 
-/** What one scan has learned of layouts. */
+/** Layouts learned by one scan. */
 class Layouts {
   readonly #metrics: readonly MetricScan[]
   readonly #byLength = new Map<number, Layout>()
-  /** Length of the last record of no known layout. A layout is learned when that repeats: many records are one of a kind. */
+  /** Length of the last record with an unknown layout. A layout is learned once that repeats, as it then belongs to a series. */
   #lengthBefore = 0
   #unused = 0
 
@@ -236,7 +236,7 @@ class Layouts {
     this.#metrics = metrics
   }
 
-  /** Takes the values of a record; false, and nothing is taken, when its layout is not known. */
+  /** Takes the values of a record; returns false, without taking any, if its layout is unknown. */
   read(record: RecordView, time: number): boolean {
     if (this.#byLength.get(record.length)?.read(record, time) !== true) return false
     this.#unused = 0
@@ -248,7 +248,7 @@ class Layouts {
     const { length } = record
     const isRepeated = length === this.#lengthBefore || this.#byLength.has(length)
     this.#lengthBefore = length
-    // Of larger ones not all bytes may be there.
+    // Larger records may be incomplete in memory.
     if (!isRepeated || length > LARGE || this.#unused > MOST_UNUSED) return
     this.#unused++
     if (this.#byLength.size === MOST_LAYOUTS) this.#byLength.clear()
@@ -256,7 +256,7 @@ class Layouts {
   }
 }
 
-/** What a layout consists of, as places in the view of the record it was learned from. */
+/** Content of a layout, as offsets in the view of the record it was learned from. */
 interface Outline {
   readonly words: number[]
   readonly places: number[]
@@ -264,13 +264,13 @@ interface Outline {
   readonly sinks: ValueSink[]
 }
 
-/** One layout; places count from the start of the record. */
+/** One layout, with offsets from the start of the record. */
 class Layout {
   readonly #count: number
-  /** Where words are that have to be the same, and what they are. */
+  /** Offsets and values of the words that must match. */
   readonly #wordPlaces: Int32Array
   readonly #words: Int32Array
-  /** Where values are, of which types, and what takes them. */
+  /** Offsets, types and sinks of values. */
   readonly #places: Int32Array
   readonly #types: Uint8Array
   readonly #sinks: readonly ValueSink[]
@@ -280,7 +280,7 @@ class Layout {
     const { view, offset, statuses, pairs } = record
     const outline: Outline = { words: [], places: [], types: [], sinks: [] }
     for (let s = 0; s < record.count; s++) {
-      // Without values there is no format.
+      // A set without values has no format.
       const heads = statuses[s]! > 0 ? 3 : 2
       for (let word = heads; word > 0; word--) outline.words.push(pairs[s]! - 4 * word)
     }
@@ -293,7 +293,7 @@ class Layout {
     this.#sinks = outline.sinks
   }
 
-  /** Takes the values of a record of the same length; false when it has another layout. */
+  /** Takes the values of a record of the same length; returns false if it has another layout. */
   read({ view, offset, count }: RecordView, time: number): boolean {
     if (count !== this.#count) return false
     const places = this.#wordPlaces

@@ -1,11 +1,11 @@
-/** An archive as a source of metrics: one position and mode over what many share. pmSetMode(3), docs/formats/archive.md §9 */
+/** An archive as a metric source, with its own position and mode. pmSetMode(3), docs/formats/archive.md §9 */
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { DOMAIN_RESERVED, domainOf, type Indom, PM_ID_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { makeLabelSet } from '../model/label-set.ts'
 import { LABEL_CONTEXT, type LabelSet } from '../model/labels.ts'
-import { ALL_INSTANCES, type Profile, wants } from '../model/profile.ts'
+import { ALL_INSTANCES, includesInstance, type Profile } from '../model/profile.ts'
 import type {
   Ask,
   Child,
@@ -24,39 +24,39 @@ import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
 import { numberDescOf } from './scan.ts'
 
-/** How a fetch finds its values: the next record, the record before, or values computed for the origin. */
+/** How a fetch finds its values: the next record, the previous record, or interpolated at the origin. */
 export type ArchiveMode = 'forward' | 'backward' | 'interpolate'
 
-/** Numbers of some metrics, moment after moment. */
+/** Numbers of several metrics at successive times. */
 export interface NumberRows {
-  /** Of the moment that `next` told last. */
+  /** At the time returned by the last `next`. */
   readonly columns: NumberColumns
-  /** On to the next moment, as a fetch would; errors as of `fetchNow`. */
+  /** Advances as a fetch would; errors as `fetchNow`. */
   next(): Timestamp
 }
 
-/** Values of some metrics in columns, moment after moment. */
+/** Values of several metrics in columns, at successive times. */
 export interface ValueRows {
-  /** One a metric, of the moment that `next` returned last. */
+  /** One per metric, at the time returned by the last `next`. */
   readonly columns: readonly ValueColumns[]
-  /** On to the next moment, as a fetch would; errors as of `fetchNow`. */
+  /** Advances as a fetch would; errors as `fetchNow`. */
   next(): Timestamp
 }
 
-/** How values between records come about. */
+/** Options of interpolation. */
 export interface ArchiveSourceOptions {
-  /** An integer counter that decreased went round once. PCP_COUNTER_WRAP. */
+  /** Treats a decrease of an integer counter as a wrap. PCP_COUNTER_WRAP. */
   readonly counterWrap?: boolean
-  /** Which marks count for nothing when interpolating: 0 all, otherwise those of gaps up to so many seconds. PCP_IGNORE_MARK_RECORDS. */
+  /** Marks to ignore when interpolating: 0 for all, otherwise those of gaps up to so many seconds. PCP_IGNORE_MARK_RECORDS. */
   readonly ignoreMarksSec?: number
-  /** Between two observations of a number that is no counter: the nearer one (default), or, as before PCP 6.3.2, the earlier one. */
+  /** For numbers that are not counters: uses the nearer observation (default), or, if false, the earlier one, as PCP before 6.3.2. */
   readonly nearest?: boolean
 }
 
-/** Requests before the archive's start and behind its end that differ by no more than this are still answered. */
+/** Times this close to the archive's bounds are still inside. */
 const TOLERANCE_SEC = 0.001
 
-/** Answers from an archive. Closing it leaves the archive open: others may share it. */
+/** Answers from an archive. Closing it leaves the archive open, because it may be shared. */
 export class ArchiveSource implements MetricSource {
   readonly archive: Archive
   readonly #options: ArchiveSourceOptions
@@ -65,11 +65,11 @@ export class ArchiveSource implements MetricSource {
   #mode: ArchiveMode = 'forward'
   #origin: Timestamp
   #stepSec = 0
-  /** Is the reader where the origin is? */
+  /** Whether the reader is at the origin. */
   #isPlaced = false
-  /** The record read last, while the position is behind it. */
+  /** The record read last, while the position is after it. */
   #read: Pick<RecordView, 'member' | 'volume' | 'position'> | undefined
-  /** The archive's end as last looked up, in seconds since its start. */
+  /** The archive's end as of the last check, in seconds since its start. */
   #endSec = 0
 
   constructor(archive: Archive, options: ArchiveSourceOptions = {}) {
@@ -80,7 +80,7 @@ export class ArchiveSource implements MetricSource {
     this.#interpolator = new Interpolator(archive, { counterWrap, nearest, ignoreMarksSec })
   }
 
-  /** Another position in the same archive, at the same place. @see pmDupContext(3) */
+  /** Returns another source with the same archive and position. @see pmDupContext(3) */
   dup(): ArchiveSource {
     const other = new ArchiveSource(this.archive, this.#options)
     other.setMode(this.#mode, this.#origin, this.#stepSec)
@@ -92,7 +92,7 @@ export class ArchiveSource implements MetricSource {
     return this.#mode
   }
 
-  /** The moment questions about instances and labels are answered for. */
+  /** Time to which instances and labels refer. */
   get origin(): Timestamp {
     return this.#origin
   }
@@ -114,10 +114,13 @@ export class ArchiveSource implements MetricSource {
     this.#read = undefined
   }
 
-  /** The next record in the mode's direction, a mark without sets; with `ids` the next mark or record of these metrics, and only their sets. PM_ERR_EOL, PM_ERR_MODE when interpolating. @see pmFetchArchive(3) */
+  /**
+   * Returns the next record in the mode's direction, a mark without sets; with `ids` the next mark or record of these metrics, and
+   * only their sets. PM_ERR_EOL, PM_ERR_MODE when interpolating. @see pmFetchArchive(3)
+   */
   fetchRecord(ids?: readonly Pmid[]): FetchResult {
     if (this.#mode === 'interpolate')
-      throw new PcpError('PM_ERR_MODE', 'Records are read forwards or backwards, not interpolated')
+      throw new PcpError('PM_ERR_MODE', 'Records can be read only forwards or backwards, not interpolated')
     if (ids === undefined) return this.#nextRecord(() => true).toResult()
     const record = this.#nextRecord((candidate) => candidate.count === 0 || hasAny(candidate, ids))
     const found = ids.map((id) => record.find(id)).filter((s) => s >= 0)
@@ -125,7 +128,7 @@ export class ArchiveSource implements MetricSource {
   }
 
   /**
-   * See `MetricSource.fetch`, without waiting. With `reuses` interpolated values are good until the next fetch. PM_ERR_EOL, PM_ERR_LOGREC.
+   * See `MetricSource.fetch`; synchronous. With `reuses` interpolated values are valid until the next fetch. PM_ERR_EOL, PM_ERR_LOGREC.
    * @see pmFetch(3)
    */
   fetchNow(ids: readonly Pmid[], profile: Profile = ALL_INSTANCES, reuses = false): FetchResult {
@@ -141,13 +144,13 @@ export class ArchiveSource implements MetricSource {
   }
 
   /**
-   * What `fetchNow` would give, fetch after fetch, as columns, which cost a fraction of value sets. PM_ERR_PMID_LOG for a metric
-   * that is not recorded, PM_ERR_TYPE for one whose values are no numbers, PM_ERR_ARG for one that is there twice.
+   * Returns the values of successive `fetchNow` calls as columns, at a fraction of the cost of value sets. PM_ERR_PMID_LOG for a metric
+   * that is not recorded, PM_ERR_TYPE for a non-numeric one, PM_ERR_ARG for duplicates.
    */
   valueRows(ids: readonly Pmid[], profile: Profile = ALL_INSTANCES): ValueRows {
     const metrics = ids.map((id) => new RecordColumns(numberDescOf(this.archive, id), profile))
     if (new Set(ids).size < ids.length)
-      throw new PcpError('PM_ERR_ARG', 'Columns of the same metric have to be asked for together')
+      throw new PcpError('PM_ERR_ARG', 'Columns of the same metric must be requested together')
     const columns = metrics.map((metric) => metric.columns)
     const takeRecord = (record: RecordView): boolean => {
       if (record.count === 0) return false
@@ -167,7 +170,7 @@ export class ArchiveSource implements MetricSource {
     return { columns, next }
   }
 
-  /** As `valueRows`, with a column for each instance asked for. */
+  /** As `valueRows`, with a column for each requested instance. */
   rows(metrics: readonly ColumnMetric[], profile: Profile = ALL_INSTANCES): NumberRows {
     const rows = this.valueRows(
       metrics.map(({ desc }) => desc.pmid),
@@ -182,12 +185,12 @@ export class ArchiveSource implements MetricSource {
     return { columns, next }
   }
 
-  /** Is it a metric that no archive has, as `event.flags`? Any record will do for its lack of values. */
+  /** Returns whether a metric is in no archive, as `event.flags`. Any record will do for its empty answer. */
   #isSynthetic(id: Pmid): boolean {
     return id !== PM_ID_NULL && domainOf(id) === DOMAIN_RESERVED && !this.archive.metadata.descs.has(id)
   }
 
-  /** Steps to the next record that is wanted and not on the wrong side of the origin. */
+  /** Steps to the next matching record on the right side of the origin. */
   #nextRecord(isWanted: (record: RecordView) => boolean): RecordView {
     const isForward = this.#mode === 'forward'
     this.#reader ??= new RecordReader(this.archive)
@@ -206,7 +209,7 @@ export class ArchiveSource implements MetricSource {
     }
   }
 
-  /** Puts the reader where the origin is, behind the record that was read there. */
+  /** Moves the reader to the origin, past a record that was already read there. */
   #place(reader: RecordReader, isForward: boolean): void {
     this.#isPlaced = true
     const direction = isForward ? 'forward' : 'backward'
@@ -228,7 +231,7 @@ export class ArchiveSource implements MetricSource {
     return { timestamp, changes: 0, sets: this.#interpolator.at(timestamp, sign, ids, profile, reuses) }
   }
 
-  /** The origin, which moves on. PM_ERR_EOL outside the archive. */
+  /** Returns the origin and advances it. PM_ERR_EOL outside the archive. */
   #nextMoment(): Timestamp {
     const time = this.#origin
     this.#origin = moved(time, this.#stepSec)
@@ -236,19 +239,19 @@ export class ArchiveSource implements MetricSource {
     return time
   }
 
-  /** PM_ERR_EOL outside the archive. A moment just behind the end passes when the end has been reached before. */
+  /** PM_ERR_EOL outside the archive. A time just after the end is allowed once the end has been reached before. */
   #checkInside(t: number): void {
     if (t < -TOLERANCE_SEC) throw new PcpError('PM_ERR_EOL', 'Before the start of the archive')
     if (t <= this.#endSec + TOLERANCE_SEC) return
     const end = this.archive.end()
     if (isError(end)) throw end
     const endSec = secondsBetween(this.archive.start, end)
-    // What was recorded since may be what there was none of until now.
+    // Records written since then may contain bounds that were missing before.
     if (this.#endSec !== 0 && endSec > this.#endSec) this.#interpolator.forget()
     this.#endSec = endSec
     if (t <= endSec) return
     if (this.archive.stopsAtDamage) this.#interpolator.readToEnd()
-    throw new PcpError('PM_ERR_EOL', 'Behind the end of the archive')
+    throw new PcpError('PM_ERR_EOL', 'After the end of the archive')
   }
 
   async fetch(ids: readonly Pmid[], { requester }: Ask): Promise<FetchResult> {
@@ -286,7 +289,7 @@ export class ArchiveSource implements MetricSource {
     const { metadata } = this.archive
     const text = metadata.text(query)
     if (text !== undefined) return text
-    // '' makes the asker look for the one line text in its place.
+    // '' makes the caller use the one-line text instead.
     if (query.level === 'help' && metadata.text({ ...query, level: 'oneline' }) !== undefined) return ''
     const isKnown = metadata.textIds(query.kind, query.level).length > 0
     throw new PcpError(isKnown ? 'PM_ERR_TEXT' : 'PM_ERR_NOTHOST')
@@ -302,7 +305,7 @@ export class ArchiveSource implements MetricSource {
     throw new PcpError('PM_ERR_NOTHOST')
   }
 
-  /** An archive announces nothing. */
+  /** Archives have no notifications. */
   subscribe(): () => void {
     return () => {}
   }
@@ -310,17 +313,17 @@ export class ArchiveSource implements MetricSource {
   async close(): Promise<void> {}
 }
 
-/** Does a record have a value set, even an empty one, of any of the metrics? Every record has, of none. */
+/** Returns whether a record has a value set, even an empty one, of any of the metrics; always true for an empty list. */
 function hasAny(record: RecordView, ids: readonly Pmid[]): boolean {
   return ids.length === 0 || ids.some((id) => record.find(id) >= 0)
 }
 
-/** The values of a set that the profile wants. */
+/** Returns the values of a set that the profile includes. */
 function filtered(set: ValueSet, desc: MetricDesc | undefined, profile: Profile): ValueSet {
   if (set.status <= 0 || profile === ALL_INSTANCES) return set
   const indom = desc?.indom ?? PM_INDOM_NULL
   if (indom === PM_INDOM_NULL) return set
-  const kept = Array.from(set.inst.keys()).filter((i) => wants(profile, indom, set.inst[i]!))
+  const kept = Array.from(set.inst.keys()).filter((i) => includesInstance(profile, indom, set.inst[i]!))
   if (kept.length === set.status) return set
   return {
     ...set,
@@ -330,7 +333,7 @@ function filtered(set: ValueSet, desc: MetricDesc | undefined, profile: Profile)
   }
 }
 
-/** A moment some seconds later, to the nanosecond. */
+/** Returns a time some seconds later, exact to the nanosecond. */
 function moved({ sec, nsec }: Timestamp, bySec: number): Timestamp {
   const whole = Math.floor(bySec)
   const nanos = nsec + Math.round((bySec - whole) * 1e9)

@@ -1,30 +1,30 @@
 /** Timestamps in archives. docs/formats/archive.md §2 */
 import type { Timestamp } from '../base/timestamp.ts'
 
-/** Versions of the format that exist and are read and written here. */
+/** Versions of the format that are read and written. */
 export type ArchiveVersion = 2 | 3
 
-/** Bytes of a timestamp: seconds and microseconds, or 64-bit seconds, low word first, and nanoseconds. */
+/** Returns the bytes of a timestamp: seconds and microseconds, or 64-bit seconds, low word first, and nanoseconds. */
 export function stampSize(version: ArchiveVersion): 8 | 12 {
   return version === 2 ? 8 : 12
 }
 
-/** Seconds of the timestamp at `at`. Bounds are the caller's. */
+/** Reads the seconds of a timestamp. The caller checks bounds. */
 export function stampSec(view: DataView, at: number, version: ArchiveVersion): number {
   return version === 2 ? view.getInt32(at) : view.getInt32(at + 4) * 0x1_0000_0000 + view.getUint32(at)
 }
 
-/** Nanoseconds of the timestamp at `at`, as stored: damaged files hold numbers outside 0 to 999,999,999. */
+/** Reads the nanoseconds of a timestamp, unchecked: damaged files have numbers outside 0 to 999,999,999. */
 export function stampNsec(view: DataView, at: number, version: ArchiveVersion): number {
   return version === 2 ? view.getInt32(at + 4) * 1000 : view.getInt32(at + 8)
 }
 
-/** The timestamp at `at`. Bounds are the caller's. */
+/** Reads a timestamp. The caller checks bounds. */
 export function readStamp(view: DataView, at: number, version: ArchiveVersion): Timestamp {
   return { sec: stampSec(view, at, version), nsec: stampNsec(view, at, version) }
 }
 
-/** Writes a timestamp at `at`, cutting nanoseconds to microseconds for version 2; returns the offset behind it. */
+/** Writes a timestamp, truncated to microseconds in version 2; returns the offset after it. */
 export function writeStamp(
   view: DataView,
   at: number,

@@ -21,7 +21,7 @@ export function indexEntrySize(version: ArchiveVersion): 20 | 32 {
   return version === 2 ? 20 : 32
 }
 
-/** Decodes the entries in `bytes`, which start behind the label; a partial one at the end is ignored. */
+/** Decodes the entries in `bytes`, which start after the label; an incomplete last one is ignored. */
 export function decodeIndex(bytes: Uint8Array, version: ArchiveVersion): TemporalIndex {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const size = indexEntrySize(version)
@@ -45,7 +45,7 @@ export function decodeIndex(bytes: Uint8Array, version: ArchiveVersion): Tempora
   return index
 }
 
-/** Exact up to 2^53: no file is longer. */
+/** Reads a 64-bit integer, exact up to 2^53, which is beyond any file size. */
 function int64At(view: DataView, at: number): number {
   return view.getInt32(at) * 0x1_0000_0000 + view.getUint32(at + 4)
 }

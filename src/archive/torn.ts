@@ -1,13 +1,13 @@
 /**
- * Finds where a power cut tore a file: a record cut off by the end of the file, or pages of zeros that never reached the disk. Readers
- * treat either as the end of the file; later records were never acknowledged. docs/formats/archive.md §8
+ * Finds where a power cut tore a file: a record truncated by the end of the file, or pages of zeros that never reached the disk. Readers
+ * treat either as the end of the file, because later records were never acknowledged. docs/formats/archive.md §8
  */
 import { type ByteSource, bytesSource, readBytes } from '../base/byte-source.ts'
 
-/** Bytes that file systems write together. */
+/** Size of atomic writes of file systems. */
 const PAGE = 4096
 
-/** How a file is torn: cut off within a record, or missing a page. */
+/** How a file is torn: truncated within a record, or missing a page. */
 export type Tear = 'cut' | 'hole'
 
 /**
@@ -28,10 +28,10 @@ export function tearAt(source: ByteSource, at: number, least: number): Tear | un
 }
 
 /**
- * Returns metadata up to its first tear. `start` is behind the label; `offsets` are record boundaries from the index: an impossible
+ * Returns metadata up to its first tear. `start` is the end of the label; `offsets` are record boundaries from the index: an impossible
  * length before one of them is other damage.
  */
-export function withoutTear(bytes: Uint8Array, start: number, offsets: ArrayLike<number>): Uint8Array {
+export function truncateAtTear(bytes: Uint8Array, start: number, offsets: ArrayLike<number>): Uint8Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const source = bytesSource(bytes)
   const size = bytes.length
@@ -48,7 +48,7 @@ export function withoutTear(bytes: Uint8Array, start: number, offsets: ArrayLike
   return tear === undefined || isKnownBehind ? bytes : bytes.subarray(0, at)
 }
 
-/** Is one of the pages between two places all zeros? */
+/** Returns whether any page between two offsets is all zeros. */
 function hasZeroPage(source: ByteSource, from: number, to: number): boolean {
   for (let page = pageEnd(from); page + PAGE <= to; page += PAGE)
     if (isZero(source, page, page + PAGE)) return true
@@ -59,7 +59,7 @@ function isZero(source: ByteSource, from: number, to: number): boolean {
   return readBytes(source, from, Math.min(to, source.size) - from).every((byte) => byte === 0)
 }
 
-/** Where the page behind a place begins. */
+/** Returns the end of the page at an offset. */
 function pageEnd(at: number): number {
   return at - (at % PAGE) + PAGE
 }

@@ -3,7 +3,7 @@ import { type ArchiveFiles, type ByteSource, readBytes } from '../base/byte-sour
 import { PcpError } from '../model/errors.ts'
 import { type ArchiveLabel, decodeLabel, labelSize } from './label.ts'
 
-/** Longest label there is. */
+/** Longest label. */
 const MAX_LABEL = 808
 
 /** A file of an archive and its label. */
@@ -13,8 +13,8 @@ export interface LabelledFile {
 }
 
 /**
- * Opens a file and checks its label, which must say that the file is `volume`. The errno, PM_ERR_NODATA for a file with a label at
- * most, PM_ERR_LABEL, PM_ERR_FEATURE; PM_ERR_LOGREC when it cannot be decompressed, EFBIG when its content is beyond the limits.
+ * Opens a file and checks that its label is that of `volume`. The errno, PM_ERR_NODATA for a file with at most a label,
+ * PM_ERR_LABEL, PM_ERR_FEATURE, PM_ERR_LOGREC if it cannot be decompressed, EFBIG if its content exceeds the limits.
  */
 export function openLabelled(
   files: ArchiveFiles,
@@ -26,12 +26,9 @@ export function openLabelled(
   try {
     const label = decodeLabel(readBytes(source, 0, MAX_LABEL), path, anyFeatures)
     if (label.volume !== volume)
-      throw new PcpError(
-        'PM_ERR_LABEL',
-        `${path}: its label says volume ${label.volume} in place of ${volume}`,
-      )
+      throw new PcpError('PM_ERR_LABEL', `${path}: its label has volume ${label.volume} instead of ${volume}`)
     if (source.size === labelSize(label.version))
-      throw new PcpError('PM_ERR_NODATA', `${path}: nothing follows its label`)
+      throw new PcpError('PM_ERR_NODATA', `${path}: it has no data after its label`)
     return { source, label }
   } catch (error) {
     source.close()
@@ -39,7 +36,7 @@ export function openLabelled(
   }
 }
 
-/** Whatever went wrong with a file as a PcpError: the errno, or PM_ERR_LOGREC when it has none. */
+/** Returns any error of a file as a PcpError: the errno, or PM_ERR_LOGREC if it has none. */
 export function fileError(error: unknown, path: string): PcpError {
   const known = PcpError.from(error, path)
   return known.code === 'PM_ERR_GENERIC'
@@ -47,7 +44,7 @@ export function fileError(error: unknown, path: string): PcpError {
     : known
 }
 
-/** Does something with a file; what goes wrong is a PcpError. */
+/** Runs an action on a file; any error is thrown as a PcpError. */
 export function attempt<T>(path: string, action: () => T): T {
   try {
     return action()
@@ -56,17 +53,17 @@ export function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-/** A data volume, opened when first read. */
+/** A data volume, opened by the first read. */
 export class Volume {
   readonly number: number
-  /** With compression suffix, if it has one. */
+  /** With compression suffix, if any. */
   readonly path: string
   readonly #files: ArchiveFiles
   readonly #anyFeatures: boolean
   #opened: LabelledFile | undefined
   #problem: PcpError | undefined
 
-  /** Nothing is opened yet. */
+  /** Does not open the file. */
   constructor(files: ArchiveFiles, number: number, path: string, anyFeatures: boolean) {
     this.number = number
     this.path = path
@@ -74,7 +71,7 @@ export class Volume {
     this.#anyFeatures = anyFeatures
   }
 
-  /** The volume's bytes and label. Throws as `openLabelled`, the same error each time unless there is nothing but a label yet. */
+  /** Returns the volume's bytes and label. Throws as `openLabelled`, the same error each time unless the volume only had no record yet. */
   open(): LabelledFile {
     if (this.#opened !== undefined) return this.#opened
     if (this.#problem !== undefined) throw this.#problem
@@ -88,14 +85,14 @@ export class Volume {
     }
   }
 
-  /** The damage for which readers skip this volume; undefined for one that was not opened yet. */
+  /** The damage for which readers skip this volume; undefined before it is opened. */
   get problem(): PcpError | undefined {
     return this.#problem
   }
 
   /**
-   * As `open`, undefined for a volume that readers skip: it is damaged or has nothing but a label. Throws the errors of the system, such as
-   * ESTALE for one that was replaced: to leave it out would show a gap that was not recorded.
+   * As `open`, but undefined for a volume that readers skip because it is damaged or has only a label. Throws errors of the system, such as
+   * ESTALE for a replaced file: skipping that would create a gap that was not recorded.
    */
   tryOpen(): LabelledFile | undefined {
     try {
@@ -113,7 +110,7 @@ export class Volume {
   }
 }
 
-/** Is it about the content, which stays as it is, and not about the system or a volume that has no record yet? */
+/** Returns whether an error concerns the content, which will not change, rather than the system or a volume without records. */
 function isLasting({ code }: PcpError): boolean {
   return (code.startsWith('PM_ERR_') && code !== 'PM_ERR_NODATA') || code === 'EFBIG'
 }

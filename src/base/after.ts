@@ -1,10 +1,10 @@
 /** Timers of any length. */
 
-/** The longest delay of the runtime's timers, which fire after a millisecond where it is longer. */
+/** Longest delay of setTimeout; a longer one fires after a millisecond. */
 export const MAX_DELAY_MS: number = 2 ** 31 - 1
 
-/** Calls `act` once in `ms`, however long that is, unless the function it returns is called before. A process may end before a background timer. */
-export function after(
+/** Calls `act` once after `ms`, however long. Returns a function that cancels it. A background timer does not keep the process alive. */
+export function setLongTimeout(
   ms: number,
   act: () => void,
   { isBackground = false }: { readonly isBackground?: boolean } = {},

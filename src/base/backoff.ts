@@ -1,4 +1,4 @@
-/** When to try again what failed: after ever longer delays, spread by chance so that many clients do not return together. */
+/** Delays between attempts after failures: they grow, and are spread at random so that many clients do not return together. */
 
 /** How attempts are spaced. */
 export interface BackoffOptions {
@@ -8,12 +8,12 @@ export interface BackoffOptions {
   readonly random?: () => number
 }
 
-/** Share of a delay that chance may add to it. */
+/** Random addition to a delay, as a share of it. */
 const JITTER = 0.5
-/** Clocks have fractions of milliseconds, whose sums are not exact: a caller that comes on time must not wait for its next turn. */
+/** Sums of fractional milliseconds are inexact: a caller that is on time must not have to wait another turn. */
 const PRECISION_MS = 0.001
 
-/** Counts failures in a row and spaces attempts. Times are milliseconds of one clock that is never set back. */
+/** Counts consecutive failures and spaces attempts. Times are milliseconds of one monotonic clock. */
 export class Backoff {
   readonly #delaysMs: readonly number[]
   readonly #random: () => number
@@ -28,12 +28,12 @@ export class Backoff {
   }
 
   /** Returns whether an attempt may be made now. */
-  mayTry(now: number): boolean {
-    return this.leftMs(now) === 0
+  canRetry(now: number): boolean {
+    return this.remainingMs(now) === 0
   }
 
   /** Returns the milliseconds until the next attempt. */
-  leftMs(now: number): number {
+  remainingMs(now: number): number {
     const left = this.#failedAt + this.#waitMs - now
     return left < PRECISION_MS ? 0 : left
   }
@@ -42,7 +42,7 @@ export class Backoff {
   failed(now: number): number {
     const { length } = this.#delaysMs
     const delayOf = (failure: number): number => this.#delaysMs[Math.min(failure, length) - 1] ?? 0
-    // Without this a server that accepts connections and drops them is asked in a tight loop.
+    // Otherwise a server that accepts connections and drops them would be retried in a tight loop.
     if (this.#succeededAt !== undefined && now - this.#succeededAt >= delayOf(this.#failures))
       this.#failures = 0
     this.#succeededAt = undefined

@@ -1,24 +1,24 @@
-/** Memory that others make a process keep: counted for each holder, bounded for each and for all. docs/decisions/budgets.md */
+/** Memory that clients occupy in this process: counted for each, bounded for each and for all. docs/decisions/budgets.md */
 
 /** Bounds in bytes. */
 export interface BudgetLimits {
-  /** What one holder may keep. */
+  /** Most bytes that one holder may keep. */
   readonly each: number
-  /** What all holders may keep and have under way together. */
+  /** Most bytes that all holders may keep and have under way together. */
   readonly all: number
 }
 
 /** A holder of memory, such as a client. */
-export interface Holder {
+export interface MemoryHolder {
   /** Names it in the log. */
   readonly name: string
-  /** Holders of one group, such as the connections from one address, are weighed together. Default: '' */
+  /** Connections from one address, for example, form a group and are weighed together. Default: '' */
   readonly group?: string
-  /** Frees everything it holds. `reason` ends a sentence that begins with its name. */
+  /** Frees everything the holder has. `reason` completes a sentence that starts with its name. */
   readonly evict: (reason: string) => void
 }
 
-/** The log has at most one line in so many milliseconds. */
+/** At most one log line in this time. */
 const QUIET_MS = 10_000
 
 interface Group {
@@ -27,8 +27,8 @@ interface Group {
 }
 
 /**
- * Evicts the holder that keeps more than one may, and the largest when all together keep too much: the largest of the group that holds
- * most, so that many small holders of one origin do not cost others their place.
+ * Evicts a holder that exceeds its limit and, while the total exceeds its own, the largest holder of the largest group: many small
+ * holders of one origin must not cost others their memory.
  */
 export class ByteBudget {
   readonly #limits: BudgetLimits
@@ -50,13 +50,12 @@ export class ByteBudget {
     this.#now = now
   }
 
-  /** Bytes of all holders. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** Opens an account for a holder; close it when the holder goes. */
-  open(holder: Holder): ByteAccount {
+  /** Opens an account for a holder. Close it when the holder leaves. */
+  open(holder: MemoryHolder): ByteAccount {
     const key = holder.group ?? ''
     let group = this.#groups.get(key)
     if (group === undefined) {
@@ -68,8 +67,8 @@ export class ByteBudget {
       if (!accounts.has(account)) return
       this.#add(key, more)
       if (kept > this.#limits.each)
-        this.#evict(account, `keeps ${inUnits(kept)}, and one may keep ${inUnits(this.#limits.each)}`)
-      // Its own eviction may have been enough.
+        this.#evict(account, `holds ${inUnits(kept)}; the limit is ${inUnits(this.#limits.each)}`)
+      // The eviction above may have been enough.
       while (this.#bytes > this.#limits.all && this.#evictLargest());
     })
     accounts.add(account)
@@ -102,7 +101,7 @@ export class ByteBudget {
     const { all } = this.#limits
     this.#evict(
       account,
-      `holds ${inUnits(account.bytes)}, the most, where all together hold ${inUnits(this.#bytes)} of ${inUnits(all)}`,
+      `holds ${inUnits(account.bytes)}, the most; the total of ${inUnits(this.#bytes)} exceeds the limit of ${inUnits(all)}`,
     )
     return true
   }
@@ -120,7 +119,7 @@ export class ByteBudget {
       this.#unlogged++
       return
     }
-    this.#log(this.#unlogged === 0 ? text : `${text} (and ${this.#unlogged} others since the last such line)`)
+    this.#log(this.#unlogged === 0 ? text : `${text} (and ${this.#unlogged} more since the last such line)`)
     this.#unlogged = 0
     this.#quietUntil = now + QUIET_MS
   }
@@ -128,13 +127,13 @@ export class ByteBudget {
 
 /** Bytes of one holder. */
 export class ByteAccount {
-  readonly holder: Holder
+  readonly holder: MemoryHolder
   readonly #changed: (kept: number, more: number) => void
   #kept = 0
   #passing = 0
 
   /** Made by `ByteBudget.open`. */
-  constructor(holder: Holder, changed: (kept: number, more: number) => void) {
+  constructor(holder: MemoryHolder, changed: (kept: number, more: number) => void) {
     this.holder = holder
     this.#changed = changed
   }
@@ -144,14 +143,14 @@ export class ByteAccount {
     return this.#kept + this.#passing
   }
 
-  /** Counts bytes that the holder keeps until it changes or leaves; fewer when negative. May evict it, or others. */
+  /** Adds bytes (removes them when negative) that the holder keeps until it changes or leaves. May evict this holder or others. */
   keep(more: number): void {
     if (more === 0) return
     this.#kept += more
     this.#changed(this.#kept, more)
   }
 
-  /** Sets the bytes under way from or to the holder, which count for all together only. May evict it, or others. */
+  /** Sets the bytes under way from or to the holder, which count towards the total only. May evict this holder or others. */
   setPassing(bytes: number): void {
     const more = bytes - this.#passing
     if (more === 0) return

@@ -1,55 +1,55 @@
 /**
- * Where bytes come from and go to: what pure code reads and writes files through. Node's files are in
- * `sys/archive-files.ts`; a browser wraps what a user dropped with `bytesSource`.
+ * The interfaces through which pure code reads and writes files. `sys/archive-files.ts` implements them for Node;
+ * a browser wraps dropped files with `bytesSource`.
  */
 
-/** Bytes to read at any place. One source may serve many readers: it has no position. */
+/** Random access to bytes. A source has no position, so any number of readers may share it. */
 export interface ByteSource {
-  /** How many bytes there are now. Files may grow while they are read. */
+  /** Present size in bytes. A file may grow while it is read. */
   readonly size: number
-  /** All bytes, when they are in memory already; never written to. Readers then need no buffer of their own. */
+  /** All bytes if they are in memory already; never written to. Readers then need no own buffer. */
   readonly bytes: Uint8Array | undefined
-  /** Fills `target` with the bytes from `offset` on; returns how many there were, fewer only at the end. */
+  /** Fills `target` from `offset` on. Returns the number of bytes read, fewer only at the end. */
   readInto(target: Uint8Array, offset: number): number
   /** Releases the source; idempotent. */
   close(): void
 }
 
-/** Bytes appended, in order. Errors are those of `ArchiveFiles`. */
+/** Appends bytes. Errors are the same as for `ArchiveFiles`. */
 export interface ByteSink {
-  /** Bytes appended so far, those that were there before included. */
+  /** Size in bytes, including bytes from before this sink was opened. */
   readonly size: number
   /** Appends all of `bytes`, which the sink does not keep. */
   write(bytes: Uint8Array): void
-  /** What was written so far is where other processes can read it. */
+  /** Makes all bytes written so far visible to other processes. */
   flush(): void
-  /** Resolves when what was written so far survives a power cut. Sinks for which that means nothing have none. */
+  /** Resolves when all bytes written so far survive a power cut. Missing where that has no meaning. */
   sync?(): Promise<void>
   /** Flushes and releases the sink; idempotent. */
   close(): void
 }
 
 /**
- * Files as archives need them: names to find, contents to read. Paths have `/` between their parts. What goes wrong is thrown as an error
- * with an errno name as its `code`, as Node does; without one it means content that makes no sense, as when it cannot be decompressed.
+ * The file operations that archives need. Path components are separated by `/`. Errors have an errno name as `code`, as in Node;
+ * an error without a code means bad content, such as a file that cannot be decompressed.
  */
 export interface ArchiveFiles {
-  /** Is there a directory of this name? */
+  /** Returns whether there is a directory of this name. */
   isDirectory(path: string): boolean
-  /** Names of what a directory holds, in its own order. */
+  /** Returns the names in a directory, unsorted. */
   list(directory: string): readonly string[]
-  /** Opens a file; one with a compression suffix shows its content decompressed. */
+  /** Opens a file, decompressed if its name has a compression suffix. */
   open(path: string): ByteSource
-  /** Notes which file a path refers to now: once that is replaced or removed, opening the path fails with ESTALE. */
+  /** Remembers which file a path refers to; once that file is replaced or removed, opening the path fails with ESTALE. */
   pin?(path: string): void
   /**
-   * Runs an action that lists, pins and opens files, and runs it again when some of them were replaced meanwhile, so that what it opened
-   * belongs together. Sources of a run that does not count are closed.
+   * Runs an action that lists, pins and opens files, and reruns it when some of them were replaced meanwhile, so that all opened
+   * files belong together. Sources opened by a discarded run are closed.
    */
   consistent?<T>(action: (files: ArchiveFiles) => T): T
 }
 
-/** A source of bytes in memory. */
+/** Returns a source of bytes in memory. */
 export function bytesSource(bytes: Uint8Array): ByteSource {
   return {
     size: bytes.length,
@@ -63,7 +63,7 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
   }
 }
 
-/** Up to `length` bytes at `offset`, fewer at the end: a view of a source in memory, otherwise a copy. */
+/** Returns up to `length` bytes at `offset`, fewer at the end: a view of a source in memory, otherwise a copy. */
 export function readBytes(source: ByteSource, offset: number, length: number): Uint8Array {
   if (source.bytes !== undefined) return source.bytes.subarray(offset, offset + length)
   const target = new Uint8Array(Math.max(0, Math.min(length, source.size - offset)))

@@ -1,4 +1,4 @@
-/** Text written straight into bytes, for reports of millions of numbers: no string is made for any of them. */
+/** Formats text directly into bytes, for reports of millions of numbers: no string is made for any of them. */
 import { type DecimalParts, digitsOf, scaledInteger, splitDecimal, splitFixed } from './decimal.ts'
 import { formatF, formatG } from './printf.ts'
 import { encodeText } from './text.ts'
@@ -7,19 +7,19 @@ const ZERO = 0x30
 const MINUS = 0x2d
 const POINT = 0x2e
 const BLANK = 0x20
-/** Longest number written: a sign, 20 digits and a point, or the exponent form of 17 digits. */
+/** Longest number: a sign, 20 digits and a point, or the exponent form with 17 digits. */
 const NUMBER_ROOM = 32
 const TEN_MILLION = 10_000_000
 /** Numbers of nine digits are 32-bit integers. */
 const NINE = 9
 const BILLION = 1e9
-/** Decimals that numbers are written from behind with. */
+/** Most decimals of numbers that are written backwards from their last digit. */
 const MOST_PLACES = 9
 
 /** The digits of 0 to 9,999, four bytes each. */
 const DIGITS = fourDigits()
 
-/** Zeros at the end go away eight, four and one at a time. */
+/** Trailing zeros are removed eight, four and one at a time. */
 const TRAILING: readonly (readonly [number, number])[] = [
   [1e8, 8],
   [1e4, 4],
@@ -28,7 +28,7 @@ const TRAILING: readonly (readonly [number, number])[] = [
 
 const parts: DecimalParts = { whole: 0, fraction: 0, places: 0 }
 
-/** A growing buffer of text. `bytes` up to `length` is what was written; `clear` starts over without giving memory back. */
+/** A growing buffer of text, `bytes[0, length)`. `clear` starts over without releasing memory. */
 export class ByteText {
   bytes: Uint8Array
   length = 0
@@ -37,7 +37,7 @@ export class ByteText {
     this.bytes = new Uint8Array(room)
   }
 
-  /** What was written so far: borrowed, valid until the next write. */
+  /** Returns the text so far: borrowed, valid until the next write. */
   written(): Uint8Array {
     return this.bytes.subarray(0, this.length)
   }
@@ -54,13 +54,13 @@ export class ByteText {
     this.bytes = grown
   }
 
-  /** One byte, such as an ASCII character. */
+  /** Writes one byte, such as an ASCII character. */
   byte(value: number): void {
     this.reserve(1)
     this.bytes[this.length++] = value
   }
 
-  /** Bytes as they are. A loop: below some fifty bytes it is faster than `set`. */
+  /** Copies bytes. A loop: up to some fifty bytes it is faster than `set`. */
   raw(from: Uint8Array): void {
     const size = from.length
     this.reserve(size)
@@ -72,7 +72,7 @@ export class ByteText {
     this.length = at
   }
 
-  /** Text, as `base/text.ts` encodes it. */
+  /** Writes text as `encodeText` encodes it. */
   text(text: string): void {
     const size = text.length
     this.reserve(size)
@@ -88,7 +88,7 @@ export class ByteText {
     this.length += size
   }
 
-  /** An integer of at most 2^53 in size, in decimal. */
+  /** Writes an integer of at most 2^53 in magnitude, in decimal. */
   int(value: number): void {
     this.reserve(NUMBER_ROOM)
     let rest = value
@@ -99,7 +99,7 @@ export class ByteText {
     this.#digits(rest)
   }
 
-  /** A natural number with zeros in front up to `width` digits; it must not need more. */
+  /** Writes a natural number with leading zeros up to `width` digits, which must be enough. */
   padded(value: number, width: number): void {
     this.reserve(width)
     const { bytes, length } = this
@@ -118,7 +118,7 @@ export class ByteText {
     this.length = length + width
   }
 
-  /** The 64-bit integer of two words; `high` signed or unsigned says which it is. */
+  /** Writes a 64-bit integer from its two words; it is signed if `high` is. */
   int64(high: number, low: number): void {
     const near = high * 0x1_0000_0000 + low
     if (near <= Number.MAX_SAFE_INTEGER && near >= Number.MIN_SAFE_INTEGER) {
@@ -128,7 +128,7 @@ export class ByteText {
     this.text(String((BigInt(high) << 32n) | BigInt(low)))
   }
 
-  /** `%.{digits}g`, `digits` at most 16. */
+  /** Writes `%.{digits}g`, `digits` at most 16. */
   general(value: number, digits: number): void {
     if (!splitDecimal(value, digits, parts)) {
       this.text(formatG(value, digits))
@@ -149,7 +149,7 @@ export class ByteText {
     this.padded(fraction, places)
   }
 
-  /** `%.{places}f`. */
+  /** Writes `%.{places}f`. */
   fixed(value: number, places: number): void {
     const scaled = places > MOST_PLACES ? -1 : scaledInteger(value, places)
     if (scaled >= 0) this.#putScaled(scaled, places, value < 0, 0)
@@ -163,7 +163,7 @@ export class ByteText {
     } else this.text(formatF(value, places))
   }
 
-  /** `%{width}.{places}f`; false, and nothing is written, where the text is wider. */
+  /** Writes `%{width}.{places}f`. Returns false and writes nothing if the text is wider. */
   fixedRight(value: number, places: number, width: number): boolean {
     const scaled = places > MOST_PLACES ? -1 : scaledInteger(value, places)
     if (scaled >= 0) return this.#putScaled(scaled, places, value < 0, width)
@@ -173,10 +173,7 @@ export class ByteText {
     return true
   }
 
-  /**
-   * Writes `scaled / 10^places` from behind, with blanks in front up to `width`; false, and nothing is written, where it is wider than a
-   * width that is not 0.
-   */
+  /** Writes `scaled / 10^places`, padded with blanks to `width`. Returns false and writes nothing if it is wider than a non-zero width. */
   #putScaled(scaled: number, places: number, isNegative: boolean, width: number): boolean {
     const digits = Math.max(digitsOf(scaled), places + 1)
     const size = digits + (places > 0 ? 1 : 0) + (isNegative ? 1 : 0)

@@ -1,9 +1,9 @@
 /**
- * Doubles as decimal digits, exactly rounded as printf rounds them (half to even), for the sizes that values mostly have.
- * A product with a power of ten is taken as the sum of two doubles, which is exact, so no case needs a guess.
+ * Doubles as decimal digits, exactly rounded as printf rounds them (half to even), for the usual range of values.
+ * A product with a power of ten is the exact sum of two doubles, so no case is a guess.
  */
 
-/** A number apart: `whole` before the point, `fraction` of `places` digits after it. */
+/** The parts of a decimal number: `whole` before the point, `fraction` of `places` digits after it. */
 export interface DecimalParts {
   whole: number
   fraction: number
@@ -12,20 +12,20 @@ export interface DecimalParts {
 
 /** Powers of ten that a double holds exactly. */
 const POWERS: Float64Array = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`))
-/** Beyond it not every integer is a double. */
+/** From here on not every integer is a double. */
 const EXACT = 2 ** 53
-/** Multiplying by it splits a double into halves whose products are exact. */
+/** Multiplying by this splits a double into halves whose products are exact. */
 const SPLITTER = 2 ** 27 + 1
-/** Products below it are rounded by less than `DOUBT`. */
+/** Products below this are rounded by less than `DOUBT`. */
 const EASY = 2 ** 40
-/** So near to a half only exact arithmetic tells where to round. */
+/** This close to a half only exact arithmetic can decide how to round. */
 const DOUBT = 1e-3
 /** `%g` writes smaller numbers with an exponent. */
 const SMALLEST = 1e-4
 
 /**
- * `value` rounded to `digits` (at most 16) significant digits. False when `parts` is not filled in: numbers that `%g` writes
- * with an exponent, or that need more than this arithmetic; negative zero, infinities and NaN among them.
+ * Rounds `value` to `digits` (at most 16) significant digits. Returns false, without filling in `parts`, for numbers that `%g` writes
+ * with an exponent or that exceed this arithmetic, including negative zero, infinities and NaN.
  */
 export function splitDecimal(value: number, digits: number, parts: DecimalParts): boolean {
   const size = Math.abs(value)
@@ -50,7 +50,7 @@ export function splitDecimal(value: number, digits: number, parts: DecimalParts)
   return scale(0, size, digits + leading, parts)
 }
 
-/** `value` rounded to `places` (at most 22) digits after the point. False when `parts` is not filled in, as for `splitDecimal`. */
+/** Rounds `value` to `places` (at most 22) digits after the point. Returns false, without filling in `parts`, as `splitDecimal` does. */
 export function splitFixed(value: number, places: number, parts: DecimalParts): boolean {
   const size = Math.abs(value)
   if (!(size < EXACT) || places > 15 || Object.is(value, -0)) return false
@@ -58,7 +58,7 @@ export function splitFixed(value: number, places: number, parts: DecimalParts): 
   return scale(whole, size - whole, places, parts)
 }
 
-/** `value * 10^places` without its sign, rounded, below 2^40; -1 where that is more, negative zero, or takes exact arithmetic. */
+/** Returns `|value| * 10^places`, rounded, if below 2^40; -1 for larger numbers, negative zero, and if exact arithmetic is needed. */
 export function scaledInteger(value: number, places: number): number {
   const product = Math.abs(value) * POWERS[places]!
   if (!(product < EASY)) return -1
@@ -68,7 +68,7 @@ export function scaledInteger(value: number, places: number): number {
   return rest > 0.5 ? floor + 1 : floor
 }
 
-/** Digits of a natural number below 2^53. */
+/** Counts the digits of a natural number below 2^53. */
 export function digitsOf(value: number): number {
   let digits = 1
   while (digits < 16 && value >= POWERS[digits]!) digits++
@@ -101,7 +101,7 @@ function scale(whole: number, fraction: number, places: number, parts: DecimalPa
   return true
 }
 
-/** What `a * b` lost in rounding to `product`, exactly. */
+/** Returns the exact rounding error of `product` as `a * b`. */
 function productError(a: number, b: number, product: number): number {
   const aScaled = SPLITTER * a
   const aHigh = aScaled - (aScaled - a)

@@ -1,9 +1,9 @@
-/** Repeated work that must not end a daemon. */
+/** Repeated work whose failures must not stop a daemon. */
 import { MAX_DELAY_MS } from './after.ts'
 
 /**
- * Calls `work` every `ms` milliseconds, like setInterval, and at least every 24 days. An exception goes to `failed` instead of ending the process; one with
- * the message of the exception before it goes nowhere, so that work that keeps failing is reported once until it succeeds.
+ * Calls `work` every `ms` milliseconds, at most 24 days, like setInterval. Exceptions are passed to `failed` instead of ending
+ * the process. Consecutive exceptions with the same message are reported once, until `work` succeeds.
  */
 export function every(
   ms: number,

@@ -1,12 +1,12 @@
-/** Patterns of shells for one name: `*`, `?`, `[a-z]`, `[!a-z]` and escaped characters. */
+/** Shell patterns for one name: `*`, `?`, `[a-z]`, `[!a-z]` and escaped characters. */
 import { ANY, type CharacterSet, compileNode, type PatternNode } from './pattern-machine.ts'
 
-/** Does a name as a whole match a pattern? A bracket that is never closed stands for itself. PatternTooBig for a long one. */
+/** Returns whether a whole name matches a pattern. An unclosed bracket is literal. Throws PatternTooBig. */
 export function matchesGlob(pattern: string, name: string): boolean {
   return compileNode(globNode(pattern)).test(name)
 }
 
-/** What a pattern is made of, for `compileNode`. */
+/** Parses a pattern for `compileNode`. */
 export function globNode(pattern: string): PatternNode {
   const of: PatternNode[] = [{ kind: 'place', place: 'start' }]
   const characters = Array.from(pattern)
@@ -27,7 +27,7 @@ export function globNode(pattern: string): PatternNode {
   return { kind: 'sequence', of }
 }
 
-/** Members of `[a-z]` and `[!a-z]`; a range backwards has none. */
+/** Returns the members of `[a-z]` and `[!a-z]`; a reversed range has none. */
 function bracket(members: readonly string[]): CharacterSet {
   const isNegated = members[0] === '!' || members[0] === '^'
   const codes = members.slice(isNegated ? 1 : 0).map((each) => each.codePointAt(0)!)

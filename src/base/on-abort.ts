@@ -1,6 +1,6 @@
-/** Hearing that a signal was aborted. */
+/** Abort listeners that scale. */
 
-/** Everyone who listens to one signal. */
+/** All listeners to one signal. */
 interface Watch {
   readonly listeners: Set<() => void>
   readonly abort: () => void
@@ -9,8 +9,8 @@ interface Watch {
 const watches = new WeakMap<AbortSignal, Watch>()
 
 /**
- * Calls `listener` when a signal, not aborted yet, is aborted. Returns how to stop. However many listen, the signal knows
- * of one: Node warns of a leak where there are more than ten, and looks through all of them to add the next.
+ * Calls `listener` when a signal, not aborted yet, is aborted. Returns a function that removes the listener. The signal itself gets
+ * only one listener: Node warns of a leak from eleven on, and searches all of them to add another.
  */
 export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal === undefined) return () => {}
@@ -19,7 +19,7 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   return () => {
     listeners.delete(listener)
     if (listeners.size > 0 || watches.get(signal)?.listeners !== listeners) return
-    // A signal made of others lives as long as somebody listens to it.
+    // A composite signal stays alive while it has listeners.
     watches.delete(signal)
     signal.removeEventListener('abort', abort)
   }

@@ -1,23 +1,23 @@
 /**
- * Patterns that take time in proportion to the text, whatever they are: all the ways a pattern could go on are followed at once, one
- * character at a time. JavaScript's own expressions try one way after the other, which may take for ever.
+ * Pattern matching in time proportional to the text, for any pattern: all alternatives are followed in parallel, one character at a
+ * time. JavaScript's regular expressions backtrack, which may take exponential time.
  * docs/decisions/patterns.md
  */
 
-/** One character of these ranges of code points, both ends included; or of none of them. */
+/** One character within these ranges of code points, ends included, or outside all of them if negated. */
 export interface CharacterSet {
   readonly kind: 'set'
   readonly ranges: readonly (readonly [low: number, high: number])[]
   readonly isNegated: boolean
 }
 
-/** Where a pattern may only go on at the start or end of the text, or by words. */
-export type Place = 'start' | 'end' | 'edge' | 'inside' | 'word-start' | 'word-end'
+/** Zero-width assertions: start or end of the text, or a position relative to words. */
+export type Assertion = 'start' | 'end' | 'edge' | 'inside' | 'word-start' | 'word-end'
 
-/** What a pattern is made of. */
+/** Syntax tree of a pattern. */
 export type PatternNode =
   | CharacterSet
-  | { readonly kind: 'place'; readonly place: Place }
+  | { readonly kind: 'place'; readonly place: Assertion }
   | { readonly kind: 'sequence'; readonly of: readonly PatternNode[] }
   | { readonly kind: 'choice'; readonly of: readonly PatternNode[] }
   /** `most` may be Infinity. */
@@ -33,25 +33,25 @@ export const ANY: CharacterSet = { kind: 'set', ranges: [], isNegated: true }
 
 /** A compiled pattern. */
 export interface Pattern {
-  /** How much there may be to do for each character of a text. */
+  /** Bound on the work for each character of a text. */
   readonly steps: number
-  /** Is it found in the text? */
+  /** Returns whether the pattern matches anywhere in the text. */
   test(text: string): boolean
 }
 
-/** The pattern has too many steps, a bound counting as often as it says, or parts of parts. */
+/** Thrown for a pattern with too many steps, counting bounded repetitions out, or with too deeply nested groups. */
 export class PatternTooBig extends Error {}
 
-/** Steps of a pattern: each may be looked at once a character. */
+/** Most steps of a pattern; each may be visited once per character. */
 const MOST_STEPS = 10_000
-/** Parts within parts, each a call: a stack has room for some times as many. */
+/** Deepest nesting. Each level is a call; the stack has room for a few times as many. */
 const MOST_DEPTH = 2500
 
 type MemberTest = (code: number) => boolean
 type Step =
   | { readonly op: 'set'; readonly has: MemberTest }
-  | { readonly op: 'place'; readonly place: Place }
-  /** Goes on at both places; the same one twice is a jump. */
+  | { readonly op: 'place'; readonly place: Assertion }
+  /** Continues at both places; a jump if they are equal. */
   | { readonly op: 'fork'; a: number; b: number }
   | { readonly op: 'match' }
 
@@ -64,7 +64,7 @@ type Fork = Step & { op: 'fork' }
 
 class Emitter {
   readonly #steps: Step[] = []
-  /** One test for all steps of a set that is repeated. */
+  /** Repetitions of a set share one test. */
   readonly #tests = new Map<CharacterSet, MemberTest>()
   #depth = 0
 
@@ -106,7 +106,7 @@ class Emitter {
     for (let i = 0; i < least; i++) {
       const before = this.#steps.length
       this.#emit(of)
-      // Nothing, however often.
+      // It emits no steps, however often it is repeated.
       if (this.#steps.length === before) return
     }
     if (most === Number.POSITIVE_INFINITY) this.#loop(of)
@@ -123,7 +123,7 @@ class Emitter {
       choice.b = this.#steps.length
     }
     const last = of.at(-1)
-    // A choice of nothing is found nowhere.
+    // A choice among nothing never matches.
     if (last === undefined) this.#add({ op: 'set', has: () => false })
     else this.#emit(last)
     for (const end of ends) end.a = end.b = this.#steps.length
@@ -151,7 +151,7 @@ class Emitter {
   }
 }
 
-/** What is a member takes as many steps as the number of ranges has binary digits: a set may be as long as a pattern. */
+/** Tests membership by binary search: a set may be as long as a pattern. */
 function memberTest({ ranges, isNegated }: CharacterSet): MemberTest {
   const [only] = ranges
   if (only === undefined) return () => isNegated
@@ -170,7 +170,7 @@ function memberTest({ ranges, isNegated }: CharacterSet): MemberTest {
   }
 }
 
-/** Where members begin and end, by turns. */
+/** Returns the boundaries at which membership changes. */
 function boundsOf(ranges: CharacterSet['ranges']): number[] {
   const bounds: number[] = []
   for (const [low, high] of [...ranges].sort(([a], [b]) => a - b)) {
@@ -184,7 +184,7 @@ function boundsOf(ranges: CharacterSet['ranges']): number[] {
 
 class Machine implements Pattern {
   readonly #steps: readonly Step[]
-  /** The steps to look at for the present character and for the next one, and at which character a step was added last. */
+  /** Steps to visit for the present and for the next character, and the character at which each step was last added. */
   #now: Int32Array
   #next: Int32Array
   readonly #seen: Int32Array
@@ -208,7 +208,7 @@ class Machine implements Pattern {
     let before = -1
     for (let at = 0; ; ) {
       const code = text.codePointAt(at) ?? -1
-      // A pattern may begin anywhere.
+      // A match may start anywhere.
       count = this.#enter(0, this.#now, count, at, before, code)
       if (count < 0) return true
       if (code < 0) return false
@@ -229,7 +229,7 @@ class Machine implements Pattern {
     }
   }
 
-  /** Adds a step, and those it leads to without a character, to a list of `count`; returns the new count, or -1 for a match. */
+  /** Adds a step, and all it leads to without consuming a character, to a list of `count`. Returns the new count, or -1 for a match. */
   #enter(first: number, list: Int32Array, count: number, at: number, before: number, after: number): number {
     const stack = this.#stack
     const seen = this.#seen
@@ -255,8 +255,8 @@ class Machine implements Pattern {
   }
 }
 
-/** Is between these two characters, -1 for none, such a place? */
-function isAt(place: Place, before: number, after: number): boolean {
+/** Returns whether an assertion holds between two characters, -1 for none. */
+function isAt(place: Assertion, before: number, after: number): boolean {
   if (place === 'start') return before < 0
   if (place === 'end') return after < 0
   const [left, right] = [isWord(before), isWord(after)]

@@ -1,22 +1,22 @@
 /** POSIX extended regular expressions, in linear time. regcomp(3), docs/decisions/patterns.md */
 import {
   ANY,
+  type Assertion,
   type CharacterSet,
   compileNode,
   type Pattern,
   type PatternNode,
   PatternTooBig,
-  type Place,
 } from './pattern-machine.ts'
 
 export type { Pattern } from './pattern-machine.ts'
 
-/** Why a pattern is none, in the words of the C library. */
+/** Thrown for an invalid pattern, with the message of the C library. */
 export class PatternError extends Error {}
 
 type Ranges = readonly (readonly [number, number])[]
 
-/** Ranges from their ends: `azAZ` is a to z and A to Z. */
+/** Returns ranges from their ends: `azAZ` is a to z and A to Z. */
 const ranges = (ends: string): Ranges =>
   Array.from({ length: ends.length / 2 }, (_, i) => [ends.charCodeAt(2 * i), ends.charCodeAt(2 * i + 1)])
 
@@ -35,9 +35,9 @@ const CLASSES: Readonly<Record<string, Ranges>> = {
   xdigit: ranges('09AFaf'),
 }
 const WORD = ranges('AZaz09__')
-/** What a letter behind a backslash stands for; a capital one for all else. */
+/** Classes by the letter after a backslash; a capital letter negates the class. */
 const LETTERS: Readonly<Record<string, Ranges>> = { w: WORD, s: CLASSES['space']!, d: CLASSES['digit']! }
-const PLACES: Readonly<Record<string, Place>> = {
+const PLACES: Readonly<Record<string, Assertion>> = {
   '<': 'word-start',
   '>': 'word-end',
   b: 'edge',
@@ -49,7 +49,7 @@ const BOUND = /\{(\d*)(,?)(\d*)\}/y
 const MAX_REPEATS = 32767
 const MAX_DEPTH = 500
 
-/** Compiles a pattern. `hasEscapes`: a backslash takes the meaning from the next character; otherwise it is one like others. Throws PatternError. */
+/** Compiles a pattern. With `hasEscapes` a backslash makes the next character literal; otherwise a backslash is literal itself. Throws PatternError. */
 export function compilePattern(pattern: string, hasEscapes = false): Pattern {
   try {
     return compileNode(patternNode(pattern, hasEscapes))
@@ -59,12 +59,12 @@ export function compilePattern(pattern: string, hasEscapes = false): Pattern {
   }
 }
 
-/** What a pattern is made of, for `compileNode`. Throws PatternError. */
+/** Parses a pattern for `compileNode`. Throws PatternError. */
 export function patternNode(pattern: string, hasEscapes = false): PatternNode {
   return new Parser(pattern, hasEscapes).run()
 }
 
-/** A group that is not closed yet: its alternatives, the last one last. */
+/** An open group: its alternatives so far. */
 type Group = PatternNode[][]
 
 class Parser {
@@ -72,7 +72,7 @@ class Parser {
   readonly #hasEscapes: boolean
   #at = 0
   readonly #groups: Group[] = [[[]]]
-  /** Is there something that `*` could repeat? */
+  /** Whether there is something that `*` could repeat. */
   #hasAtom = false
 
   constructor(pattern: string, hasEscapes: boolean) {
@@ -94,7 +94,7 @@ class Parser {
         this.#pass(false)
         return
       case ')':
-        // One that closes nothing stands for itself, as in the C library.
+        // Without an open group it is literal, as in the C library.
         if (this.#groups.length === 1) this.#literal()
         else this.#emit(whole(this.#groups.pop()!), true)
         return
@@ -169,7 +169,7 @@ class Parser {
     this.#at++
   }
 
-  /** A bound such as `{2,3}`. */
+  /** Parses a bound such as `{2,3}`. */
   #bound(): void {
     BOUND.lastIndex = this.#at
     const bound = BOUND.exec(this.#pattern)
@@ -216,13 +216,13 @@ class Parser {
   }
 }
 
-/** A character between brackets, or one that stands as `[.x.]` or `[=x=]`, and how long that is. */
+/** Parses a bracket member, also `[.x.]` and `[=x=]`. Returns its code point and its length in the pattern. */
 function member(pattern: string, at: number): { readonly code: number; readonly size: number } {
   const [text, , name = ''] = /^\[([.=])(.*?)\1\]/su.exec(pattern.slice(at, at + 40)) ?? []
   const code = (text === undefined ? pattern : name).codePointAt(text === undefined ? at : 0)
   const size = code !== undefined && code > 0xffff ? 2 : 1
   if (text === undefined) return { code: code!, size }
-  // Names of characters and such of several letters, as locales define them, are not known.
+  // Collating elements of several characters, which locales define, are not supported.
   if (code === undefined || name.length > size) throw new PatternError('Invalid collation character')
   return { code, size: text.length }
 }
@@ -231,7 +231,7 @@ function characters(members: Ranges, isNegated = false): CharacterSet {
   return { kind: 'set', ranges: members, isNegated }
 }
 
-/** A repetition that is repeated as `a+?` is: one that is as good, so that no text makes it deep. */
+/** Repeats a node. Nested repetitions such as `a+?` are merged, so that no pattern nests deeply that way. */
 function repeated(node: PatternNode, least: number, most: number): PatternNode {
   const isSimple = (low: number, high: number): boolean =>
     low <= 1 && (high === 1 || high === Number.POSITIVE_INFINITY)

@@ -1,10 +1,10 @@
-/** Numbers and padding as C's printf writes them. JavaScript rounds exact ties away from zero where C rounds them to even. */
+/** Numbers and padding as C's printf formats them. JavaScript rounds exact ties away from zero, C to even. */
 
-/** `%.{precision}g`: `precision` significant digits, in fixed or exponent form, without trailing zeros. */
+/** Formats `%.{precision}g`: `precision` significant digits, in fixed or exponent form, without trailing zeros. */
 export function formatG(value: number, precision = 6): string {
   if (!Number.isFinite(value)) return notFinite(value)
   const digits = Math.max(1, precision)
-  // Integers that fit print as they are: most values that tools show.
+  // Integers that fit print unchanged: most values that tools show.
   if (Number.isSafeInteger(value) && Math.abs(value) < 10 ** digits) return signed(value, String(value))
   const rounded = exponential(value, digits - 1)
   const at = rounded.indexOf('e')
@@ -14,7 +14,7 @@ export function formatG(value: number, precision = 6): string {
     : withoutZeros(formatF(value, digits - 1 - exponent))
 }
 
-/** `%.{precision}e`: one digit, a point, `precision` digits, an exponent of at least two digits. */
+/** Formats `%.{precision}e`: one digit, a point, `precision` digits, an exponent of at least two digits. */
 export function formatE(value: number, precision = 6): string {
   if (!Number.isFinite(value)) return notFinite(value)
   const rounded = exponential(value, precision)
@@ -22,32 +22,32 @@ export function formatE(value: number, precision = 6): string {
   return rounded.slice(0, at) + cExponent(Number(rounded.slice(at + 1)))
 }
 
-/** `%.{precision}f`: all digits before the point, `precision` (at most 99) after it. */
+/** Formats `%.{precision}f`, `precision` at most 99. */
 export function formatF(value: number, precision = 6): string {
   const power = POWERS[precision]
   if (power !== undefined) {
     const scaled = Math.abs(value) * power
     const whole = Math.floor(scaled)
     const rest = scaled - whole
-    // Far from a tie nothing but the digits of an integer is needed: a third of the time of toFixed.
+    // Far from a tie the digits of an integer are enough: a third of the time of toFixed.
     if (scaled < EXACT && Math.abs(rest - 0.5) > TIE)
       return fixedText(rest > 0.5 ? whole + 1 : whole, precision, power, value < 0 || Object.is(value, -0))
   }
   if (!Number.isFinite(value)) return notFinite(value)
-  // toFixed gives up at 1e21, from where on every double is an integer.
+  // toFixed switches to exponents at 1e21; from there on every double is an integer.
   if (Math.abs(value) >= 1e21) return BigInt(value) + (precision === 0 ? '' : `.${'0'.repeat(precision)}`)
   const longer = value.toFixed(precision + 1)
   const isTie = longer.endsWith('5') && isExactly(value.toFixed(100), longer)
   return signed(value, isTie ? tieToEven(longer, value.toFixed(precision)) : value.toFixed(precision))
 }
 
-/** Powers of ten by how many decimals they make integers of. */
+/** Powers of ten by number of decimals. */
 const POWERS: readonly number[] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
-/** Products below this are off by less than TIE, by far. */
+/** Products below this are off by far less than TIE. */
 const EXACT = 1e9
 const TIE = 1e-5
 
-/** `digits / power` with its decimals. */
+/** Returns `digits / power` with its decimals. */
 function fixedText(digits: number, decimals: number, power: number, isNegative: boolean): string {
   const sign = isNegative ? '-' : ''
   if (decimals === 0) return `${sign}${digits}`
@@ -63,7 +63,7 @@ export function rightJustify(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - byteWidth(text))) + text
 }
 
-/** Bytes that text takes in UTF-8; a byte escaped as in `base/text.ts` counts one. */
+/** Returns the length of text in UTF-8; an escaped byte (`base/text.ts`) counts as one. */
 export function byteWidth(text: string): number {
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {
@@ -84,7 +84,7 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000
 }
 
-/** toExponential with C's rounding. */
+/** Like toExponential, with C's rounding. */
 function exponential(value: number, precision: number): string {
   const rounded = value.toExponential(precision)
   const longer = value.toExponential(precision + 1)
@@ -92,17 +92,17 @@ function exponential(value: number, precision: number): string {
   if (longer[at - 1] !== '5' || !isExactly(value.toExponential(100), longer.slice(0, at))) {
     return signed(value, rounded)
   }
-  // Only a last digit 9 carries into the exponent, and then the upper neighbour is the even one.
+  // Only a last digit 9 carries into the exponent, and then rounding up gives the even neighbour.
   const end = rounded.indexOf('e')
   return signed(value, tieToEven(longer.slice(0, at), rounded.slice(0, end)) + rounded.slice(end))
 }
 
-/** Does the exact expansion (in both notations at most 100 digits after the point decide) continue `prefix` with zeros only? */
+/** Returns whether an exact expansion (100 decimals are enough) continues `prefix` with zeros only. */
 function isExactly(expansion: string, prefix: string): boolean {
   return expansion.startsWith(prefix) && /^0*(?:e|$)/.test(expansion.slice(prefix.length))
 }
 
-/** Of the two neighbours of a tie, `longer` without its final 5 and `up`, the one with an even last digit. */
+/** Returns the even one of a tie's neighbours: `longer` without its final 5, or `up`. */
 function tieToEven(longer: string, up: string): string {
   const down = longer.slice(0, longer[longer.length - 2] === '.' ? -2 : -1)
   return Number(down[down.length - 1]) % 2 === 0 ? down : up

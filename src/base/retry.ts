@@ -1,4 +1,4 @@
-/** When to try again what failed: immediately the first time, then after longer and longer. */
+/** Retries with back-off: immediately the first time, then after growing delays. */
 import { Backoff, doublingDelays } from './backoff.ts'
 
 const FIRST_MS = 1000
@@ -6,15 +6,15 @@ const LONGEST_MS = 60_000
 
 /** How long to wait. */
 export interface RetryTimes {
-  /** Before the second attempt; it doubles with each. Default: a second. */
+  /** Wait before the second attempt; it doubles with each further one. Default: 1 s. */
   readonly firstMs?: number
-  /** Default: a minute. */
+  /** Default: 1 min. */
   readonly longestMs?: number
-  /** Returns a number from 0 up to, but not including, 1: a share of the half of a wait that is added. Default: Math.random. */
+  /** Returns a number in [0, 1) that decides how much of half a wait is added to it. Default: Math.random. */
   readonly random?: () => number
 }
 
-/** One timer for one thing that is tried; it keeps no process alive. */
+/** Retries one action with one timer, which does not keep the process alive. */
 export class Retry {
   readonly #attempt: () => void
   readonly #backoff: Backoff
@@ -26,8 +26,8 @@ export class Retry {
     this.#backoff = new Backoff({ delaysMs: [0, ...doublingDelays(firstMs, longestMs)], random })
   }
 
-  /** Tries again, the sooner the fewer attempts failed since `succeeded`. Returns the wait in milliseconds. */
-  later(): number {
+  /** Schedules the next attempt, after the delay for the failures since `succeeded`. Returns the delay in milliseconds. */
+  schedule(): number {
     const waitMs = this.#backoff.failed(performance.now())
     clearTimeout(this.#timer)
     this.#timer = setTimeout(this.#attempt, waitMs)
@@ -35,12 +35,12 @@ export class Retry {
     return waitMs
   }
 
-  /** It works: the next failure is the first. */
+  /** Resets the delays after a success. */
   succeeded(): void {
     this.#backoff.reset()
   }
 
-  /** Tries no more. */
+  /** Cancels the next attempt. */
   close(): void {
     clearTimeout(this.#timer)
   }

@@ -1,6 +1,6 @@
 /**
- * Walks numbers and words in bytes without splitting them into strings: for files like /proc/stat that are read again
- * and again. A number costs about 10 ns, where split and parseInt cost ten times as much and leave garbage.
+ * Scans numbers and words in bytes without splitting them into strings, for files like /proc/stat that are reread
+ * all the time. A number costs about 10 ns; split and parseInt cost ten times as much and leave garbage.
  */
 
 const TAB = 0x09
@@ -13,9 +13,8 @@ const MINUS = 0x2d
 const EXACT = 2 ** 53
 
 /**
- * A position in `bytes[pos, end)`. Reading functions move `pos`; none of them passes `end`, and the line functions are
- * the only ones that pass a newline. Borrows the bytes: they may be a buffer that is filled anew for each reading, so
- * one Scanner can be `reset` for ever.
+ * A position in `bytes[pos, end)`. Reading functions move `pos` but never beyond `end`, and only the line functions move
+ * past a newline. The bytes are borrowed and may be a buffer that is refilled for each reading; `reset` reuses a Scanner.
  */
 export class Scanner {
   bytes: Uint8Array
@@ -28,7 +27,7 @@ export class Scanner {
     this.end = Math.min(end, bytes.length)
   }
 
-  /** Starts over on other bytes. Returns itself. */
+  /** Starts over on other bytes. Returns this scanner. */
   reset(bytes: Uint8Array, end: number = bytes.length): this {
     this.bytes = bytes
     this.pos = 0
@@ -36,17 +35,17 @@ export class Scanner {
     return this
   }
 
-  /** Is everything consumed? */
+  /** Whether everything is consumed. */
   get atEnd(): boolean {
     return this.pos >= this.end
   }
 
-  /** Is the position at a newline or at the end? */
+  /** Whether the position is at a newline or at the end. */
   get atLineEnd(): boolean {
     return this.pos >= this.end || this.bytes[this.pos] === NEWLINE
   }
 
-  /** Moves over blanks and tabs, not over newlines. */
+  /** Skips blanks and tabs, but not newlines. */
   skipBlanks(): void {
     const { bytes, end } = this
     let pos = this.pos
@@ -54,14 +53,14 @@ export class Scanner {
     this.pos = pos
   }
 
-  /** Moves to the first byte of the next line; false when there is none. */
+  /** Moves to the first byte of the next line. Returns false after the last line. */
   nextLine(): boolean {
     const at = this.bytes.indexOf(NEWLINE, this.pos)
     this.pos = at < 0 || at >= this.end ? this.end : at + 1
     return this.pos < this.end
   }
 
-  /** Moves over the next `count` words (runs of bytes that are not blank) of the line, and the blanks before them. */
+  /** Skips the next `count` words (runs of non-blank bytes) of the line, and the blanks before them. */
   skipWords(count = 1): void {
     for (let i = 0; i < count; i++) {
       this.skipBlanks()
@@ -70,8 +69,8 @@ export class Scanner {
   }
 
   /**
-   * Moves over `text` (ASCII) when the bytes here are exactly that, and says so. With `:` or a blank in `text` it
-   * compares whole keywords: `accept('cpu ')` does not take 'cpu0 '.
+   * Skips `text` (ASCII) if the next bytes are exactly that; returns whether they are. A `:` or blank in `text` makes it match
+   * whole keywords: `accept('cpu ')` does not accept 'cpu0 '.
    */
   accept(text: string): boolean {
     const { bytes, pos } = this
@@ -81,14 +80,14 @@ export class Scanner {
     return true
   }
 
-  /** The byte here, -1 at the end; does not move. */
+  /** Returns the next byte, -1 at the end, without moving. */
   peek(): number {
     return this.pos < this.end ? this.bytes[this.pos]! : -1
   }
 
   /**
-   * Skips blanks and reads decimal digits as a double: exact below 2^53 (see `uintExact`). NaN, without moving past the
-   * blanks, when there is no digit.
+   * Skips blanks and reads decimal digits as a double, exact below 2^53 (see `uintExact`). Returns NaN, and skips only the
+   * blanks, without a digit.
    */
   uint(): number {
     this.skipBlanks()
@@ -119,7 +118,7 @@ export class Scanner {
     return value === 0 ? 0 : -value
   }
 
-  /** As `uint`, but a bigint from 2^53 on, so that 64-bit counters keep every bit. */
+  /** As `uint`, but returns a bigint from 2^53 on, so that 64-bit counters keep every bit. */
   uintExact(): number | bigint {
     this.skipBlanks()
     const start = this.pos
@@ -154,8 +153,8 @@ export class Scanner {
   }
 
   /**
-   * Skips blanks and reads a decimal number with an optional sign and fraction, no exponent ('0.25'). Digits beyond a
-   * double's precision are rounded as they come: off by one unit in the last place at worst. NaN without a digit.
+   * Skips blanks and reads a decimal number with an optional sign and fraction, without exponent ('0.25'). NaN without a digit.
+   * Digits beyond a double's precision are accumulated: the last place may be off by one unit.
    */
   decimal(): number {
     this.skipBlanks()
@@ -187,9 +186,8 @@ export class Scanner {
   }
 
   /**
-   * Skips blanks and gives the next word of the line as Latin-1 text, '' at the end of the line. `expected`, what the word
-   * was last time, is given back itself when it is that: files hardly ever change their words, and a text costs more than
-   * the comparison.
+   * Skips blanks and returns the next word of the line as Latin-1 text, '' at the end of the line. If the word equals `expected`
+   * (its previous value), that string is returned: words hardly ever change, and comparing is cheaper than making a string.
    */
   word(expected = ''): string {
     this.skipBlanks()
@@ -202,7 +200,7 @@ export class Scanner {
     return ascii(this.bytes, start, this.pos)
   }
 
-  /** Text up to, not including, `stop` (one ASCII character) or the end of the line; moves to just after `stop`. */
+  /** Returns text up to, not including, `stop` (one ASCII character) or the end of the line; moves just past `stop`. */
   until(stop: string): string {
     const code = stop.charCodeAt(0)
     const { bytes, end } = this
@@ -213,7 +211,7 @@ export class Scanner {
     return ascii(bytes, start, pos)
   }
 
-  /** The rest of the line as Latin-1 text, without its newline; moves to the newline. `expected` as for `word`. */
+  /** Returns the rest of the line as Latin-1 text without its newline; moves to the newline. `expected` as for `word`. */
   rest(expected = ''): string {
     const start = this.pos
     if (expected !== '' && this.accept(expected)) {
@@ -241,7 +239,7 @@ export class Scanner {
   }
 }
 
-/** Bytes as Latin-1 text: each byte one character. For names that may hold UTF-8 use `decodeText`. */
+/** Decodes bytes as Latin-1. For names that may be UTF-8 use `decodeText`. */
 export function ascii(bytes: Uint8Array, start = 0, end: number = bytes.length): string {
   let text = ''
   for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i]!)

@@ -1,7 +1,7 @@
 /**
- * Bytes and text. PCP never validates an encoding, so names and help texts may hold any bytes.
- * Text is UTF-8; a byte that is not valid UTF-8 becomes one lone surrogate U+DC80..U+DCFF and turns back
- * into that byte when encoded, so what passes through us comes out unchanged.
+ * Conversion between bytes and text. PCP never validates an encoding, so names and help texts may contain any bytes.
+ * Text is UTF-8; an invalid byte is decoded to a lone surrogate U+DC80..U+DCFF and encoded to that byte again, so
+ * text that passes through is unchanged.
  */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -27,7 +27,7 @@ export function decodeText(bytes: Uint8Array, start = 0, end: number = bytes.len
   }
 }
 
-/** Writes ASCII text into `bytes` at `at`, where there must be room; false when the text has other characters. */
+/** Writes ASCII text into `bytes` at `at`, which must have room. Returns false if the text has other characters. */
 export function writeAscii(text: string, bytes: Uint8Array, at: number): boolean {
   const { read, written } = encoder.encodeInto(text, bytes.subarray(at, at + text.length))
   return read === text.length && written === text.length
@@ -58,7 +58,7 @@ export function encodeText(text: string): Uint8Array {
 const SURROGATE = /[\ud800-\udfff]/
 
 function hasEscapedBytes(text: string): boolean {
-  if (!SURROGATE.test(text)) return false // most texts: one quick scan
+  if (!SURROGATE.test(text)) return false // most texts need only one quick scan
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit < 0xd800 || unit > 0xdfff) continue
@@ -83,15 +83,15 @@ function decodeLossless(bytes: Uint8Array): string {
 }
 
 /**
- * Length of the valid UTF-8 sequence at `i`, or 0 when there is none. By hand: asking TextDecoder costs an exception for
- * each bad byte, eight seconds for a megabyte of them.
+ * Returns the length of the valid UTF-8 sequence at `i`, or 0. Not by TextDecoder, which costs an exception for
+ * each bad byte: eight seconds for a megabyte of them.
  */
 function sequenceLength(bytes: Uint8Array, i: number): number {
   const lead = bytes[i]!
   const size = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
   if (size < 2) return size
   if (i + size > bytes.length) return 0
-  // No longer form than needed, no surrogates, nothing beyond U+10FFFF.
+  // No overlong form, no surrogates, nothing beyond U+10FFFF.
   const low = lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
   const high = lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
   const second = bytes[i + 1]!

@@ -3,14 +3,14 @@
 /** Size and refill rate of a bucket. */
 export interface BucketOptions {
   readonly size: number
-  /** Milliseconds that refill one token. */
+  /** Milliseconds to refill one token. */
   readonly refillMs: number
 }
 
-/** Clocks have fractions of milliseconds, whose sums are not exact: a token that is due must be there. */
+/** Sums of fractional milliseconds are inexact: a token that is due must be available. */
 const PRECISION = 1e-6
 
-/** Holds tokens up to its size; starts full. Times are milliseconds of one clock that is never set back. */
+/** Holds tokens up to its size; starts full. Times are milliseconds of one monotonic clock. */
 export class TokenBucket {
   readonly #options: BucketOptions
   #tokens: number
@@ -22,14 +22,14 @@ export class TokenBucket {
     this.#at = now
   }
 
-  /** Returns the milliseconds until a token is available; 0 when one is. */
-  leftMs(now: number): number {
+  /** Returns the milliseconds until a token is available; 0 if one is. */
+  remainingMs(now: number): number {
     this.#refill(now)
     const missing = 1 - this.#tokens
     return missing <= PRECISION ? 0 : missing * this.#options.refillMs
   }
 
-  /** Returns whether nothing has been taken that has not been returned or refilled. */
+  /** Returns whether all tokens are available. */
   isFull(now: number): boolean {
     this.#refill(now)
     return this.#tokens >= this.#options.size - PRECISION
@@ -41,7 +41,7 @@ export class TokenBucket {
     this.#tokens--
   }
 
-  /** Returns one token that was taken. */
+  /** Returns one token to the bucket. */
   giveBack(now: number): void {
     this.#refill(now)
     this.#tokens = Math.min(this.#options.size, this.#tokens + 1)

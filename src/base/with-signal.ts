@@ -1,18 +1,18 @@
-/** One signal for one piece of work, from signals that outlive it. */
-import { after } from './after.ts'
+/** One abort signal for one operation, combined from longer-lived signals. */
+import { setLongTimeout } from './after.ts'
 import { onAbort } from './on-abort.ts'
 
-/** When the work is given up. */
+/** Conditions that abort an operation. */
 export interface SignalSources {
-  /** Any of these aborts it. */
+  /** Aborting any of these aborts the operation. */
   readonly signals: readonly (AbortSignal | undefined)[]
-  /** So many milliseconds abort it, with a TimeoutError as `AbortSignal.timeout` does. Default: never. */
+  /** Aborts after this time with a TimeoutError, as `AbortSignal.timeout` does. Default: never. */
   readonly timeoutMs?: number
 }
 
 /**
- * Runs `work` with a signal that is aborted with any of `signals` or when the time is up, and by `abort`. Afterwards nothing
- * of it is left on them: `AbortSignal.any` leaves a dependant on a lifelong signal with every call on Node 20.
+ * Runs `work` with a signal that is aborted by any of `signals`, by the timeout, and by `abort`. Afterwards no listener remains
+ * on them, unlike with `AbortSignal.any`, which on Node 20 leaves a dependant on a long-lived signal with every call.
  */
 export async function withSignal<T>(
   { signals, timeoutMs }: SignalSources,
@@ -22,7 +22,7 @@ export async function withSignal<T>(
   const abort = (reason?: unknown): void => controller.abort(reason)
   const links = signals.map((signal) => onAbort(signal, () => abort(signal?.reason)))
   const late = (): void => abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
-  const cancel = timeoutMs === undefined ? undefined : after(timeoutMs, late)
+  const cancel = timeoutMs === undefined ? undefined : setLongTimeout(timeoutMs, late)
   const aborted = signals.find((signal) => signal?.aborted === true)
   if (aborted !== undefined) abort(aborted.reason)
   try {

@@ -1,4 +1,4 @@
-/** Arithmetic on columns as C does it: integers wrap at their type's width. docs/derived.md */
+/** Arithmetic on columns with C's semantics: integers wrap at their type's width. docs/reference/derived-metrics.md */
 import { convertValue } from '../model/extract-value.ts'
 import {
   PM_TYPE_32,
@@ -14,7 +14,7 @@ import type { Scaling } from './meta.ts'
 
 const MAX_SAFE = Number.MAX_SAFE_INTEGER
 
-/** Numbers of one type as numbers of a greater one, by C's conversions: a negative integer becomes a large unsigned one. */
+/** Converts numbers to a wider type by C's rules: a negative integer becomes a large unsigned one. */
 export function convertNumbers(nums: Numbers, from: number, to: number): Numbers {
   if (from === to) return nums
   switch (to) {
@@ -35,9 +35,9 @@ export function convertNumbers(nums: Numbers, from: number, to: number): Numbers
   }
 }
 
-/** Values in the scale of the result. */
+/** Converts values to the scale of the result. */
 export function scaleNumbers(nums: Numbers, steps: readonly Scaling[]): Numbers {
-  let scaled = nums as Float64Array // what is scaled was converted to DOUBLE
+  let scaled = nums as Float64Array // values to scale are DOUBLE already
   for (const { factor, divides } of steps)
     scaled = mapDoubles(scaled, divides ? (value) => value / factor : (value) => value * factor)
   return scaled
@@ -49,7 +49,7 @@ function mapDoubles(nums: Float64Array, map: (value: number) => number): Float64
   return values
 }
 
-/** `a op b`, one by one; both sides have `type`, which is the result's too for `+ - * /`. The others give 0 and 1. */
+/** Computes `a op b` element by element. Both sides have `type`, and so has the result of `+ - * /`; other operators yield 0 and 1. */
 export function combine(op: BinaryOp, type: number, a: Numbers, b: Numbers): Numbers {
   switch (op) {
     case '+':
@@ -81,7 +81,7 @@ function narrow(op: '+' | '-' | '*', type: number, a: Float64Array, b: Float64Ar
   return values
 }
 
-/** 64-bit integers: as doubles as long as every operand and result is exact. */
+/** 64-bit integers: computed as doubles while all operands and results are exact. */
 function wide(op: '+' | '-' | '*', type: number, a: Numbers, b: Numbers): Numbers {
   if (a instanceof Float64Array && b instanceof Float64Array) {
     const values = exactResults(op, a, b, type === PM_TYPE_U64 ? 0 : -MAX_SAFE)
@@ -95,7 +95,7 @@ function wide(op: '+' | '-' | '*', type: number, a: Numbers, b: Numbers): Number
   return values
 }
 
-/** The results when all are safe integers from `least` on. */
+/** Returns the results if all are safe integers of at least `least`. */
 function exactResults(
   op: '+' | '-' | '*',
   a: Float64Array,
@@ -108,12 +108,12 @@ function exactResults(
     const y = b[i]!
     const value = op === '+' ? x + y : op === '-' ? x - y : x * y
     if (!(value >= least && value <= MAX_SAFE)) return undefined
-    values[i] = value + 0 // a product may be a negative zero, which no integer is
+    values[i] = value + 0 // + 0 turns a negative zero into 0
   }
   return values
 }
 
-/** Nothing divided by anything is nothing, also by zero. */
+/** Zero divided by anything is zero, even by zero. */
 function quotients(a: Float64Array, b: Float64Array): Float64Array {
   const values = new Float64Array(a.length)
   for (let i = 0; i < values.length; i++) values[i] = a[i] === 0 ? 0 : a[i]! / b[i]!
@@ -129,7 +129,7 @@ function truths(op: '&&' | '||', a: Numbers, b: Numbers): Float64Array {
   return values
 }
 
-/** True is what is not zero, NaN too. */
+/** Everything but zero is true, including NaN. */
 export function isTrue(value: number | bigint): boolean {
   return typeof value === 'bigint' ? value !== 0n : value !== 0
 }
@@ -168,7 +168,7 @@ function holds(op: Relation, a: number | bigint, b: number | bigint): boolean {
   }
 }
 
-/** Numbers with the opposite sign, of type `to`, the signed one of the operand's width. */
+/** Negates numbers; the result has type `to`, the signed type of the operand's width. */
 export function negate(nums: Numbers, to: number): Numbers {
   if (to === PM_TYPE_DOUBLE || to === PM_TYPE_FLOAT)
     return mapDoubles(nums as Float64Array, (value) => -value)
@@ -179,14 +179,14 @@ export function negate(nums: Numbers, to: number): Numbers {
   return values
 }
 
-/** 1 for every zero, 0 for everything else. */
+/** Returns 1 for every zero and 0 otherwise. */
 export function not(nums: Numbers): Float64Array {
   const values = new Float64Array(nums.length)
   for (let i = 0; i < values.length; i++) values[i] = isTrue(nums[i]!) ? 0 : 1
   return values
 }
 
-/** What values of `type` grew by, signed, with the width that `delta` gives them. */
+/** Returns the growth of values of `type`, signed, with the width of the result of `delta`. */
 export function differences(now: Numbers, before: Numbers, type: number): Numbers {
   if (type === PM_TYPE_64) return wide('-', PM_TYPE_64, now, before)
   if (type === PM_TYPE_U64) {

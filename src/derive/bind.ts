@@ -1,4 +1,4 @@
-/** From an expression to what can be evaluated over one source: descriptors and the rules between them. docs/derived.md */
+/** Binds an expression to one source: resolves operands and checks descriptors. docs/reference/derived-metrics.md */
 import type { MetricDesc } from '../model/desc.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import {
@@ -14,32 +14,32 @@ import {
 } from '../model/types.ts'
 import { packUnits, unitsStr } from '../model/units.ts'
 import type { Binding, Bound } from './bound.ts'
-import type { Expr, StatedMeta } from './expr.ts'
+import type { ExplicitMeta, Expr } from './expr.ts'
 import { binaryMeta, canRescale, isNumeric, type Meta, rateMeta, type SameIndom, type Side } from './meta.ts'
 import { type TernaryCase, ternaryMeta } from './ternary-meta.ts'
 
-/** What a source knows of a name: its descriptor, or why it can be no operand. */
+/** Result of looking up a name: its descriptor, or why it cannot be an operand. */
 export type Operand =
   | { readonly desc: MetricDesc; readonly isDerived: boolean }
   | { readonly desc: undefined; readonly isDerived: boolean; readonly isKnown: boolean }
 
-/** Why an expression has no meaning over a source. */
+/** Why an expression cannot be evaluated on a source. */
 export interface BindFault {
-  /** The part at fault, as the reference prints it. */
+  /** The part at fault, in the reference's form. */
   readonly where: string
   readonly why: string
-  /** Is it an operand that the source does not have, or not like this? */
+  /** Whether the fault is a missing or unsuitable operand. */
   readonly isOperand: boolean
   readonly reason: 'unknown-operand' | 'unbound'
 }
 
-/** What binding looks things up in. */
+/** Look-ups used by binding. */
 export interface BindContext {
   readonly operand: (name: string) => Operand
   readonly sameIndom: SameIndom
 }
 
-/** Every metric named in an expression. */
+/** Returns all metrics named in an expression. */
 export function namesIn(expr: Expr): ReadonlySet<string> {
   const names = new Set<string>()
   const walk = (node: Expr): void => {
@@ -56,12 +56,12 @@ export function namesIn(expr: Expr): ReadonlySet<string> {
   return names
 }
 
-/** Is this a fault? */
+/** Returns whether binding failed. */
 export function isBindFault(outcome: Binding | BindFault): outcome is BindFault {
   return 'why' in outcome
 }
 
-/** Binds an expression, or says why it cannot be. */
+/** Binds an expression, or returns the fault. */
 export function bind(expr: Expr, context: BindContext): Binding | BindFault {
   const binder = new Binder(context)
   try {
@@ -95,14 +95,14 @@ class Binder {
   readonly operands = new Set<Pmid>()
   slots = 0
   readonly #context: BindContext
-  /** Is this in a branch of a ternary expression? */
+  /** Whether the node is in a branch of a ternary expression. */
   #isBranch = false
 
   constructor(context: BindContext) {
     this.#context = context
   }
 
-  /** A name alone may be that of another derived metric: it then has that one's descriptor, and no values. */
+  /** A single name may be another derived metric: the result then has its descriptor, but no values. */
   root(expr: Expr): Bound {
     if (expr.kind !== 'metric') return this.#bind(expr)
     const { desc, isDerived } = this.#context.operand(expr.name)
@@ -175,7 +175,7 @@ class Binder {
     return operand.desc !== undefined || operand.isKnown
   }
 
-  #stated(stated: StatedMeta, base: Meta): Meta {
+  #stated(stated: ExplicitMeta, base: Meta): Meta {
     const from = stated.meta === undefined ? base : metaOf(this.#desc(stated.meta))
     return {
       type: stated.type ?? from.type,
@@ -231,7 +231,7 @@ class Binder {
     if ('type' in outcome) {
       const { indom } = guard.meta
       const isPaired = indom === PM_INDOM_NULL || this.#context.sameIndom(indom, outcome.indom)
-      // Instances of a domain that is not the values' choose nothing; the reference pairs them by position.
+      // Instances of another domain than the values' select nothing; the reference pairs them by position.
       return isPaired
         ? { kind: 'ternary', meta: outcome, guard, a, b }
         : { kind: 'none', meta: outcome, isNovalue: false }
@@ -239,7 +239,7 @@ class Binder {
     throw new Failure(outcome.aboutGuard ? `${sideStr(expr.guard)} ? ${branches}` : branches, outcome.why)
   }
 
-  /** The branch that a constant guard always takes. The reference gives `novalue()` the lowest type here. */
+  /** Binds the branch that a constant guard always selects. The reference gives `novalue()` the lowest type here. */
   #chosen(expr: Expr): Bound {
     if (expr.kind !== 'novalue') return this.#branch(expr)
     return {
@@ -257,7 +257,7 @@ class Binder {
     return bound
   }
 
-  /** What a guard always is, when it holds nothing but integers, `defined`, `!`, `&&` and `||`. */
+  /** Returns the constant value of a guard that consists of integers, `defined`, `!`, `&&` and `||`. */
   #constantGuard(expr: Expr): boolean | undefined {
     switch (expr.kind) {
       case 'number':
@@ -352,7 +352,7 @@ function side(expr: Expr, { meta }: Bound): Side {
   return { meta, isConstant, isBare }
 }
 
-/** A side of an operation in a message: a name, a number, or that it is an expression. */
+/** Formats one side of an operation for a message: a name, a number, or `<expr>`. */
 function sideStr(expr: Expr): string {
   if (expr.kind === 'metric') return expr.name
   if (expr.kind === 'number') return expr.text

@@ -1,4 +1,4 @@
-/** Which derived metrics a source has, and what each one is there. docs/derived.md */
+/** The derived metrics of a source, and their bindings. docs/reference/derived-metrics.md */
 import { debug } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
@@ -6,30 +6,30 @@ import type { Pmid } from '../model/ids.ts'
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import type { Ask, MetricSource } from '../model/source.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../model/types.ts'
-import { OTHER_METRICS } from '../model/values.ts'
+import { METRICS_MAY_HAVE_CHANGED } from '../model/values.ts'
 import { type BindFault, bind, isBindFault, namesIn, type Operand } from './bind.ts'
 import type { Binding, Bound } from './bound.ts'
 import { type DerivedDefinition, type DerivedDefinitions, isDerivedPmid } from './definitions.ts'
 import type { SameIndom } from './meta.ts'
 import { traceBinding } from './trace.ts'
 
-/** A metric that is bound. */
+/** A bound metric. */
 export interface BoundMetric {
   readonly binding: Binding
   readonly desc: MetricDesc
-  /** Domains whose instances' names the expression looks at, with the operands that have values in them. */
+  /** Domains whose instance names the expression uses, with the operands that have values in them. */
   readonly named: readonly number[]
-  /** Domains that constants have a value for each instance of. */
+  /** Domains for whose instances constants have a value each. */
   readonly listed: readonly number[]
 }
 
-/** The global definitions, found by either. */
+/** The global definitions by name and by PMID. */
 interface GlobalMetrics {
   readonly byName: ReadonlyMap<string, DerivedDefinition>
   readonly byPmid: ReadonlyMap<Pmid, DerivedDefinition>
 }
 
-/** How metrics are bound. */
+/** Options of binding. */
 interface Options {
   readonly sameIndom?: SameIndom
   readonly report?: (text: string) => void
@@ -46,8 +46,8 @@ const NO_VALUES: Binding = {
 }
 
 /**
- * The global definitions as they were when the source was opened, and those of this context, which hide them. A metric is
- * bound when something about it is first asked for, and again when what it is made of has changed.
+ * The global definitions as of opening the source, and those of this context, which take precedence. A metric is
+ * bound on first use, and again when its operands have changed.
  */
 export class BoundMetrics {
   readonly #source: MetricSource
@@ -57,10 +57,10 @@ export class BoundMetrics {
   readonly #bound = new Map<Pmid, BoundMetric | PcpError>()
   readonly #descs = new Map<string, Operand>()
   #global: GlobalMetrics | undefined
-  /** Times that the source told of other metrics, and how many of them are dealt with. */
-  #told = 0
-  #heeded = 0
-  #stopHearing: (() => void) | undefined
+  /** Number of change notifications from the source, and how many of them have been processed. */
+  #announcedVersion = 0
+  #seenVersion = 0
+  #unsubscribe: (() => void) | undefined
 
   constructor(
     source: MetricSource,
@@ -74,7 +74,7 @@ export class BoundMetrics {
     this.#options = options
   }
 
-  #early(): GlobalMetrics {
+  #globalsOnFirstUse(): GlobalMetrics {
     if (this.#global !== undefined) return this.#global
     const list = this.#globals()
     this.#global = {
@@ -84,17 +84,17 @@ export class BoundMetrics {
     return this.#global
   }
 
-  /** The definition of a name: this context's, or a global one that was not removed since. */
+  /** Returns the definition of a name: this context's, or a global one unless it was removed since. */
   #find(name: string): DerivedDefinition | undefined {
     const own = this.#own.get(name)
     if (own !== undefined) return own
-    const global = this.#early().byName.get(name)
+    const global = this.#globalsOnFirstUse().byName.get(name)
     return global?.isRemoved === true ? undefined : global
   }
 
-  /** The definition with an identifier. */
+  /** Returns the definition with a PMID. */
   definition(id: Pmid): DerivedDefinition | undefined {
-    const global = this.#early().byPmid.get(id)
+    const global = this.#globalsOnFirstUse().byPmid.get(id)
     if (global !== undefined) return global.isRemoved ? undefined : global
     return this.#own.withPmid(id)
   }
@@ -102,16 +102,16 @@ export class BoundMetrics {
   #all(): readonly DerivedDefinition[] {
     const own = this.#own.list()
     const hidden = new Set(own.map(({ name }) => name))
-    const globals = [...this.#early().byName.values()]
+    const globals = [...this.#globalsOnFirstUse().byName.values()]
     return [...globals.filter(({ name, isRemoved }) => !isRemoved && !hidden.has(name)), ...own]
   }
 
-  /** Is it to be told what is computed? */
+  /** Whether computed values are traced. */
   get isTraced(): boolean {
     return debug.derive || this.#own.controls.debugEval
   }
 
-  /** Identifier of a name; PM_ERR_NONLEAF when it is only the beginning of names; undefined when nothing has it. */
+  /** Returns the PMID of a name; PM_ERR_NONLEAF for a non-leaf; undefined for an unknown name. */
   lookup(name: string): Outcome<Pmid> | undefined {
     const definition = this.#find(name)
     if (definition !== undefined) return definition.pmid
@@ -122,8 +122,8 @@ export class BoundMetrics {
   }
 
   /**
-   * Names at and below a node of all metrics that could be bound, in the order they were defined. Others are left alone:
-   * what they stand for would be asked of the source.
+   * Returns the names at and below a node of all metrics that can be bound, in order of definition. Metrics outside the node are not
+   * bound, because that would query the source.
    */
   async visibleNames(node: string, ask: Ask): Promise<readonly string[]> {
     const prefix = node === '' ? '' : `${node}.`
@@ -133,7 +133,7 @@ export class BoundMetrics {
     return all.filter(({ pmid }) => !isError(this.#bound.get(pmid)!)).map(({ name }) => name)
   }
 
-  /** Binds these metrics, as far as they are not yet. */
+  /** Binds these metrics unless they are bound. */
   async bindAll(ids: readonly Pmid[], ask: Ask): Promise<void> {
     await this.#bind(
       ids.map((id) => this.definition(id)).filter((found) => found !== undefined),
@@ -141,38 +141,38 @@ export class BoundMetrics {
     )
   }
 
-  /** Binds a metric of this context; returns what is wrong with it. */
+  /** Binds a metric of this context; returns the error, if any. */
   async bindOwn(definition: DerivedDefinition, ask: Ask): Promise<PcpError | undefined> {
     await this.#bind([definition], ask)
     const bound = this.#bound.get(definition.pmid)!
     return isError(bound) ? bound : undefined
   }
 
-  /** A bound metric, or PM_ERR_BADDERIVE, or PM_ERR_PMID where nothing was bound. */
+  /** Returns a bound metric, or PM_ERR_BADDERIVE, or PM_ERR_PMID if it was not bound. */
   bound(id: Pmid): Outcome<BoundMetric> {
     return this.#bound.get(id) ?? new PcpError('PM_ERR_PMID')
   }
 
-  /** Descriptor of a bound metric, or PM_ERR_BADDERIVE. */
+  /** Returns the descriptor of a bound metric, or PM_ERR_BADDERIVE. */
   desc(id: Pmid): Outcome<MetricDesc> {
     const bound = this.bound(id)
     return isError(bound) ? bound : bound.desc
   }
 
-  /** May what is bound be something else by now? Binding again finds out. */
+  /** Whether bound metrics may have changed; binding again checks them. */
   get isStale(): boolean {
-    return this.#told !== this.#heeded
+    return this.#announcedVersion !== this.#seenVersion
   }
 
-  /** Hears of changes no more, not even for questions that are on their way: the source may stay open for others. */
+  /** Unsubscribes for good, also from requests in flight, because the source may stay open for others. */
   release(): void {
-    this.#stopHearing?.()
-    this.#stopHearing = () => {}
+    this.#unsubscribe?.()
+    this.#unsubscribe = () => {}
   }
 
-  /** Unbinds what is made of metrics that are others now. One that is away stays what it was: its agent may come back. */
+  /** Unbinds metrics whose operands have changed. An unavailable operand does not count: its agent may come back. */
   async #refresh(ask: Ask): Promise<void> {
-    const told = this.#told
+    const told = this.#announcedVersion
     const others = new Set<string>()
     for (const [name, operand] of await this.#lookUp([...this.#descs.keys()], ask)) {
       if (operand.desc === undefined || isSame(operand.desc, this.#descs.get(name)?.desc)) continue
@@ -187,16 +187,17 @@ export class BoundMetrics {
         this.#bound.delete(pmid)
       }
     }
-    this.#heeded = Math.max(this.#heeded, told)
+    this.#seenVersion = Math.max(this.#seenVersion, told)
   }
 
   async #bind(definitions: readonly DerivedDefinition[], ask: Ask): Promise<void> {
-    this.#stopHearing ??= this.#source.subscribe((event) => {
-      if (event.type === 'changed' && (event.changes & OTHER_METRICS) !== 0) this.#told++
+    this.#unsubscribe ??= this.#source.subscribe((event) => {
+      if (event.type === 'changed' && (event.changes & METRICS_MAY_HAVE_CHANGED) !== 0)
+        this.#announcedVersion++
     })
     if (this.isStale) await this.#refresh(ask)
     const unbound = definitions.filter(({ pmid }) => !this.#bound.has(pmid))
-    // An alias of another derived metric has that one's descriptor, so that one comes first.
+    // An alias of another derived metric has that metric's descriptor, so that one is bound first.
     for (let i = 0; i < unbound.length; i++) {
       const { expr } = unbound[i]!
       const other = expr.kind === 'metric' ? this.#find(expr.name) : undefined
@@ -206,17 +207,17 @@ export class BoundMetrics {
     await this.#learn(new Set(unbound.flatMap(({ expr }) => [...namesIn(expr)])), ask)
     const pending = new Set(unbound.map(({ pmid }) => pmid))
     for (const definition of unbound) this.#bindOne(definition, pending)
-    // Meanwhile another question may have found that others of them are stale.
+    // Another request may have unbound some of them meanwhile.
     if (definitions.some(({ pmid }) => !this.#bound.has(pmid))) await this.#bind(definitions, ask)
   }
 
-  /** Looks names up that were not found yet. */
+  /** Looks up names that were not found yet. */
   async #learn(names: ReadonlySet<string>, ask: Ask): Promise<void> {
     const unknown = [...names].filter((name) => this.#descs.get(name)?.desc === undefined)
     for (const [name, operand] of await this.#lookUp(unknown, ask)) this.#descs.set(name, operand)
   }
 
-  /** What the source says that names are. */
+  /** Looks up names in the source. */
   async #lookUp(names: readonly string[], ask: Ask): Promise<ReadonlyMap<string, Operand>> {
     const operands = new Map<string, Operand>()
     if (names.length === 0) return operands
@@ -239,11 +240,11 @@ export class BoundMetrics {
     return operands
   }
 
-  /** Binds one metric, after those of `pending` that it stands for. */
+  /** Binds one metric, after the metric of `pending` for which it is an alias. */
   #bindOne(definition: DerivedDefinition, pending: ReadonlySet<Pmid>): void {
     const { pmid, expr } = definition
     if (this.#bound.has(pmid)) return
-    this.#bound.set(pmid, new PcpError('PM_ERR_BADDERIVE')) // what an alias of itself finds
+    this.#bound.set(pmid, new PcpError('PM_ERR_BADDERIVE')) // found by an alias of itself
     const { sameIndom } = this.#options
     const outcome = bind(expr, {
       operand: (name) => this.#operand(name, pending),
@@ -268,7 +269,7 @@ export class BoundMetrics {
     { where, why, isOperand, reason }: BindFault,
   ): BoundMetric | PcpError {
     if (this.#own.controls.optionNovalue) return described(pmid, NO_VALUES)
-    // A host without some metric is nothing to complain about: configuration files are for many hosts.
+    // A missing metric is not reported, because configuration files are used for many hosts.
     if (isOperand) return new PcpError('PM_ERR_BADDERIVE', why, { reason })
     const report = `Semantic error: derived metric ${name}: ${where}: ${why}`
     if (this.#own.withPmid(pmid) === undefined) this.#options.report?.(`${report}\n`)

@@ -1,10 +1,10 @@
-/** An expression bound to one source: every node with its descriptor. docs/derived.md */
+/** An expression bound to one source: every node with its descriptor. docs/reference/derived-metrics.md */
 import type { Pattern } from '../base/pattern.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { AggregateName, BinaryOp, RankName, UnaryName } from './expr.ts'
 import type { BinaryMeta, Meta } from './meta.ts'
 
-/** A node with its descriptor; `slot` numbers the places where something is kept from fetch to fetch. */
+/** A node with its descriptor; `slot` is the index of its state kept between fetches. */
 export type Bound =
   | { readonly kind: 'metric'; readonly meta: Meta; readonly pmid: Pmid }
   | { readonly kind: 'const'; readonly meta: Meta; readonly text: string }
@@ -25,7 +25,7 @@ export type Bound =
       readonly name: UnaryName
       readonly operand: Bound
       readonly slot: number
-      /** Of a rate: what a change a second is multiplied with. */
+      /** For rates, the factor for the change per second. */
       readonly factor: number
     }
   | {
@@ -48,8 +48,8 @@ export type Bound =
 /** A bound expression. */
 export interface Binding {
   readonly root: Bound
-  /** Metrics to fetch, each once. */
+  /** Metrics to fetch, without duplicates. */
   readonly operands: readonly Pmid[]
-  /** How many slots there are. */
+  /** Number of slots. */
   readonly slots: number
 }

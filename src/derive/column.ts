@@ -1,4 +1,4 @@
-/** The values of one node in one fetch, as columns. docs/derived.md, docs/decisions/values.md */
+/** The values of one node in one fetch, as columns. docs/reference/derived-metrics.md, docs/decisions/values.md */
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import {
@@ -15,12 +15,12 @@ import { BLOCK_HEADER, extract, extractNumber } from '../model/value-set.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
 import { isNumeric } from './meta.ts'
 
-/** Numbers: doubles while every one is exact, 64-bit integers where one is not. */
+/** Numbers: doubles while all are exact, 64-bit integers otherwise. */
 export type Numbers = Float64Array | BigInt64Array
 
 /**
- * Values of a node. Either still as they came, in `set`, or computed, in `nums`. 64-bit integers in `nums` are doubles when
- * all of them are exact; in a BigInt64Array they are the two's complement, also those of type U64.
+ * Values of a node, either unchanged in `set` or computed in `nums`. 64-bit integers in `nums` are doubles if
+ * all of them are exact; in a BigInt64Array they are in two's complement, including those of type U64.
  */
 export interface Column {
   /** Number of values, or a negative error status. */
@@ -37,37 +37,37 @@ const NO_NUMBERS = new Float64Array(0)
 const NO_BYTES = new Uint8Array(0)
 const SINGULAR: Int32Array = Int32Array.of(-1)
 const MAX_SAFE = Number.MAX_SAFE_INTEGER
-/** Bytes of a block with a number of 64 bits. */
+/** Bytes of a block with a 64-bit number. */
 const BLOCK_64 = 12
-/** Within this, the upper half of a 64-bit integer leaves it exact as a double, whatever the lower half. */
+/** Up to this upper half, a 64-bit integer is exact as a double, whatever its lower half. */
 const MOST_HIGH = 0x1f_fffe
 
-/** No values, or an error instead of them. */
+/** Returns a column without values, or with an error. */
 export function noValues(type: number, status = 0): Column {
   return { status, inst: NO_INST, type, set: undefined, nums: NO_NUMBERS }
 }
 
-/** A column of a value set. Borrows it. */
+/** Returns a column of a value set, borrowed. */
 export function columnOfSet(set: ValueSet, type: number): Column {
   return { status: set.status, inst: set.inst, type, set, nums: undefined }
 }
 
-/** A column of numbers with their instances. */
+/** Returns a column of numbers with their instances. */
 export function columnOf(type: number, inst: Int32Array, nums: Numbers): Column {
   return { status: inst.length, inst, type, set: undefined, nums }
 }
 
-/** A column of one number without instance. */
+/** Returns a column of one number without an instance. */
 export function singular(type: number, value: number): Column {
   return columnOf(type, SINGULAR, Float64Array.of(value))
 }
 
-/** Is this one of the two 64-bit integer types? */
+/** Returns whether a type is one of the 64-bit integers. */
 export function isInt64(type: number): boolean {
   return type === PM_TYPE_64 || type === PM_TYPE_U64
 }
 
-/** The numbers of a column without error. PM_ERR_CONV, PM_ERR_IPC when its set does not hold its type. */
+/** Returns the numbers of a column without error. PM_ERR_CONV and PM_ERR_IPC if its set does not match its type. */
 export function numbersOf({ nums, set, type, status }: Column): Numbers {
   if (nums !== undefined) return nums
   const count = Math.max(0, status)
@@ -88,7 +88,7 @@ export function numbersOf({ nums, set, type, status }: Column): Numbers {
   return values
 }
 
-/** Fills `values` from blocks of 64 bits; false when it takes a closer look: other blocks, integers that are no exact doubles. */
+/** Fills `values` from blocks of 64 bits; returns false for other blocks, and for integers that are not exact as doubles. */
 function readBlocks({ bytes, word }: ValueSet, type: number, values: Float64Array): boolean {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const last = bytes.byteLength - BLOCK_64
@@ -113,13 +113,13 @@ function exactNumbers(set: ValueSet, type: number): BigInt64Array {
   return values
 }
 
-/** The column with its numbers at hand, for whoever looks at it again. PM_ERR_CONV, PM_ERR_IPC as `numbersOf`. */
+/** Returns the column with decoded numbers, for repeated use. PM_ERR_CONV and PM_ERR_IPC as `numbersOf`. */
 export function decoded(column: Column): Column {
   if (column.nums !== undefined || column.status <= 0) return column
   return columnOf(column.type, column.inst, numbersOf(column))
 }
 
-/** The same integers in 64 bits. */
+/** Converts integers to 64 bits. */
 export function toBig(nums: Numbers): BigInt64Array {
   if (nums instanceof BigInt64Array) return nums
   const values = new BigInt64Array(nums.length)
@@ -127,7 +127,7 @@ export function toBig(nums: Numbers): BigInt64Array {
   return values
 }
 
-/** The `i`th number, exactly: 64-bit integers that are no safe integers are bigints. */
+/** Returns the `i`th number exactly: unsafe 64-bit integers are bigints. */
 export function exactAt(nums: Numbers, i: number, type: number): number | bigint {
   const value = nums[i]!
   if (typeof value === 'number') return value
@@ -136,7 +136,7 @@ export function exactAt(nums: Numbers, i: number, type: number): number | bigint
   return Number.isSafeInteger(number) ? number : exact
 }
 
-/** Doubles of numbers of a type; integers beyond 2^53 are rounded. */
+/** Converts numbers of a type to doubles; integers beyond 2^53 are rounded. */
 export function toDoubles(nums: Numbers, type: number): Float64Array {
   if (nums instanceof Float64Array) return nums
   const values = new Float64Array(nums.length)
@@ -144,7 +144,7 @@ export function toDoubles(nums: Numbers, type: number): Float64Array {
   return values
 }
 
-/** A column of exact values: doubles when all are safe integers. */
+/** Packs exact values: doubles if all are safe integers. */
 export function packExact(values: readonly (number | bigint)[]): Numbers {
   const doubles = new Float64Array(values.length)
   for (let i = 0; i < doubles.length; i++) {
@@ -159,7 +159,7 @@ export function packExact(values: readonly (number | bigint)[]): Numbers {
   return doubles
 }
 
-/** The values at `indices` alone. */
+/** Returns the values at `indices`. */
 export function pick(column: Column, indices: readonly number[] | Int32Array): Column {
   const count = indices.length
   if (count === column.status) return column
@@ -173,7 +173,7 @@ export function pick(column: Column, indices: readonly number[] | Int32Array): C
   return columnOfSet({ ...set, status: count, inst, word }, type)
 }
 
-/** The numbers at `indices`. */
+/** Returns the numbers at `indices`. */
 export function gather(nums: Numbers, indices: readonly number[] | Int32Array): Numbers {
   const count = indices.length
   if (nums instanceof BigInt64Array) {
@@ -186,7 +186,7 @@ export function gather(nums: Numbers, indices: readonly number[] | Int32Array): 
   return values
 }
 
-/** The same values without instances: the first one, or none. */
+/** Returns the first value, if any, without its instance. */
 export function firstOnly(column: Column): Column {
   if (column.status <= 0) return column
   const { set, nums, inst, type } = pick(column, [0])
@@ -196,7 +196,7 @@ export function firstOnly(column: Column): Column {
     : columnOfSet({ ...set, inst: SINGULAR }, type)
 }
 
-/** The value set of a column, for the metric `pmid`. */
+/** Returns a column as a value set of the metric `pmid`. */
 export function setOf(column: Column, pmid: Pmid): ValueSet {
   const { status, set, nums, inst, type } = column
   if (status <= 0 || (set === undefined && nums === undefined)) return emptySet(pmid, Math.min(0, status))
@@ -208,7 +208,7 @@ export function setOf(column: Column, pmid: Pmid): ValueSet {
     return { pmid, status, format: PM_VAL_INSITU, inst, word, bytes: NO_BYTES }
   }
   const size = type === PM_TYPE_FLOAT ? 8 : BLOCK_64
-  // One store for both: to make one costs more than to fill it.
+  // One buffer for both: allocating one costs more than filling it.
   const store = new ArrayBuffer((4 + size) * status)
   const word = new Int32Array(store, 0, status)
   const bytes = new Uint8Array(store, 4 * status)

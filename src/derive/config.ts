@@ -1,33 +1,33 @@
 /**
- * Files that define derived metrics. pmLoadDerivedConfig(3), docs/derived.md
+ * Files that define derived metrics. pmLoadDerivedConfig(3), docs/reference/derived-metrics.md
  *
  *     NAME = EXPRESSION
  *     NAME(oneline) = TEXT         NAME(helptext) = 'TEXT'
  *     # comment, where # is the first character
  *     #control NAME=VALUE,...
  *
- * A backslash at its end continues a line, a text in quotes goes on to its closing quote.
+ * A backslash at the end continues a line; text in quotes continues to the closing quote.
  */
 import { PcpError } from '../model/errors.ts'
 import { setControls } from './controls.ts'
 import { type DerivedDefinitions, type DerivedText, isDefinition, isDerivedName } from './definitions.ts'
 
-/** How to read definitions. */
+/** Options of `loadDerived`. */
 export interface LoadOptions {
   /** Name of the file, for messages. */
   readonly file?: string
-  /** Gets each message, one or several whole lines. */
+  /** Called with each message, one or more whole lines. */
   readonly report?: (text: string) => void
-  /** Controls that `#control` lines may not set. */
+  /** Controls that `#control` lines must not set. */
   readonly locked?: ReadonlySet<string>
 }
 
-/** Metrics that have their texts without being in anybody's definitions. */
+/** Predefined metrics, which have texts without a definition. */
 const EVENT_METRICS: ReadonlySet<string> = new Set(['event.flags', 'event.missed'])
 const CONTROL = '#control'
 const DEFINITION = /^\s*([^\s=(]*)\s*(\(?)/
 
-/** Adds what a configuration file defines; returns how many metrics. What is wrong is reported, and the rest goes on. */
+/** Adds the definitions of a configuration file; returns their number. Errors are reported, and the rest is loaded. */
 export function loadDerived(
   text: string,
   definitions: DerivedDefinitions,
@@ -40,7 +40,7 @@ class Loader {
   readonly #lines: string[]
   readonly #definitions: DerivedDefinitions
   readonly #options: LoadOptions
-  /** Index of the next line, and of the line that messages are about. */
+  /** Index of the next line, and of the line for messages. */
   #next = 0
   #at = 0
   #count = 0
@@ -117,7 +117,7 @@ class Loader {
     this.#report(`Error: pmRegisterDerived(${name}, ...) syntax error\n${text}\n${caret}${reason}`)
   }
 
-  /** `NAME(oneline) = TEXT`, from behind the parenthesis. */
+  /** Parses `NAME(oneline) = TEXT` after the parenthesis. */
   #describe(line: string, name: string, from: number): void {
     const attribute = /^\s*([^\s)=]*)\s*(\)?)\s*(=?)\s*/.exec(line.slice(from))!
     const [all, key, close, equals] = attribute as unknown as [string, string, string, string]
@@ -149,7 +149,7 @@ class Loader {
     }
   }
 
-  /** A text in quotes, which may go on over further lines, or else the rest of the line. */
+  /** Parses a text in quotes, which may continue on further lines, or else the rest of the line. */
   #value(rest: string): string | undefined {
     const quote = rest[0]
     if (quote !== '"' && quote !== "'") return rest.trimEnd()

@@ -1,10 +1,10 @@
-/** Controls of derived metrics: `#control` lines and PCP_DERIVED_CONTROL. pmSetDerivedControl(3), docs/derived.md */
+/** Controls of derived metrics: `#control` lines and PCP_DERIVED_CONTROL. pmSetDerivedControl(3), docs/reference/derived-metrics.md */
 import { PcpError } from '../model/errors.ts'
 import type { DerivedControls } from './definitions.ts'
 
 type Flag = 'optionNovalue' | 'debugSyntax' | 'debugSemantics' | 'debugEval'
 
-/** Names in lower case, and where each one is: limits, and what is 0 or 1. */
+/** Properties by lower-case name: limits, and flags of 0 or 1. */
 const LIMITS: ReadonlyMap<string, 'globalLimit' | 'contextLimit'> = new Map([
   ['global_limit', 'globalLimit'],
   ['context_limit', 'contextLimit'],
@@ -17,7 +17,7 @@ const FLAGS: ReadonlyMap<string, Flag> = new Map([
 ])
 
 /**
- * Sets a control. PM_ERR_ARG for an unknown name or a value it cannot have, PM_ERR_AGAIN when the environment has set it.
+ * Sets a control. PM_ERR_ARG for an unknown name or an invalid value, PM_ERR_AGAIN if the environment has set it.
  * @see pmSetDerivedControl(3)
  */
 export function setControl(
@@ -30,7 +30,7 @@ export function setControl(
   const [limit, flag] = [LIMITS.get(lower), FLAGS.get(lower)]
   if (limit === undefined && flag === undefined) throw unknownControl(name)
   if (!(flag === undefined ? value === -1 || value > 0 : value === 0 || value === 1))
-    throw new PcpError('PM_ERR_ARG', `${value} is no value of derived metric control "${name}"`)
+    throw new PcpError('PM_ERR_ARG', `${value} is not a valid value of derived metric control "${name}"`)
   if (locked.has(lower)) throw new PcpError('PM_ERR_AGAIN', `${name} is set by $PCP_DERIVED_CONTROL`)
   if (flag !== undefined) controls[flag] = value === 1
   else if (limit !== undefined) controls[limit] = value
@@ -40,7 +40,7 @@ function unknownControl(name: string): PcpError {
   return new PcpError('PM_ERR_ARG', `Unknown derived metric control "${name}"`)
 }
 
-/** The value of a control. PM_ERR_ARG for an unknown one. @see pmGetDerivedControl(3) */
+/** Returns the value of a control. PM_ERR_ARG for an unknown one. @see pmGetDerivedControl(3) */
 export function getControl(controls: DerivedControls, name: string): number {
   const lower = name.toLowerCase()
   const key = LIMITS.get(lower) ?? FLAGS.get(lower)
@@ -48,7 +48,7 @@ export function getControl(controls: DerivedControls, name: string): number {
   return Number(controls[key])
 }
 
-/** Sets the controls in a list such as `global_limit=5,option_novalue=1`; `report` gets a line for each that is wrong. */
+/** Sets the controls of a list such as `global_limit=5,option_novalue=1`; `report` is called with a line for each error. */
 export function setControls(
   controls: DerivedControls,
   list: string | undefined,

@@ -1,4 +1,4 @@
-/** Definitions of derived metrics: names, expressions and texts. pmRegisterDerived(3), pmAddDerived(3), docs/derived.md */
+/** Definitions of derived metrics: names, expressions and texts. pmRegisterDerived(3), pmAddDerived(3), docs/reference/derived-metrics.md */
 import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { clusterOf, DOMAIN_RESERVED, domainOf, itemOf, type Pmid, pmid } from '../model/ids.ts'
@@ -6,7 +6,7 @@ import type { Expr, SyntaxFault } from './expr.ts'
 import { isFault, parseExpr } from './parse.ts'
 import { traceDefinition } from './trace.ts'
 
-/** One derived metric as it was defined; what it is over a source is known once it is bound. */
+/** One derived metric as defined; it has a descriptor only once it is bound to a source. */
 export interface DerivedDefinition {
   readonly name: string
   readonly pmid: Pmid
@@ -15,35 +15,35 @@ export interface DerivedDefinition {
   readonly expr: Expr
   oneline: string | undefined
   help: string | undefined
-  /** Was it removed since? Contexts that know it then no longer do. */
+  /** Whether it has been removed; contexts then ignore it. */
   isRemoved: boolean
 }
 
-/** What holds for definitions and binding. @see pmSetDerivedControl(3) */
+/** Settings of definition and binding. @see pmSetDerivedControl(3) */
 export interface DerivedControls {
-  /** How many global definitions there may be, -1 for no limit. */
+  /** Most global definitions, -1 for no limit. */
   globalLimit: number
-  /** How many definitions of one context there may be, -1 for no limit. */
+  /** Most definitions of one context, -1 for no limit. */
   contextLimit: number
-  /** A metric that cannot be bound has no values, instead of being an error. */
+  /** A metric that cannot be bound has no values instead of an error. */
   optionNovalue: boolean
-  /** Tell about expressions as they are read, bound, computed; `-D derive` asks for all three. */
+  /** Traces parsing, binding and evaluation; `-D derive` enables all three. */
   debugSyntax: boolean
   debugSemantics: boolean
   debugEval: boolean
 }
 
-/** Which of a metric's texts. */
+/** Kind of help text. */
 export type DerivedText = 'oneline' | 'help'
 
-/** Legal names; that the last component may be missing is a habit of the reference's. */
+/** Valid names; like the reference, it allows a missing last component. */
 const NAME = /^[A-Za-z][A-Za-z0-9_]*(?:\.[A-Za-z][A-Za-z0-9_]*)*\.?$/
 const MAX_ITEM = 1023
 const MAX_CLUSTER = 2047
-/** event.flags and event.missed have the first two identifiers. */
+/** Identifiers used by event.flags and event.missed. */
 const TAKEN = 2
 
-/** Controls as they are unless set: no limits. */
+/** Returns the default controls: no limits. */
 export function defaultControls(): DerivedControls {
   return {
     globalLimit: -1,
@@ -55,19 +55,19 @@ export function defaultControls(): DerivedControls {
   }
 }
 
-/** May a derived metric have this name? */
+/** Returns whether a derived metric may have this name. */
 export function isDerivedName(name: string): boolean {
   return NAME.test(name)
 }
 
-/** Is this the identifier of a derived metric? That of one recorded in an archive is not: its values are there. */
+/** Returns whether a PMID is that of a derived metric, not of one recorded in an archive, which has values there. */
 export function isDerivedPmid(id: Pmid): boolean {
   return domainOf(id) === DOMAIN_RESERVED && itemOf(id) !== 0 && clusterOf(id) <= MAX_CLUSTER
 }
 
 /**
- * The definitions of one scope: those of the whole process, which are bound in each context when it is opened, or those of
- * one context. Identifiers of removed metrics are not given out again.
+ * The definitions of one scope: global ones, which each context binds when it is opened, or those of one context.
+ * Identifiers of removed metrics are not reused.
  */
 export class DerivedDefinitions {
   readonly scope: 'global' | 'context'
@@ -82,29 +82,29 @@ export class DerivedDefinitions {
     this.#used = scope === 'global' ? TAKEN : 0
   }
 
-  /** All definitions in their order, as they are now. */
+  /** Returns a copy of all definitions in order. */
   list(): readonly DerivedDefinition[] {
     return [...this.#byName.values()]
   }
 
-  /** How many there are. */
+  /** Number of definitions. */
   get size(): number {
     return this.#byName.size
   }
 
-  /** The definition of a name. */
+  /** Returns the definition of a name. */
   get(name: string): DerivedDefinition | undefined {
     return this.#byName.get(name)
   }
 
-  /** The definition with an identifier. */
+  /** Returns the definition with a PMID. */
   withPmid(id: Pmid): DerivedDefinition | undefined {
     return this.#byPmid.get(id)
   }
 
   /**
-   * Defines a metric, or says where and why not: the expression is none, the name is taken, a limit is reached. Whether it
-   * means something is known when it is bound. PM_ERR_NAME for what can be no name.
+   * Defines a metric, or returns the fault: the expression is invalid, the name exists, or a limit is reached. Binding finds other errors.
+   * PM_ERR_NAME for an invalid name.
    */
   add(name: string, text: string): DerivedDefinition | SyntaxFault {
     const outcome = this.#add(name, text)
@@ -136,16 +136,16 @@ export class DerivedDefinitions {
     return definition
   }
 
-  /** Gives a metric a text. PM_ERR_NAME when it is not defined here, PM_ERR_TEXT when it has one. @see pmAddDerivedText(3) */
+  /** Sets a text of a metric. PM_ERR_NAME if it is not defined here, PM_ERR_TEXT if it has one. @see pmAddDerivedText(3) */
   setText(name: string, level: DerivedText, text: string): void {
     const definition = this.#byName.get(name)
     if (definition === undefined) throw new PcpError('PM_ERR_NAME', `Unknown derived metric: "${name}"`)
     if (definition[level] !== undefined)
-      throw new PcpError('PM_ERR_TEXT', `Derived metric "${name}" has a ${level} text already`)
+      throw new PcpError('PM_ERR_TEXT', `Derived metric "${name}" already has a ${level} text`)
     definition[level] = text
   }
 
-  /** Forgets a definition; false when there is none. @see pmUnregisterDerived(3) */
+  /** Removes a definition; returns false if it does not exist. @see pmUnregisterDerived(3) */
   remove(name: string): boolean {
     const definition = this.#byName.get(name)
     if (definition === undefined) return false
@@ -155,12 +155,12 @@ export class DerivedDefinitions {
   }
 }
 
-/** Is this a definition, not a fault? */
+/** Returns whether defining succeeded. */
 export function isDefinition(outcome: DerivedDefinition | SyntaxFault): outcome is DerivedDefinition {
   return 'pmid' in outcome
 }
 
-/** A fault in an expression as the reference prints it, on lines of their own: headline, expression, caret, reason. */
+/** Formats a fault in an expression as the reference does, in four lines: headline, expression, caret, reason. */
 export function faultText(headline: string, text: string, { offset, why }: SyntaxFault): string {
   const caret = `${' '.repeat(Math.abs(offset))}^`
   return `${headline}\n${text}\n${caret}\n${why === undefined ? '' : `${why}\n`}`

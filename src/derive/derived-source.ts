@@ -1,4 +1,4 @@
-/** Derived metrics over any source: their names, descriptors, texts and values beside the source's own. docs/derived.md */
+/** Adds derived metrics to a source: names, descriptors, texts and values. docs/reference/derived-metrics.md */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
@@ -18,53 +18,53 @@ import {
 import { withEventMetrics } from './event-metrics.ts'
 import { fetchDerived, Histories } from './fetch.ts'
 import type { SameIndom } from './meta.ts'
+import { Mutex } from './mutex.ts'
 import { mergedChildren, mergedTraverse } from './names.ts'
-import { Turns } from './turns.ts'
 
-/** What a layer of derived metrics may be given. */
+/** Options of a layer of derived metrics. */
 export interface DerivedOptions {
-  /** Metrics of this layer alone; kept by whoever opens the source again. */
+  /** Metrics of this layer only; the caller keeps them to reopen the source. */
   readonly own?: DerivedDefinitions
   /** Controls of both scopes; default: no limits. */
   readonly controls?: DerivedControls
-  /** Are these two instance domains, which differ, to be taken for the same? Default: no. */
+  /** Returns whether two different instance domains are equivalent. Default: never. */
   readonly sameIndom?: SameIndom
-  /** Gets a line for each global metric that has no meaning over this source. */
+  /** Called with a line for each global metric that cannot be bound to this source. */
   readonly report?: (text: string) => void
-  /** Has `event.flags` and `event.missed` as well, which name the fields of event records in every context. Default false. */
+  /** Adds `event.flags` and `event.missed`, the names of fields of event records. Default false. */
   readonly hasEvents?: boolean
 }
 
-/** What a derived metric is computed from. */
+/** Operands of a derived metric. */
 export interface DerivedOperands {
-  /** Metrics that are not derived, each once. */
+  /** Metrics that are not derived, without duplicates. */
   readonly ids: readonly Pmid[]
-  /** Does it compare with the fetch before, as `rate` and `delta` do? */
+  /** Whether values depend on the previous fetch, as those of `rate` and `delta` do. */
   readonly isSequential: boolean
 }
 
 /** A source with derived metrics. */
 export interface DerivedSource extends MetricSource {
-  /** The definitions of this layer alone. */
+  /** The definitions of this layer only. */
   readonly own: DerivedDefinitions
   /**
-   * Defines a metric of this layer and binds it at once. PM_ERR_BADDERIVE with a message of several lines that points at
-   * what is wrong; its cause, if any, is the line for a metric of every context. @see pmAddDerivedMetric(3)
+   * Defines a metric of this layer and binds it immediately. PM_ERR_BADDERIVE with a message of several lines that points at
+   * the error; its cause, if any, is the line for a global metric. @see pmAddDerivedMetric(3)
    */
   define(name: string, text: string, ask: Ask): Promise<Pmid>
-  /** Returns what a derived metric is computed from; undefined for any other, and before it is bound. */
+  /** Returns the operands of a derived metric; undefined for other metrics, and before it is bound. */
   operandsOf(id: Pmid): DerivedOperands | undefined
-  /** Forgets what `delta` and `rate` compare with: of one requester, or of all. */
+  /** Forgets the previous values of `delta` and `rate`, of one requester or of all. */
   forget(requester?: Requester): void
-  /** Is a fetch of derived metrics of this requester on its way? Those asked for meanwhile come after it. */
+  /** Returns whether a fetch of derived metrics by this requester is in progress; further ones are queued. */
   isFetching(requester: Requester): boolean
-  /** Hears the source no more: it may stay open for others. */
+  /** Unsubscribes from the source, which may stay open for others. */
   release(): void
 }
 
 /**
- * Adds the metrics of `globals`, as they are defined now, to what a source knows; a function is asked for them when they are
- * first needed. Real metrics win over derived ones of the same name.
+ * Adds the metrics of `globals`, as defined now, to a source; if it is a function, it is called on first use.
+ * Real metrics take precedence over derived ones of the same name.
  */
 export function withDerived(
   source: MetricSource,
@@ -78,11 +78,11 @@ export function withDerived(
 
 class DerivedLayer extends SourceLayer implements DerivedSource {
   readonly own: DerivedDefinitions
-  /** The source without event metrics, which are among the derived ones by their identifiers. */
+  /** The source below, without event metrics, whose PMIDs are those of derived metrics. */
   readonly #below: MetricSource
   readonly #metrics: BoundMetrics
   readonly #histories = new Histories()
-  readonly #turns = new Turns()
+  readonly #turns = new Mutex()
 
   constructor(source: MetricSource, globals: () => readonly DerivedDefinition[], options: DerivedOptions) {
     super(options.hasEvents === true ? withEventMetrics(source) : source)
@@ -100,7 +100,7 @@ class DerivedLayer extends SourceLayer implements DerivedSource {
       })
     const fault = await this.#metrics.bindOwn(outcome, ask)
     if (fault === undefined) return outcome.pmid
-    // As with the reference the name stays: its descriptor says what it is.
+    // As in the reference the name stays; its descriptor is the error.
     const { message: why, cause, reason = 'unbound' } = fault
     throw new PcpError('PM_ERR_BADDERIVE', faultText(headline('Semantic'), text, { offset: 0, why }), {
       cause,
@@ -126,7 +126,7 @@ class DerivedLayer extends SourceLayer implements DerivedSource {
 
   override async traverse(name: string, ask: Ask): Promise<readonly string[]> {
     const names = await this.#metrics.visibleNames(name, ask)
-    // A metric without meaning is not come across, but who names it hears what is wrong with it.
+    // A traversal skips a metric that cannot be bound, but naming it reports the error.
     const isNamed = typeof this.#metrics.lookup(name) === 'number' && !names.includes(name)
     return mergedTraverse(name, isNamed ? [...names, name] : names, () => this.source.traverse(name, ask))
   }
@@ -144,7 +144,7 @@ class DerivedLayer extends SourceLayer implements DerivedSource {
     return definition === undefined ? this.source.lookupId(id, ask) : [definition.name]
   }
 
-  /** The definition with this identifier, when it is one of a derived metric. */
+  /** Returns the definition of a derived metric by PMID. */
   #definition(id: Pmid): DerivedDefinition | undefined {
     return isDerivedPmid(id) ? this.#metrics.definition(id) : undefined
   }
@@ -175,17 +175,16 @@ class DerivedLayer extends SourceLayer implements DerivedSource {
   }
 
   isFetching(requester: Requester): boolean {
-    return this.#turns.isTaken(requester)
+    return this.#turns.isLocked(requester)
   }
 
   override fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
-    // A derived metric takes several questions, between which another fetch would change what it remembers, or move on in an archive.
+    // A fetch of derived metrics makes several requests; a concurrent fetch would change their history, or the position in an archive.
     const { requester, signal } = ask
-    if (ids.some(isDerivedPmid))
-      return this.#turns.take(requester, signal, () => this.#fetchDerived(ids, ask))
+    if (ids.some(isDerivedPmid)) return this.#turns.run(requester, signal, () => this.#fetchDerived(ids, ask))
     if (this.isFetching(requester))
-      return this.#turns.take(requester, signal, () => this.#below.fetch(ids, ask))
-    // Most fetches have nothing derived: they get the source's own promise rather than one more around it.
+      return this.#turns.run(requester, signal, () => this.#below.fetch(ids, ask))
+    // Most fetches have no derived metrics: they return the source's promise without another one around it.
     return this.#below.fetch(ids, ask)
   }
 

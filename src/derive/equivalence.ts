@@ -1,4 +1,4 @@
-/** Instance domains that are declared to be the same. indom.conf, docs/derived.md */
+/** Equivalent instance domains. indom.conf, docs/reference/derived-metrics.md */
 import { DOMAIN_RESERVED, domainOf, type Indom, serialOf } from '../model/ids.ts'
 import type { SameIndom } from './meta.ts'
 
@@ -6,11 +6,11 @@ const WORD = /^(\d+)\.(\d+|\*)$/
 const MAX_SERIAL = 0x3fffff
 
 /**
- * Reads lines of `DOMAIN.SERIAL` or `DOMAIN.*`, where the star stands for every serial; what is on one line is the same.
- * `#` begins a comment. `report` hears of words that are neither; they are left out.
+ * Parses lines of `DOMAIN.SERIAL` or `DOMAIN.*`, where the star matches every serial; all domains on one line are equivalent.
+ * `#` starts a comment. `report` is called with invalid words, which are skipped.
  */
 export function parseEquivalences(text: string, report?: (what: string) => void): SameIndom {
-  /** For each line the words on it, `undefined` for any serial. */
+  /** Words of each line; `undefined` matches any serial. */
   const lines: (readonly (readonly [number, number | undefined])[])[] = []
   for (const [i, line] of text.split('\n').entries()) {
     const members: (readonly [number, number | undefined])[] = []
@@ -19,7 +19,7 @@ export function parseEquivalences(text: string, report?: (what: string) => void)
       const [, domain, serial] = WORD.exec(word) ?? []
       if (Number(domain) < DOMAIN_RESERVED && (serial === '*' || Number(serial) <= MAX_SERIAL))
         members.push([Number(domain), serial === '*' ? undefined : Number(serial)])
-      else report?.(`line ${i + 1}: "${word}" is no instance domain`)
+      else report?.(`line ${i + 1}: "${word}" is not an instance domain`)
     }
     if (members.length > 0) lines.push(members)
   }

@@ -1,4 +1,4 @@
-/** Values of a bound expression from the values of its operands. docs/derived.md */
+/** Evaluates bound expressions. docs/reference/derived-metrics.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
@@ -30,22 +30,22 @@ import type { PatternWork } from './instance-patterns.ts'
 import { isNumeric } from './meta.ts'
 import { aggregate, rank } from './over-instances.ts'
 
-/** What an evaluation draws on. */
+/** Inputs of an evaluation. */
 export interface Evaluation {
   readonly timestamp: Timestamp
-  /** Values of an operand. */
+  /** Returns the values of an operand. */
   readonly setOf: (pmid: Pmid) => ValueSet
-  /** Names of a domain's instances by identifier; what is missing has none. */
+  /** Returns names of a domain's instances by id; unknown instances are missing. */
   readonly namesOf: (indom: number) => ReadonlyMap<number, string>
-  /** The instances of a domain that the profile wants, or why nobody knows them. */
+  /** Returns the instances of a domain that the profile includes, or the error. */
   readonly instancesOf: (indom: number) => Outcome<Int32Array>
-  /** What patterns have to do with all of a fetch. */
+  /** Limits the work of patterns in one fetch. */
   readonly patterns: PatternWork
-  /** What each slot remembers; written to. */
+  /** State of each slot; modified. */
   readonly slots: (Previous | undefined)[]
 }
 
-/** Values of a node. Errors about the values of an operand are the column's status; nothing is thrown. */
+/** Evaluates a node. Errors of operands' values become the column's status; nothing is thrown. */
 export function evaluate(node: Bound, evaluation: Evaluation): Column {
   try {
     return valuesOf(node, evaluation)
@@ -94,7 +94,7 @@ function constant(type: number, indom: number, text: string, evaluation: Evaluat
   return columnOf(type, inst, new Float64Array(inst.length).fill(value))
 }
 
-/** The text of a constant is a whole number of at most 32 bits unless it is a real one. */
+/** Converts a constant: unless it is a real number, its text is an integer of at most 32 bits. */
 function constantOf(type: number, value: number): number {
   if (type === PM_TYPE_DOUBLE) return value
   if (type === PM_TYPE_FLOAT) return Math.fround(value)
@@ -188,7 +188,7 @@ function rescale(column: Column, from: number, to: number): Column {
       values.push(convScale(type, exactAt(nums, i, type), from, to))
       kept.push(i)
     } catch {
-      // a value that does not fit its type in the new scale is left out
+      // Skips a value that does not fit its type in the new scale.
     }
   }
   return columnOf(
@@ -230,15 +230,15 @@ function matching(node: Bound & { kind: 'match' }, column: Column, evaluation: E
   return pick(column, kept)
 }
 
-/** An external name up to its first blank. */
+/** Returns an external name up to its first blank. */
 function firstWord(name: string): string {
   const end = name.indexOf(' ')
   return end < 0 ? name : name.slice(0, end)
 }
 
 /**
- * Each instance has the value of the branch that the guard chooses for it; one that has none there, or no guard, is left
- * out. A branch without any values, unless it is `novalue()`, leaves nothing at all.
+ * Gives each instance the value of the branch that its guard selects; instances without a value there, or without a guard, are
+ * skipped. If a branch is empty, and not `novalue()`, the result is empty.
  */
 function ternary(node: Bound & { kind: 'ternary' }, evaluation: Evaluation): Column {
   const guard = evaluate(node.guard, evaluation)
@@ -258,7 +258,7 @@ function ternary(node: Bound & { kind: 'ternary' }, evaluation: Evaluation): Col
   return merged(type, guard.inst, (i) => (isTrue(truth[i]!) ? ofA : ofB))
 }
 
-/** Has a branch no values, though it is not `novalue()`? */
+/** Returns whether a branch is empty, but not `novalue()`. */
 function isEmpty(node: Bound, { status }: Column): boolean {
   return status === 0 && !(node.kind === 'none' && node.isNovalue)
 }
@@ -266,7 +266,7 @@ function isEmpty(node: Bound, { status }: Column): boolean {
 interface Branch {
   readonly column: Column
   readonly isSingular: boolean
-  /** Where each instance is. */
+  /** Index of each instance. */
   readonly places: ReadonlyMap<number, number>
 }
 
@@ -277,7 +277,7 @@ function branchOf({ meta }: Bound, column: Column): Branch {
   return { column, isSingular, places }
 }
 
-/** For each instance the value of the branch chosen for it. */
+/** Returns the value of the selected branch for each instance. */
 function merged(type: number, insts: Int32Array, choose: (i: number) => Branch): Column {
   const kept: number[] = []
   const values: Value[] = []

@@ -1,9 +1,9 @@
-/** The two metrics every context has besides those of its source: they name the fields of event records. pmUnpackEventRecords(3) */
+/** The two metrics of every context that name the fields of event records. pmUnpackEventRecords(3) */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { DOMAIN_RESERVED, domainOf, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
 import { LABEL_CLUSTER, LABEL_DOMAIN, LABEL_ITEM } from '../model/labels.ts'
-import { layer } from '../model/layer.ts'
+import { overrideSource } from '../model/layer.ts'
 import type { LabelQuery, MetricSource, TextQuery } from '../model/source.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../model/types.ts'
 import { emptySet } from '../model/values.ts'
@@ -23,7 +23,7 @@ const EVENT_METRICS: ReadonlyMap<string, EventMetric> = new Map([
     {
       pmid: pmid(DOMAIN_RESERVED, 0, 1),
       oneline: 'Flags of an event record',
-      help: 'Stands for the flags of an event record when the record is unpacked into values: point,\nstart, end, id, parent and missed. It has no value of its own.',
+      help: 'Names the flags of an event record when the record is unpacked into values: point,\nstart, end, id, parent and missed. It never has values itself.',
     },
   ],
   [
@@ -31,7 +31,7 @@ const EVENT_METRICS: ReadonlyMap<string, EventMetric> = new Map([
     {
       pmid: pmid(DOMAIN_RESERVED, 0, 2),
       oneline: 'Number of event records that were lost',
-      help: 'Stands for the number of event records that could not be kept until they were asked for,\nwhere a record says that others are missing. It has no value of its own.',
+      help: 'Names the number of lost event records, which were discarded before a client\nfetched them, when a record of them is unpacked. It never has values itself.',
     },
   ],
 ])
@@ -44,9 +44,9 @@ function descOf(id: Pmid): MetricDesc | undefined {
   return { pmid: id, type: PM_TYPE_U32, indom: PM_INDOM_NULL, sem: PM_SEM_DISCRETE, units: 0 }
 }
 
-/** Adds `event.flags` and `event.missed` to what a source knows. Their names come after the source's own. */
+/** Adds `event.flags` and `event.missed` to a source. Their names follow the source's own. */
 export function withEventMetrics(source: MetricSource): MetricSource {
-  return layer(source, {
+  return overrideSource(source, {
     children: async (name, ask) =>
       EVENT_METRICS.has(name) ? [] : mergedChildren(name, NAMES, () => source.children(name, ask)),
     traverse: async (name, ask) =>
@@ -67,7 +67,7 @@ export function withEventMetrics(source: MetricSource): MetricSource {
     labels: async (query, ask) => (isOwnLabel(query) ? [] : source.labels(query, ask)),
     fetch: async (ids, ask) => {
       const others = ids.filter((id) => !nameOf.has(id))
-      // Sources refuse a fetch of nothing: then one of these metrics is fetched, and its answer dropped.
+      // Sources reject an empty fetch, so one of these metrics is fetched and its answer dropped.
       const result = await source.fetch(others.length === 0 ? ids.slice(0, 1) : others, ask)
       let next = 0
       return { ...result, sets: ids.map((id) => (nameOf.has(id) ? emptySet(id) : result.sets[next++]!)) }
@@ -75,7 +75,7 @@ export function withEventMetrics(source: MetricSource): MetricSource {
   })
 }
 
-/** Answers for each item: `own` or, where that is undefined, `ask`, which gets all such items together. */
+/** Returns `own` of each item or, if that is undefined, the answer of `ask`, which is called once with all such items. */
 async function besides<I, O>(
   items: readonly I[],
   own: (item: I) => O | undefined,
@@ -93,7 +93,7 @@ function ownText(query: TextQuery): string | undefined {
   return name === undefined ? undefined : EVENT_METRICS.get(name)![query.level]
 }
 
-/** Is this about the domain of the event metrics, which no agent has? */
+/** Returns whether a query concerns the domain of the event metrics, which no agent has. */
 function isOwnLabel({ level, id }: LabelQuery): boolean {
   if (level === LABEL_DOMAIN) return id === DOMAIN_RESERVED
   return (level === LABEL_CLUSTER || level === LABEL_ITEM) && domainOf(id) === DOMAIN_RESERVED

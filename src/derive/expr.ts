@@ -1,20 +1,20 @@
-/** The tree of a derived metric's expression. docs/derived.md, pmRegisterDerived(3) */
+/** Syntax tree of a derived metric's expression. docs/reference/derived-metrics.md, pmRegisterDerived(3) */
 import type { Pattern } from '../base/pattern.ts'
 
-/** Operators with two sides. */
+/** Binary operators. */
 export type BinaryOp = '+' | '-' | '*' | '/' | '<' | '<=' | '==' | '>=' | '>' | '!=' | '&&' | '||'
 
-/** Functions that make one value of a metric's instances; `count` answers even when there are none. */
+/** Functions that aggregate the instances of a metric; `count` has a value even without any. */
 export type AggregateName = 'avg' | 'count' | 'max' | 'min' | 'sum'
 
 /** Functions of one expression. */
 export type UnaryName = 'delta' | 'rate' | 'instant' | 'scalar'
 
-/** Functions of a number and an expression, over instances; the reference has none of them. */
+/** Functions of a number and an expression, over instances; not in the reference. */
 export type RankName = 'topk' | 'bottomk' | 'quantile'
 
-/** What `mkconst` and `novalue` say of themselves; what is absent comes from `meta` or is a default. */
-export interface StatedMeta {
+/** Properties given in `mkconst` and `novalue`; missing ones come from `meta` or are defaults. */
+export interface ExplicitMeta {
   /** PM_TYPE_*. */
   readonly type?: number
   /** PM_SEM_*. */
@@ -22,11 +22,11 @@ export interface StatedMeta {
   /** Units word. */
   readonly units?: number
   readonly indom?: number
-  /** A metric whose descriptor gives what is not said. */
+  /** A metric whose descriptor provides missing properties. */
   readonly meta?: string
 }
 
-/** A number in an expression, as written: integers are exact, reals doubles. */
+/** A number in an expression: integers are exact, others doubles. */
 export interface NumberExpr {
   readonly kind: 'number'
   readonly text: string
@@ -37,8 +37,8 @@ export interface NumberExpr {
 export type Expr =
   | NumberExpr
   | { readonly kind: 'metric'; readonly name: string }
-  | { readonly kind: 'const'; readonly value: NumberExpr; readonly stated: StatedMeta }
-  | { readonly kind: 'novalue'; readonly stated: StatedMeta }
+  | { readonly kind: 'const'; readonly value: NumberExpr; readonly stated: ExplicitMeta }
+  | { readonly kind: 'novalue'; readonly stated: ExplicitMeta }
   | { readonly kind: 'anon'; readonly type: number }
   | { readonly kind: 'defined'; readonly name: string }
   | { readonly kind: 'negate' | 'not'; readonly operand: Expr }
@@ -51,11 +51,11 @@ export type Expr =
   | { readonly kind: 'instance'; readonly instance: string; readonly operand: Expr }
   | { readonly kind: 'match'; readonly pattern: Pattern; readonly isNegated: boolean; readonly operand: Expr }
 
-/** Where a text stops being an expression, and why. */
+/** Position and reason of a syntax error. */
 export interface SyntaxFault {
-  /** Index of the character at fault; the last one where more was expected, -1 in an empty text. */
+  /** Index of the offending character; the last one if the text is incomplete, -1 if it is empty. */
   readonly offset: number
-  /** Undefined where the reference has nothing to say either. */
+  /** Undefined where the reference gives no reason either. */
   readonly why: string | undefined
   readonly reason?: 'duplicate-name'
 }

@@ -1,7 +1,7 @@
-/** Fetches of derived metrics: their operands are fetched with the rest, and evaluated. docs/derived.md */
+/** Fetches derived metrics: fetches their operands and evaluates them. docs/reference/derived-metrics.md */
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { type Pmid, pmidStr } from '../model/ids.ts'
-import { wants } from '../model/profile.ts'
+import { includesInstance } from '../model/profile.ts'
 import type { Ask, MetricSource, Requester } from '../model/source.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
 import type { Binding } from './bound.ts'
@@ -12,14 +12,14 @@ import type { Previous } from './history.ts'
 import { PatternWork } from './instance-patterns.ts'
 import { traceValues } from './trace.ts'
 
-/** What one requester's metrics remember: it counts only for the binding it comes from. */
+/** State of one requester's metrics between fetches; valid only for the binding that made it. */
 export type History = Map<Pmid, { readonly binding: Binding; readonly slots: (Previous | undefined)[] }>
 
-/** What metrics remember for each requester. */
+/** State of metrics for each requester. */
 export class Histories {
   readonly #byClient = new Map<number, Map<number, History>>()
 
-  /** The history of a requester, made when it is first asked for. */
+  /** Returns the history of a requester, created on first use. */
   of({ client, context }: Requester): History {
     let contexts = this.#byClient.get(client)
     if (contexts === undefined) {
@@ -34,26 +34,26 @@ export class Histories {
     return history
   }
 
-  /** Forgets what one requester has, or everything. */
+  /** Forgets the state of one requester, or all. */
   forget(requester?: Requester): void {
     if (requester === undefined) this.#byClient.clear()
     else this.#byClient.get(requester.client)?.delete(requester.context)
   }
 
-  /** Forgets what a client has. */
+  /** Forgets the state of a client. */
   endClient(client: number): void {
     this.#byClient.delete(client)
   }
 }
 
-/** What is known of instances while one result is worked out. */
+/** Instances looked up for one result. */
 interface Lookups {
   readonly names: Map<number, ReadonlyMap<number, string>>
   readonly lists: Map<number, Outcome<Int32Array>>
   readonly patterns: PatternWork
 }
 
-/** Values of metrics, some of which are derived. The derived ones are bound. */
+/** Fetches metrics, some of which are derived and bound. */
 export async function fetchDerived(
   source: MetricSource,
   metrics: BoundMetrics,
@@ -67,12 +67,12 @@ export async function fetchDerived(
   for (const metric of bound.values())
     if (!isError(metric)) for (const operand of metric.binding.operands) asked.add(operand)
   const fetched = [...asked]
-  // A fetch needs a metric: where there is none, one that nobody knows brings the time alone.
+  // A fetch needs a metric: without operands, a metric unknown to the source yields only the timestamp.
   const result = await source.fetch(fetched.length === 0 ? [ids[0]!] : fetched, ask)
   const sets = new Map<Pmid, ValueSet>()
   for (const [i, id] of fetched.entries()) sets.set(id, result.sets[i]!)
   if (metrics.isStale) {
-    // The values are of other agents already. Operands that were not asked for have none this time.
+    // The values are those of the new agents already. Operands that were not fetched have no values this time.
     await metrics.bindAll(derived, ask)
     for (const id of derived) bound.set(id, metrics.bound(id))
   }
@@ -94,7 +94,7 @@ function valuesOf(
   { timestamp }: FetchResult,
   { names, lists, patterns }: Lookups,
 ): ValueSet {
-  // What has no meaning here is no metric here.
+  // A metric that cannot be bound is unknown here.
   if (isError(metric)) return emptySet(id, new PcpError('PM_ERR_PMID').status)
   const { binding } = metric
   let memory = history.get(id)
@@ -133,7 +133,7 @@ async function lookUp(
   return lookups
 }
 
-/** Errors that are about the domain alone. */
+/** Errors that concern the domain only. */
 const NAMELESS: ReadonlySet<string> = new Set([
   'PM_ERR_INDOM',
   'PM_ERR_INDOM_LOG',
@@ -143,7 +143,7 @@ const NAMELESS: ReadonlySet<string> = new Set([
   'PM_ERR_PMID',
 ])
 
-/** Instances without a name are left out by whoever looks at names, so a domain nobody knows has no names. */
+/** Returns the names of a domain's instances; none for an unknown domain, because instances without a name are skipped. */
 async function namesIn(source: MetricSource, indom: number, ask: Ask): Promise<ReadonlyMap<number, string>> {
   try {
     const { ids, names } = await source.instances(indom, undefined, ask)
@@ -157,7 +157,7 @@ async function namesIn(source: MetricSource, indom: number, ask: Ask): Promise<R
 async function instancesIn(source: MetricSource, indom: number, ask: Ask): Promise<Outcome<Int32Array>> {
   try {
     const { ids } = await source.instances(indom, undefined, ask)
-    return Int32Array.from(ids.filter((id) => wants(ask.requester.profile, indom, id)))
+    return Int32Array.from(ids.filter((id) => includesInstance(ask.requester.profile, indom, id)))
   } catch (error) {
     return PcpError.from(error)
   }

@@ -1,5 +1,5 @@
 /**
- * The tables of the grammar: what binds how strongly, and what cannot follow what. docs/derived.md, pmRegisterDerived(3)
+ * Tables of the grammar: precedence, and tokens that cannot follow others. docs/reference/derived-metrics.md, pmRegisterDerived(3)
  *
  *     weakest   ? :          left to right: a?b:c?d:e is (a?b:c)?d:e
  *               && ||        one level
@@ -10,19 +10,19 @@
  */
 import type { TokenKind } from './tokens.ts'
 
-/** Strength of `? :`, the weakest. */
+/** Precedence of `? :`, the weakest. */
 export const TERNARY = 1
-/** Strength of `&&` and `||`. */
+/** Precedence of `&&` and `||`. */
 export const BOOLEAN = 2
-/** Strength of `!`. */
+/** Precedence of `!`. */
 export const NOT = 3
 const RELATION = 4
-/** Strength of `+`, `-` and unary minus. */
+/** Precedence of `+`, `-` and unary minus. */
 export const SUM = 5
 const PRODUCT = 6
 
-/** How strongly an operator binds; other tokens end an expression. */
-export const STRENGTH: Readonly<Partial<Record<TokenKind, number>>> = {
+/** Precedence of operators; other tokens end an expression. */
+export const PRECEDENCE: Readonly<Partial<Record<TokenKind, number>>> = {
   '?': TERNARY,
   '&&': BOOLEAN,
   '||': BOOLEAN,
@@ -38,7 +38,7 @@ export const STRENGTH: Readonly<Partial<Record<TokenKind, number>>> = {
   '/': PRODUCT,
 }
 
-/** What the reference calls a token in its messages. */
+/** Names of tokens in the reference's messages. */
 export const TOKEN_NAMES: Readonly<Partial<Record<TokenKind, string>>> = {
   '+': 'PLUS',
   '-': 'MINUS',
@@ -54,20 +54,20 @@ export const TOKEN_NAMES: Readonly<Partial<Record<TokenKind, string>>> = {
   '||': 'OR',
 }
 
-/** What nobody can begin with, but the reference looks one token further before it says so. */
-export const NO_BEGINNING: ReadonlySet<TokenKind> = new Set<TokenKind>(
+/** Tokens that cannot start an expression, but which the reference reports only after reading one more token. */
+export const INVALID_AT_START: ReadonlySet<TokenKind> = new Set<TokenKind>(
   (['+', '*', '/', ')', '<', '<=', '==', '>=', '>', '!=', '&&', '||', '?', ':'] as const).slice(),
 )
-/** After a name these make no sense at once; other tokens first end the expression that the name is. */
+/** Tokens that are an error immediately after a name; others first end the expression that consists of the name. */
 export const NOT_AFTER_NAME: ReadonlySet<TokenKind> = new Set<TokenKind>(
   (['name', 'integer', 'real', 'string', 'function', 'key', 'pattern', '!', '='] as const).slice(),
 )
-/** What may stand for the value of a stated property. */
+/** Tokens allowed as the value of a property. */
 export const VALUE_KINDS: ReadonlySet<TokenKind> = new Set<TokenKind>(
   (['integer', 'real', 'name', 'string'] as const).slice(),
 )
 
-/** What `anon()` may be given, by type code. */
+/** Types allowed in `anon()`, by type code. */
 export const ANON_TYPES: readonly string[] = ['32', 'U32', '64', 'U64', 'FLOAT', 'DOUBLE'].map(
   (name) => `PM_TYPE_${name}`,
 )

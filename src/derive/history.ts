@@ -1,27 +1,27 @@
-/** What derived metrics remember from one fetch to the next: for each requester and each `delta` and `rate`. docs/derived.md */
+/** State of `delta` and `rate` between fetches, for each requester. docs/reference/derived-metrics.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import { PM_SEM_COUNTER, PM_TYPE_DOUBLE } from '../model/types.ts'
 import { differences } from './arithmetic.ts'
 import { type Column, columnOf, gather, noValues, numbersOf, toDoubles } from './column.ts'
 
-/** The operand's values at the latest fetch. */
+/** The operand's values in the previous fetch. */
 export interface Previous {
   readonly timestamp: Timestamp
   readonly column: Column
 }
 
-/** What a change needs to know besides the two columns. */
+/** Parameters of a change. */
 export interface ChangeRule {
   readonly name: 'delta' | 'rate'
   /** Type of the result. */
   readonly type: number
-  /** Semantics of the operand: a counter that went back has no rate. */
+  /** Semantics of the operand: a counter that decreased has no rate. */
   readonly sem: number
-  /** What a change a second is multiplied with. */
+  /** Factor for the change per second. */
   readonly factor: number
 }
 
-/** Change of each instance that had a value before as well. */
+/** Returns the change of each instance that also had a value before. */
 export function change(
   column: Column,
   timestamp: Timestamp,
@@ -35,7 +35,7 @@ export function change(
   const now = places === undefined ? numbersOf(column) : gather(numbersOf(column), places.left)
   const old = places === undefined ? numbersOf(before.column) : gather(numbersOf(before.column), places.right)
   const elapsed = seconds(before.timestamp, timestamp)
-  // The same moment again tells nothing about a rate.
+  // Two samples at the same time have no rate.
   if (rule.name === 'rate' && elapsed === 0) return noValues(rule.type)
   const grown = differences(now, old, column.type)
   if (rule.name === 'delta') return columnOf(rule.type, inst, grown)
@@ -61,7 +61,7 @@ function seconds(from: Timestamp, to: Timestamp): number {
   return to.sec - from.sec + (to.nsec - from.nsec) / 1e9
 }
 
-/** Where instances of both columns are, in the left one's order; undefined when the columns are the same. */
+/** Returns the indices of instances in both columns, in the left one's order; undefined if the columns are equal. */
 export function commonPlaces(
   left: Int32Array,
   right: Int32Array,
@@ -86,7 +86,7 @@ function sameInstances(a: Int32Array, b: Int32Array): boolean {
   return true
 }
 
-/** The instances at `places`. */
+/** Returns the instances at `places`. */
 export function gatherInst(inst: Int32Array, places: readonly number[]): Int32Array {
   const picked = new Int32Array(places.length)
   for (let i = 0; i < picked.length; i++) picked[i] = inst[places[i]!]!

@@ -1,22 +1,22 @@
-/** Which instances patterns choose: each name is tried once, and no fetch has to do more than so much. docs/derived.md */
+/** Instances selected by patterns: results are cached by name, and the work of one fetch is bounded. docs/reference/derived-metrics.md */
 import type { Pattern } from '../base/pattern.ts'
 import { PcpError } from '../model/errors.ts'
 
-/** Steps of patterns times characters of names that one fetch may take: a tenth of a second, of patterns made for it. */
+/** Most work of one fetch, in pattern steps times characters of names: a tenth of a second for malicious patterns. */
 const MOST_WORK = 20_000_000
-/** What a character costs besides, in steps. */
+/** Fixed cost of a character, in steps. */
 const STEPS_OF_A_CHARACTER = 30
-/** Names that are remembered of one pattern. */
+/** Most names cached for one pattern. */
 const MOST_NAMES = 10_000
 
-/** What patterns said of names: they are the same at most fetches. */
+/** Cached results: most fetches have the same names. */
 const verdicts = new WeakMap<Pattern, Map<string, boolean>>()
 
-/** The work that patterns have with one fetch. */
+/** Bounds the work of patterns in one fetch. */
 export class PatternWork {
   #left: number = MOST_WORK
 
-  /** Is the pattern found in the name? ETIMEDOUT when there was too much to do: the next fetch begins where this one ended. */
+  /** Returns whether a pattern matches a name. ETIMEDOUT if the bound is exceeded; the next fetch continues where this one ended. */
   test(pattern: Pattern, name: string): boolean {
     let known = verdicts.get(pattern)
     if (known === undefined) {

@@ -1,4 +1,4 @@
-/** What a derived value is: type, domain, semantics and units of each operation. docs/derived.md */
+/** Types, domains, semantics and units of derived values. docs/reference/derived-metrics.md */
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import {
   PM_SEM_COUNTER,
@@ -18,7 +18,7 @@ export interface Meta {
   readonly units: number
 }
 
-/** What the rules of an operation look at besides the descriptor. */
+/** An operand as the rules see it. */
 export interface Side {
   readonly meta: Meta
   /** A number, or `mkconst`. */
@@ -27,40 +27,40 @@ export interface Side {
   readonly isBare: boolean
 }
 
-/** A value times or divided by a factor, because its side is in a smaller scale than the result. */
+/** A multiplication or division of one side's values, if its scale is smaller than the result's. */
 export interface Scaling {
   readonly factor: number
   readonly divides: boolean
 }
 
-/** What an operation needs to know besides its operands. */
+/** Result of applying the rules to an operation. */
 export interface BinaryMeta {
   readonly meta: Meta
-  /** The type both sides are converted to first. */
+  /** Type to which both sides are converted first. */
   readonly operandType: number
   readonly left: readonly Scaling[]
   readonly right: readonly Scaling[]
 }
 
-/** Is this domain the same as that, or declared to be? */
+/** Returns whether two domains are equal or declared equivalent. */
 export type SameIndom = (a: number, b: number) => boolean
 
-/** Is this one of the six types that arithmetic knows? */
+/** Returns whether a type is one of the six numeric types. */
 export function isNumeric(type: number): boolean {
   return type >= 0 && type <= PM_TYPE_DOUBLE
 }
 
-/** Is this operator `+ - * /`? */
+/** Returns whether an operator is `+ - * /`. */
 export function isArithmetic(op: BinaryOp): boolean {
   return op === '+' || op === '-' || op === '*' || op === '/'
 }
 
-/** Is this operator `&&` or `||`? */
+/** Returns whether an operator is `&&` or `||`. */
 export function isBoolean(op: BinaryOp): boolean {
   return op === '&&' || op === '||'
 }
 
-/** Descriptor and scaling of `left op right`, or why there is none, in the reference's words. */
+/** Returns descriptor and scaling of `left op right`, or the reference's message if it is invalid. */
 export function binaryMeta(op: BinaryOp, left: Side, right: Side, sameIndom: SameIndom): BinaryMeta | string {
   const [l, r] = [left.meta, right.meta]
   const sem = binarySemantics(op, left, right)
@@ -98,7 +98,7 @@ function binarySemantics(op: BinaryOp, left: Side, right: Side): number | string
   return left.isConstant ? r.sem : l.sem
 }
 
-/** A counter can be multiplied, divided and compared only with what has no dimension, or with counters. */
+/** A counter can be multiplied with, divided by and compared with only dimensionless values or counters. */
 function mixedFault(op: BinaryOp, l: Meta, r: Meta): string | undefined {
   const isLeftCounter = l.sem === PM_SEM_COUNTER
   if (isBoolean(op) || isLeftCounter === (r.sem === PM_SEM_COUNTER)) return undefined
@@ -108,7 +108,7 @@ function mixedFault(op: BinaryOp, l: Meta, r: Meta): string | undefined {
     : `Non-counter and not dimensionless for ${isLeftCounter ? 'right' : 'left'} operand`
 }
 
-/** Counts and what has no dimension go together. */
+/** Counts and dimensionless values are compatible. */
 function countLike(units: Units): boolean {
   return isDimensionless(units) || isCount(units)
 }
@@ -146,7 +146,7 @@ function binaryUnits(op: BinaryOp, left: Side, right: Side): UnitsOutcome | stri
       return 'Operands have incompatible extra units or scale'
     return scaled(left.isConstant ? r : l, l, r)
   }
-  // The reference looks at the type, meaning numbers; whole numbers of metrics pass with it, and so they do here.
+  // The reference intends to check for literal numbers but checks the type, so integers of metrics pass too, and so they do here.
   const isWaived = [left, right].some((side) => side.isBare || side.meta.type === PM_TYPE_U32)
   if (!areEqual && !isWaived) return NOT_THE_SAME
   if (areEqual && l.extraUnit !== 0 && l.extraScale !== r.extraScale)
@@ -177,10 +177,10 @@ function productUnits(op: '*' | '/', l: Units, r: Units): UnitsOutcome | string 
   )
 }
 
-/** Seconds... of the next smaller time scale in each one. */
+/** Size of each time scale in units of the next smaller one. */
 const TIME_STEPS: readonly number[] = [1, 1000, 1000, 1000, 60, 60]
 
-/** `units` in the larger scale where both sides have a dimension, and what becomes of each side's values. */
+/** Returns `units` in the larger scale where both sides have a dimension, and the scaling of each side's values. */
 function scaled(units: Units, l: Units, r: Units): UnitsOutcome {
   const left: Scaling[] = []
   const right: Scaling[] = []
@@ -216,20 +216,20 @@ function scaling(ratio: number, dimension: number): Scaling {
   return { factor: ratio ** Math.abs(dimension), divides: dimension > 0 }
 }
 
-/** Units of a rate, and what a change a second is multiplied with; undefined for times that are neither 0 nor 1. */
+/** Returns the units of a rate and the factor for the change per second; undefined for a time dimension other than 0 or 1. */
 export function rateMeta(word: number): { readonly units: number; readonly factor: number } | undefined {
   const units = unpackUnits(word)
   if (units.dimTime === 0)
     return { units: packUnits({ ...units, dimTime: -1, scaleTime: PM_TIME_SEC }), factor: 1 }
   if (units.dimTime !== 1) return undefined
-  // Step by step, as the reference does it: the last bits of a rate depend on it.
+  // Step by step as in the reference: the last bits of a rate depend on it.
   let factor = 1
   for (let i = units.scaleTime + 1; i <= PM_TIME_SEC; i++) factor /= TIME_STEPS[i]!
   for (let i = PM_TIME_SEC + 1; i <= units.scaleTime; i++) factor *= TIME_STEPS[i] ?? 1
   return { units: packUnits({ ...units, dimTime: 0, scaleTime: 0 }), factor }
 }
 
-/** May values in these units be rescaled to those? Without dimension means count. */
+/** Returns whether values can be rescaled between these units. No dimension means count. */
 export function canRescale(from: number, to: number): boolean {
   const [a, b] = [unpackUnits(from), unpackUnits(to)]
   return (

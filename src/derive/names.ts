@@ -1,8 +1,8 @@
-/** Names of derived metrics among those of a source. docs/derived.md */
+/** Merges names of derived metrics with those of a source. docs/reference/derived-metrics.md */
 import { PcpError } from '../model/errors.ts'
 import type { Child } from '../model/source.ts'
 
-/** Children of a node: the source's own, then those that only derived metrics have. PM_ERR_NAME when nobody knows the node. */
+/** Returns the children of a node: first the source's, then further ones of derived metrics. PM_ERR_NAME for an unknown node. */
 export async function mergedChildren(
   name: string,
   derived: readonly string[],
@@ -26,7 +26,7 @@ export async function mergedChildren(
   return [...found, ...own]
 }
 
-/** Leaves below a node: the source's own, then derived ones that are none of them. PM_ERR_NAME when nobody knows the node. */
+/** Returns the leaves below a node: first the source's, then further derived ones. PM_ERR_NAME for an unknown node. */
 export async function mergedTraverse(
   name: string,
   derived: readonly string[],

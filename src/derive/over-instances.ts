@@ -1,4 +1,4 @@
-/** Functions that look at all instances of an operand at once. docs/derived.md */
+/** Functions over all instances of an operand. docs/reference/derived-metrics.md */
 import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U32, PM_TYPE_U64 } from '../model/types.ts'
 import {
   type Column,
@@ -16,7 +16,7 @@ import {
 } from './column.ts'
 import type { AggregateName, RankName } from './expr.ts'
 
-/** One value of all instances. There is none for the extremes of nothing; other errors than those of `count` remain. */
+/** Aggregates all instances to one value. An empty operand has no extremes; errors are passed on except by `count`. */
 export function aggregate(name: AggregateName, column: Column): Column {
   if (name === 'count') return singular(PM_TYPE_U32, Math.max(0, column.status))
   const { type, status } = column
@@ -41,7 +41,7 @@ function wrapped(value: number, type: number): number {
   return type === PM_TYPE_U32 ? value >>> 0 : value | 0
 }
 
-/** As a double as long as it is exact on the way. */
+/** Sums as doubles while the result is exact. */
 function sumOfWide(nums: Numbers, type: number): Numbers {
   if (nums instanceof Float64Array) {
     let total = 0
@@ -57,7 +57,7 @@ function sumOfWide(nums: Numbers, type: number): Numbers {
   return BigInt64Array.of(BigInt.asIntN(64, total))
 }
 
-/** In single precision throughout, each value divided before it is added, as the reference does it. */
+/** Averages in single precision, dividing each value before it is added, as the reference does. */
 function average(values: Float64Array): number {
   const count = values.length
   let total = 0
@@ -82,8 +82,8 @@ function extreme(name: 'max' | 'min', column: Column): Column {
 }
 
 /**
- * The `by` largest or smallest values, in the operand's order; of equal ones the first. Or the value that a share `by` of
- * the values does not exceed, between two values in proportion. NaN counts in none of them.
+ * Returns the `by` largest or smallest values in the operand's order, the first ones of equal values; or the quantile `by`,
+ * interpolated between two values. NaN is ignored.
  */
 export function rank(name: RankName, by: number, column: Column): Column {
   const { status, type } = column

@@ -1,53 +1,53 @@
-/** From text to tree. docs/derived.md, pmRegisterDerived(3) */
+/** Parses expressions. docs/reference/derived-metrics.md, pmRegisterDerived(3) */
 import { compilePattern, type Pattern } from '../base/pattern.ts'
 import { PM_TYPE_DOUBLE, PM_TYPE_FLOAT, typeStr } from '../model/types.ts'
 import type {
   AggregateName,
   BinaryOp,
+  ExplicitMeta,
   Expr,
   NumberExpr,
   RankName,
-  StatedMeta,
   SyntaxFault,
   UnaryName,
 } from './expr.ts'
 import {
   ANON_TYPES,
   BOOLEAN,
-  NO_BEGINNING,
+  INVALID_AT_START,
   NOT,
   NOT_AFTER_NAME,
-  STRENGTH,
+  PRECEDENCE,
   SUM,
   TERNARY,
   TOKEN_NAMES,
   VALUE_KINDS,
 } from './grammar.ts'
-import { unitsOf, withStated } from './stated.ts'
-import { Fault, Lexer, type Token, type TokenKind } from './tokens.ts'
+import { unitsOf, withProperty } from './properties.ts'
+import { Lexer, SyntaxFaultError, type Token, type TokenKind } from './tokens.ts'
 
-/** Parts within parts as they are written. */
+/** Deepest nesting of the text. */
 const MAX_DEPTH = 1000
-/** Levels of a tree, which operators in a row make too: binding and evaluating take a call for each. */
+/** Deepest tree, to which sequences of operators contribute: binding and evaluating recurse at each level. */
 const MAX_LEVELS = 2000
 
-/** Is this where a text stopped being an expression? */
+/** Returns whether parsing failed. */
 export function isFault(parsed: Expr | SyntaxFault): parsed is SyntaxFault {
   return !('kind' in parsed)
 }
 
-/** The tree of an expression, or where and why it is none. Never throws. @see pmRegisterDerived(3) */
+/** Parses an expression; returns the tree or the fault. Never throws. @see pmRegisterDerived(3) */
 export function parseExpr(text: string): Expr | SyntaxFault {
   try {
     return new Parser(text).parse()
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
+    if (!(error instanceof SyntaxFaultError)) throw error
     const { offset, why } = error
     return { offset, why }
   }
 }
 
-/** How deep a tree is; takes no calls itself. */
+/** Returns the depth of a tree, without recursion. */
 function levelsOf(expr: Expr): number {
   let level: readonly Expr[] = [expr]
   let count = 0
@@ -62,8 +62,8 @@ function operandsOf(expr: Expr): readonly Expr[] {
 }
 
 /**
- * Precedence climbing. `#expected` has what to say when something is wrong here, outermost first: what is complete takes
- * its own entry away, so the innermost unfinished construct speaks, as with the reference's parser.
+ * Precedence climbing. `#expected` is a stack of messages for errors, outermost first: a completed construct removes its message,
+ * so the innermost incomplete construct is reported, as by the reference's parser.
  */
 class Parser {
   readonly #lexer: Lexer
@@ -78,19 +78,20 @@ class Parser {
 
   parse(): Expr {
     const { kind, text } = this.#token
-    if (NO_BEGINNING.has(kind)) {
+    if (INVALID_AT_START.has(kind)) {
       this.#advance()
-      throw new Fault(this.#token.offset, `Unexpected initial '${text}'`)
+      throw new SyntaxFaultError(this.#token.offset, `Unexpected initial '${text}'`)
     }
     const expr = this.#expression(TERNARY)
     const after = this.#token
     if (after.kind === 'end') {
-      if (levelsOf(expr) > MAX_LEVELS) throw new Fault(after.offset, 'Expression nested too deeply')
+      if (levelsOf(expr) > MAX_LEVELS)
+        throw new SyntaxFaultError(after.offset, 'Expression nested too deeply')
       return expr
     }
     if (after.kind === '(' || after.kind === ')') {
       this.#advance()
-      throw new Fault(this.#token.offset, `Unexpected '${after.text}'`)
+      throw new SyntaxFaultError(this.#token.offset, `Unexpected '${after.text}'`)
     }
     throw this.#fault()
   }
@@ -101,8 +102,8 @@ class Parser {
     return token
   }
 
-  #fault(): Fault {
-    return new Fault(this.#token.offset, this.#expected.at(-1))
+  #fault(): SyntaxFaultError {
+    return new SyntaxFaultError(this.#token.offset, this.#expected.at(-1))
   }
 
   #expect(kind: TokenKind): Token {
@@ -110,8 +111,8 @@ class Parser {
     return this.#advance()
   }
 
-  /** Runs `parse` while `why` is what to say when it fails. */
-  #saying<T>(why: string, parse: () => T): T {
+  /** Runs `parse`; if it fails, `why` is the message. */
+  #expecting<T>(why: string, parse: () => T): T {
     this.#expected.push(why)
     const result = parse()
     this.#expected.pop()
@@ -119,11 +120,12 @@ class Parser {
   }
 
   #expression(weakest: number): Expr {
-    if (++this.#depth > MAX_DEPTH) throw new Fault(this.#token.offset, 'Expression nested too deeply')
+    if (++this.#depth > MAX_DEPTH)
+      throw new SyntaxFaultError(this.#token.offset, 'Expression nested too deeply')
     let left = this.#operand()
     for (;;) {
       const { kind } = this.#token
-      const strength = STRENGTH[kind]
+      const strength = PRECEDENCE[kind]
       if (strength === undefined || strength < weakest) break
       this.#advance()
       left = kind === '?' ? this.#ternary(left) : this.#binary(left, kind as BinaryOp, strength)
@@ -134,19 +136,19 @@ class Parser {
 
   #binary(left: Expr, op: BinaryOp, strength: number): Expr {
     const what = strength === BOOLEAN ? 'Boolean' : 'Arithmetic'
-    return this.#saying(`${what} expression expected to follow ${TOKEN_NAMES[op]}`, () => {
+    return this.#expecting(`${what} expression expected to follow ${TOKEN_NAMES[op]}`, () => {
       return { kind: 'binary', op, left, right: this.#expression(strength + 1) }
     })
   }
 
   #ternary(guard: Expr): Expr {
-    const left = this.#saying('Arithmetic expression expected to follow QUEST', () => {
+    const left = this.#expecting('Arithmetic expression expected to follow QUEST', () => {
       const branch = this.#branch(TERNARY)
       if (this.#token.kind !== ':') throw this.#fault()
       return branch
     })
     this.#advance()
-    return this.#saying('Arithmetic expression expected to follow COLON', () => {
+    return this.#expecting('Arithmetic expression expected to follow COLON', () => {
       return { kind: 'ternary', guard, left, right: this.#branch(TERNARY + 1) }
     })
   }
@@ -156,7 +158,7 @@ class Parser {
     if (kind !== 'function' || text !== 'novalue') return this.#expression(weakest)
     this.#advance()
     const why = 'metadata keyword expected to follow novalue('
-    return { kind: 'novalue', stated: this.#saying(why, () => this.#statedList()) }
+    return { kind: 'novalue', stated: this.#expecting(why, () => this.#statedList()) }
   }
 
   #operand(): Expr {
@@ -171,12 +173,12 @@ class Parser {
         return this.#function(text)
       case '-':
         this.#advance()
-        return this.#saying('Arithmetic expression expected to follow NEG', () => {
+        return this.#expecting('Arithmetic expression expected to follow NEG', () => {
           return { kind: 'negate', operand: this.#expression(SUM + 1) }
         })
       case '!':
         this.#advance()
-        return this.#saying('Boolean expression expected to follow NOT', () => {
+        return this.#expecting('Boolean expression expected to follow NOT', () => {
           return { kind: 'not', operand: this.#expression(NOT + 1) }
         })
       case '(':
@@ -196,7 +198,7 @@ class Parser {
   #metric(): Expr {
     const { text } = this.#advance()
     if (NOT_AFTER_NAME.has(this.#token.kind)) {
-      throw new Fault(
+      throw new SyntaxFaultError(
         this.#token.offset,
         'Arithmetic or relational or boolean operator expected to follow NAME',
       )
@@ -217,7 +219,7 @@ class Parser {
       this.#expect(')')
       return inner
     }
-    return this.#oneInstance(isInitial ? this.#saying("Unexpected initial '('", parse) : parse())
+    return this.#oneInstance(isInitial ? this.#expecting("Unexpected initial '('", parse) : parse())
   }
 
   #function(name: string): Expr {
@@ -260,13 +262,13 @@ class Parser {
   }
 
   #aggregate(name: AggregateName): Expr {
-    return this.#saying(`Metric name expected to follow ${name}(`, () => {
+    return this.#expecting(`Metric name expected to follow ${name}(`, () => {
       return { kind: 'aggregate', name, operand: { kind: 'metric', name: this.#nameAndClose() } }
     })
   }
 
   #unary(name: UnaryName, what: string): Expr {
-    return this.#saying(`${what} expected to follow ${name}(`, () => {
+    return this.#expecting(`${what} expected to follow ${name}(`, () => {
       const operand = this.#expression(TERNARY)
       this.#expect(')')
       return { kind: 'function', name, operand }
@@ -274,15 +276,15 @@ class Parser {
   }
 
   #rank(name: RankName): Expr {
-    const by = this.#saying(`<number>, <expr>) expected to follow ${name}(`, () => {
+    const by = this.#expecting(`<number>, <expr>) expected to follow ${name}(`, () => {
       const { offset } = this.#token
       const { text, isReal } = this.#number()
       if (name === 'quantile' ? Number(text) > 1 : isReal)
-        throw new Fault(offset, `Illegal number for ${name}: '${text}'`)
+        throw new SyntaxFaultError(offset, `Illegal number for ${name}: '${text}'`)
       this.#expect(',')
       return Number(text)
     })
-    return this.#saying(`<expr>) expected to follow ${name}(<number>,`, () => {
+    return this.#expecting(`<expr>) expected to follow ${name}(<number>,`, () => {
       const operand = this.#expression(TERNARY)
       this.#expect(')')
       return { kind: 'rank', name, by, operand }
@@ -290,24 +292,24 @@ class Parser {
   }
 
   #anon(): Expr {
-    return this.#saying('Metric name expected to follow anon(', () => {
+    return this.#expecting('Metric name expected to follow anon(', () => {
       const { offset } = this.#token
       const name = this.#nameAndClose()
       const type = ANON_TYPES.indexOf(name)
-      if (type < 0) throw new Fault(offset, `Illegal type name: '${name}'`)
+      if (type < 0) throw new SyntaxFaultError(offset, `Illegal type name: '${name}'`)
       return { kind: 'anon', type }
     })
   }
 
   #rescale(): Expr {
     const why = 'Arithmetic or relational or boolean operator expected to follow rescale('
-    const operand = this.#saying(why, () => {
+    const operand = this.#expecting(why, () => {
       const inner = this.#expression(TERNARY)
       if (this.#token.kind !== ',') throw this.#fault()
       return inner
     })
     this.#advance()
-    return this.#saying('Units string expected to follow rescale(<expr>,', () => {
+    return this.#expecting('Units string expected to follow rescale(<expr>,', () => {
       const { text } = this.#expect('string')
       const { kind, offset } = this.#token
       if (kind !== ')') throw this.#fault()
@@ -320,12 +322,12 @@ class Parser {
   #match(): Expr {
     const isNegated = this.#token.kind === '!'
     if (isNegated) this.#advance()
-    const pattern = this.#saying('<filter>, <expr>) expected to follow matchinst(', () => {
+    const pattern = this.#expecting('<filter>, <expr>) expected to follow matchinst(', () => {
       if (this.#token.kind !== 'pattern') throw this.#fault()
       return this.#regexp()
     })
-    this.#saying(', <expr>) expected to follow matchinst(<filter>', () => this.#expect(','))
-    return this.#saying('<expr>) expected to follow matchinst(<filter>,', () => {
+    this.#expecting(', <expr>) expected to follow matchinst(<filter>', () => this.#expect(','))
+    return this.#expecting('<expr>) expected to follow matchinst(<filter>,', () => {
       const operand = this.#expression(TERNARY)
       if (this.#token.kind !== ')') throw this.#fault()
       this.#lexer.inMatch = false
@@ -340,7 +342,7 @@ class Parser {
     try {
       pattern = compilePattern(text)
     } catch (error) {
-      throw new Fault(offset, `bad regular expression: '${(error as Error).message}'`)
+      throw new SyntaxFaultError(offset, `bad regular expression: '${(error as Error).message}'`)
     }
     this.#advance()
     return pattern
@@ -348,34 +350,34 @@ class Parser {
 
   #constant(): Expr {
     const value = this.#number()
-    const stated = this.#saying('metadata keyword expected to follow mkconst(type', () => {
+    const stated = this.#expecting('metadata keyword expected to follow mkconst(type', () => {
       this.#expect(',')
       return this.#statedPairs({})
     })
     const { offset } = this.#token
     const { type } = stated
     if (value.isReal && type !== undefined && type !== PM_TYPE_FLOAT && type !== PM_TYPE_DOUBLE) {
-      throw new Fault(offset, `Incompatible floating point constant and type '${typeStr(type)}'`)
+      throw new SyntaxFaultError(offset, `Incompatible floating point constant and type '${typeStr(type)}'`)
     }
     this.#advance()
     return { kind: 'const', value, stated }
   }
 
-  #statedList(): StatedMeta {
+  #statedList(): ExplicitMeta {
     const stated = this.#token.kind === ')' ? {} : this.#statedPairs({})
     this.#advance()
     return stated
   }
 
-  /** `key=value` pairs by comma, up to a closing parenthesis that is left where it is. */
-  #statedPairs(before: StatedMeta): StatedMeta {
+  /** Parses comma-separated `key=value` pairs up to a closing parenthesis, which is not consumed. */
+  #statedPairs(before: ExplicitMeta): ExplicitMeta {
     let stated = before
     for (;;) {
       const key = this.#expect('key').text
       this.#expect('=')
       const value = this.#token
       if (key === 'meta' ? value.kind !== 'name' : !VALUE_KINDS.has(value.kind)) throw this.#fault()
-      stated = withStated(stated, key, value)
+      stated = withProperty(stated, key, value)
       this.#advance()
       if (this.#token.kind === ')') return stated
       this.#expect(',')

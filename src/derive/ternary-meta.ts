@@ -1,23 +1,23 @@
-/** When the branches of a ternary go together, and what their values are. docs/derived.md */
+/** Compatibility of the branches of a ternary, and the descriptor of its values. docs/reference/derived-metrics.md */
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import { unpackUnits } from '../model/units.ts'
 import { isNumeric, type Meta, type SameIndom } from './meta.ts'
 
-/** The parts of a ternary. A branch that is `novalue()` is absent; both cannot be. */
+/** The parts of a ternary. A `novalue()` branch is missing; both cannot be. */
 export interface TernaryCase {
   readonly guard: Meta
   readonly left: Meta | undefined
   readonly right: Meta | undefined
 }
 
-/** Why a ternary has no meaning. */
+/** Why a ternary is invalid. */
 export interface TernaryFault {
   readonly why: string
-  /** Is it about the guard, or about the branches alone? */
+  /** Whether the fault concerns the guard, or only the branches. */
   readonly aboutGuard: boolean
 }
 
-/** Descriptor of a ternary, or what is wrong with it. */
+/** Returns the descriptor of a ternary, or the fault. */
 export function ternaryMeta(parts: TernaryCase, sameIndom: SameIndom): Meta | TernaryFault {
   const { guard, left, right } = parts
   const why = left === undefined || right === undefined ? undefined : disagreement(left, right, sameIndom)

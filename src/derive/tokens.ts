@@ -1,14 +1,14 @@
-/** Tokens of a derived metric's expression. docs/derived.md */
+/** Tokens of a derived metric's expression. docs/reference/derived-metrics.md */
 import type { SyntaxFault } from './expr.ts'
 
-/** What kinds of tokens there are; operators and punctuation are kinds of their own. */
+/** Kinds of tokens; each operator and punctuation mark is its own kind. */
 export type TokenKind =
   | 'integer'
   | 'real'
   | 'name'
-  /** A function's name and the parenthesis right after it. */
+  /** A function name directly followed by a parenthesis. */
   | 'function'
-  /** One of the reserved words. */
+  /** A reserved word. */
   | 'key'
   | 'string'
   | 'instance'
@@ -38,15 +38,14 @@ export type Operator =
   | ','
   | '='
 
-/** A token: its kind, its text without quotes, brackets, slashes or parenthesis, and where it begins. */
+/** A token: its kind, its text without delimiters, and its position. */
 export interface Token {
   readonly kind: TokenKind
   readonly text: string
-  /** Of the end: the last character's index. */
+  /** For the end of the text, the index of the last character. */
   readonly offset: number
 }
 
-/** Names of functions. */
 export const FUNCTIONS: ReadonlySet<string> = new Set(
   (
     'avg count max min sum anon delta rate instant scalar defined rescale matchinst mkconst novalue ' +
@@ -54,7 +53,7 @@ export const FUNCTIONS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 const KEYS: ReadonlySet<string> = new Set(['type', 'semantics', 'units', 'indom', 'meta'])
-/** Longer ones first. */
+/** In order of decreasing length. */
 const OPERATORS: readonly Operator[] = (['<=', '==', '>=', '!=', '&&', '||'] as readonly Operator[]).concat([
   '+',
   '-',
@@ -76,8 +75,8 @@ const NUMBER = /\d*\.\d*|\d+/y
 const NAME = /[A-Za-z][A-Za-z0-9_.]*/y
 const MAX_INTEGER = 4294967295
 
-/** Thrown inside the parser only; `parseExpr` returns it. */
-export class Fault extends Error implements SyntaxFault {
+/** Thrown within the parser; `parseExpr` returns it. */
+export class SyntaxFaultError extends Error implements SyntaxFault {
   readonly offset: number
   readonly why: string | undefined
 
@@ -88,18 +87,18 @@ export class Fault extends Error implements SyntaxFault {
   }
 }
 
-/** Reads tokens one by one. A slash begins a pattern only within `matchinst(...)`, which the parser tells. */
+/** Splits text into tokens. A slash starts a pattern only within `matchinst(...)`, which the parser signals. */
 export class Lexer {
   readonly #text: string
   #at = 0
-  /** Are we within `matchinst(...)`? */
+  /** Whether the position is within `matchinst(...)`. */
   inMatch = false
 
   constructor(text: string) {
     this.#text = text
   }
 
-  /** The next token; the end again and again. Throws Fault. */
+  /** Returns the next token; at the end always the end token. Throws Fault. */
   next(): Token {
     const text = this.#text
     this.#match(SPACE)
@@ -112,7 +111,7 @@ export class Lexer {
     if (first === '[') return this.#quoted(offset, ']', 'instance', 'unterminated instance name')
     if (first === '/' && this.inMatch) return this.#quoted(offset, '/', 'pattern', 'unterminated pattern')
     const operator = OPERATORS.find((candidate) => text.startsWith(candidate, offset))
-    if (operator === undefined) throw new Fault(offset, 'Illegal character')
+    if (operator === undefined) throw new SyntaxFaultError(offset, 'Illegal character')
     this.#at += operator.length
     return { kind: operator, text: operator, offset }
   }
@@ -127,7 +126,7 @@ export class Lexer {
   #number(offset: number): Token {
     const text = this.#match(NUMBER)
     if (text.includes('.')) return { kind: 'real', text, offset }
-    if (Number(text) > MAX_INTEGER) throw new Fault(offset, 'Constant value too large')
+    if (Number(text) > MAX_INTEGER) throw new SyntaxFaultError(offset, 'Constant value too large')
     return { kind: 'integer', text, offset }
   }
 
@@ -142,12 +141,12 @@ export class Lexer {
 
   #string(offset: number): Token {
     const end = this.#text.indexOf('"', offset + 1)
-    if (end < 0) throw new Fault(offset, 'unterminated STRING')
+    if (end < 0) throw new SyntaxFaultError(offset, 'unterminated STRING')
     this.#at = end + 1
     return { kind: 'string', text: this.#text.slice(offset + 1, end), offset }
   }
 
-  /** Text up to `close`; a backslash goes away and takes the next character as it is. */
+  /** Reads text up to `close`; a backslash escapes the next character. */
   #quoted(offset: number, close: string, kind: 'instance' | 'pattern', unterminated: string): Token {
     const text = this.#text
     let inner = ''
@@ -160,6 +159,6 @@ export class Lexer {
       if (character !== '\\') inner += character
       else if (++i < text.length) inner += text[i]
     }
-    throw new Fault(offset, unterminated)
+    throw new SyntaxFaultError(offset, unterminated)
   }
 }

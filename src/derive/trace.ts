@@ -1,4 +1,4 @@
-/** What `-D derive` and the debug controls tell of derived metrics. docs/guide/debugging.md */
+/** Trace of derived metrics, for `-D derive` and the debug controls. docs/how-to/debug.md */
 import { trace } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
@@ -10,10 +10,10 @@ import { extract } from '../model/value-set.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { SyntaxFault } from './expr.ts'
 
-/** Values of one metric that are shown. */
+/** Most values shown of one metric. */
 const SHOWN = 8
 
-/** An expression was read, or could not be. */
+/** Traces the result of parsing. */
 export function traceDefinition(
   scope: string,
   name: string,
@@ -23,13 +23,13 @@ export function traceDefinition(
   const what =
     'pmid' in outcome
       ? `is ${pmidStr(outcome.pmid)}`
-      : `refused at column ${outcome.offset + 1}: ${outcome.why ?? 'no expression'}`
+      : `rejected at column ${outcome.offset + 1}: ${outcome.why ?? 'no expression'}`
   trace('derive', `${scope} ${name} = ${text.trim()}: ${what}`)
 }
 
-/** A metric was bound to a source, or could not be. */
+/** Traces the result of binding. */
 export function traceBinding(name: string, desc: Outcome<MetricDesc>): void {
-  if (isError(desc)) trace('derive', `${name} has no meaning here: ${desc.message}`)
+  if (isError(desc)) trace('derive', `${name} cannot be bound: ${desc.message}`)
   else {
     const { type, sem, indom, units } = desc
     const words = `${typeStr(type)} ${semStr(sem)} of ${indomStr(indom)} in ${unitsStr(units) || 'no units'}`
@@ -37,7 +37,7 @@ export function traceBinding(name: string, desc: Outcome<MetricDesc>): void {
   }
 }
 
-/** Values were computed. */
+/** Traces computed values. */
 export function traceValues(name: string, set: ValueSet, type: number): void {
   if (set.status <= 0) {
     const what = set.status === 0 ? 'no values' : PcpError.fromStatus(set.status).message

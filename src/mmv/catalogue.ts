@@ -1,4 +1,4 @@
-/** What an application has declared, from which its file is written. docs/formats/mmv.md */
+/** The declared metrics and instance domains, from which an MMV file is written. docs/formats/mmv.md */
 import { PcpError } from '../model/errors.ts'
 import { LABEL_CLUSTER, LABEL_INDOM, LABEL_INSTANCES, LABEL_ITEM, LABEL_OPTIONAL } from '../model/labels.ts'
 import type { Cell } from './cells.ts'
@@ -10,26 +10,26 @@ const MAX_ITEM = 1023
 const MAX_SERIAL = 2047
 const METRIC_NAME = /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/
 
-/** A metric that was declared, with its values: one, or as many as its domain has instances, in their order. */
-export interface Row<Its extends Cell = Cell> {
+/** A declared metric with its values: one, or one per instance of its domain in the same order. */
+export interface DeclaredMetric<Its extends Cell = Cell> {
   readonly content: Omit<MetricContent, 'indom'>
-  readonly domain: Domain | undefined
+  readonly domain: DeclaredDomain | undefined
   readonly makeCell: () => Its
   readonly cells: Its[]
   readonly labels: MmvLabels | undefined
   readonly notes: MmvLabels | undefined
 }
 
-/** Who wants to know of an instance that comes or goes. */
+/** Callbacks for added and removed instances. */
 export interface DomainWatch {
   readonly added?: (name: string, id: number, place: number) => void
   readonly removed?: (name: string) => void
 }
 
-/** An instance domain that was declared. All its metrics have a value for each instance. */
-export class Domain {
+/** A declared instance domain. All its metrics have a value for each instance. */
+export class DeclaredDomain {
   readonly serial: number
-  readonly rows: Row[] = []
+  readonly rows: DeclaredMetric[] = []
   readonly #options: InstancesOptions
   readonly #ids = new Map<string, number>()
   readonly #taken = new Map<number, string>()
@@ -53,17 +53,17 @@ export class Domain {
     return this.#ids.has(name)
   }
 
-  /** Adds an instance; its place among the values. EEXIST when it or its number is there, EINVAL when that is none. */
+  /** Adds an instance; returns its index among the values. EEXIST for a name or identifier in use, EINVAL for invalid ones. */
   add(name: string, options: InstanceOptions = {}): number {
     const id = options.id ?? this.#freeId()
-    if (this.#ids.has(name)) throw new PcpError('EEXIST', `Instance "${name}" is there already`)
+    if (this.#ids.has(name)) throw new PcpError('EEXIST', `Instance "${name}" already exists`)
     if (name === '' || name.includes('\0'))
-      throw new PcpError('EINVAL', `"${name}" can be no name of an instance`)
+      throw new PcpError('EINVAL', `"${name}" is not a valid instance name`)
     if (!Number.isInteger(id) || id < 0 || id >= 2 ** 31)
-      throw new PcpError('EINVAL', `Instance "${name}": ${id} is no number of an instance`)
+      throw new PcpError('EINVAL', `Instance "${name}": ${id} is not a valid instance identifier`)
     const other = this.#taken.get(id)
     if (other !== undefined)
-      throw new PcpError('EEXIST', `Instance "${name}": ${id} is the number of "${other}"`)
+      throw new PcpError('EEXIST', `Instance "${name}": identifier ${id} belongs to "${other}"`)
     this.#ids.set(name, id)
     this.#taken.set(id, name)
     if (options.labels !== undefined) this.#labels.set(name, options.labels)
@@ -74,7 +74,7 @@ export class Domain {
     return place
   }
 
-  /** Takes an instance away, with its values. */
+  /** Removes an instance and its values. */
   remove(name: string): void {
     const id = this.#ids.get(name)
     if (id === undefined) return
@@ -87,7 +87,7 @@ export class Domain {
     this.#changed()
   }
 
-  /** Tells of the instances there are, and of those to come. */
+  /** Calls back for current and future instances. */
   watch(watch: DomainWatch): void {
     this.#watches.push(watch)
     let place = 0
@@ -108,7 +108,7 @@ export class Domain {
     const { labels } = this.#options
     return [
       ...labelRecord(LABEL_INDOM, this.serial, -1, labels),
-      // Of a record of an instance PCP's agent takes one label.
+      // PCP's agent reads only one label from a record of an instance.
       ...[...this.#labels].flatMap(([name, its]) =>
         Object.entries(its).flatMap(([label, value]) =>
           labelRecord(LABEL_INSTANCES, this.serial, this.#ids.get(name)!, { [label]: value }),
@@ -117,7 +117,7 @@ export class Domain {
     ]
   }
 
-  /** Numbers are never used again: whoever saw one would take the new instance for the old. */
+  /** Identifiers are never reused: clients would take a new instance for the old one. */
   #freeId(): number {
     while (this.#taken.has(this.#nextId)) this.#nextId++
     return this.#nextId++
@@ -125,52 +125,52 @@ export class Domain {
 }
 
 /** All domains and metrics of one file. */
-export class Catalogue {
-  readonly rows: Row[] = []
-  readonly #domains: Domain[] = []
+export class MetricCatalogue {
+  readonly rows: DeclaredMetric[] = []
+  readonly #domains: DeclaredDomain[] = []
   readonly #labels: MmvLabels | undefined
   readonly #cluster: number
   readonly #changed: () => void
 
-  /** `changed` is called when something was declared, or instances came or went. */
+  /** `changed` is called after declarations and when instances are added or removed. */
   constructor(cluster: number, labels: MmvLabels | undefined, changed: () => void) {
     this.#cluster = cluster
     this.#labels = labels
     this.#changed = changed
   }
 
-  /** Declares a domain. EEXIST when its serial is another's. */
-  addDomain(options: InstancesOptions): Domain {
+  /** Declares a domain. EEXIST if its serial is in use. */
+  addDomain(options: InstancesOptions): DeclaredDomain {
     const serial = numberFor('serial', options.serial, 1, MAX_SERIAL, (wanted) =>
       this.#domains.some((domain) => domain.serial === wanted),
     )
-    const domain = new Domain(serial, options, this.#changed)
+    const domain = new DeclaredDomain(serial, options, this.#changed)
     this.#domains.push(domain)
     this.#changed()
     return domain
   }
 
-  /** Declares a metric. EEXIST when its name or item is another's, EINVAL when they are none, E2BIG after the last item. */
+  /** Declares a metric. EEXIST if its name or item is in use, EINVAL if one is invalid, E2BIG if no item is left. */
   addRow<Its extends Cell>(
     content: Omit<MetricContent, 'indom' | 'item'> & { readonly item: number | undefined },
-    { domain, makeCell, labels, notes }: Omit<Row<Its>, 'content' | 'cells'>,
-  ): Row<Its> {
+    { domain, makeCell, labels, notes }: Omit<DeclaredMetric<Its>, 'content' | 'cells'>,
+  ): DeclaredMetric<Its> {
     const { name } = content
-    if (!METRIC_NAME.test(name)) throw new PcpError('EINVAL', `"${name}" can be no name of a metric`)
+    if (!METRIC_NAME.test(name)) throw new PcpError('EINVAL', `"${name}" is not a valid metric name`)
     if (this.rows.some((row) => row.content.name === name))
-      throw new PcpError('EEXIST', `Metric ${name} is there already`)
+      throw new PcpError('EEXIST', `Metric ${name} already exists`)
     const item = numberFor(`${name}: item`, content.item, 0, MAX_ITEM, (wanted) =>
       this.rows.some((row) => row.content.item === wanted),
     )
     const cells = (domain?.names ?? ['']).map(makeCell)
-    const row: Row<Its> = { content: { ...content, item }, domain, makeCell, cells, labels, notes }
+    const row: DeclaredMetric<Its> = { content: { ...content, item }, domain, makeCell, cells, labels, notes }
     this.rows.push(row)
     domain?.rows.push(row)
     this.#changed()
     return row
   }
 
-  /** Everything, as a file holds it; values in the order of `rows` and their cells. */
+  /** Contents of a file; values in the order of `rows` and their cells. */
   content(): Pick<MmvContent, 'indoms' | 'metrics' | 'labels'> {
     const indoms = new Map(this.#domains.map((domain) => [domain, domain.content()]))
     return {
@@ -183,7 +183,7 @@ export class Catalogue {
         ...(this.#cluster === 0 ? [] : labelRecord(LABEL_CLUSTER, this.#cluster, -1, this.#labels)),
         ...this.#domains.flatMap((domain) => domain.labels()),
         ...this.rows.flatMap(({ content, labels, notes }) => [
-          // Which cluster it will be nobody knows when that is the agent's to choose, so each metric has the labels of all.
+          // The cluster is unknown if the agent chooses it, so each metric has the labels of all.
           ...labelRecord(LABEL_ITEM, content.item, -1, {
             ...(this.#cluster === 0 ? this.#labels : {}),
             ...labels,
@@ -195,7 +195,7 @@ export class Catalogue {
   }
 }
 
-/** A number that is free, or the one that is wanted. */
+/** Checks the wanted number, or returns a free one. */
 function numberFor(
   what: string,
   wanted: number | undefined,
@@ -205,13 +205,14 @@ function numberFor(
 ): number {
   let number = wanted ?? least
   if (wanted === undefined) while (isTaken(number)) number++
-  else if (isTaken(wanted)) throw new PcpError('EEXIST', `${what} ${wanted} is another's`)
+  else if (isTaken(wanted)) throw new PcpError('EEXIST', `${what} ${wanted} is already in use`)
   if (Number.isInteger(number) && number >= least && number <= most) return number
-  if (wanted === undefined) throw new PcpError('E2BIG', `${what}: all from ${least} to ${most} are taken`)
+  if (wanted === undefined)
+    throw new PcpError('E2BIG', `${what}: all numbers from ${least} to ${most} are in use`)
   throw new PcpError('EINVAL', `${what} ${wanted} is not from ${least} to ${most}`)
 }
 
-/** One record has all labels of a thing; those of one file are limited in number. */
+/** Joins the labels of an object in one record, because the number of records per file is limited. */
 function labelRecord(flags: number, id: number, inst: number, labels: MmvLabels | undefined): MmvLabel[] {
   return labels === undefined || Object.keys(labels).length === 0
     ? []

@@ -1,6 +1,6 @@
 /**
- * Where values are kept: in the process and, once the file is there, in its bytes too. A new file, with more instances say,
- * takes the values along. docs/formats/mmv.md
+ * Storage of values: in the process and, once a file is mapped, in its bytes. A new version of the file, for example with
+ * more instances, takes over the values. docs/formats/mmv.md
  */
 import { encodeText } from '../base/text.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from '../model/types.ts'
 import { IS_LITTLE, STRING_SIZE } from './layout.ts'
 
-/** The bytes of a file as numbers of every width; values stand at multiples of eight. */
+/** The bytes of a file as typed arrays of each width; values are aligned to eight bytes. */
 export interface Region {
   readonly bytes: Uint8Array
   readonly u32: Uint32Array
@@ -22,13 +22,13 @@ export interface Region {
   readonly i64: BigInt64Array
 }
 
-/** Something that has a value record. */
+/** Storage of one value record. */
 export interface Cell {
-  /** Writes the value to the record at `at`, and from now on every change. */
-  place(region: Region, at: number): void
+  /** Writes the value, and all later changes, to the record at `at`. */
+  bind(region: Region, at: number): void
 }
 
-/** Views of bytes that begin at a multiple of eight and whose number is one. */
+/** Returns views of bytes. Their offset and length must be multiples of eight. */
 export function regionOf(bytes: Uint8Array): Region {
   const { buffer, byteOffset, length } = bytes
   return {
@@ -40,45 +40,45 @@ export function regionOf(bytes: Uint8Array): Region {
   }
 }
 
-/** What is written before there is a file: cheaper than asking each time. */
+/** Target of writes before there is a file: cheaper than a test at each write. */
 const NOWHERE = regionOf(new Uint8Array(STRING_SIZE + 32))
-/** Two halves and the double of the same bits: a 64-bit number goes out in one store, so nobody reads half of it. */
+/** Two halves of a 64-bit number as one double, which is stored atomically so that no reader sees half of it. */
 const halves = new Uint32Array(2)
 const whole = new Float64Array(halves.buffer)
 const LOW = IS_LITTLE ? 0 : 1
 const HIGH = 1 - LOW
-/** What stands for none among integers. */
+/** Marks integers without a value. */
 const NO_VALUE = -1n
 const TWO_32 = 2 ** 32
 
-/** A number of any type. Integers beyond 2^53 are exact when they are set as a bigint. */
+/** A number of any type. Integers beyond 2^53 are exact when set as a bigint. */
 export class NumberCell implements Cell {
   readonly #type: number
   #value: number
   #exact: bigint | undefined
   #region: Region = NOWHERE
-  /** Number of the record's first word of eight bytes. */
+  /** Index of the record's first 64-bit word. */
   #at = 0
 
-  /** `value` NaN is no value. */
+  /** NaN: no value. */
   constructor(type: number, value: number) {
     this.#type = type
     this.#value = value
   }
 
-  /** NaN for none. */
+  /** NaN: no value. */
   get value(): number {
     return this.#value
   }
 
-  place(region: Region, at: number): void {
+  bind(region: Region, at: number): void {
     this.#region = region
     this.#at = at >> 3
     if (this.#exact !== undefined) this.setExact(this.#exact)
     else this.set(this.#value)
   }
 
-  /** Adds to the value, or to 0 where there is none. */
+  /** Adds to the value, or to 0 without one. */
   add(amount: number): void {
     const sum = this.#value + amount
     if (sum > Number.MAX_SAFE_INTEGER || sum < -Number.MAX_SAFE_INTEGER || this.#exact !== undefined)
@@ -86,7 +86,7 @@ export class NumberCell implements Cell {
     else this.set(Number.isNaN(sum) ? amount : sum)
   }
 
-  /** Beyond 2^53, where a double would lose small amounts; integers of 64 bits go round as in C. */
+  /** Beyond 2^53, where a double would lose small amounts. 64-bit integers wrap as in C. */
   #addRare(amount: number, sum: number): void {
     const isInteger = this.#type === PM_TYPE_U64 || this.#type === PM_TYPE_64
     if (!isInteger || !Number.isFinite(sum)) {
@@ -97,7 +97,7 @@ export class NumberCell implements Cell {
     this.setExact(this.#type === PM_TYPE_U64 ? BigInt.asUintN(64, exact) : BigInt.asIntN(64, exact))
   }
 
-  /** NaN, and infinity where the type has none, is no value; a fraction is cut off where the type has none. */
+  /** NaN, and infinity for integers, mean no value. Fractions of integers are truncated. */
   set(value: number): void {
     this.#value = value
     this.#exact = undefined
@@ -119,7 +119,7 @@ export class NumberCell implements Cell {
     }
   }
 
-  /** A whole number that may be beyond 2^53, which only the 64-bit integers hold exactly. */
+  /** Sets an integer that may exceed 2^53, which only 64-bit types hold exactly. */
   setExact(value: bigint): void {
     if (this.#type !== PM_TYPE_U64 && this.#type !== PM_TYPE_64) {
       this.set(Number(value))
@@ -139,32 +139,32 @@ export class NumberCell implements Cell {
       i64[at] = NO_VALUE
     } else if (this.#type === PM_TYPE_32 || this.#type === PM_TYPE_U32) {
       u32[at * 2] = value
-      u32[at * 2 + 1] = 0 // all bits set, which stands for no value, may have been here
+      u32[at * 2 + 1] = 0 // the word may have held NO_VALUE
     } else i64[at] = BigInt(Math.trunc(value))
   }
 }
 
-/** Time in which something was going on, in microseconds. */
+/** Accumulated time of sections, in microseconds. */
 export class ElapsedCell implements Cell {
-  /** Microseconds of the sections that have ended. */
+  /** Microseconds of finished sections. */
   #total = 0
-  /** When the section that is open began, since the epoch; undefined for none. */
+  /** Start of the open section, since the epoch; undefined without one. */
   #since: number | undefined
   #region: Region = NOWHERE
   #at = 0
 
-  /** Microseconds up to now. */
+  /** Microseconds including the open section. */
   total(nowUs: number): number {
     return this.#total + (this.#since === undefined ? 0 : nowUs - this.#since)
   }
 
-  place(region: Region, at: number): void {
+  bind(region: Region, at: number): void {
     this.#region = region
     this.#at = at >> 3
     this.#write()
   }
 
-  /** Begins at 0 again, at a moment that may have passed; undefined for no section. */
+  /** Restarts from 0 with a section that began at `sinceUs`, or without one. */
   reset(sinceUs: number | undefined): void {
     this.#total = 0
     this.#since = sinceUs
@@ -189,18 +189,18 @@ export class ElapsedCell implements Cell {
   }
 }
 
-/** A text of up to 255 bytes; what is longer is cut at a character. */
+/** A text of up to 255 bytes; a longer one is cut at a character boundary. */
 export class TextCell implements Cell {
   #bytes: Uint8Array
   #region: Region = NOWHERE
   #at = 0
 
-  /** An empty text is no value. */
+  /** An empty text means no value. */
   constructor(text: string) {
     this.#bytes = cut(text)
   }
 
-  place(region: Region, at: number): void {
+  bind(region: Region, at: number): void {
     this.#region = region
     this.#at = Number(region.i64[(at >> 3) + 1])
     this.#write()
@@ -218,7 +218,7 @@ export class TextCell implements Cell {
   }
 }
 
-/** The text up to its first NUL, as many whole characters of it as a record holds. */
+/** The text up to its first NUL, cut to whole characters that fit a record. */
 function cut(text: string): Uint8Array {
   const nul = text.indexOf('\0')
   const bytes = encodeText(nul < 0 ? text : text.slice(0, nul))

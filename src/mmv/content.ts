@@ -1,4 +1,4 @@
-/** Everything a file of memory-mapped values holds, as bytes: the other way round than `parseMmv`. docs/formats/mmv.md */
+/** Encodes the contents of an MMV file; the inverse of `parseMmv`. docs/formats/mmv.md */
 import { encodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
 import { PM_TYPE_STRING } from '../model/types.ts'
@@ -24,7 +24,7 @@ import {
   VALUE_SIZE,
 } from './layout.ts'
 
-/** An instance domain as it is written. */
+/** An instance domain to be encoded. */
 export interface IndomContent {
   readonly serial: number
   readonly ids: readonly number[]
@@ -32,7 +32,7 @@ export interface IndomContent {
   readonly texts: MmvTexts
 }
 
-/** A metric as it is written. */
+/** A metric to be encoded. */
 export interface MetricContent {
   readonly name: string
   readonly item: number
@@ -40,12 +40,12 @@ export interface MetricContent {
   readonly type: number
   readonly sem: number
   readonly units: number
-  /** Its domain, all instances of which have a value; undefined for a metric with one value. */
+  /** Its domain, with a value for each instance; undefined for a metric with one value. */
   readonly indom: IndomContent | undefined
   readonly texts: MmvTexts
 }
 
-/** What a file is made of. */
+/** Contents of a file. */
 export interface MmvContent {
   readonly version: 1 | 2 | 3
   /** MMV_FLAG_*. */
@@ -58,20 +58,20 @@ export interface MmvContent {
   readonly labels: readonly MmvLabel[]
 }
 
-/** A file, and where its values are: for each metric the offsets of those of its instances, or of the one. */
+/** An encoded file, with the offsets of each metric's values. */
 export interface EncodedMmv {
   readonly bytes: Uint8Array
   readonly values: readonly (readonly number[])[]
 }
 
-/** The least version that can hold it all: labels need 3, names above 63 bytes need 2. */
+/** Returns the lowest version that can hold the content: labels need 3, names above 63 bytes need 2. */
 export function versionFor(content: Pick<MmvContent, 'indoms' | 'metrics' | 'labels'>): 1 | 2 | 3 {
   if (content.labels.length > 0) return 3
   const names = [...content.metrics.map(({ name }) => name), ...content.indoms.flatMap(({ names }) => names)]
   return names.some((name) => encodeText(name).length >= NAME_SIZE) ? 2 : 1
 }
 
-/** A complete file in which all values are 0. E2BIG names what is too long or too many. */
+/** Encodes a complete file in which all values are 0. E2BIG names a text that is too long or a count that is too high. */
 export function encodeMmv(content: MmvContent): EncodedMmv {
   return new Encoder(content).encode()
 }
@@ -90,7 +90,7 @@ class Encoder {
   constructor(content: MmvContent) {
     const { indoms, metrics, labels, version } = content
     if (labels.length > MAX_LABELS)
-      throw new PcpError('E2BIG', `${labels.length} labels: a file holds ${MAX_LABELS}`)
+      throw new PcpError('E2BIG', `${labels.length} label records: a file holds at most ${MAX_LABELS}`)
     if (labels.length > 0 && version < 3)
       throw new PcpError('EINVAL', `Labels need version 3 of the file, not ${version}`)
     this.#content = content
@@ -103,7 +103,7 @@ class Encoder {
       [TOC_VALUES, this.#values, VALUE_SIZE],
       [TOC_LABELS, labels.length, STRING_SIZE],
     ] as const
-    // Metrics and values are there even when there are none: a reader wants two sections at least.
+    // Readers expect at least two sections, so metrics and values are present even if empty.
     this.#sections = all.filter(([type, count]) => count > 0 || type === TOC_METRICS || type === TOC_VALUES)
     let at = HEADER_SIZE + (this.#sections.length + 1) * TOC_SIZE
     const places: { [type: number]: number } = {}
@@ -116,7 +116,7 @@ class Encoder {
   }
 
   encode(): EncodedMmv {
-    // What stands before the texts is written as if they were there; how many they are shows at the end.
+    // Sections before the texts come first; the number of texts is known only at the end.
     const head = new Uint8Array(this.#stringsAt)
     this.#bytes = head
     this.#view = new DataView(head.buffer)
@@ -149,7 +149,7 @@ class Encoder {
     }
   }
 
-  /** Gives the offset of each domain's first instance. */
+  /** Returns the offset of each domain's first instance. */
   #writeIndoms(): ReadonlyMap<IndomContent, number> {
     const size = INSTANCE_SIZES[this.#content.version]
     const first = new Map<IndomContent, number>()
@@ -227,9 +227,9 @@ class Encoder {
   }
 }
 
-/** Bytes that fit into a record and leave room for the NUL. */
+/** Encodes a text that must fit a record with its NUL. */
 function bounded(text: string, size: number, what: string): Uint8Array {
   const bytes = encodeText(text)
   if (bytes.length < size) return bytes
-  throw new PcpError('E2BIG', `${what} has ${bytes.length} bytes: ${size - 1} are the most`)
+  throw new PcpError('E2BIG', `${what} has ${bytes.length} bytes: at most ${size - 1} are allowed`)
 }

@@ -1,4 +1,4 @@
-/** What an application says of its metrics. docs/guide/mmv.md */
+/** Options of declared metrics and instance domains. docs/how-to/instrument-an-application.md */
 import type { MmvTexts } from './layout.ts'
 
 /** Labels: names to JSON values. */
@@ -7,18 +7,18 @@ export type MmvLabels = { readonly [name: string]: unknown }
 /** Types of numbers. */
 export type NumberType = '32' | 'u32' | '64' | 'u64' | 'float' | 'double'
 
-/** What every metric may have. */
+/** Options of every metric. */
 export interface MetricOptions {
-  /** As pmParseUnitsStr(3) reads them: 'count', 'millisec', 'Kbyte / sec'. Default: none. */
+  /** In the syntax of pmParseUnitsStr(3): 'count', 'millisec', 'Kbyte / sec'. Default: none. */
   readonly units?: string
   /** One line, up to 255 bytes. */
   readonly help?: string
   /** The full text, up to 255 bytes. */
   readonly text?: string
-  /** 0 to 1023, what its PMID ends with. Default: the next that is free, which changes when metrics before it do. */
+  /** Last number of its PMID, 0 to 1023. Default: the next free one, which changes when metrics are declared before it. */
   readonly item?: number
   readonly labels?: MmvLabels
-  /** Labels that are annotations, not part of the metric's identity. */
+  /** Optional labels, not part of the metric's identity. */
   readonly notes?: MmvLabels
 }
 
@@ -30,7 +30,7 @@ export interface CounterOptions extends MetricOptions {
 /** A gauge: default double. */
 export interface GaugeOptions extends MetricOptions {
   readonly type?: NumberType
-  /** `discrete` for what changes now and then and holds meanwhile. Default `instant`. */
+  /** `discrete` for values that change rarely. Default `instant`. */
   readonly sem?: 'instant' | 'discrete'
   /** Default: no value until one is set. */
   readonly initial?: number
@@ -41,31 +41,31 @@ export interface TextOptions extends MetricOptions {
   readonly initial?: string
 }
 
-/** A histogram: metrics NAME.count, NAME.sum (a double in `units`) and, by range, NAME.bucket. */
+/** A histogram: metrics NAME.count, NAME.sum (a double in `units`) and, per range, NAME.bucket. */
 export interface HistogramOptions extends Omit<MetricOptions, 'item'> {
-  /** Upper ends of the ranges, ascending, at most 63; what is above the last is counted too. */
+  /** Upper bounds of the ranges, ascending, at most 63. A last range counts values above them. */
   readonly bounds: readonly number[]
 }
 
 /** An instance domain. */
 export interface InstancesOptions {
-  /** Its number within the file, 1 to 2047. Default: the next that is free. */
+  /** Its serial within the file, 1 to 2047. Default: the next free one. */
   readonly serial?: number
   readonly help?: string
   readonly text?: string
   readonly labels?: MmvLabels
-  /** Instances that are there from the start; `add` and `PerInstance.of` bring more. */
+  /** Initial instances; `add` and `PerInstance.of` add more. */
   readonly names?: readonly string[]
 }
 
-/** One instance that is added. */
+/** Options of an added instance. */
 export interface InstanceOptions {
-  /** Its number, 0 to 2^31-1. Default: the next that is free. */
+  /** Its identifier, 0 to 2^31-1. Default: the next free one. */
   readonly id?: number
   readonly labels?: MmvLabels
 }
 
-/** The texts of a metric or a domain as they are written. */
+/** Returns the texts of a metric or domain as they are written. */
 export function textsOf({ help, text }: Pick<MetricOptions, 'help' | 'text'>): MmvTexts {
   return {
     ...(help === undefined ? {} : { oneline: help }),

@@ -1,4 +1,4 @@
-/** The files of memory-mapped values in a directory, kept open and read again at each fetch. docs/formats/mmv.md */
+/** The MMV files of a directory, kept open and read at each fetch. docs/formats/mmv.md */
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
@@ -14,14 +14,14 @@ import {
 } from './layout.ts'
 import { isOwnerAlive } from './owner.ts'
 
-/** A file is read whole at each fetch; those of applications have some thousand bytes. */
+/** Files are read whole at each fetch; those of applications have a few thousand bytes. */
 const MAX_SIZE = 2 ** 24
 const CHECK_MS = 1000
 
-/** A file that is no use now, for a reason that may pass, and may be worth a line of the log. */
+/** Why a file is not used: `again` if that may change, `why` if it is worth logging. */
 type Refusal = { readonly again: boolean; readonly why?: string }
 
-/** One file, with what it describes. */
+/** One file and its layout. */
 export class MmvFile {
   readonly name: string
   readonly layout: MmvLayout
@@ -31,9 +31,9 @@ export class MmvFile {
   readonly #bytes: Uint8Array
   #checkedMs = performance.now()
 
-  /** Opens a file. Throws Node's error or a PcpError; gives why not when the file is not to be used. */
+  /** Opens a file. Returns the reason if it is not to be used; throws Node's error or a PcpError. */
   static open(directory: string, name: string): MmvFile | Refusal {
-    // Anybody may put things there: to open a pipe for reading would wait for somebody to write to it.
+    // Any user may create files there: opening a FIFO for reading would block until it has a writer.
     const fd = openSync(join(directory, name), constants.O_RDONLY | constants.O_NONBLOCK)
     try {
       const stat = fstatSync(fd)
@@ -65,7 +65,7 @@ export class MmvFile {
     readSync(this.#fd, this.#bytes, 0, this.#bytes.length, 0)
   }
 
-  /** Does the file still describe what it did, and does its process live? */
+  /** Whether the layout is unchanged and the process is running. */
   isCurrent(): boolean {
     const { header } = this.layout
     const bytes = new Uint8Array(HEADER_SIZE)
@@ -75,7 +75,7 @@ export class MmvFile {
     if (!now.isStable || now.generation !== generation) return false
     if (now.flags !== flags || now.pid !== pid || now.cluster !== cluster) return false
     if ((flags & MMV_FLAG_PROCESS) === 0) return true
-    // Whether it is still the same process takes reading in /proc: not for each of many requests.
+    // Checking the process reads /proc, which is too expensive for each request.
     const time = performance.now()
     if (time < this.#checkedMs + CHECK_MS) return isAlive(pid)
     this.#checkedMs = time
@@ -94,10 +94,10 @@ export class MmvFiles {
   readonly #wanted: (name: string) => boolean
   #files: readonly MmvFile[] = []
   #changedMs: number | undefined
-  /** Some file was being written when it was looked at. */
+  /** A file was incomplete at the last look. */
   #isUnfinished = false
 
-  /** `wanted` chooses files by name: default all. */
+  /** `wanted` selects files by name; default all. */
   constructor(
     directory: string,
     log: (text: string) => void,
@@ -108,12 +108,12 @@ export class MmvFiles {
     this.#wanted = wanted
   }
 
-  /** In order of their names. */
+  /** Files in order of their names. */
   get list(): readonly MmvFile[] {
     return this.#files
   }
 
-  /** Looks at the directory when something changed, or always; true when the files were read anew. */
+  /** Lists the directory if something changed, or always. Returns true if the files were opened again. */
   reload(always = false): boolean {
     const changedMs = this.#changeTime()
     const isSame = !always && changedMs === this.#changedMs && !this.#isUnfinished
@@ -153,7 +153,7 @@ export class MmvFiles {
         .filter((name) => !name.startsWith('.') && this.#wanted(name))
         .sort()
     } catch {
-      return [] // nobody has published anything yet
+      return [] // no application has published anything yet
     }
   }
 
@@ -166,7 +166,7 @@ function isCurrent(file: MmvFile): boolean {
   try {
     return file.isCurrent()
   } catch {
-    return false // whatever became of it, reading it anew tells
+    return false // reading it again reports the error
   }
 }
 
@@ -175,7 +175,7 @@ function refused(fd: number, refusal: Refusal): Refusal {
   return refusal
 }
 
-/** Is the file of no use any more because its process is gone? */
+/** Whether the file depends on a process that has ended. */
 function hasEnded(header: MmvHeader): boolean {
   return (header.flags & MMV_FLAG_PROCESS) !== 0 && !isOwnerAlive(header)
 }

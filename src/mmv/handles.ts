@@ -1,17 +1,17 @@
-/** What an application changes its values with. docs/guide/mmv.md */
+/** Handles through which an application sets its values. docs/how-to/instrument-an-application.md */
 import { PcpError } from '../model/errors.ts'
 import type { ElapsedCell, NumberCell, TextCell } from './cells.ts'
 
-/** A number that only grows. */
+/** A number that only increases. */
 export class Counter {
   readonly #cell: NumberCell
 
-  /** Writers make these. */
+  /** For writers only. */
   constructor(cell: NumberCell) {
     this.#cell = cell
   }
 
-  /** Since the writer was made. */
+  /** Its value since the writer was created. */
   get value(): number {
     return this.#cell.value
   }
@@ -20,28 +20,28 @@ export class Counter {
     this.#cell.add(1)
   }
 
-  /** EINVAL for an amount below 0 or NaN: a counter only grows. */
+  /** Adds an amount. EINVAL below 0 or NaN. */
   add(amount: number): void {
-    if (!(amount >= 0)) throw new PcpError('EINVAL', `A counter only grows: it cannot add ${amount}`)
+    if (!(amount >= 0)) throw new PcpError('EINVAL', `A counter cannot decrease: add(${amount})`)
     this.#cell.add(amount)
   }
 
-  /** Takes over what something else has counted. A bigint is for a 64-bit integer type beyond 2^53. */
+  /** Sets the value to another counter's. Use a bigint beyond 2^53 with a 64-bit integer type. */
   set(value: number | bigint): void {
     setNumber(this.#cell, value)
   }
 }
 
-/** A number that goes up and down. Without a value until it is set, unless it was declared with one. */
+/** A number that goes up and down. It has no value until it is set, unless declared with one. */
 export class Gauge {
   readonly #cell: NumberCell
 
-  /** Writers make these. */
+  /** For writers only. */
   constructor(cell: NumberCell) {
     this.#cell = cell
   }
 
-  /** Undefined for none. */
+  /** Undefined for no value. */
   get value(): number | undefined {
     const { value } = this.#cell
     return Number.isNaN(value) ? undefined : value
@@ -59,12 +59,12 @@ export class Gauge {
     this.#cell.add(amount)
   }
 
-  /** A bigint is for a 64-bit integer type beyond 2^53; NaN is no value. */
+  /** Use a bigint beyond 2^53 with a 64-bit integer type; NaN for no value. */
   set(value: number | bigint): void {
     setNumber(this.#cell, value)
   }
 
-  /** There is no value any more. */
+  /** Removes the value. */
   clear(): void {
     this.#cell.set(Number.NaN)
   }
@@ -74,36 +74,36 @@ export class Gauge {
 export class Text {
   readonly #cell: TextCell
 
-  /** Writers make these. */
+  /** For writers only. */
   constructor(cell: TextCell) {
     this.#cell = cell
   }
 
-  /** '' is no value. */
+  /** '' for no value. */
   set(text: string): void {
     this.#cell.set(text)
   }
 }
 
 /**
- * The time in which something was going on, as a counter in microseconds that runs on meanwhile: sections that overlap
- * count once. For how long each took there is `Histogram`.
+ * Time during which at least one section was open, as a counter in microseconds that also grows during a section.
+ * Overlapping sections count once. For individual durations use `Histogram`.
  */
 export class Timer {
   readonly #cell: ElapsedCell
   #open = 0
 
-  /** Writers make these. */
+  /** For writers only. */
   constructor(cell: ElapsedCell) {
     this.#cell = cell
   }
 
-  /** Microseconds, up to now where a section is open. */
+  /** Microseconds, including an open section. */
   get elapsedUs(): number {
     return this.#cell.total(nowUs())
   }
 
-  /** Begins a section; call what it gives at its end, once. */
+  /** Opens a section; call the returned function once to close it. */
   start(): () => void {
     if (this.#open++ === 0) this.#cell.begin(nowUs())
     let isOpen = true
@@ -114,7 +114,7 @@ export class Timer {
     }
   }
 
-  /** The section lasts as long as the function, or the promise that it gives. */
+  /** Keeps a section open while the function, or the promise it returns, runs. */
   time<T>(section: () => T): T {
     const end = this.start()
     let isPending = false
@@ -122,7 +122,7 @@ export class Timer {
       const result = section()
       if (result instanceof Promise) {
         isPending = true
-        result.then(end, end) // only ours: whoever gets the result sees its failure
+        result.then(end, end) // handles only this branch: the caller still sees a rejection
       }
       return result
     } finally {
@@ -131,34 +131,34 @@ export class Timer {
   }
 }
 
-/** How long something has lasted, in microseconds: it grows by itself, also while the process hangs. 0 while nothing lasts. */
+/** Age of a condition in microseconds, computed by readers, so that it grows even while the process hangs. 0 without a condition. */
 export class Age {
   readonly #cell: ElapsedCell
 
-  /** Writers make these. */
+  /** For writers only. */
   constructor(cell: ElapsedCell) {
     this.#cell = cell
   }
 
-  /** It has lasted for so many milliseconds now. */
+  /** Starts the condition, `msAgo` milliseconds ago. */
   since(msAgo = 0): void {
     this.#cell.reset(nowUs() - msAgo * 1000)
   }
 
-  /** It lasts no longer. */
+  /** Ends the condition. */
   clear(): void {
     this.#cell.reset(undefined)
   }
 }
 
-/** How often values fell between bounds, how many there were and their sum. */
+/** Distribution of recorded values over ranges, with their count and sum. */
 export class Histogram {
   readonly bounds: readonly number[]
   readonly #count: NumberCell
   readonly #sum: NumberCell
   readonly #buckets: readonly NumberCell[]
 
-  /** Writers make these. There is one bucket more than there are bounds. */
+  /** For writers only. There is one bucket more than there are bounds. */
   constructor(
     bounds: readonly number[],
     cells: { readonly count: NumberCell; readonly sum: NumberCell; readonly buckets: readonly NumberCell[] },
@@ -169,7 +169,7 @@ export class Histogram {
     this.#buckets = cells.buckets
   }
 
-  /** Values recorded so far. */
+  /** Number of recorded values. */
   get count(): number {
     return this.#count.value
   }
@@ -179,7 +179,7 @@ export class Histogram {
     return this.#buckets.map(({ value }) => value)
   }
 
-  /** Counts a value in the first bucket whose bound is not below it. NaN is left out. */
+  /** Counts a value in the first bucket whose bound is not below it. NaN is ignored. */
   record(value: number): void {
     if (Number.isNaN(value)) return
     const { bounds } = this
@@ -191,18 +191,18 @@ export class Histogram {
   }
 }
 
-/** A metric with instances: one handle for each. */
+/** A metric with instances: a handle for each. */
 export class PerInstance<Handle> {
   readonly #handles: ReadonlyMap<string, Handle>
   readonly #add: (name: string) => void
 
-  /** Domains make these. */
+  /** For domains only. */
   constructor(handles: ReadonlyMap<string, Handle>, add: (name: string) => void) {
     this.#handles = handles
     this.#add = add
   }
 
-  /** The handle of an instance, which is added where it is new. Keep it: that is cheaper than to ask again. */
+  /** Returns the handle of an instance, adding the instance if needed. Keep the handle: that is cheaper than looking it up. */
   of(name: string): Handle {
     const known = this.#handles.get(name)
     if (known !== undefined) return known
@@ -216,7 +216,7 @@ function setNumber(cell: NumberCell, value: number | bigint): void {
   else cell.set(value)
 }
 
-/** Microseconds since the epoch, finer than Date.now(). */
+/** Microseconds since the epoch, with a finer resolution than Date.now(). */
 function nowUs(): number {
   return (performance.timeOrigin + performance.now()) * 1000
 }

@@ -1,22 +1,26 @@
-/** Histograms as three metrics: how many values there were, their sum, and how many fell into each range. docs/guide/mmv.md */
+/** Histograms as three metrics: number of values, their sum, and the number in each range. docs/how-to/instrument-an-application.md */
 import { PcpError } from '../model/errors.ts'
-import type { Catalogue, Domain, Row } from './catalogue.ts'
+import type { DeclaredDomain, DeclaredMetric, MetricCatalogue } from './catalogue.ts'
 import type { NumberCell } from './cells.ts'
 import type { HistogramOptions, InstancesOptions } from './declare.ts'
 import { Histogram } from './handles.ts'
 import { counterKind, declareRow } from './kinds.ts'
 
-/** Ranges of one histogram: a power of two, so that an instance's number gives those of its ranges. */
+/** Most ranges of a histogram: a power of two, so that identifiers of ranges derive from the instance's. */
 const MOST_RANGES = 64
 
 interface Rows {
-  readonly count: Row<NumberCell>
-  readonly sum: Row<NumberCell>
-  readonly bucket: Row<NumberCell>
+  readonly count: DeclaredMetric<NumberCell>
+  readonly sum: DeclaredMetric<NumberCell>
+  readonly bucket: DeclaredMetric<NumberCell>
 }
 
-/** Declares a histogram without instances. EINVAL for bounds that do not ascend, otherwise as for other metrics. */
-export function declareHistogram(catalogue: Catalogue, name: string, options: HistogramOptions): Histogram {
+/** Declares a histogram without instances. EINVAL unless the bounds ascend; otherwise as other metrics. */
+export function declareHistogram(
+  catalogue: MetricCatalogue,
+  name: string,
+  options: HistogramOptions,
+): Histogram {
   const ranges = rangesOf(name, options.bounds)
   const names = ranges.map(({ label }) => label)
   const domain = catalogue.addDomain(domainOptions(options, names))
@@ -28,10 +32,10 @@ export function declareHistogram(catalogue: Catalogue, name: string, options: Hi
   })
 }
 
-/** Declares a histogram for each instance of a domain; the map follows as they come and go. */
+/** Declares a histogram for each instance of a domain; the map is updated with the instances. */
 export function declareHistograms(
-  catalogue: Catalogue,
-  parent: Domain,
+  catalogue: MetricCatalogue,
+  parent: DeclaredDomain,
   name: string,
   options: HistogramOptions,
 ): ReadonlyMap<string, Histogram> {
@@ -61,9 +65,9 @@ function domainOptions({ help }: HistogramOptions, names: readonly string[] = []
 }
 
 function declareRows(
-  catalogue: Catalogue,
-  parent: Domain | undefined,
-  domain: Domain,
+  catalogue: MetricCatalogue,
+  parent: DeclaredDomain | undefined,
+  domain: DeclaredDomain,
   name: string,
   options: HistogramOptions,
 ): Rows {
@@ -79,12 +83,12 @@ function declareRows(
   }
 }
 
-/** `upto-BOUND` for each bound, and `above-BOUND` for what is beyond the last. */
+/** Returns `upto-BOUND` for each bound, and `above-BOUND` for values above the last. */
 function rangesOf(name: string, bounds: readonly number[]): readonly { readonly label: string }[] {
   if (bounds.length === 0 || bounds.length >= MOST_RANGES)
     throw new PcpError('EINVAL', `${name}: ${bounds.length} bounds: give 1 to ${MOST_RANGES - 1}`)
   for (const [i, bound] of bounds.entries())
     if (!Number.isFinite(bound) || (i > 0 && bound <= bounds[i - 1]!))
-      throw new PcpError('EINVAL', `${name}: bounds have to ascend: ${bounds.join(', ')}`)
+      throw new PcpError('EINVAL', `${name}: bounds must ascend: ${bounds.join(', ')}`)
   return [...bounds.map((bound) => ({ label: `upto-${bound}` })), { label: `above-${bounds.at(-1)}` }]
 }

@@ -1,4 +1,4 @@
-/** Public entry point 'pcp-ts/mmv': an application publishes metrics of its own. docs/guide/mmv.md */
+/** Public entry point 'pcp-ts/mmv': publishes an application's metrics. docs/how-to/instrument-an-application.md */
 export { type ErrorCode, PcpError } from '../model/errors.ts'
 export type {
   CounterOptions,

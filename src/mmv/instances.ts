@@ -1,5 +1,5 @@
-/** Instance domains of an application, and the metrics that have their instances. docs/guide/mmv.md */
-import type { Catalogue, Domain } from './catalogue.ts'
+/** Instance domains of an application, with the metrics of their instances. docs/how-to/instrument-an-application.md */
+import type { DeclaredDomain, MetricCatalogue } from './catalogue.ts'
 import type { Cell } from './cells.ts'
 import type {
   CounterOptions,
@@ -11,15 +11,15 @@ import type {
 } from './declare.ts'
 import { type Counter, type Gauge, type Histogram, PerInstance, type Text, type Timer } from './handles.ts'
 import { declareHistograms } from './histograms.ts'
-import { counterKind, declareRow, gaugeKind, type Kind, textKind, timerKind } from './kinds.ts'
+import { counterKind, declareRow, gaugeKind, type MetricKind, textKind, timerKind } from './kinds.ts'
 
-/** Instances that come and go, and what is counted for each. Handles of an instance that went change nothing any more. */
+/** An instance domain whose instances come and go. Handles of a removed instance have no effect. */
 export class Instances {
-  readonly #catalogue: Catalogue
-  readonly #domain: Domain
+  readonly #catalogue: MetricCatalogue
+  readonly #domain: DeclaredDomain
 
-  /** Writers make these. */
-  constructor(catalogue: Catalogue, domain: Domain) {
+  /** For writers only. */
+  constructor(catalogue: MetricCatalogue, domain: DeclaredDomain) {
     this.#catalogue = catalogue
     this.#domain = domain
   }
@@ -32,12 +32,12 @@ export class Instances {
     return this.#domain.has(name)
   }
 
-  /** Adds an instance. EEXIST when it or its number is there already, EINVAL when that is no number of an instance. */
+  /** Adds an instance. EEXIST for a name or identifier in use, EINVAL for an invalid identifier. */
   add(name: string, options: InstanceOptions = {}): void {
     this.#domain.add(name, options)
   }
 
-  /** Takes an instance away from all metrics; nothing where there is none. */
+  /** Removes an instance from all metrics, if it exists. */
   remove(name: string): void {
     this.#domain.remove(name)
   }
@@ -62,7 +62,7 @@ export class Instances {
     return this.#declare(name, options, timerKind())
   }
 
-  /** The instances of NAME.bucket are called INSTANCE::RANGE. @see MmvWriter.histogram */
+  /** Instances of NAME.bucket are named INSTANCE::RANGE. @see MmvWriter.histogram */
   histogram(name: string, options: HistogramOptions): PerInstance<Histogram> {
     const handles = declareHistograms(this.#catalogue, this.#domain, name, options)
     return new PerInstance(handles, (instance) => this.#domain.add(instance))
@@ -71,7 +71,7 @@ export class Instances {
   #declare<Its extends Cell, Handle>(
     name: string,
     options: MetricOptions,
-    kind: Kind<Its, Handle>,
+    kind: MetricKind<Its, Handle>,
   ): PerInstance<Handle> {
     const row = declareRow(this.#catalogue, this.#domain, name, options, kind)
     const handles = new Map<string, Handle>()

@@ -1,4 +1,4 @@
-/** The kinds of metrics: what is declared for each, and the handle of one value. */
+/** Kinds of metrics: type, semantics and handle of each. */
 import { unitsFromText } from '../model/parse-units.ts'
 import {
   PM_SEM_COUNTER,
@@ -12,7 +12,7 @@ import {
   PM_TYPE_U32,
   PM_TYPE_U64,
 } from '../model/types.ts'
-import type { Catalogue, Domain, Row } from './catalogue.ts'
+import type { DeclaredDomain, DeclaredMetric, MetricCatalogue } from './catalogue.ts'
 import { type Cell, ElapsedCell, NumberCell, TextCell } from './cells.ts'
 import {
   type CounterOptions,
@@ -25,8 +25,8 @@ import {
 import { Age, Counter, Gauge, Text, Timer } from './handles.ts'
 import { MMV_TYPE_ELAPSED } from './layout.ts'
 
-/** One kind of metric, with the options of one of them. */
-export interface Kind<Its extends Cell, Handle> {
+/** A kind of metric, with the options of one metric. */
+export interface MetricKind<Its extends Cell, Handle> {
   readonly type: number
   readonly sem: number
   readonly units: string
@@ -44,7 +44,7 @@ const TYPES: { readonly [name in NumberType]: number } = {
 }
 
 /** Starts at 0. */
-export function counterKind(options: CounterOptions): Kind<NumberCell, Counter> {
+export function counterKind(options: CounterOptions): MetricKind<NumberCell, Counter> {
   const type = TYPES[options.type ?? 'u64']
   return {
     type,
@@ -55,8 +55,8 @@ export function counterKind(options: CounterOptions): Kind<NumberCell, Counter> 
   }
 }
 
-/** Has no value at the start, unless one is given. */
-export function gaugeKind(options: GaugeOptions): Kind<NumberCell, Gauge> {
+/** Has no value initially, unless one is given. */
+export function gaugeKind(options: GaugeOptions): MetricKind<NumberCell, Gauge> {
   const type = TYPES[options.type ?? 'double']
   return {
     type,
@@ -67,8 +67,8 @@ export function gaugeKind(options: GaugeOptions): Kind<NumberCell, Gauge> {
   }
 }
 
-/** Has no value at the start, unless one is given. */
-export function textKind(options: TextOptions): Kind<TextCell, Text> {
+/** Has no value initially, unless one is given. */
+export function textKind(options: TextOptions): MetricKind<TextCell, Text> {
   return {
     type: PM_TYPE_STRING,
     sem: PM_SEM_DISCRETE,
@@ -79,7 +79,7 @@ export function textKind(options: TextOptions): Kind<TextCell, Text> {
 }
 
 /** Starts at 0. */
-export function timerKind(): Kind<ElapsedCell, Timer> {
+export function timerKind(): MetricKind<ElapsedCell, Timer> {
   return {
     type: MMV_TYPE_ELAPSED,
     sem: PM_SEM_COUNTER,
@@ -90,7 +90,7 @@ export function timerKind(): Kind<ElapsedCell, Timer> {
 }
 
 /** Starts at 0. */
-export function ageKind(): Kind<ElapsedCell, Age> {
+export function ageKind(): MetricKind<ElapsedCell, Age> {
   return {
     type: MMV_TYPE_ELAPSED,
     sem: PM_SEM_INSTANT,
@@ -100,14 +100,14 @@ export function ageKind(): Kind<ElapsedCell, Age> {
   }
 }
 
-/** Declares a metric. Errors as `Catalogue.addRow`, and PM_ERR_CONV for units that are none. */
+/** Declares a metric. Errors as `MetricCatalogue.addRow`, and PM_ERR_CONV for invalid units. */
 export function declareRow<Its extends Cell>(
-  catalogue: Catalogue,
-  domain: Domain | undefined,
+  catalogue: MetricCatalogue,
+  domain: DeclaredDomain | undefined,
   name: string,
   options: MetricOptions,
-  { type, sem, units, makeCell }: Omit<Kind<Its, unknown>, 'makeHandle'>,
-): Row<Its> {
+  { type, sem, units, makeCell }: Omit<MetricKind<Its, unknown>, 'makeHandle'>,
+): DeclaredMetric<Its> {
   return catalogue.addRow(
     { name, item: options.item, type, sem, units: unitsFromText(units), texts: textsOf(options) },
     { domain, makeCell, labels: options.labels, notes: options.notes },

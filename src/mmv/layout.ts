@@ -1,5 +1,5 @@
 /**
- * Memory-mapped values, versions 1 to 3: a file that an application writes and keeps changing, and others read. Integers
+ * Layout of MMV (memory-mapped values) files, versions 1 to 3, which an application writes and updates in place. Integers
  * have the byte order of the host. docs/formats/mmv.md
  */
 import { decodeText } from '../base/text.ts'
@@ -7,13 +7,13 @@ import { PcpError } from '../model/errors.ts'
 
 /** Byte order of this host. */
 export const IS_LITTLE: boolean = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
-/** Names have no file name in front. */
+/** Names are not prefixed with the file name. */
 export const MMV_FLAG_NOPREFIX = 1
-/** The file is of no use without the process that wrote it. */
+/** The file is valid only while the process that wrote it is running. */
 export const MMV_FLAG_PROCESS = 2
-/** NaN, all bits set and the empty string stand for no value. */
+/** NaN, all bits set and the empty string mean no value. */
 export const MMV_FLAG_SENTINEL = 4
-/** Microseconds that pass while a section is timed: a 64-bit counter to clients. */
+/** Microseconds, growing while a section is timed: a 64-bit counter to clients. */
 export const MMV_TYPE_ELAPSED = 9
 /** Bytes of the header. */
 export const HEADER_SIZE = 40
@@ -26,7 +26,7 @@ export const STRING_SIZE = 256
 export const LABEL_TEXT_SIZE = 244
 /** Bytes of a name in version 1; the name ends with a NUL. */
 export const NAME_SIZE = 64
-/** Labels that readers take from one file. */
+/** Most label records that readers accept in one file. */
 export const MAX_LABELS = 255
 /** Bytes of an instance domain. */
 export const INDOM_SIZE = 32
@@ -50,18 +50,18 @@ export const TOC_STRINGS = 5
 /** Section of labels. */
 export const TOC_LABELS = 6
 
-/** The first bytes of a file. */
+/** The header of a file. */
 export interface MmvHeader {
   readonly version: 1 | 2 | 3
-  /** Stamp of the structure; 0 while it is being built. */
+  /** Time stamp of the layout; 0 while it is written. */
   readonly generation: bigint
-  /** Nobody is changing the structure. */
+  /** The layout is complete. */
   readonly isStable: boolean
   readonly sections: number
   /** MMV_FLAG_*. */
   readonly flags: number
   readonly pid: number
-  /** Cluster the metrics want to be in; 0 for any. */
+  /** Requested cluster of the metrics; 0 for any. */
   readonly cluster: number
 }
 
@@ -71,7 +71,7 @@ export interface MmvTexts {
   readonly help?: string
 }
 
-/** An instance domain, or what a file adds to one. */
+/** An instance domain, or a part of one that several files define. */
 export interface MmvIndom {
   readonly serial: number
   readonly ids: readonly number[]
@@ -91,7 +91,7 @@ export interface MmvMetric {
   /** Serial of its instance domain; undefined for a metric with one value. */
   readonly indom: number | undefined
   readonly texts: MmvTexts
-  /** Where in the file the value of each instance is; -1 stands for the one value. */
+  /** Offset of each instance's value; key -1 for a metric with one value. */
   readonly values: ReadonlyMap<number, number>
 }
 
@@ -106,7 +106,7 @@ export interface MmvLabel {
   readonly json: string
 }
 
-/** What a file describes. */
+/** Layout of a file. */
 export interface MmvLayout {
   readonly header: MmvHeader
   readonly indoms: readonly MmvIndom[]
@@ -114,14 +114,14 @@ export interface MmvLayout {
   readonly labels: readonly MmvLabel[]
 }
 
-/** Reads a header. EINVAL for what is none. */
+/** Parses a header. EINVAL if it is not one. */
 export function parseHeader(bytes: Uint8Array): MmvHeader {
   if (bytes.length < HEADER_SIZE || decodeText(bytes, 0, 4) !== 'MMV\0')
     throw new PcpError('EINVAL', 'Not a file of memory-mapped values: it does not begin with MMV')
   const view = viewOf(bytes)
   const version = view.getUint32(4, IS_LITTLE)
   if (version !== 1 && version !== 2 && version !== 3)
-    throw new PcpError('EINVAL', `Version ${version} of memory-mapped values is not known: 1 to 3 are`)
+    throw new PcpError('EINVAL', `Version ${version} of memory-mapped values is not supported (1 to 3 are)`)
   const generation = view.getBigUint64(8, IS_LITTLE)
   return {
     version,
@@ -134,12 +134,12 @@ export function parseHeader(bytes: Uint8Array): MmvHeader {
   }
 }
 
-/** Reads what a file describes. EINVAL names the offset of what is wrong. */
+/** Parses the layout of a file. EINVAL names the offset of a mistake. */
 export function parseMmv(bytes: Uint8Array): MmvLayout {
   return new Parser(bytes).layout()
 }
 
-/** A part of the file: records of one kind. */
+/** A section: records of one kind. */
 interface Section {
   readonly type: number
   readonly count: number
@@ -150,7 +150,7 @@ class Parser {
   readonly #bytes: Uint8Array
   readonly #view: DataView
   readonly #header: MmvHeader
-  /** Bytes that records may still take: they stand beside each other, so all of them together are no more than the file. */
+  /** Bytes left for records: they do not overlap, so together they cannot exceed the file. */
   #left: number
 
   constructor(bytes: Uint8Array) {
@@ -219,7 +219,7 @@ class Parser {
     }
   }
 
-  /** Notes where a value is, under its metric and its instance. */
+  /** Records the offset of a value under its metric and instance. */
   #value(at: number, values: Map<number, Map<number, number>>): void {
     const metric = this.#offset(at + 16)
     const instance = this.#offset(at + 24)
@@ -249,7 +249,7 @@ class Parser {
     }
   }
 
-  /** In version 1 the name itself, later where it is. */
+  /** The name itself in version 1, its offset in later versions. */
   #name(at: number): string {
     return this.#header.version === 1 ? textAt(this.#bytes, at, NAME_SIZE) : this.#string(this.#offset(at))
   }
@@ -267,7 +267,7 @@ class Parser {
     return Number(this.#view.getBigUint64(at, IS_LITTLE))
   }
 
-  /** Checks records that are read once. */
+  /** Checks the bounds of records, each read once. */
   #claim(offset: number, count: number, size: number): void {
     this.#check(offset, count, size)
     this.#left -= count * size
@@ -284,14 +284,14 @@ class Parser {
   }
 }
 
-/** Text of at most `size` bytes, up to the first NUL. */
+/** Returns the text of at most `size` bytes, up to the first NUL. */
 export function textAt(bytes: Uint8Array, at: number, size: number): string {
   const limit = Math.min(at + size, bytes.length)
   const nul = bytes.indexOf(0, at)
   return decodeText(bytes, at, nul === -1 || nul > limit ? limit : nul)
 }
 
-/** A view of bytes, wherever they are in their buffer. */
+/** Returns a view of bytes at any offset of their buffer. */
 export function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,16 +1,16 @@
-/** Whose a file of memory-mapped values is, and whether that process still lives. docs/formats/mmv.md */
+/** The process that owns an MMV file, and whether it is still running. docs/formats/mmv.md */
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import { PcpError } from '../model/errors.ts'
 import { isAlive } from '../sys/process-identity.ts'
 import { HEADER_SIZE, type MmvHeader, parseHeader } from './layout.ts'
 
-/** Clocks of file systems and processes differ by less. */
+/** Larger than any difference between the clocks of file systems and processes. */
 const SLACK_SEC = 2
 const TICKS_A_SECOND = 100
 
 /**
- * A stamp for the structure of a file: seconds in the upper half, microseconds in the lower, as PCP's library has them;
- * later than `previous` even where the clock was set back.
+ * Returns a generation number: seconds in the upper half, microseconds in the lower, as PCP's library sets it; greater
+ * than `previous` even if the clock was set back.
  */
 export function makeGeneration(nowMs: number, previous = 0n): bigint {
   const sec = Math.floor(nowMs / 1000)
@@ -18,7 +18,7 @@ export function makeGeneration(nowMs: number, previous = 0n): bigint {
   return now > previous ? now : previous + 1n
 }
 
-/** The header of a file; undefined when there is none. EINVAL names a file of another kind; otherwise Node's error. */
+/** Reads the header of a file; undefined if it does not exist. EINVAL if it is not an MMV file; otherwise Node's error. */
 export function headerOf(path: string): MmvHeader | undefined {
   let fd: number
   try {
@@ -39,7 +39,7 @@ export function headerOf(path: string): MmvHeader | undefined {
   }
 }
 
-/** Does the process live that wrote the file, and not just another one with its number? */
+/** Whether the process that wrote the file is running, and not another one with the same PID. */
 export function isOwnerAlive({ pid, generation }: Pick<MmvHeader, 'pid' | 'generation'>): boolean {
   if (!isAlive(pid)) return false
   const startedSec = startOf(pid)
@@ -49,11 +49,11 @@ export function isOwnerAlive({ pid, generation }: Pick<MmvHeader, 'pid' | 'gener
 
 let bootSec: number | undefined
 
-/** Seconds since the epoch at which a process started; undefined where /proc does not tell. */
+/** Start time of a process in seconds since the epoch; undefined if /proc does not provide it. */
 function startOf(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name in parentheses may hold anything; the 22nd field is the 20th after it.
+    // The name in parentheses may contain anything; field 22 is the 20th after it.
     const ticks = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19])
     bootSec ??= Number(/^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'latin1'))?.[1])
     const sec = bootSec + ticks / TICKS_A_SECOND

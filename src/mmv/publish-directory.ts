@@ -1,17 +1,17 @@
-/** Where applications publish: where agents look, or where those of this user do. docs/guide/mmv.md */
+/** Finds the directory for MMV files: the shared one, or that of this user. docs/how-to/instrument-an-application.md */
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { loadConfig, type Variables } from '../sys/config.ts'
 
-/** The directory that all users share; tests give their own. */
+/** The directory shared by all users; tests provide their own. */
 export interface SharedDirectory {
   readonly directory: string
   readonly isWritable: (directory: string) => boolean
 }
 
 /**
- * `$PCP_TMP_DIR/mmv` where this process may write or make it; otherwise the directory that `npm start` of this user reads.
- * What the environment names is not second-guessed.
+ * Returns `$PCP_TMP_DIR/mmv` if this process may write or create it; otherwise the directory read by this user's
+ * `npm start`. A directory set in the environment is used unconditionally.
  */
 export function publishDirectory(env: Variables, shared?: SharedDirectory): string {
   const directory = shared?.directory ?? join(loadConfig(env).variables['PCP_TMP_DIR']!, 'mmv')
@@ -21,7 +21,7 @@ export function publishDirectory(env: Variables, shared?: SharedDirectory): stri
   return join(own.variables['PCP_TMP_DIR']!, 'mmv')
 }
 
-/** May this process write there, or make the directory? */
+/** Whether this process may write to the directory or create it. */
 function isWritable(directory: string): boolean {
   if (statSync(directory, { throwIfNoEntry: false }) === undefined) {
     const parent = dirname(directory)

@@ -1,6 +1,6 @@
 /**
- * A file of memory-mapped values in its directory, from the first version to its end. Every version is written whole beside
- * it and then takes its name, so nobody ever sees half a file, whenever the process ends. docs/formats/mmv.md
+ * An MMV file during its lifetime. Each version is written completely to a temporary file that is then renamed, so that no
+ * reader ever sees half a file, whenever the process ends. docs/formats/mmv.md
  */
 import {
   closeSync,
@@ -23,25 +23,25 @@ import { type SharedBytes, shareBytes } from '../sys/native/shared-bytes.ts'
 import { isAlive } from '../sys/process-identity.ts'
 import { headerOf, isOwnerAlive } from './owner.ts'
 
-/** A version that is not in place yet: of which file, written by which process and thread. */
+/** A temporary file: name of the MMV file, PID and thread of its writer. */
 const UNFINISHED = /^\.(.+)\.(\d+)\.\d+\.new$/
 
 /** Where the file is, and who may read it. */
-export interface FilePlace {
+export interface FileLocation {
   readonly directory: string
   readonly name: string
   readonly mode: number
   readonly load?: LoadNative
 }
 
-/** One file that this process writes. */
+/** A file written by this process. */
 export class PublishedFile {
-  readonly #place: FilePlace
+  readonly #place: FileLocation
   #shared: SharedBytes | undefined
-  /** Which file has the name, to know it from one that somebody else put there since. */
+  /** Inode of our file, to detect that another process replaced it. */
   #inode: bigint | undefined
 
-  constructor(place: FilePlace) {
+  constructor(place: FileLocation) {
     this.#place = place
   }
 
@@ -49,19 +49,19 @@ export class PublishedFile {
     return join(this.#place.directory, this.#place.name)
   }
 
-  /** Has a version been put in place? */
+  /** Whether a version was published. */
   get isOpen(): boolean {
     return this.#shared !== undefined
   }
 
-  /** Do others see changes at once? */
+  /** Whether readers see changes immediately. */
   get isMapped(): boolean {
     return (this.#place.load ?? loadNative)() !== undefined
   }
 
   /**
-   * Puts a version in place. `fill` writes the values, before anybody sees the file. EEXIST when a process that lives has
-   * the name, otherwise Node's error on the directory.
+   * Publishes a version. `fill` writes the values before the file becomes visible. EEXIST when a running process writes a
+   * file of this name, otherwise Node's error for the directory.
    */
   replace(content: Uint8Array, fill: (bytes: Uint8Array) => void): void {
     const temporary = this.#writeBeside(content)
@@ -84,12 +84,12 @@ export class PublishedFile {
     if (old !== undefined) invalidate(old)
   }
 
-  /** Makes what was written visible to others. */
+  /** Makes written values visible to readers. */
   flush(): void {
     this.#shared?.flush()
   }
 
-  /** Ends the writing; the file stays when `keep` is set. */
+  /** Closes the file, which is removed unless `keep` is set. */
   close(keep: boolean): void {
     const shared = this.#shared
     if (shared === undefined) return
@@ -106,11 +106,11 @@ export class PublishedFile {
     makeDir(directory, 0o755)
     removeUnfinished(directory, (other) => other === name)
     const temporary = join(directory, `.${name}.${process.pid}.${threadId}.new`)
-    rmSync(temporary, { force: true }) // left by a process of the same number
+    rmSync(temporary, { force: true }) // left by an earlier process with the same PID
     const fd = openSync(temporary, 'wx', mode)
     try {
-      fchmodSync(fd, mode) // whatever the umask: the agent is somebody else
-      writeFileSync(fd, content) // all of it: to touch a page that a full disk has no room for would end the process
+      fchmodSync(fd, mode) // regardless of the umask, as the agent runs as another user
+      writeFileSync(fd, content) // all of it: writing to an unallocated page on a full disk raises SIGBUS
     } catch (error) {
       rmSync(temporary, { force: true })
       throw error
@@ -120,7 +120,7 @@ export class PublishedFile {
     return temporary
   }
 
-  /** The first time, or after somebody removed the file: a link fails where there is a file, so only one of two processes gets the name. */
+  /** For the first version, or after the file was removed: a link fails if the file exists, so only one of two processes succeeds. */
   #takeName(temporary: string): void {
     try {
       linkSync(temporary, this.path)
@@ -134,7 +134,7 @@ export class PublishedFile {
     if (header !== undefined && isOwnerAlive(header))
       throw new PcpError(
         'EEXIST',
-        `${this.path} is written by process ${header.pid}: give this writer a name of its own`,
+        `${this.path} is written by process ${header.pid}: give this writer another name`,
       )
     renameSync(temporary, this.path)
   }
@@ -144,14 +144,14 @@ export class PublishedFile {
   }
 }
 
-/** Tells those who have an old version mapped that it counts no more. */
+/** Marks an old version as invalid for readers that have it mapped. */
 function invalidate(shared: SharedBytes): void {
   shared.bytes.fill(0, 8, 24)
   shared.flush()
   shared.close()
 }
 
-/** Removes what processes that were killed left behind while they wrote a file of such a name. */
+/** Removes temporary files left by killed processes. */
 export function removeUnfinished(directory: string, isName: (name: string) => boolean): void {
   for (const entry of readdirSync(directory)) {
     const [, name, pid] = UNFINISHED.exec(entry) ?? []
@@ -159,7 +159,7 @@ export function removeUnfinished(directory: string, isName: (name: string) => bo
     try {
       rmSync(join(directory, entry), { force: true })
     } catch {
-      // Somebody else's, who has to remove it: it harms nobody.
+      // Belongs to another user. It does no harm.
     }
   }
 }

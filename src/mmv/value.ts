@@ -11,15 +11,15 @@ import {
 import type { Value } from '../model/values.ts'
 import { IS_LITTLE, MMV_TYPE_ELAPSED, STRING_SIZE, textAt } from './layout.ts'
 
-/** How values are to be understood. */
+/** How values are interpreted. */
 export interface ValueRules {
-  /** NaN, all bits set and the empty string stand for no value. */
+  /** NaN, all bits set and the empty string mean no value. */
   readonly hasSentinels: boolean
-  /** Microseconds since the epoch, for sections that are being timed. */
+  /** Microseconds since the epoch, for sections being timed. */
   readonly nowUs: () => number
 }
 
-/** The value of a type at an offset that `parseMmv` gave; undefined for none. */
+/** Reads a value at an offset returned by `parseMmv`; undefined for no value. */
 export function readValue(view: DataView, at: number, type: number, rules: ValueRules): Value | undefined {
   const { hasSentinels } = rules
   switch (type) {
@@ -60,7 +60,7 @@ function readInteger(view: DataView, at: number, type: number, { nowUs }: ValueR
   }
 }
 
-/** A number where that is exact. */
+/** A number if that is exact. */
 function short(value: bigint): Value {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : value

@@ -1,10 +1,10 @@
-/** Publishing an application's metrics in a file that agents read. docs/guide/mmv.md, docs/formats/mmv.md */
+/** Publishes an application's metrics in a file that agents read. docs/how-to/instrument-an-application.md, docs/formats/mmv.md */
 
-import { after } from '../base/after.ts'
+import { setLongTimeout } from '../base/after.ts'
 import { PcpError } from '../model/errors.ts'
 import type { LoadNative } from '../sys/native/calls.ts'
-import { atExit, forgetEnding } from './at-exit.ts'
-import { Catalogue } from './catalogue.ts'
+import { atExit, cancelAtExit } from './at-exit.ts'
+import { MetricCatalogue } from './catalogue.ts'
 import { type Cell, type Region, regionOf } from './cells.ts'
 import { encodeMmv, versionFor } from './content.ts'
 import type {
@@ -19,128 +19,128 @@ import type {
 import type { Age, Counter, Gauge, Histogram, Text, Timer } from './handles.ts'
 import { declareHistogram } from './histograms.ts'
 import { Instances } from './instances.ts'
-import { ageKind, counterKind, declareRow, gaugeKind, type Kind, textKind, timerKind } from './kinds.ts'
+import { ageKind, counterKind, declareRow, gaugeKind, type MetricKind, textKind, timerKind } from './kinds.ts'
 import { MMV_FLAG_NOPREFIX, MMV_FLAG_PROCESS, MMV_FLAG_SENTINEL } from './layout.ts'
 import { makeGeneration } from './owner.ts'
 import { publishDirectory } from './publish-directory.ts'
 import { PublishedFile } from './published-file.ts'
 
-/** How a file is published. */
+/** Options of a writer. */
 export interface MmvWriterOptions {
   /**
-   * Default: `$PCP_TMP_DIR/mmv`, from the environment or pcp.conf, which is where agents look; where this process may not write
-   * there, the directory that `npm start` of this user reads.
+   * Default: `$PCP_TMP_DIR/mmv`, from the environment or pcp.conf, where agents look. If this process may not write there,
+   * the directory read by this user's `npm start`.
    */
   readonly directory?: string
-  /** 1 to 4095, the second number of the PMIDs. Default: one that the agent finds free. */
+  /** Cluster of the PMIDs, 1 to 4095. Default: a free one chosen by the agent. */
   readonly cluster?: number
-  /** Metrics are called mmv.NAME.METRIC; false: mmv.METRIC. */
+  /** Whether metrics are named mmv.NAME.METRIC (default) or mmv.METRIC. */
   readonly prefix?: boolean
-  /** The file stays when the process ends, and agents go on to read it. Default: it goes with the process. */
+  /** Keeps the file after the process ended, and agents continue to read it. Default: it is removed. */
   readonly keep?: boolean
   /** Labels of all metrics of the file. */
   readonly labels?: MmvLabels
-  /** Permissions. Default 0o644: values are for everybody. */
+  /** Permissions. Default 0o644: everyone may read the values. */
   readonly mode?: number
-  /** Of the format; by default the least that holds what is declared. */
+  /** Version of the format. Default: the lowest that can hold the declarations. */
   readonly version?: 1 | 2 | 3
-  /** Milliseconds within which others see what was declared later and, without memory mapping, new values. Default 1000. */
+  /** Delay in milliseconds until readers see later declarations and, without memory mapping, new values. Default 1000. */
   readonly flushMs?: number
   /**
-   * Values are written also before SIGHUP, SIGINT or SIGTERM ends the process. Default: only where they would be lost
-   * otherwise, that is with `keep` and without memory mapping.
+   * Writes values before SIGHUP, SIGINT or SIGTERM ends the process. Default: only if they would be lost otherwise, with
+   * `keep` and without memory mapping.
    */
   readonly signals?: boolean
-  /** Hears what goes wrong later, such as a full disk; writing is tried again. Default: a process warning. */
+  /** Called for later errors, such as a full disk; writing is retried. Default: a process warning. */
   readonly onError?: (error: PcpError) => void
-  /** For tests: how the C library is found. */
+  /** For tests: how the C library is loaded. */
   readonly load?: LoadNative
 }
 
-/** Where the value of a cell is in the file. */
+/** Offset of a cell's value in the file. */
 interface Placement {
   readonly cell: Cell
   readonly at: number
 }
 
 /**
- * Metrics of this process. Declare them, `publish` once, then change values through the handles: that costs no system
- * call. What is declared after `publish` appears by itself within `flushMs`.
+ * Publishes metrics of this process. Declare them, call `publish` once, then set values through the handles without system
+ * calls. Metrics declared after `publish` appear within `flushMs`.
  */
 export class MmvWriter {
   readonly #options: MmvWriterOptions
   readonly #file: PublishedFile
-  readonly #catalogue: Catalogue
+  readonly #catalogue: MetricCatalogue
   #generation = 0n
   #isPublished = false
   #isClosed = false
-  /** Something was declared that the file does not have. */
+  /** The file lacks a declaration. */
   #isStale = true
-  /** Ends the wait for the next write; undefined when none is due. */
+  /** Cancels the next write; undefined if none is scheduled. */
   #cancel: (() => void) | undefined
-  /** Where the values of the last version are. */
+  /** Offsets of values in the last version. */
   #placed: readonly Placement[] = []
   #region: Region | undefined
 
-  /** `name` is the file's, and part of the metrics' names. EINVAL when it cannot be. Nothing is written yet. */
+  /** `name` is the file's name and part of the metrics' names. EINVAL if it is invalid. Writes nothing yet. */
   constructor(name: string, options: MmvWriterOptions = {}) {
     const pattern = options.prefix === false ? /^[^./\0][^/\0]*$/ : /^[A-Za-z]\w*$/
-    if (!pattern.test(name)) throw new PcpError('EINVAL', `"${name}" can be no name of a file of values`)
+    if (!pattern.test(name)) throw new PcpError('EINVAL', `"${name}" is not a valid MMV file name`)
     const { cluster = 0, mode = 0o644, load } = options
     if (!Number.isInteger(cluster) || cluster < 0 || cluster > 4095)
       throw new PcpError('EINVAL', `Cluster ${cluster} is not from 1 to 4095`)
     const directory = options.directory ?? publishDirectory(process.env)
     this.#options = options
     this.#file = new PublishedFile({ directory, name, mode, ...(load === undefined ? {} : { load }) })
-    this.#catalogue = new Catalogue(cluster, options.labels, () => this.#touch())
+    this.#catalogue = new MetricCatalogue(cluster, options.labels, () => this.#touch())
   }
 
-  /** The file. */
+  /** Path of the file. */
   get path(): string {
     return this.#file.path
   }
 
   /**
-   * A count of what happened. This and all that declare: EEXIST for a name, item or serial that is there already, EINVAL
-   * for a name that is none, PM_ERR_CONV for units that are none. A metric has at most 1024 others beside it.
+   * Declares a count of events. All declarations throw EEXIST for a name, item or serial in use, EINVAL for an invalid name
+   * and PM_ERR_CONV for invalid units. A file holds at most 1024 metrics.
    */
   counter(name: string, options: CounterOptions = {}): Counter {
     return this.#declare(name, options, counterKind(options))
   }
 
-  /** A number that goes up and down. */
+  /** Declares a number that goes up and down. */
   gauge(name: string, options: GaugeOptions = {}): Gauge {
     return this.#declare(name, options, gaugeKind(options))
   }
 
-  /** A text that changes now and then. */
+  /** Declares a text that changes rarely. */
   text(name: string, options: TextOptions = {}): Text {
     return this.#declare(name, options, textKind(options))
   }
 
-  /** A counter of the microseconds in which something was going on. */
+  /** Declares a counter of microseconds during which sections were open. */
   timer(name: string, options: MetricOptions = {}): Timer {
     return this.#declare(name, options, timerKind())
   }
 
-  /** The microseconds for which something has lasted: 0 while nothing does. */
+  /** Declares the age of a condition in microseconds, 0 without one. */
   age(name: string, options: MetricOptions = {}): Age {
     return this.#declare(name, options, ageKind())
   }
 
-  /** NAME.count, NAME.sum and NAME.bucket, the instances of which are ranges. */
+  /** Declares NAME.count, NAME.sum and NAME.bucket, whose instances are ranges. */
   histogram(name: string, options: HistogramOptions): Histogram {
     return declareHistogram(this.#catalogue, name, options)
   }
 
-  /** An instance domain, with methods that declare metrics of its instances. */
+  /** Declares an instance domain, with methods that declare metrics of its instances. */
   instances(options: InstancesOptions = {}): Instances {
     return new Instances(this.#catalogue, this.#catalogue.addDomain(options))
   }
 
   /**
-   * Writes the file, or what was declared since. EEXIST when a process that lives writes a file of this name, E2BIG for
-   * texts that are too long or labels that are too many, Node's error when the directory cannot be written.
+   * Writes the file, or later declarations. EEXIST when a running process writes a file of this name, E2BIG for long texts
+   * or too many labels, Node's error when the directory is not writable.
    */
   publish(): void {
     if (this.#isClosed) throw new PcpError('EINVAL', `${this.path} is closed`)
@@ -152,23 +152,23 @@ export class MmvWriter {
     if (!this.#file.isMapped) this.#tick()
   }
 
-  /** Makes values visible at once where there is no memory mapping; otherwise they are. */
+  /** Makes values visible immediately; only needed without memory mapping. */
   flush(): void {
     this.#file.flush()
   }
 
-  /** The metrics go, unless `keep` is set; handles may still be used, to no effect. Idempotent. */
+  /** Removes the metrics unless `keep` is set. Handles remain usable, without effect. Idempotent. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#cancel?.()
-    forgetEnding(this.#ending)
+    cancelAtExit(this.#ending)
     this.#file.close(this.#options.keep ?? false)
   }
 
   readonly #ending = { end: (): void => this.#end() }
 
-  /** What was declared a moment ago counts too where somebody may still read it. */
+  /** Writes pending declarations if the file is kept. */
   #end(): void {
     try {
       if (this.#isStale && this.#options.keep === true) this.#write()
@@ -178,19 +178,25 @@ export class MmvWriter {
     }
   }
 
-  #declare<Its extends Cell, Handle>(name: string, options: MetricOptions, kind: Kind<Its, Handle>): Handle {
+  #declare<Its extends Cell, Handle>(
+    name: string,
+    options: MetricOptions,
+    kind: MetricKind<Its, Handle>,
+  ): Handle {
     return kind.makeHandle(declareRow(this.#catalogue, undefined, name, options, kind).cells[0]!)
   }
 
-  /** Something was declared: many such things make one new version of the file. */
+  /** Schedules a new version of the file, which includes further declarations made in the meantime. */
   #touch(): void {
     this.#isStale = true
     if (this.#isPublished && !this.#isClosed) this.#tick()
   }
 
-  /** Comes back in a while; the process may end meanwhile. */
+  /** Updates the file after a delay. The timer does not keep the process alive. */
   #tick(): void {
-    this.#cancel ??= after(this.#options.flushMs ?? 1000, () => this.#update(), { isBackground: true })
+    this.#cancel ??= setLongTimeout(this.#options.flushMs ?? 1000, () => this.#update(), {
+      isBackground: true,
+    })
   }
 
   #update(): void {
@@ -224,12 +230,12 @@ export class MmvWriter {
     try {
       this.#file.replace(bytes, (shared) => {
         const region = regionOf(shared)
-        for (const { cell, at } of placed) cell.place(region, at)
+        for (const { cell, at } of placed) cell.bind(region, at)
         now = region
       })
     } catch (error) {
-      // The last version goes on to be the one that others see.
-      if (this.#region !== undefined) for (const { cell, at } of this.#placed) cell.place(this.#region, at)
+      // Readers continue to use the last version.
+      if (this.#region !== undefined) for (const { cell, at } of this.#placed) cell.bind(this.#region, at)
       throw error
     }
     this.#region = now

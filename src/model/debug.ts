@@ -1,11 +1,11 @@
 /**
- * Diagnostics: the names that -D and PCP_DEBUG take, which of them are on in this process, and where their lines go.
- * pmdbg(1), pmSetDebug(3), docs/guide/debugging.md
+ * Diagnostics: the options of -D and PCP_DEBUG, the state of each in this process, and where their output goes.
+ * pmdbg(1), pmSetDebug(3), docs/how-to/debug.md
  */
 import { loggableMessage } from '../base/printable.ts'
 import { PcpError } from './errors.ts'
 
-/** A diagnostic. Every name is accepted everywhere; not every one says something. */
+/** A diagnostic option. All names are accepted everywhere, but not all of them have output. */
 export type DebugName =
   | 'pdu'
   | 'fetch'
@@ -53,7 +53,7 @@ export type DebugName =
   | 'qed'
   | 'getopt'
 
-/** Every name, in PCP's order. */
+/** All names, in PCP's order. */
 export const DEBUG_NAMES: readonly DebugName[] = (
   'pdu fetch profile value context indom pdubuf log logmeta optfetch af appl0 appl1 appl2 pmns libpmda timecontrol ' +
   'pmc derive lock interp config pmapi fault auth discovery attr http desperate deprecated exec labels series ' +
@@ -62,18 +62,17 @@ export const DEBUG_NAMES: readonly DebugName[] = (
 ).split(' ') as DebugName[]
 
 const NAMES: ReadonlySet<DebugName> = new Set(DEBUG_NAMES)
-/** Before there were names there were bits: the names up to `http` have them in order, `desperate` has the last. */
+/** Bits of the older, numeric form: the names up to `http` in order; the last bit is `desperate`. */
 const NUMBERED = DEBUG_NAMES.slice(0, DEBUG_NAMES.indexOf('http') + 1)
 const DESPERATE_BIT = 2 ** 30
 
-/** Is this the name of a diagnostic? */
 function isDebugName(name: string): name is DebugName {
   return (NAMES as ReadonlySet<string>).has(name)
 }
 
 /**
- * Names in a comma list such as `pdu,fetch`, in lower case; `all` stands for every name. Undefined when one is unknown,
- * as then none holds. A comma at the end does not matter.
+ * Parses a comma-separated list such as `pdu,fetch`; `all` means every name. Returns undefined if a name is unknown, as then
+ * the whole list is rejected. A trailing comma is allowed.
  */
 export function parseDebug(list: string): ReadonlySet<DebugName> | undefined {
   if (list === '') return new Set()
@@ -82,20 +81,20 @@ export function parseDebug(list: string): ReadonlySet<DebugName> | undefined {
   return names.includes('all') ? NAMES : new Set(names.filter(isDebugName))
 }
 
-/** The number that older releases used for these names; names that came later have no part in it. */
+/** Returns the older, numeric form; names without a bit are ignored. */
 export function debugBits(names: ReadonlySet<string>): number {
   const numbered = NUMBERED.reduce((bits, name, i) => (names.has(name) ? bits | (1 << i) : bits), 0)
   return names.has('desperate') ? numbered | DESPERATE_BIT : numbered
 }
 
-/** The names that a number of older releases stands for. */
-export function debugOfBits(bits: number): ReadonlySet<DebugName> {
+/** Returns the names for a number in the older form. */
+export function debugNamesOfBits(bits: number): ReadonlySet<DebugName> {
   const names = new Set<DebugName>(NUMBERED.filter((_name, i) => (bits & (1 << i)) !== 0))
   if ((bits & DESPERATE_BIT) !== 0) names.add('desperate')
   return names
 }
 
-/** Takes a line of diagnostics, without its newline. */
+/** Writes a line of diagnostics, without newline. */
 export type TraceWriter = (line: string) => void
 
 interface Diagnostics {
@@ -106,7 +105,7 @@ interface Diagnostics {
 
 const toConsole: TraceWriter = (line) => console.error(line)
 
-/** One for the process: a command ships in several files, and each of them has a copy of this module. */
+/** One per process: a command is bundled into several files, each with a copy of this module. */
 const KEY: unique symbol = Symbol.for('pcp-ts.diagnostics')
 const holder = globalThis as { [KEY]?: Diagnostics }
 holder[KEY] ??= {
@@ -117,22 +116,22 @@ holder[KEY] ??= {
 const diagnostics: Diagnostics = holder[KEY]
 
 /**
- * What is on in this process: `if (debug.fetch) trace('fetch', ...)` costs a field read while it is off. Change it by
- * `setDebug` and `clearDebug`.
+ * The options that are on in this process. `if (debug.fetch) trace('fetch', ...)` costs one field read while it is off. Changed
+ * by `setDebug` and `clearDebug`.
  */
 export const debug: Readonly<Record<DebugName, boolean>> = diagnostics.flags
 
-/** Switches diagnostics on, besides those that are. PM_ERR_CONV, and no change, when a name is unknown. @see pmSetDebug(3) */
+/** Switches options on. PM_ERR_CONV, and no change, if a name is unknown. @see pmSetDebug(3) */
 export function setDebug(list: string): void {
   change(list, true)
 }
 
-/** Switches diagnostics off. PM_ERR_CONV, and no change, when a name is unknown. @see pmClearDebug(3) */
+/** Switches options off. PM_ERR_CONV, and no change, if a name is unknown. @see pmClearDebug(3) */
 export function clearDebug(list: string): void {
   change(list, false)
 }
 
-/** Switches these diagnostics on and all others off; their lines go to `write` from now on, unless there are none. */
+/** Switches these options on and all others off. If any is on, output goes to `write` from now on. */
 export function replaceDebug(names: ReadonlySet<string>, write: TraceWriter): void {
   if (names.size > 0) traceTo(write)
   const off = DEBUG_NAMES.filter((name) => debug[name] && !names.has(name))
@@ -142,41 +141,42 @@ export function replaceDebug(names: ReadonlySet<string>, write: TraceWriter): vo
 
 function change(list: string, on: boolean): void {
   const names = parseDebug(list)
-  if (names === undefined) throw new PcpError('PM_ERR_CONV', `Unknown name of a diagnostic: "${list}"`)
+  if (names === undefined)
+    throw new PcpError('PM_ERR_CONV', `Unknown diagnostic option in "${list}"; pmdbg -l lists them`)
   for (const name of names) diagnostics.flags[name] = on
   for (const listener of diagnostics.listeners) listener()
 }
 
-/** Calls a function whenever diagnostics are switched, for threads that have their own. Returns how to stop. */
+/** Calls a function whenever options change, for threads that have a copy. Returns a function that removes the listener. */
 export function onDebugChange(listener: () => void): () => void {
   diagnostics.listeners.add(listener)
   return () => diagnostics.listeners.delete(listener)
 }
 
-/** Is one of these on? `all` asks for every one. An unknown name is not on. @see pmDebug(3) */
+/** Returns whether any of these options is on; with `all`, whether every one is. Unknown names are never on. @see pmDebug(3) */
 export function isDebug(list: string): boolean {
   const names = parseDebug(list)
   if (names === undefined) return false
   return names === NAMES ? DEBUG_NAMES.every((name) => debug[name]) : [...names].some((name) => debug[name])
 }
 
-/** What is on, as a comma list that `setDebug` takes; `all` for everything. @see pmGetDebug(3) */
+/** Returns the options that are on, as a list for `setDebug`; `all` if all are. @see pmGetDebug(3) */
 export function debugList(): string {
   const on = DEBUG_NAMES.filter((name) => debug[name])
   return on.length === DEBUG_NAMES.length ? 'all' : on.join(',')
 }
 
-/** Where lines of diagnostics go from now on; without a writer to the console, which is standard error under Node. */
+/** Sets the writer of diagnostics. Default: the console, which is standard error under Node. */
 export function traceTo(write: TraceWriter = toConsole): void {
   diagnostics.write = write
 }
 
-/** Writes one line, `NAME: TEXT`. Others choose parts of the text, so control characters and the like become codes. */
+/** Writes one line, `NAME: TEXT`. Control characters become codes, because parts of texts come from clients and agents. */
 export function trace(name: DebugName, text: string): void {
   traceLine(`${name}: ${text}`)
 }
 
-/** Writes one line as it is, where scripts look for a form of PCP's; control characters as `trace` does. */
+/** Writes one line without prefix, in a format that scripts expect from PCP; control characters as in `trace`. */
 export function traceLine(text: string): void {
   diagnostics.write(loggableMessage(text))
 }

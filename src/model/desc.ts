@@ -1,7 +1,7 @@
 /** Metric descriptors and the units word. pmLookupDesc(3), docs/formats/wire.md §3.8, §6.3 */
 import type { Indom, Pmid } from './ids.ts'
 
-/** What a metric is: identity, type, instance domain, semantics and units. */
+/** Descriptor of a metric: PMID, type, instance domain, semantics and units. */
 export interface MetricDesc {
   readonly pmid: Pmid
   /** PM_TYPE_*. */
@@ -10,6 +10,6 @@ export interface MetricDesc {
   readonly indom: Indom
   /** PM_SEM_*. */
   readonly sem: number
-  /** The packed units word; `model/units.ts` takes it apart. Unsigned, and kept whole: unknown low bits survive. */
+  /** The packed units word, unsigned; `model/units.ts` unpacks it. Unknown low bits are preserved. */
   readonly units: number
 }

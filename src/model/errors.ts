@@ -1,9 +1,9 @@
-/** The one error class, and the table from PM_ERR codes and errno to text. pmErrStr(3), docs/formats/wire.md §9 */
+/** The error class of PCP, and the table from PM_ERR codes and errno to text. pmErrStr(3), docs/formats/wire.md §9 */
 import { ERRNOS } from './errnos.ts'
 import { PM_ERRORS, SASL_ERRORS } from './pm-errors.ts'
 
 /**
- * A PCP error name such as `PM_ERR_PMID`, an errno name such as `ECONNREFUSED`, or, where a user is not accepted, a result of
+ * A PCP error name such as `PM_ERR_PMID`, an errno name such as `ECONNREFUSED`, or, for failed authentication, a result of
  * SASL such as `SASL_BADAUTH`.
  */
 export type ErrorCode = keyof typeof PM_ERRORS | keyof typeof ERRNOS | keyof typeof SASL_ERRORS
@@ -11,7 +11,7 @@ export type ErrorCode = keyof typeof PM_ERRORS | keyof typeof ERRNOS | keyof typ
 /** Lowest status of the PMAPI range; statuses between it and zero are negated errno values. */
 const PM_ERR_BASE = -12345
 const PM_ERR_NYI: number = PM_ERRORS.PM_ERR_NYI.status
-/** How far below PM_ERR_NYI authentication errors go; encryption errors begin further down. */
+/** Size of the range of authentication errors below PM_ERR_NYI; encryption errors follow below that. */
 const LAST_AUTH_ERROR = 100
 
 const codeByStatus = new Map<number, ErrorCode>()
@@ -27,12 +27,12 @@ export function statusOf(code: ErrorCode): number {
   return -ERRNOS[code as keyof typeof ERRNOS].errno
 }
 
-/** The name of a status, or undefined when PCP and Linux have none for it. */
+/** Returns the name of a status; undefined if PCP and Linux have none. */
 export function codeOf(status: number): ErrorCode | undefined {
   return codeByStatus.get(status)
 }
 
-/** Text of a status, exactly as PCP prints it. @see pmErrStr(3) */
+/** Returns the text of a status, exactly as PCP prints it. @see pmErrStr(3) */
 export function errStr(status: number): string {
   if (status === 0) return 'No error'
   const code = codeByStatus.get(status)
@@ -49,34 +49,33 @@ export function errStr(status: number): string {
   return `No such PMAPI error code (${status})`
 }
 
-/** Tells errors of one code apart, where programs treat them differently: messages are for people. */
+/** Distinguishes errors with the same code for programs, which must not parse messages. */
 export type ErrorReason =
-  /** Two metrics of a name space have one PMID. */
+  /** Two metrics in a name space have the same PMID. */
   | 'duplicate-pmid'
   | 'duplicate-name'
-  /** A derived metric's expression names a metric that the source does not have. */
+  /** The expression of a derived metric refers to a metric missing from the source. */
   | 'unknown-operand'
-  /** A derived metric's expression has no meaning over its source, for other reasons. */
+  /** The expression of a derived metric cannot be evaluated on its source, for other reasons. */
   | 'unbound'
-  /** The collector accepts no client without a user. */
+  /** The collector requires authentication. */
   | 'login-required'
   | 'time-window'
-  /** The message is one of the reference's own, which stands without the command's name. */
+  /** The message is PCP's own text, printed without the command's name. */
   | 'verbatim'
 
-/** What else an error may carry. */
+/** Optional properties of an error. */
 export interface PcpErrorOptions {
-  /** The error underneath. */
   readonly cause?: unknown
-  /** The status when `code` alone does not determine it (an unassigned number from a peer). */
+  /** The status if `code` does not determine it, such as an unassigned number from a peer. */
   readonly status?: number
-  /** Default: that of the cause. */
+  /** Default: the reason of the cause. */
   readonly reason?: ErrorReason | undefined
 }
 
 /**
- * Any failure of PCP: `code` to branch on, `status` as on the wire, `text` as pmErrStr prints it, and a
- * message that says on what it failed and what to do.
+ * Any failure of PCP: `code` for programs, `status` as on the wire, `text` as pmErrStr prints it, and a message for people that
+ * names the object and, where possible, a remedy.
  */
 export class PcpError extends Error {
   override readonly name = 'PcpError'
@@ -95,19 +94,19 @@ export class PcpError extends Error {
   }
 
   /**
-   * Errors of other copies of this class count as well: a command and its parts are bundled each for itself, and a
-   * program may import and require the library.
+   * Accepts instances of other copies of this class: a command and its parts are bundled separately, and a program may both
+   * import and require the library.
    */
   static override [Symbol.hasInstance](value: unknown): value is PcpError {
     return value instanceof Error && value.name === 'PcpError'
   }
 
-  /** PCP's own short text for this error. @see pmErrStr(3) */
+  /** PCP's short text for this error. @see pmErrStr(3) */
   get text(): string {
     return errStr(this.status)
   }
 
-  /** The error a peer reported as a number. `on` says what was asked: `"foo.bar": Unknown metric name`. */
+  /** Returns the error for a status from a peer. `on` names the object: `"foo.bar": Unknown metric name`. */
   static fromStatus(status: number, on?: string): PcpError {
     const text = errStr(status)
     return new PcpError(codeOf(status) ?? nearestCode(status), on === undefined ? text : `${on}: ${text}`, {
@@ -115,7 +114,7 @@ export class PcpError extends Error {
     })
   }
 
-  /** `error` itself when it is a PcpError; a Node error with a known `code` by its errno; otherwise PM_ERR_GENERIC. */
+  /** Returns `error` itself if it is a PcpError, the errno for a Node error with a known `code`, and otherwise PM_ERR_GENERIC. */
   static from(error: unknown, on?: string): PcpError {
     if (error instanceof PcpError) return error
     const code = (error as { code?: unknown } | undefined)?.code
@@ -126,13 +125,13 @@ export class PcpError extends Error {
   }
 }
 
-/** Returns the code for a status without a name: TLS and SASL libraries have a range of numbers each. */
+/** Returns the code for an unnamed status: TLS and SASL libraries each have a range of numbers. */
 function nearestCode(status: number): ErrorCode {
   if (status >= PM_ERR_NYI) return 'PM_ERR_GENERIC'
   return status < PM_ERR_NYI - LAST_AUTH_ERROR ? 'PM_ERR_TLS' : 'SASL_FAIL'
 }
 
-/** The text of a failed system call without Node's words: the file, unless `on` names it, and what is wrong. */
+/** Returns the text of a failed system call without Node's phrasing: the path, unless `on` names it, and the reason. */
 function systemText(error: unknown, code: ErrorCode, on = ''): string | undefined {
   const { syscall, path } = error as { readonly syscall?: unknown; readonly path?: unknown }
   if (typeof syscall !== 'string' || code === 'PM_ERR_GENERIC') return undefined
@@ -140,10 +139,10 @@ function systemText(error: unknown, code: ErrorCode, on = ''): string | undefine
   return typeof path !== 'string' || on.includes(path) ? text : `${path}: ${text}`
 }
 
-/** A value, or why there is none for this one item: errors about one item are data, never exceptions. */
+/** A value, or the error for this one item: errors of single items are data, not exceptions. */
 export type Outcome<T> = T | PcpError
 
-/** Is this outcome an error? */
+/** Returns whether an outcome is an error. */
 export function isError<T>(outcome: Outcome<T>): outcome is PcpError {
   return outcome instanceof PcpError
 }

@@ -27,15 +27,15 @@ export const PM_EVENT_FLAG_END = 4
 export const PM_EVENT_FLAG_ID = 8
 /** The second parameter is the id of the parent. */
 export const PM_EVENT_FLAG_PARENT = 16
-/** The record stands for records that were lost, and says how many. */
+/** The record represents lost records and has their number. */
 export const PM_EVENT_FLAG_MISSED = 0x80000000
 
-/** PMID of the anonymous metric that stands for a record's flags. */
+/** PMID of the anonymous metric for the flags of a record. */
 export const EVENT_FLAGS_PMID: Pmid = pmid(511, 0, 1)
-/** PMID of the anonymous metric that stands for the number of lost records. */
+/** PMID of the anonymous metric for the number of lost records. */
 export const EVENT_MISSED_PMID: Pmid = pmid(511, 0, 2)
 
-/** A parameter: a value set with the one value, which knows its type. */
+/** A parameter: a value set with one value, and its type. */
 export interface Parameter extends ValueSet {
   readonly type: number
 }
@@ -45,16 +45,16 @@ export interface EventRecord {
   readonly timestamp: Timestamp
   /** PM_EVENT_FLAG_* bits, unsigned. */
   readonly flags: number
-  /** With PM_EVENT_FLAG_MISSED the number of lost records, else 0. */
+  /** Number of lost records with PM_EVENT_FLAG_MISSED, else 0. */
   readonly missed: number
   readonly params: readonly Parameter[]
 }
 
-/** A record to be written; parameters as plain values. */
+/** A record to encode; parameters as plain values. */
 export interface NewEventRecord {
   readonly timestamp: Timestamp
   readonly flags: number
-  /** Number of lost records, with PM_EVENT_FLAG_MISSED; such a record has no parameters. */
+  /** Number of lost records, with PM_EVENT_FLAG_MISSED. Such a record has no parameters. */
   readonly missed?: number
   readonly params: readonly { readonly pmid: Pmid; readonly type: number; readonly value: Value }[]
 }
@@ -62,26 +62,26 @@ export interface NewEventRecord {
 const NO_INST: Int32Array = Int32Array.of(-1)
 const NO_BYTES = new Uint8Array(0)
 
-/** Bytes of a record before its parameters. */
+/** Returns the bytes of a record before its parameters. */
 function headerSize(type: number): number {
   return type === PM_TYPE_HIGHRES_EVENT ? 24 : 16
 }
 
 /**
- * The records in the `i`th value of a set of type PM_TYPE_EVENT or PM_TYPE_HIGHRES_EVENT; none when the set has no values.
- * Parameters borrow the set's bytes. Throws the set's own error, PM_ERR_CONV for a value in situ or a missed record with
- * other flags, PM_ERR_TYPE for another stored type or a parameter type that no record holds, PM_ERR_TOOSMALL and
- * PM_ERR_TOOBIG for counts and lengths that do not fit. @see pmUnpackEventRecords(3), pmUnpackHighResEventRecords(3)
+ * Decodes the records of the `i`th value of a set of type PM_TYPE_EVENT or PM_TYPE_HIGHRES_EVENT; none if the set is empty.
+ * Parameters borrow the set's bytes. Throws the set's own error; PM_ERR_CONV for an in-situ value or a missed record with
+ * other flags; PM_ERR_TYPE for another stored type or an invalid parameter type; PM_ERR_TOOSMALL and PM_ERR_TOOBIG for
+ * invalid counts and lengths. @see pmUnpackEventRecords(3), pmUnpackHighResEventRecords(3)
  */
 export function unpackEvents(set: ValueSet, i: number, type: number): EventRecord[] {
   if (set.status < 0) throw PcpError.fromStatus(set.status, pmidStr(set.pmid))
   if (set.status === 0) return []
   if (set.format !== PM_VAL_DPTR && set.format !== PM_VAL_SPTR) {
-    throw new PcpError('PM_ERR_CONV', 'Event records stand in a block')
+    throw new PcpError('PM_ERR_CONV', 'Event records cannot be in situ')
   }
   const stored = blockType(set, i)
   if (stored !== type || (type !== PM_TYPE_EVENT && type !== PM_TYPE_HIGHRES_EVENT)) {
-    throw new PcpError('PM_ERR_TYPE', `A value of type ${typeStr(stored)} is no ${typeStr(type)}`)
+    throw new PcpError('PM_ERR_TYPE', `A value of type ${typeStr(stored)} is not of type ${typeStr(type)}`)
   }
   const start = set.word[i]!
   const length = blockLength(set.bytes, start)
@@ -95,8 +95,8 @@ export function unpackEvents(set: ValueSet, i: number, type: number): EventRecor
 }
 
 /**
- * A record as pmUnpackEventRecords gives it: a value set for the flags when there are any, one for the number of lost
- * records when there are, and one for each parameter.
+ * Returns a record in the form of pmUnpackEventRecords: a value set for non-zero flags, one for the number of lost records if
+ * there are any, and one for each parameter.
  */
 export function eventSets({ flags, missed, params }: EventRecord): readonly ValueSet[] {
   if (flags === 0) return params
@@ -105,7 +105,7 @@ export function eventSets({ flags, missed, params }: EventRecord): readonly Valu
   return [...sets, ...params]
 }
 
-/** The bytes of an event array, as `makeSet` takes them for PM_TYPE_EVENT or PM_TYPE_HIGHRES_EVENT. PM_ERR_TYPE as `makeSet`. */
+/** Encodes an event array, for `makeSet` with PM_TYPE_EVENT or PM_TYPE_HIGHRES_EVENT. PM_ERR_TYPE as `makeSet`. */
 export function encodeEvents(type: number, records: readonly NewEventRecord[]): Uint8Array {
   const encoded = records.map(({ params }) => params.map(encodeParameter))
   let size = 4
@@ -129,7 +129,7 @@ export function encodeEvents(type: number, records: readonly NewEventRecord[]): 
   return bytes
 }
 
-/** What is left to read of a block. */
+/** The unread rest of a block. */
 interface Cursor {
   readonly bytes: Uint8Array
   at: number
@@ -146,7 +146,7 @@ function readRecord(cursor: Cursor, type: number): EventRecord {
   const count = int32(cursor)
   if (flags >= PM_EVENT_FLAG_MISSED) {
     if (flags !== PM_EVENT_FLAG_MISSED)
-      throw new PcpError('PM_ERR_CONV', 'A record of missed records has no other flags')
+      throw new PcpError('PM_ERR_CONV', 'A missed record must not have other flags')
     return { timestamp, flags, missed: count >>> 0, params: [] }
   }
   if (count < 0) throw tooSmall(`${count} parameters`)
@@ -163,15 +163,15 @@ function readParameter(cursor: Cursor): Parameter {
   const type = word >>> 24
   const length = word & 0xffffff
   if (type > PM_TYPE_AGGREGATE_STATIC) {
-    throw new PcpError('PM_ERR_TYPE', `${pmidStr(id)}: an event parameter of type ${typeStr(type)}`)
+    throw new PcpError('PM_ERR_TYPE', `${pmidStr(id)}: event parameters cannot have type ${typeStr(type)}`)
   }
   const isInSitu = type === PM_TYPE_32 || type === PM_TYPE_U32
   if (length < (isInSitu ? 8 : BLOCK_HEADER)) throw tooSmall(`a parameter of ${length} bytes`)
   need(cursor, length, 'a parameter')
-  // Padding after the last parameter may be missing; the next read checks what is left.
+  // Padding after the last parameter may be missing; the next read checks the bounds.
   cursor.at += (length + 3) & ~3
   const common = { pmid: id, type, status: 1, inst: NO_INST }
-  // The word and data of a parameter have the layout of a value block.
+  // Word and data of a parameter are laid out like a value block.
   return isInSitu
     ? {
         ...common,
@@ -189,7 +189,7 @@ function need(cursor: Cursor, size: number, what: string): void {
 }
 
 function tooSmall(what: string): PcpError {
-  return new PcpError('PM_ERR_TOOSMALL', `Event records: ${what} cannot be`)
+  return new PcpError('PM_ERR_TOOSMALL', `Event records: ${what} is invalid`)
 }
 
 function int32(cursor: Cursor): number {
@@ -198,7 +198,7 @@ function int32(cursor: Cursor): number {
   return value
 }
 
-/** Seconds and nanoseconds: doubles hold all that makes sense. */
+/** Reads seconds or nanoseconds; doubles represent all sensible values. */
 function int64(cursor: Cursor): number {
   const high = int32(cursor)
   return high * 0x1_0000_0000 + (int32(cursor) >>> 0)

@@ -1,4 +1,4 @@
-/** Values of one type as values of another. pmExtractValue(3) */
+/** Conversion of values between types. pmExtractValue(3) */
 import { formatG } from '../base/printf.ts'
 import { PcpError } from './errors.ts'
 import {
@@ -17,10 +17,10 @@ import {
 import { blockType, extract } from './value-set.ts'
 import type { Value, ValueSet } from './values.ts'
 
-/** Text of a number has at most this many characters (vectors convert/extract.json). */
+/** Longest text of a number (vectors convert/extract.json). */
 const MAX_NUMBER_TEXT = 21
 
-/** What each integer type holds: [lowest, first too large]. */
+/** Ranges of integer types: [lowest, first too large]. */
 const INTEGER_RANGE: { readonly [type: number]: readonly [bigint, bigint] } = {
   [PM_TYPE_32]: [-(2n ** 31n), 2n ** 31n],
   [PM_TYPE_U32]: [0n, 2n ** 32n],
@@ -29,8 +29,8 @@ const INTEGER_RANGE: { readonly [type: number]: readonly [bigint, bigint] } = {
 }
 
 /**
- * The `i`th value of a set of type `from`, converted to type `to`. PM_ERR_CONV where there is no conversion, PM_ERR_TRUNC
- * and PM_ERR_SIGN where the value does not fit, PM_ERR_IPC and PM_ERR_VALUE as `extract`. @see pmExtractValue(3)
+ * Returns the `i`th value of a set of type `from`, converted to type `to`. PM_ERR_CONV without a conversion, PM_ERR_TRUNC
+ * and PM_ERR_SIGN if the value does not fit, PM_ERR_IPC and PM_ERR_VALUE as `extract`. @see pmExtractValue(3)
  */
 export function extractValue(set: ValueSet, i: number, from: number, to: number): Value {
   if (from === PM_TYPE_AGGREGATE && set.format !== PM_VAL_INSITU) {
@@ -40,7 +40,7 @@ export function extractValue(set: ValueSet, i: number, from: number, to: number)
   return convertValue(extract(set, i, from), from, to)
 }
 
-/** A value of type `from` as type `to`, by the rules of `extractValue`. */
+/** Converts a value of type `from` to type `to`, by the rules of `extractValue`. */
 export function convertValue(value: Value, from: number, to: number): Value {
   if (typeof value === 'string') {
     if (to === PM_TYPE_STRING) return value
@@ -59,13 +59,13 @@ export function convertValue(value: Value, from: number, to: number): Value {
 }
 
 /**
- * An integer as the shortest JavaScript form: a number when it is exact, else a bigint. PM_ERR_SIGN or PM_ERR_TRUNC when it
+ * Returns an integer in its shortest JavaScript form: a number if that is exact, else a bigint. PM_ERR_SIGN or PM_ERR_TRUNC if it
  * does not fit the integer type `type`.
  */
 export function fitInteger(value: bigint, type: number): number | bigint {
   const [low, high] = INTEGER_RANGE[type]!
   if (value < low && low === 0n)
-    throw new PcpError('PM_ERR_SIGN', `${value} is negative: not a ${typeStr(type)}`)
+    throw new PcpError('PM_ERR_SIGN', `${value} is negative and does not fit ${typeStr(type)}`)
   if (value < low || value >= high)
     throw new PcpError('PM_ERR_TRUNC', `${value} does not fit ${typeStr(type)}`)
   const number = Number(value)
@@ -82,11 +82,12 @@ function integerToInteger(value: number | bigint, from: number, to: number): num
 }
 
 function realToInteger(value: number, from: number, to: number): number | bigint {
-  // C leaves the conversion of NaN undefined; there is no integer to give.
+  // C leaves the conversion of NaN undefined.
   if (Number.isNaN(value)) throw noConversion(from, to)
   const [low, high] = INTEGER_RANGE[to]!
-  if (value < 0 && low === 0n) throw new PcpError('PM_ERR_SIGN', `${value} is negative: not a ${typeStr(to)}`)
-  // 32-bit limits are themselves refused, 64-bit limits are not (vectors convert/extract.json).
+  if (value < 0 && low === 0n)
+    throw new PcpError('PM_ERR_SIGN', `${value} is negative and does not fit ${typeStr(to)}`)
+  // The 32-bit limits themselves are rejected, the 64-bit limits are accepted (vectors convert/extract.json).
   const tooLarge = to === PM_TYPE_32 || to === PM_TYPE_U32 ? Number(high) - 1 : Number(high)
   const tooSmall = to === PM_TYPE_32 ? value <= -tooLarge : value < Number(low)
   if (value >= tooLarge || tooSmall)
@@ -100,7 +101,7 @@ function numberText(value: number | bigint, from: number): string {
   return text.slice(0, MAX_NUMBER_TEXT)
 }
 
-/** Rounded once, as C does, where bigint to double to single would round twice: dropped bits leave a mark in the lowest kept one. */
+/** Rounds once, as C does; bigint to double to single would round twice. Dropped bits are recorded in the lowest kept bit. */
 function nearestFloat(value: bigint): number {
   const size = value < 0n ? -value : value
   const kept = (size >> 24n) | ((size & 0xffffffn) === 0n ? 0n : 1n)

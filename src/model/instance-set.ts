@@ -1,18 +1,18 @@
-/** Instance numbers of a profile: four bytes each, where a Set takes forty. */
+/** Instance ids of a profile, at four bytes each; a Set takes forty. */
 
-/** Lists shorter than this are searched from the beginning. */
+/** Shorter lists are searched linearly. */
 const SHORT = 16
-/** Bytes of the object, and of an array without its contents. */
+/** Bytes of the object, and of an empty array. */
 const OBJECT_BYTES = 60
 const ARRAY_BYTES = 190
 
-/** An immutable set of instance numbers in the order given. */
+/** An immutable set of instance ids that keeps their order. */
 export class InstanceSet {
-  /** The set of no instances. */
+  /** The empty set. */
   static readonly NONE: InstanceSet = new InstanceSet(new Int32Array(0))
 
   readonly #ids: Int32Array
-  /** In ascending order; the same array where that is the order given. */
+  /** In ascending order; the same array if the given order is ascending. */
   readonly #sorted: Int32Array
 
   private constructor(ids: Int32Array) {
@@ -23,12 +23,12 @@ export class InstanceSet {
     this.#sorted = isUnique ? sorted : this.#ids.toSorted()
   }
 
-  /** Makes a set of ids, which must not be changed any more. */
+  /** Returns a set backed by `ids`, which must not be modified afterwards. */
   static over(ids: Int32Array): InstanceSet {
     return ids.length === 0 ? InstanceSet.NONE : new InstanceSet(ids)
   }
 
-  /** Makes a set of numbers; those that no instance can have are left out. */
+  /** Returns a set of ids without numbers that are not 32-bit integers. */
   static of(ids: Iterable<number>): InstanceSet {
     return InstanceSet.over(Int32Array.from([...ids].filter((id) => (id | 0) === id)))
   }
@@ -37,7 +37,7 @@ export class InstanceSet {
     return this.#ids.length
   }
 
-  /** Returns about how many bytes of memory it takes. */
+  /** Approximate memory use in bytes. */
   get bytes(): number {
     if (this.#ids.length === 0) return 0
     const arrays = this.#sorted === this.#ids ? 1 : 2

@@ -1,21 +1,21 @@
-/** JSON text to labels: dotted names, values as raw tokens without white space. pmLookupLabels(3) */
+/** Parsing JSON text into labels: dotted names, values as raw tokens without white space. pmLookupLabels(3) */
 import { PcpError } from './errors.ts'
 import { LABEL_COMPOUND, type Label } from './labels.ts'
 
-/** Most characters of a label's whole, dotted name: the length travels in a byte, and the reference refuses 255. */
+/** Longest dotted name of a label: the length is one byte on the wire, and the reference rejects 255. */
 const MAX_NAME = 254
-/** Deeper nesting is refused, so that no text exhausts the stack. */
+/** Deepest nesting, so that no text exhausts the stack. */
 const MAX_DEPTH = 32
 const NAME = /^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/
 const SPACE = /[ \t\r\n]*/y
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
-/** What a JSON text says. */
+/** Result of parsing. */
 export interface ParsedLabels {
-  /** In the order of the text; what nested objects hold has LABEL_COMPOUND. */
+  /** In the order of the text; labels in nested objects have LABEL_COMPOUND. */
   readonly labels: readonly Label[]
-  /** Names that cannot be labels and were left out. */
+  /** Invalid names, which were skipped. */
   readonly invalid: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export interface ParsedLabels {
 type Raw = string | readonly RawMember[]
 
 interface RawMember {
-  /** Between the quotes, as written. */
+  /** Between the quotes, verbatim. */
   readonly name: string
   readonly value: Raw
 }
@@ -34,8 +34,8 @@ interface Cursor {
 }
 
 /**
- * Reads the labels of a JSON object; `flags` are those of every label. Empty text has no labels. EINVAL for text that is
- * no JSON object and for a name that occurs twice.
+ * Parses the labels of a JSON object and gives each of them `flags`. Empty text has no labels. EINVAL for any other text that is
+ * not a JSON object, and for duplicate names.
  */
 export function parseLabels(text: string, flags: number): ParsedLabels {
   const cursor: Cursor = { text, at: 0 }
@@ -44,19 +44,19 @@ export function parseLabels(text: string, flags: number): ParsedLabels {
   const value = scanValue(cursor, 0)
   skipSpace(cursor)
   if (cursor.at < text.length) throw malformed(cursor, 'one object and nothing else')
-  if (typeof value === 'string') throw new PcpError('EINVAL', `Labels are a JSON object, not ${value}`)
+  if (typeof value === 'string') throw new PcpError('EINVAL', `Labels must be a JSON object, not ${value}`)
   const labels: Label[] = []
   const invalid: string[] = []
   flatten(value, '', flags, labels, invalid)
   const seen = new Set<string>()
   for (const { name } of labels) {
-    if (seen.has(name)) throw new PcpError('EINVAL', `Label "${name}" is given twice`)
+    if (seen.has(name)) throw new PcpError('EINVAL', `Label "${name}" occurs twice`)
     seen.add(name)
   }
   return { labels, invalid }
 }
 
-/** Does the text break off inside a value? Such text is malformed only because more of it is missing. */
+/** Returns whether the text ends inside a value, so that more text could make it valid. */
 export function isCutShort(text: string): boolean {
   const cursor: Cursor = { text, at: 0 }
   try {
@@ -76,7 +76,7 @@ function flatten(
 ): void {
   for (const { name: key, value } of members) {
     const name = prefix + key
-    // Too long a name is not looked into: what is nested in it would repeat it thousands of times.
+    // Members of an object with too long a name are skipped: each would repeat that name.
     if (name.length > MAX_NAME) invalid.push(name)
     else if (typeof value !== 'string' && value.length > 0) flatten(value, `${name}.`, flags, labels, invalid)
     else if (!NAME.test(name)) invalid.push(name)
@@ -129,7 +129,7 @@ function scanList(cursor: Cursor, depth: number): string {
   return `[${items.join(',')}]`
 }
 
-/** A string with its quotes and escapes as written. */
+/** Scans a string; quotes and escapes stay verbatim. */
 function scanString(cursor: Cursor): string {
   const start = cursor.at
   if (cursor.text[start] !== '"') throw malformed(cursor, 'a string')
@@ -169,5 +169,8 @@ function demand(cursor: Cursor, char: string): void {
 }
 
 function malformed(cursor: Cursor, expected: string): PcpError {
-  return new PcpError('EINVAL', `Labels are not JSON: expected ${expected} at character ${cursor.at + 1}`)
+  return new PcpError(
+    'EINVAL',
+    `Labels are not valid JSON: expected ${expected} at character ${cursor.at + 1}`,
+  )
 }

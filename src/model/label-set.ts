@@ -5,23 +5,23 @@ import { PM_IN_NULL } from './ids.ts'
 import { isCutShort, parseLabels } from './label-json.ts'
 import { LABEL_CONTEXT, LABEL_OPTIONAL, type Label, type LabelSet } from './labels.ts'
 
-/** Limits of one set on the wire. */
+/** Limits of the wire format for one set. */
 const MAX_LABELS = 254
 const MAX_JSON = 65534
 
-/** What else there is to say about a set. */
+/** Options of `makeLabelSet`. */
 export interface LabelSetOptions {
-  /** Instance that a LABEL_INSTANCES set is about; default PM_IN_NULL. */
+  /** Instance of a LABEL_INSTANCES set; default PM_IN_NULL. */
   readonly inst?: number
-  /** All labels are annotations, not part of the identity: LABEL_OPTIONAL. */
+  /** Marks all labels as annotations, not part of the identity: LABEL_OPTIONAL. */
   readonly isOptional?: boolean
-  /** Hears the names that cannot be labels, which are then left out; without it they are an error. */
+  /** Called with each invalid name, which is then skipped; without it, invalid names are an error. */
   readonly onInvalid?: (name: string) => void
 }
 
 /**
- * A label set from JSON text or an object of JSON values. Names are letters, digits and underscores; nested objects become
- * dotted names. `level` is one of LABEL_CONTEXT to LABEL_INSTANCES. EINVAL for what is no such object, E2BIG for more than
+ * Makes a label set from JSON text or an object of JSON values. Names consist of letters, digits and underscores; nested objects
+ * become dotted names. `level` is one of LABEL_CONTEXT to LABEL_INSTANCES. EINVAL for anything else, E2BIG for more than
  * 254 labels or 65,534 bytes.
  */
 export function makeLabelSet(
@@ -39,21 +39,24 @@ export function makeLabelSet(
   return labelSetOf(parsed.labels, options.inst)
 }
 
-/** The set of some labels with distinct names, in any order. E2BIG as `makeLabelSet`. */
+/** Returns a set of labels with distinct names, given in any order. E2BIG as `makeLabelSet`. */
 export function labelSetOf(labels: readonly Label[], inst: number = PM_IN_NULL): LabelSet {
   const sorted = [...labels].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   const members = sorted.map(({ name, value }) => `"${name}":${value}`)
   const json = sorted.length === 0 ? '' : `{${members.join(',')}}`
   if (sorted.length > MAX_LABELS || byteWidth(json) > MAX_JSON) {
-    throw new PcpError('E2BIG', `A set of ${sorted.length} labels with ${byteWidth(json)} bytes is too big`)
+    throw new PcpError(
+      'E2BIG',
+      `A label set of ${sorted.length} labels and ${byteWidth(json)} bytes is too big`,
+    )
   }
   return { inst, status: 0, json, labels: sorted }
 }
 
 /**
- * Merges sets given by increasing precedence: of labels with equal names the last one stays, with its flags. Sets that
- * carry an error are left out, and labels that `keep` refuses; the instance is that of the last set. E2BIG as
- * `makeLabelSet`. @see pmMergeLabelSets(3)
+ * Merges sets in order of increasing precedence: the last label of each name wins, with its flags. Sets with an error and
+ * labels rejected by `keep` are skipped; the instance is that of the last set. E2BIG as `makeLabelSet`.
+ * @see pmMergeLabelSets(3)
  */
 export function mergeLabelSets(
   sets: readonly LabelSet[],
@@ -67,8 +70,8 @@ export function mergeLabelSets(
 }
 
 /**
- * Merges JSON texts as `mergeLabelSets` does; '' when no label is left. Names that cannot be labels are left out, text that
- * is a list or breaks off counts as empty. EINVAL for other text that is no object, or when a text has only bad names.
+ * Merges JSON texts as `mergeLabelSets` does; returns '' if no label remains. Invalid names are skipped; a JSON array or
+ * truncated text counts as empty. EINVAL for other invalid text, and for a text with only invalid names.
  * @see pmMergeLabels(3)
  */
 export function mergeLabels(texts: readonly string[]): string {
@@ -76,7 +79,7 @@ export function mergeLabels(texts: readonly string[]): string {
 }
 
 function tolerantSet(text: string): LabelSet {
-  // Both are what the reference does (vectors format/labels_merge.json).
+  // The reference does both (vectors format/labels_merge.json).
   if (/^[ \t\r\n]*\[/.test(text) || isCutShort(text)) return labelSetOf([])
   const { labels, invalid } = parseLabels(text, LABEL_CONTEXT)
   if (labels.length === 0 && invalid.length > 0) throw invalidName(invalid[0]!)

@@ -1,4 +1,4 @@
-/** Layers over a source: what they do not override passes through, here and nowhere else. docs/architecture.md */
+/** Layers over a source, which pass on every method that they do not override. docs/architecture.md */
 import type { MetricDesc } from './desc.ts'
 import type { Outcome, PcpError } from './errors.ts'
 import type { Indom, Pmid } from './ids.ts'
@@ -15,7 +15,7 @@ import type {
 } from './source.ts'
 import type { FetchResult, ValueSet } from './values.ts'
 
-/** A source that answers as the one below it; subclasses override what they change. */
+/** Passes all requests to the source below; subclasses override methods. */
 export class SourceLayer implements MetricSource {
   protected readonly source: MetricSource
 
@@ -76,13 +76,13 @@ export class SourceLayer implements MetricSource {
   }
 }
 
-/** Returns a source that answers as `source`, except for the methods in `overrides`. */
-export function layer(source: MetricSource, overrides: Partial<MetricSource>): MetricSource {
+/** Returns a source with the methods of `overrides`, and otherwise those of `source`. */
+export function overrideSource(source: MetricSource, overrides: Partial<MetricSource>): MetricSource {
   return Object.assign(new SourceLayer(source), overrides)
 }
 
-/** Returns a source that rejects every question with an error: the floor of layers that answer by themselves. */
-export function refusing(error: PcpError): MetricSource {
+/** Returns a source that rejects every request with an error, as the base of layers that answer all requests themselves. */
+export function rejectingSource(error: PcpError): MetricSource {
   const refuse = (): Promise<never> => Promise.reject(error)
   return {
     children: refuse,

@@ -1,4 +1,4 @@
-/** Data: Every PM_ERR_* status with the text pmErrStr(3) prints. Texts are those of 6.0.3; PM_ERR_ARG is 7.x only. */
+/** Data: all PM_ERR_* statuses with the texts of pmErrStr(3) in 6.0.3; PM_ERR_ARG is 7.x only. */
 export const PM_ERRORS = {
   PM_ERR_GENERIC: { status: -12345, text: 'Generic error, already reported above' },
   PM_ERR_PMNS: { status: -12346, text: 'Problems parsing PMNS definitions' },
@@ -75,7 +75,7 @@ export const PM_ERRORS = {
   PM_ERR_ARG: { status: -12415, text: 'Bad value for function argument' },
 } as const
 
-/** Results of SASL: numbers below PM_ERR_NYI, with the texts that pmErrStr(3) of 6.0.3 prints behind `Authentication - `. */
+/** SASL results: numbers below PM_ERR_NYI, with the texts that pmErrStr(3) of 6.0.3 prints after `Authentication - `. */
 export const SASL_ERRORS = {
   SASL_FAIL: { result: -1, text: 'generic failure' },
   SASL_NOMEM: { result: -2, text: 'no memory available' },

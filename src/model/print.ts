@@ -31,13 +31,13 @@ import { unitsStr } from './units.ts'
 import { BLOCK_HEADER, blockLength, floatFromBits } from './value-set.ts'
 import type { Value, ValueSet } from './values.ts'
 
-/** How `printValue` writes what depends on the user. */
+/** User preferences of `printValue`. */
 export interface PrintOptions {
-  /** Time of day in the user's zone: milliseconds, or nanoseconds for high resolution. Default: UTC. */
+  /** Formats a time of day in the user's zone: milliseconds, or nanoseconds for high resolution. Default: UTC. */
   readonly clock?: (time: Timestamp, isHighRes: boolean) => string
-  /** Pictures for newlines in text, as nothing in it may look like a line of a report. */
+  /** Shows newlines in text as a picture, so that no text can look like a line of a report. */
   readonly isOneLine?: boolean
-  /** Blanks for all white space in text: PCP_SQUASH_NEWLINES is set. */
+  /** Replaces white space in text by blanks: PCP_SQUASH_NEWLINES is set. */
   readonly squashSpace?: boolean
 }
 
@@ -58,9 +58,9 @@ const TYPE_WORDS: { readonly [type: number]: string } = {
 const FLAG_NAMES: readonly string[] = ['point', 'start', 'end', 'id', 'parent']
 
 /**
- * The `i`th value of a set of type `type`, right-justified to `width` bytes. A block that cannot hold the type is printed as
- * an aggregate: its likely meanings and its bytes. PM_ERR_IPC for a block outside the set's bytes, PM_ERR_VALUE when there
- * is no `i`th value. @see pmPrintValue(3)
+ * Formats the `i`th value of a set of type `type`, right-justified to `width` bytes. A block that does not match the type is
+ * formatted as an aggregate: its likely meanings and its bytes. PM_ERR_IPC for a block outside the set's bytes, PM_ERR_VALUE
+ * if there is no `i`th value. @see pmPrintValue(3)
  */
 export function printValue(
   set: ValueSet,
@@ -87,7 +87,7 @@ export function printValue(
   return printRaw(littleEndian(data, stored), width)
 }
 
-/** One value in the short form of diagnostics; `stored` is the type byte of an aggregate's block. @see pmAtomStr(3) */
+/** Formats a value in the short form of diagnostics; `stored` is the type byte of an aggregate's block. @see pmAtomStr(3) */
 export function atomStr(value: Value | undefined, type: number, stored: number = type): string {
   const words = TYPE_WORDS[type]
   if (words === undefined) return `Error: unexpected type: ${unexpected(type)}`
@@ -105,7 +105,7 @@ export function atomStr(value: Value | undefined, type: number, stored: number =
   return type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE ? formatE(Number(value)) : String(value)
 }
 
-/** Type, instance domain, semantics and units on two lines, as tools show descriptors. @see pmPrintDesc(3) */
+/** Formats type, instance domain, semantics and units on two lines, as tools show descriptors. @see pmPrintDesc(3) */
 export function printDesc({ type, indom, sem, units }: MetricDesc): string {
   if (type === PM_TYPE_NOSUPPORT) return '    Data Type: Not Supported\n'
   return (
@@ -114,19 +114,19 @@ export function printDesc({ type, indom, sem, units }: MetricDesc): string {
   )
 }
 
-/** A type in words: `32-bit unsigned int`. */
+/** Returns a type in words: `32-bit unsigned int`. */
 export function typeWords(type: number): string {
   return TYPE_WORDS[type] ?? `??? (${type})`
 }
 
-/** Semantics in a word: `counter`. */
+/** Returns semantics in words: `counter`. */
 export function semWords(sem: number): string {
   return semStr(sem) === '???' ? `??? (${sem})` : semStr(sem)
 }
 
-/** A number in exactly seven characters, in thousands where need be: `999.99K`. @see pmNumberStr(3) */
+/** Formats a number in exactly seven characters, with a suffix if necessary: `999.99K`. @see pmNumberStr(3) */
 export function numberStr(value: number): string {
-  // The limits are those that two decimals round up to 1000, and for negative numbers to -100.
+  // From these limits on two decimals would round up to 1000, or to -100 for negative numbers.
   const [limit, beyond] = value < 0 ? [99.995, '-inf?  '] : [999.995, ' inf?  ']
   if (Number.isNaN(value) || Math.abs(value) < 0.005) return '  0.00 '
   let scale = 1
@@ -137,7 +137,7 @@ export function numberStr(value: number): string {
   return beyond
 }
 
-/** Names of an event record's flags, joined by commas; '' for none. @see pmEventFlagsStr(3) */
+/** Returns the names of an event record's flags, joined by commas; '' for none. @see pmEventFlagsStr(3) */
 export function eventFlagsStr(flags: number): string {
   if (flags >>> 0 >= PM_EVENT_FLAG_MISSED) return 'missed'
   return FLAG_NAMES.filter((_, bit) => (flags & (1 << bit)) !== 0).join(',')
@@ -163,7 +163,7 @@ function printWord(word: number, type: number, width: number): string {
   }
 }
 
-/** A logger answers questions about its state with event values in situ: flags and an interval in milliseconds. */
+/** Formats the state of a metric as pmlogger reports it, in-situ event values: flags and an interval in milliseconds. */
 function printLogState(word: number): string {
   const control = (word & 2) !== 0 ? 'mand' : 'adv'
   const state = (word & 1) !== 0 ? 'on' : 'off'
@@ -171,7 +171,7 @@ function printLogState(word: number): string {
   return `[pmlc control ${control} ${state} ${place} ${word >>> 4}]`
 }
 
-/** The number in a block, or undefined when the block cannot hold one of this type. */
+/** Formats the number in a block; undefined if the block does not have the type's size. */
 function printNumber(data: DataView, type: number): string | undefined {
   if (type === PM_TYPE_64 && data.byteLength === 8) return String(data.getBigInt64(0))
   if (type === PM_TYPE_U64 && data.byteLength === 8) return String(data.getBigUint64(0))
@@ -180,7 +180,7 @@ function printNumber(data: DataView, type: number): string | undefined {
   return undefined
 }
 
-/** Bytes as a little-endian machine has them in memory: numbers swapped, all else as it came. */
+/** Returns bytes as in the memory of a little-endian machine: numbers are swapped, other data is unchanged. */
 function littleEndian(data: DataView, stored: number): DataView {
   if (printNumber(data, stored) === undefined) return data
   return new DataView(Uint8Array.from(bytesOf(data)).reverse().buffer)
@@ -195,13 +195,13 @@ function printText(bytes: Uint8Array, width: number, options: PrintOptions): str
   return quotedText(decodeText(bytes, 0, nul < 0 ? bytes.length : nul), width, options)
 }
 
-/** Quotes a text as `printValue` does. */
+/** Quotes text as `printValue` does. */
 export function quotedText(given: string, width: number, { isOneLine, squashSpace }: PrintOptions): string {
   const text = isOneLine ? oneLine(given) : given
   return rightJustify(`"${squashSpace ? text.replace(/[ \t\n\v\f\r]/g, ' ') : text}"`, width)
 }
 
-/** Opaque bytes are never swapped, so numbers in them are those of a little-endian machine. */
+/** Opaque bytes are never swapped, so numbers in them are interpreted as on a little-endian machine. */
 function printRaw(data: DataView, width: number): string {
   const bytes = bytesOf(data)
   const parts: string[] = []
@@ -218,7 +218,7 @@ function printRaw(data: DataView, width: number): string {
   return parts.map((part) => rightJustify(part, width)).join(' ')
 }
 
-/** The two hexadecimal digits of each byte: aggregates have up to 16 million. */
+/** Hexadecimal digits of each byte value: an aggregate has up to 16 million bytes. */
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 function hexOf(bytes: Uint8Array): string {
@@ -245,9 +245,9 @@ function printEvents(data: DataView, type: number, options: PrintOptions): strin
 }
 
 /**
- * First and last time and the number of missed records, as the reference sees them: it does not get past a record of missed
- * records, counts it again for every record after it, and takes its time for the last (vectors format/print_value.json, and
- * 6.0.3 for several of them). Undefined when the records do not fit the bytes.
+ * Returns first and last time and the number of missed records. Like the reference, this does not advance past a missed record: it
+ * is counted again for each further record, and its time is the last (vectors format/print_value.json, and 6.0.3 for several
+ * missed records). Undefined if the records exceed the bytes.
  */
 function walkRecords(
   data: DataView,
@@ -288,7 +288,7 @@ function utcClock({ sec, nsec }: Timestamp, isHighRes: boolean): string {
     .slice(0, isHighRes ? 9 : 3)}`
 }
 
-/** At most twelve bytes, in groups of four. */
+/** Formats at most twelve bytes, in groups of four. */
 function aggregateStr(bytes: Uint8Array, stored: number): string {
   const groups = hexOf(bytes.subarray(0, 12)).match(/.{1,8}/g) ?? []
   const parts = [`[type=${typeStr(stored)} len=${bytes.length}]`, ...groups]

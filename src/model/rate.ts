@@ -1,4 +1,4 @@
-/** Counters and their rates: the only place that knows how they restart, wrap and count beyond 2^53. pmval(1), pmRegisterDerived(3) */
+/** Counters and their rates, with restarts, wraps and values beyond 2^53. pmval(1), pmRegisterDerived(3) */
 import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_U32, PM_TYPE_U64 } from './types.ts'
 import {
   PM_TIME_HOUR,
@@ -21,7 +21,7 @@ const SECONDS: Readonly<Record<number, number>> = {
   [PM_TIME_HOUR]: 3600,
 }
 
-/** How many values each integer type has. */
+/** Number of values of each integer type. */
 const RANGES: Readonly<Record<number, bigint>> = {
   [PM_TYPE_32]: 2n ** 32n,
   [PM_TYPE_U32]: 2n ** 32n,
@@ -29,17 +29,17 @@ const RANGES: Readonly<Record<number, bigint>> = {
   [PM_TYPE_U64]: 2n ** 64n,
 }
 
-/** How a counter's change a second becomes a rate in `units`. */
+/** Conversion of a counter's change per second into a rate in `units`. */
 export interface RateUnits {
   /** The units word of the rate. */
   readonly units: number
-  /** What the change a second is multiplied with. */
+  /** Factor for the change per second. */
   readonly factor: number
 }
 
 /**
- * Units of a counter's rate: a count becomes a count a second; a time in whatever scale becomes a utilisation, seconds
- * a second, without units.
+ * Returns the units of a counter's rate. A count becomes a count per second; a time in any scale becomes a utilisation, without
+ * units.
  */
 export function rateUnits(units: number): RateUnits {
   const fields = unpackUnits(units)
@@ -51,10 +51,10 @@ export function rateUnits(units: number): RateUnits {
 }
 
 /**
- * Returns how much a counter grew, as a double. A decrease is undefined, as the counter restarted; with `wraps` a 32-bit or
- * 64-bit integer is taken to have gone round once.
+ * Returns the growth of a counter as a double. A decrease is a restart and returns undefined; with `wraps`, a decreasing 32-bit or
+ * 64-bit integer has wrapped once.
  */
-export function counterGrowth(
+export function counterDelta(
   before: number | bigint,
   now: number | bigint,
   type: number = PM_TYPE_DOUBLE,
@@ -66,13 +66,13 @@ export function counterGrowth(
       : Number(BigInt(now) - BigInt(before))
   }
   const range = wraps ? RANGES[type] : undefined
-  // Exactly: doubles near 2^64 are 2048 apart, so a difference of two of them says nothing about a small growth.
+  // Exact arithmetic: doubles near 2^64 are 2048 apart, so their difference would hide small growth.
   return range === undefined ? undefined : Number(range + BigInt(now) - BigInt(before))
 }
 
 /**
- * Returns a counter's change a second between two readings, whichever was taken first: `elapsedSec` is negative where the
- * clock went back. Undefined after a restart, and for two readings of one moment.
+ * Returns a counter's change per second between two samples in either order: `elapsedSec` is negative if the clock was set back.
+ * Undefined after a restart, and for two samples with the same timestamp.
  */
 export function counterRate(
   before: number | bigint,
@@ -83,22 +83,22 @@ export function counterRate(
 ): number | undefined {
   if (elapsedSec === 0) return undefined
   const growth =
-    elapsedSec > 0 ? counterGrowth(before, now, type, wraps) : counterGrowth(now, before, type, wraps)
+    elapsedSec > 0 ? counterDelta(before, now, type, wraps) : counterDelta(now, before, type, wraps)
   return growth === undefined ? undefined : growth / Math.abs(elapsedSec)
 }
 
-/** Numbers of one reading. Integers beyond 2^53 are rounded in `values`, and exact where they are asked for. */
+/** Numbers of one sample. Integers beyond 2^53 are rounded in `values`, and exact from `exact`. */
 export interface CounterValues {
   readonly values: Float64Array
   exact(place: number, type: number): bigint
 }
 
-/** Numbers of one reading in columns: 0 in `has` for a column without a value. */
+/** Numbers of one sample in columns: 0 in `has` for a missing value. */
 export interface CounterColumns extends CounterValues {
   readonly has: Uint8Array
 }
 
-/** Counters of one metric by place: their values at the last reading, and how much they grew since the one before. */
+/** Counters of one metric by index: their last values and their growth since the sample before. */
 export class Counters {
   readonly #type: number
   readonly #wraps: boolean
@@ -120,17 +120,17 @@ export class Counters {
     this.#growth = new Float64Array(size)
   }
 
-  /** Had a counter a value at the reading before the last one? */
-  had(place: number): boolean {
+  /** Returns whether a counter had a value in the sample before the last one. */
+  hadValue(place: number): boolean {
     return this.#had[place] === 1
   }
 
-  /** Forgets the last reading. */
+  /** Forgets the last sample. */
   forget(): void {
     this.#has.fill(0)
   }
 
-  /** Moves the counters: place `i` takes the value that place `places[i]` had, or none for -1. */
+  /** Reorders the counters: index `i` takes the value of index `places[i]`, or none for -1. */
   rearrange(places: readonly number[]): void {
     const [has, values, exact] = [this.#has, this.#values, this.#exact]
     this.#had = new Uint8Array(places.length)
@@ -141,8 +141,8 @@ export class Counters {
   }
 
   /**
-   * Takes the columns from `first` on, as many as there are places. Returns how much each counter grew, NaN for one without a
-   * value now or before and for one that restarted; good until the next reading. `isBackward`: the clock went back.
+   * Takes one sample: the columns from `first` on, one per counter. Returns the growth of each counter, NaN if a value is missing now
+   * or before, or after a restart; valid until the next sample. `isBackward`: the clock was set back.
    */
   read(columns: CounterColumns, first = 0, isBackward = false): Float64Array {
     const { has, values } = columns
@@ -159,7 +159,7 @@ export class Counters {
     return growth
   }
 
-  /** Takes the next value of one counter, which is at `place` in `from`. Returns how much it grew, NaN for unknown. */
+  /** Takes the next value of one counter, at index `place` in `from`. Returns its growth, NaN if unknown. */
   next(i: number, value: number, from: CounterValues, place: number, isBackward = false): number {
     const before = this.#values[i]!
     if (this.#has[i] === 1 && value >= before && !isBackward) {
@@ -171,13 +171,13 @@ export class Counters {
     return this.#nextOdd(i, value, from, place, isBackward)
   }
 
-  /** The first value of a counter, a decrease, an integer beyond 2^53, or of a clock that went back. */
+  /** Handles a first value, a decrease, an integer beyond 2^53, and a clock that was set back. */
   #nextOdd(i: number, value: number, from: CounterValues, place: number, isBackward: boolean): number {
     const isExact = !this.#isLong || Math.abs(value) <= Number.MAX_SAFE_INTEGER
     const now = isExact ? value : from.exact(place, this.#type)
     const before = this.#exact[i] ?? this.#values[i]!
     const [first, last] = isBackward ? [now, before] : [before, now]
-    const growth = this.#has[i] === 1 ? counterGrowth(first, last, this.#type, this.#wraps) : undefined
+    const growth = this.#has[i] === 1 ? counterDelta(first, last, this.#type, this.#wraps) : undefined
     this.#has[i] = 1
     this.#values[i] = value
     if (this.#isLong) this.#exact[i] = typeof now === 'bigint' ? now : undefined

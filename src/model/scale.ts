@@ -1,4 +1,4 @@
-/** Values in one scale as values in another. pmConvScale(3) */
+/** Conversion of values between scales. pmConvScale(3) */
 import { PcpError } from './errors.ts'
 import { fitInteger } from './extract-value.ts'
 import {
@@ -12,10 +12,10 @@ import {
 } from './types.ts'
 import { PM_EXTRA_TEMPERATURE, PM_SPACE_EBYTE, type Units, unitsStr, unpackUnits } from './units.ts'
 
-/** How many of the time scale before it each one is. */
+/** Size of each time scale in units of the one before. */
 const TIME_STEPS: readonly bigint[] = [1n, 1000n, 1000n, 1000n, 60n, 60n]
 const EXTRA_SCALES: readonly number[] = [0, 3, 3, 3, 4]
-/** Factors are 64-bit in the reference, which divides by what is left of a larger one. */
+/** Factors are 64-bit in the reference, where larger ones overflow. */
 const LIMIT = 2n ** 64n
 /** The largest integer of both 32-bit types. */
 const LARGEST_32 = 0x7fff_ffff
@@ -28,7 +28,7 @@ interface Affine {
   readonly after: number
 }
 
-/** Celsius, Fahrenheit and Kelvin, from row to column. */
+/** Conversions between Celsius, Fahrenheit and Kelvin, from row to column. */
 const TEMPERATURES: readonly (readonly (Affine | undefined)[])[] = [
   [undefined, { before: 0, mult: 9, div: 5, after: 32 }, { before: 0, mult: 1, div: 1, after: 273.15 }],
   [{ before: -32, mult: 5, div: 9, after: 0 }, undefined, { before: -32, mult: 5, div: 9, after: 273.15 }],
@@ -40,10 +40,10 @@ const TEMPERATURES: readonly (readonly (Affine | undefined)[])[] = [
 ]
 
 /**
- * A value of numeric `type` in units `from`, expressed in units `to` (both units words); integers are rounded half up.
- * PM_ERR_CONV when the dimensions differ, the type is not a number, the value is none of its type or a factor has no
- * 64-bit form, PM_ERR_UNIT for scales without a meaning, PM_ERR_TRUNC and PM_ERR_SIGN when the result does not fit the
- * type. @see pmConvScale(3)
+ * Converts a value of numeric `type` from units `from` to units `to` (units words); integers are rounded half up.
+ * PM_ERR_CONV if the dimensions differ, the type is not numeric, the value is not of its type or a factor does not fit
+ * 64 bits; PM_ERR_UNIT for unknown scales; PM_ERR_TRUNC and PM_ERR_SIGN if the result does not fit the type.
+ * @see pmConvScale(3)
  */
 export function convScale(type: number, value: number | bigint, from: number, to: number): number | bigint {
   const plan = planOf(from, to)
@@ -54,7 +54,7 @@ export function convScale(type: number, value: number | bigint, from: number, to
     : applyAffine(type, scaled, extraMap(source, target))
 }
 
-/** What all conversions from one units word to another have in common. */
+/** Precomputed factors for one pair of units words. */
 interface Plan {
   readonly from: number
   readonly to: number
@@ -63,12 +63,12 @@ interface Plan {
   /** value' = value * mult / div. */
   readonly mult: bigint
   readonly div: bigint
-  /** The same as doubles. */
+  /** The same factors as doubles. */
   readonly multNumber: number
   readonly divNumber: number
 }
 
-/** Plans made last, each at the place its words hash to: columns are converted value by value. */
+/** Recent plans, by hash of their units words: columns are converted value by value. */
 const PLANS: (Plan | undefined)[] = new Array<undefined>(64).fill(undefined)
 
 function planOf(from: number, to: number): Plan {
@@ -95,7 +95,7 @@ function makePlan(from: number, to: number): Plan {
   return { from, to, source, target, mult, div, multNumber: Number(mult), divNumber: Number(div) }
 }
 
-/** Without dimension means count: 'none' and 'count' convert into each other. */
+/** No dimension means count: 'none' and 'count' convert into each other. */
 function withDimension(units: Units): Units {
   return units.dimSpace === 0 && units.dimTime === 0 && units.dimCount === 0
     ? { ...units, dimCount: 1 }
@@ -129,7 +129,7 @@ function ratio(source: Units, target: Units): { mult: bigint; div: bigint } {
 }
 
 function noScale(dimension: string): PcpError {
-  return new PcpError('PM_ERR_UNIT', `Units have a ${dimension} scale that nothing converts to`)
+  return new PcpError('PM_ERR_UNIT', `Unknown ${dimension} scale in units`)
 }
 
 function applyRatio(type: number, value: number | bigint, plan: Plan): number | bigint {
@@ -149,13 +149,13 @@ function applyRatio(type: number, value: number | bigint, plan: Plan): number | 
     case PM_TYPE_DOUBLE:
       return Number(value) * (plan.multNumber / plan.divNumber)
     default:
-      throw new PcpError('PM_ERR_CONV', `Values of type ${typeStr(type)} have no scale`)
+      throw new PcpError('PM_ERR_CONV', `Values of type ${typeStr(type)} cannot be scaled`)
   }
 }
 
-/** The result where doubles give it exactly and it fits every integer type; undefined elsewhere. */
+/** Returns the result if doubles compute it exactly and it fits every integer type; otherwise undefined. */
 function scaledExactly(type: number, value: number, { multNumber, divNumber }: Plan): number | undefined {
-  // As long as what is divided is below 2^53, the quotient is rounded to no integer but itself.
+  // While the dividend is below 2^53, the quotient cannot be rounded up to an integer.
   const size = value * multNumber + Math.floor(divNumber / 2)
   if (!(size >= 0 && size <= Number.MAX_SAFE_INTEGER) || !Number.isInteger(value)) return undefined
   const result = Math.floor(size / divNumber)

@@ -1,7 +1,7 @@
-/** Values in the order of their instances. pmSortInstances(3) */
+/** Sorting values by instance. pmSortInstances(3) */
 import type { FetchResult, ValueSet } from './values.ts'
 
-/** The result with the values of every set in ascending order of instance. Sets in order already are the same objects. @see pmSortInstances(3) */
+/** Returns the result with the values of each set in ascending order of instance. Sorted sets stay the same objects. @see pmSortInstances(3) */
 export function sortInstances(result: FetchResult): FetchResult {
   return { ...result, sets: result.sets.map(sortedSet) }
 }

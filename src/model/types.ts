@@ -24,21 +24,21 @@ export const PM_TYPE_AGGREGATE_STATIC = 8
 export const PM_TYPE_EVENT = 9
 /** Array of event records with nanosecond timestamps. */
 export const PM_TYPE_HIGHRES_EVENT = 10
-/** Value blocks only: the sender did not say. */
+/** Value blocks only: unspecified type. */
 export const PM_TYPE_UNKNOWN = 255
 
 /** Ever-growing count; only differences mean something. */
 export const PM_SEM_COUNTER = 1
-/** A value that is true now. */
+/** A current value. */
 export const PM_SEM_INSTANT = 3
 /** A value that holds until it changes. */
 export const PM_SEM_DISCRETE = 4
 
-/** The 32-bit value stands in the value set itself. */
+/** 32-bit values are in the value set itself. */
 export const PM_VAL_INSITU = 0
-/** The value stands in a block the sender allocated. */
+/** Values are in allocated blocks. */
 export const PM_VAL_DPTR = 1
-/** The value stands in a static block; the same as PM_VAL_DPTR to a receiver. */
+/** Values are in static blocks; the same as PM_VAL_DPTR to a receiver. */
 export const PM_VAL_SPTR = 2
 
 const TYPE_NAMES: readonly string[] = [
@@ -55,14 +55,14 @@ const TYPE_NAMES: readonly string[] = [
   'HIGHRES_EVENT',
 ]
 
-/** Name of a type without its prefix, `???` when unknown. @see pmTypeStr(3) */
+/** Returns the name of a type without its prefix, `???` if unknown. @see pmTypeStr(3) */
 export function typeStr(type: number): string {
   if (type === PM_TYPE_NOSUPPORT) return 'NO_SUPPORT'
   if (type === PM_TYPE_UNKNOWN) return 'UNKNOWN'
   return TYPE_NAMES[type] ?? '???'
 }
 
-/** Name of a semantics code, `???` when unknown. @see pmSemStr(3) */
+/** Returns the name of a semantics code, `???` if unknown. @see pmSemStr(3) */
 export function semStr(sem: number): string {
   switch (sem) {
     case PM_SEM_COUNTER:

@@ -1,11 +1,11 @@
-/** What a text of units may be. pmParseUnitsStr(3). Without the table of PCP's errors, which is much for a page in a browser. */
+/** The grammar of units. pmParseUnitsStr(3). Free of PCP's error table, which would be large for a browser page. */
 import { EXTRA_UNITS, PM_TIME_SEC, packUnits } from './units.ts'
 
-/** What a text of units means. */
+/** Parsed units. */
 export interface ParsedUnits {
   /** The units word. */
   readonly units: number
-  /** A value in the metric's own units times this is the value in the text's units: 0.01 for `100 byte`. */
+  /** Factor from the metric's own units to the text's units: 0.01 for `100 byte`. */
   readonly multiplier: number
 }
 
@@ -14,7 +14,7 @@ const TIME = 1
 const COUNT = 2
 const DIMENSIONS = ['space', 'time', 'count'] as const
 
-/** Scale that a dimension has after parts in different scales were combined: byte, second, one. */
+/** Scale of a dimension after combining parts in different scales: byte, second, one. */
 const BASE_SCALE = [0, PM_TIME_SEC, 0] as const
 const NANOSECONDS: readonly number[] = [1, 1e3, 1e6, 1e9, 60e9, 3600e9]
 
@@ -28,7 +28,7 @@ interface Term {
   readonly scale: number
 }
 
-/** One side of the slash: the term of each dimension that has one. */
+/** One side of the slash: a term per dimension. */
 interface Part {
   space: Term | undefined
   time: Term | undefined
@@ -49,16 +49,16 @@ const NO_TERM: Combined = { dim: 0, scale: 0, over: 1, under: 1 }
 let keywords: Map<string, Keyword> | undefined
 
 /**
- * Reads units such as `Kbyte / sec`, `100 MB / 8 hour` or `count x 10^3`. Spaces separate terms, each dimension may occur
- * once a side. Throws a UnitsFault that says what is wrong.
+ * Parses units such as `Kbyte / sec`, `100 MB / 8 hour` or `count x 10^3`. Terms are separated by spaces; each dimension may occur
+ * once per side. Throws a UnitsError with the reason.
  */
-export function readUnits(text: string): ParsedUnits {
+export function parseUnitsOrThrow(text: string): ParsedUnits {
   const slash = text.indexOf('/')
   const lower = text.toLowerCase()
   const over = parsePart(text, lower, 0, slash < 0 ? lower.length : slash)
   const under = slash < 0 ? NOTHING : parsePart(text, lower, slash + 1, lower.length)
   if (over.extra !== undefined && under.extra !== undefined) {
-    throw new UnitsFault(text, 'extra units cannot appear in both dividend and divisor')
+    throw new UnitsError(text, 'extra units cannot appear in both dividend and divisor')
   }
   const space = combined(text, SPACE, over.space, under.space)
   const time = combined(text, TIME, over.time, under.time)
@@ -80,7 +80,7 @@ export function readUnits(text: string): ParsedUnits {
   return { units, multiplier }
 }
 
-/** What the two sides have of one dimension, together; `over` and `under` are factors that no scale is left to carry. */
+/** Both sides of one dimension combined; `over` and `under` are the factors that the scale cannot express. */
 interface Combined {
   readonly dim: number
   readonly scale: number
@@ -97,11 +97,11 @@ function combined(
   if (above === undefined && below === undefined) return NO_TERM
   let up = above
   let down = below
-  // A term to the power of zero leaves the other side's scale alone.
+  // A term to the power of zero does not affect the scale of the other side.
   if (up?.exponent === 0 && down !== undefined && down.exponent !== 0) up = undefined
   if (down?.exponent === 0 && up !== undefined && up.exponent !== 0) down = undefined
   const dim = (up?.exponent ?? 0) - (down?.exponent ?? 0)
-  if (dim < -8 || dim > 7) throw new UnitsFault(text, `${DIMENSIONS[dimension]} dimension out of bounds`)
+  if (dim < -8 || dim > 7) throw new UnitsError(text, `${DIMENSIONS[dimension]} dimension out of bounds`)
   if ((up === undefined || down === undefined) && dim !== 0)
     return { dim, scale: (up ?? down)!.scale, over: 1, under: 1 }
   return {
@@ -112,18 +112,18 @@ function combined(
   }
 }
 
-/** How many base units a scale is. Time scales beyond hours have no length (the reference aborts). */
+/** Returns the base units of a scale. Time scales beyond hours have no length (the reference aborts). */
 function scaleRatio(text: string, dimension: number, scale: number): number {
   if (dimension === SPACE) return 1024 ** scale
   if (dimension === COUNT) return 10 ** scale
   const nanoseconds = NANOSECONDS[scale]
-  if (nanoseconds === undefined) throw new UnitsFault(text, `time-${scale} has no known length`)
+  if (nanoseconds === undefined) throw new UnitsError(text, `time-${scale} has no known length`)
   return nanoseconds / 1e9
 }
 
 const NUMBER = /-?(?:0x[0-9a-f]+(?:\.[0-9a-f]*)?(?:p[+-]?\d+)?|\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)/y
 
-/** `lower` is the text in small letters: what stands in it from `start` to `end`. */
+/** Parses `text` from `start` to `end`; `lower` is the text in lower case. */
 function parsePart(text: string, lower: string, start: number, end: number): Part {
   const result: Part = { ...NOTHING }
   let at = skipBlanks(lower, start, end)
@@ -162,7 +162,7 @@ function parseNumber(text: string, lower: string, at: number, result: Part): num
   const literal = NUMBER.exec(lower)?.[0]
   const value = literal === undefined ? Number.NaN : numberOf(literal)
   if (literal === undefined || !Number.isFinite(value))
-    throw new UnitsFault(text, 'invalid floating point literal')
+    throw new UnitsError(text, 'invalid floating point literal')
   result.factor *= value
   return at + literal.length
 }
@@ -175,7 +175,7 @@ function numberOf(literal: string): number {
   return sign === '-' ? -size : size
 }
 
-/** Where an extra unit such as `power (mW)` that starts at `at` ends; `at` when there is none. */
+/** Returns the end of an extra unit such as `power (mW)` that starts at `at`; `at` without one. */
 function parseExtra(text: string, lower: string, at: number, result: Part): number {
   for (let i = 0; i < EXTRA_UNITS.length; i++) {
     const { name, scales } = EXTRA_UNITS[i]!
@@ -183,7 +183,7 @@ function parseExtra(text: string, lower: string, at: number, result: Part): numb
     for (const [j, scale] of scales.entries()) {
       const written = `${name} (${scale.toLowerCase()})`
       if (!lower.startsWith(written, at)) continue
-      if (result.extra !== undefined) throw new UnitsFault(text, 'multiple extra units not allowed')
+      if (result.extra !== undefined) throw new UnitsError(text, 'multiple extra units not allowed')
       result.extra = { unit: i + 1, scale: j + 1 }
       return at + written.length
     }
@@ -191,7 +191,7 @@ function parseExtra(text: string, lower: string, at: number, result: Part): numb
   return at
 }
 
-/** Where a keyword and its exponent that start at `at` end. */
+/** Returns the end of a keyword and its exponent that start at `at`. */
 function parseKeyword(text: string, lower: string, at: number, end: number, result: Part): number {
   keywords ??= makeKeywords()
   const behind = wordEnd(lower, at, end)
@@ -200,17 +200,17 @@ function parseKeyword(text: string, lower: string, at: number, end: number, resu
   const stop = hasExponent ? exponentEnd(lower, behind + 1, end) : behind
   const exponent = hasExponent ? (stop < 0 ? Number.NaN : Number(lower.slice(behind + 1, stop))) : 1
   if (keyword === undefined || !(exponent >= -8 && exponent <= 15))
-    throw new UnitsFault(text, 'unrecognized or duplicate base unit')
+    throw new UnitsError(text, 'unrecognized or duplicate base unit')
   const { dimension, scale } = keyword
   const name = DIMENSIONS[dimension]!
-  if (result[name] !== undefined) throw new UnitsFault(text, 'unrecognized or duplicate base unit')
+  if (result[name] !== undefined) throw new UnitsError(text, 'unrecognized or duplicate base unit')
   result[name] = { exponent, scale }
   return stop
 }
 
 const TEN_COUNTS = /count x 10(?:\^(?:-[1-8]|[2-7]))?(?=$|[\s^/])/y
 
-/** 'count x 10^2' is the only keyword with blanks, and the longest one wins. */
+/** 'count x 10^2' is the only keyword with blanks, and the longest match wins. */
 function wordEnd(lower: string, at: number, end: number): number {
   let behind = at
   while (behind < end) {
@@ -223,7 +223,7 @@ function wordEnd(lower: string, at: number, end: number): number {
   return TEN_COUNTS.test(lower) ? TEN_COUNTS.lastIndex : behind
 }
 
-/** Where the integer ends that starts at `at` and has a blank or nothing behind it; -1 where there is none. */
+/** Returns the end of an integer at `at` that is followed by a blank or the end of the text; -1 without one. */
 function exponentEnd(lower: string, at: number, end: number): number {
   const first = at < end && lower.charCodeAt(at) === MINUS ? at + 1 : at
   let behind = first
@@ -262,8 +262,8 @@ function makeKeywords(): Map<string, Keyword> {
   return table
 }
 
-/** Why a text is no units. */
-export class UnitsFault extends Error {
+/** Thrown for invalid units. */
+export class UnitsError extends Error {
   constructor(text: string, reason: string) {
     super(`Cannot read the units "${text}": ${reason}`)
   }

@@ -1,8 +1,8 @@
-/** The units word: what a value measures and in which scale. pmUnitsStr(3), docs/formats/wire.md §6.3 */
+/** The units word: dimension and scale of values. pmUnitsStr(3), docs/formats/wire.md §6.3 */
 
 /**
- * A units word taken apart. Dimensions are exponents, -8 to 7, so bytes a second is `dimSpace` 1 and `dimTime` -1;
- * a scale means something only where its dimension is not zero.
+ * An unpacked units word. Dimensions are exponents, -8 to 7: bytes per second have `dimSpace` 1 and `dimTime` -1.
+ * A scale is meaningful only if its dimension is not zero.
  */
 export interface Units {
   readonly dimSpace: number
@@ -46,7 +46,7 @@ export const PM_TIME_SEC = 3
 export const PM_TIME_MIN = 4
 /** Hours. */
 export const PM_TIME_HOUR = 5
-/** Single things; other scales of counts are powers of ten. */
+/** Ones; other count scales are powers of ten. */
 export const PM_COUNT_ONE = 0
 /** Degrees, in the scales of `EXTRA_UNITS`. */
 export const PM_EXTRA_TEMPERATURE = 1
@@ -57,7 +57,7 @@ export const PM_EXTRA_CURRENT = 3
 /** Watts. */
 export const PM_EXTRA_POWER = 4
 
-/** Extra units: entry `unit - 1` has the unit's name and the names of its scales from 1 on. */
+/** Extra units: entry `unit - 1` has the unit's name and the names of its scales, from 1 on. */
 export const EXTRA_UNITS: readonly { readonly name: string; readonly scales: readonly string[] }[] = [
   { name: 'temperature', scales: ['C', 'F', 'K'] },
   { name: 'voltage', scales: ['V', 'mV', 'uV'] },
@@ -78,7 +78,7 @@ const SPACE_NAMES: readonly string[] = [
 ]
 const TIME_NAMES: readonly string[] = ['nanosec', 'microsec', 'millisec', 'sec', 'min', 'hour']
 
-/** Takes a units word apart. */
+/** Unpacks a units word. */
 export function unpackUnits(word: number): Units {
   return {
     dimSpace: word >> 28,
@@ -92,7 +92,7 @@ export function unpackUnits(word: number): Units {
   }
 }
 
-/** Builds a units word, an unsigned number; absent fields are 0, fields out of range are masked. */
+/** Packs a units word, an unsigned number; missing fields are 0, fields out of range are masked. */
 export function packUnits(units: Partial<Units>): number {
   const field = (value: number | undefined, bits: number, shift: number): number =>
     ((value ?? 0) & ((1 << bits) - 1)) << shift
@@ -108,7 +108,7 @@ export function packUnits(units: Partial<Units>): number {
   return word >>> 0
 }
 
-/** Text of a units word, as PCP 6 prints it: `Kbyte / sec`, `/ count^2`, '' for no units. @see pmUnitsStr(3) */
+/** Formats a units word as PCP 6 does: `Kbyte / sec`, `/ count^2`, '' for no units. @see pmUnitsStr(3) */
 export function unitsStr(word: number): string {
   const { dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount, extraUnit, extraScale } =
     unpackUnits(word)
@@ -136,6 +136,6 @@ function powerOfTen(scale: number): string {
 function extraName(unit: number, scale: number): string {
   const extra = EXTRA_UNITS[unit - 1]
   if (extra === undefined) return `extra-${unit}`
-  // The reference cuts unknown scales to 19 characters (vector units_str.json, temperature scale 4).
+  // The reference truncates unknown scales to 19 characters (vector units_str.json, temperature scale 4).
   return `${extra.name} (${extra.scales[scale - 1] ?? `scale-${scale}`})`.slice(0, 19)
 }

@@ -1,12 +1,12 @@
 /**
- * The values of one metric at one moment, decoded into columns: those of its value set, in the same order.
+ * The values of one metric at one time, decoded into columns in the order of its value set.
  *
  *     insts      3     7     9     1
  *     has        1     1     0     2       NUMBER, NUMBER, NOTHING, OTHER
  *     values    17.    4.    ?     2^64
  *     others     -     -     -     18446744073709551615n
  *
- * Archives fill them out of records, without value sets; `take` fills them with a fetched set.
+ * Archives fill them from records, without value sets; `take` fills them from a fetched set.
  */
 import { type Indom, PM_INDOM_NULL } from './ids.ts'
 import {
@@ -22,45 +22,45 @@ import {
 import { extract } from './value-set.ts'
 import type { ValueSet } from './values.ts'
 
-/** No value, or one of another type than the metric's. */
-export const NOTHING = 0
+/** No value, or one whose type is not the metric's. */
+export const NO_VALUE = 0
 /** A number. */
 export const NUMBER = 1
-/** Text, or an integer that no double holds exactly. */
-export const OTHER = 2
+/** Text, or an integer that is not exact as a double. */
+export const OTHER_VALUE = 2
 
-/** A value as columns hold it; undefined for NOTHING. */
+/** A value in columns; undefined for NOTHING. */
 export type ColumnValue = number | bigint | string | undefined
 
 const TWO_32 = 0x1_0000_0000
 const NO_BYTES = new Uint8Array(0)
 const scratch = new DataView(new ArrayBuffer(8))
 
-/** See the drawing above. The first `size` entries are values, good until the columns are filled again. */
+/** See the drawing above. The first `size` entries are values, valid until the columns are filled again. */
 export class ValueColumns {
   readonly type: number
   readonly isSingular: boolean
-  /** Values in the set; negative for an error, 0 without values. */
+  /** Number of values in the set, or a negative error. */
   status = 0
-  /** Instances; another array only when they differ from those before. */
+  /** Instances; replaced only if they differ from the previous ones. */
   insts: Int32Array = new Int32Array(0)
-  /** NOTHING, NUMBER or OTHER; NOTHING behind the values. */
+  /** NOTHING, NUMBER or OTHER; NOTHING beyond `size`. */
   has: Uint8Array = new Uint8Array(0)
-  /** Values that are numbers, and integers that are OTHER, rounded. */
+  /** Values that are NUMBER, and rounded integers that are OTHER. */
   values: Float64Array = new Float64Array(0)
   /** Values that are OTHER. */
   readonly others: ColumnValue[] = []
   readonly #isLong: boolean
-  /** May values stand for themselves, without a block? */
+  /** Whether values may be in situ. */
   readonly #isWord: boolean
-  /** Header words of blocks: with a type, and as old agents sent them. */
+  /** Expected header words of blocks: with a type, and without one, as old agents sent them. */
   readonly #header: number
   readonly #plainHeader: number
   #isOwnInsts = false
-  /** Instances of the set taken last, and what they became. */
+  /** Instances of the last set taken, and their copy. */
   #takenInsts: Int32Array | undefined
   #ownInsts: Int32Array | undefined
-  /** Memory of the blocks taken last, which sets often share. */
+  /** Memory of the last blocks taken, which sets often share. */
   #bytes: Uint8Array = NO_BYTES
   #view: DataView = scratch
 
@@ -74,23 +74,23 @@ export class ValueColumns {
     this.#header = length < 0 ? length : (type << 24) | length
   }
 
-  /** How many values there are. */
+  /** Number of values. */
   get size(): number {
     return this.status > 0 ? this.status : 0
   }
 
-  /** A value; undefined for none, or no such place. */
+  /** Returns a value; undefined if missing or out of range. */
   at(i: number): ColumnValue {
     if (this.has[i] === NUMBER) return this.values[i]
-    return this.has[i] === OTHER ? this.others[i] : undefined
+    return this.has[i] === OTHER_VALUE ? this.others[i] : undefined
   }
 
-  /** A 64-bit integer without rounding. */
+  /** Returns a 64-bit integer without rounding. */
   exact(i: number): bigint {
-    return this.has[i] === OTHER ? (this.others[i] as bigint) : BigInt(this.values[i]!)
+    return this.has[i] === OTHER_VALUE ? (this.others[i] as bigint) : BigInt(this.values[i]!)
   }
 
-  /** The place of an instance, `guess` if that is one; -1 for none. */
+  /** Returns the index of an instance, -1 if missing; `guess` is tried first. */
   find(inst: number, guess = 0): number {
     const { insts, size } = this
     if (guess < size && insts[guess] === inst) return guess
@@ -98,20 +98,20 @@ export class ValueColumns {
     return -1
   }
 
-  /** Has any instance a value? */
+  /** Returns whether any instance has a value. */
   hasValues(): boolean {
-    for (let i = 0; i < this.size; i++) if (this.has[i] !== NOTHING) return true
+    for (let i = 0; i < this.size; i++) if (this.has[i] !== NO_VALUE) return true
     return false
   }
 
-  /** Places that have a value. */
-  places(): number[] {
+  /** Returns the indices of all values. */
+  valueIndices(): number[] {
     const places: number[] = []
-    for (let i = 0; i < this.size; i++) if (this.has[i] !== NOTHING) places.push(i)
+    for (let i = 0; i < this.size; i++) if (this.has[i] !== NO_VALUE) places.push(i)
     return places
   }
 
-  /** Copies the values at some places; all of them: these columns. */
+  /** Copies the values at some indices; returns these columns if that is all of them. */
   pick(places: readonly number[]): ValueColumns {
     if (places.length === this.size) return this
     const picked = new ValueColumns({ type: this.type, indom: this.isSingular ? PM_INDOM_NULL : 0 })
@@ -123,8 +123,8 @@ export class ValueColumns {
     return picked
   }
 
-  /** Fills the columns with a fetched set. */
-  take(set: ValueSet): void {
+  /** Fills the columns from a fetched set. */
+  fillFrom(set: ValueSet): void {
     this.begin(set.status)
     this.#takeInsts(set)
     if (set.format === PM_VAL_INSITU) this.#takeWords(set)
@@ -132,7 +132,7 @@ export class ValueColumns {
     else this.#takeBlocks(set)
   }
 
-  /** Begins to fill the columns: each value up to `status` gets its instance, and is put. */
+  /** Starts filling the columns: the caller then sets instance and value of each entry up to `status`. */
   begin(status: number): void {
     this.#resize(status)
     this.#isOwnInsts = false
@@ -141,7 +141,7 @@ export class ValueColumns {
     this.#isOwnInsts = true
   }
 
-  /** Takes the instances and the number of values from other columns: each value is to be put. */
+  /** Starts with the instances and the size of other columns: the caller then sets each value. */
   beginAs({ status, insts }: ValueColumns): void {
     this.#resize(status)
     this.insts = insts
@@ -151,19 +151,19 @@ export class ValueColumns {
   #resize(status: number): void {
     const before = this.size
     this.status = status
-    if (status < before) this.has.fill(NOTHING, Math.max(0, status))
+    if (status < before) this.has.fill(NO_VALUE, Math.max(0, status))
     if (this.has.length >= status) return
     this.has = new Uint8Array(status)
     this.values = new Float64Array(status)
   }
 
-  /** Takes all values of other columns. */
+  /** Copies all values of other columns. */
   copy(from: ValueColumns): void {
     this.beginAs(from)
     for (let i = 0; i < from.size; i++) this.set(i, from.at(i))
   }
 
-  /** The instance of a value. */
+  /** Sets the instance of a value. */
   setInst(i: number, inst: number): void {
     if (this.insts[i] === inst) return
     if (!this.#isOwnInsts) this.insts = this.insts.slice()
@@ -171,48 +171,48 @@ export class ValueColumns {
     this.insts[i] = inst
   }
 
-  /** Puts a value that is decoded. */
+  /** Sets a decoded value. */
   set(i: number, value: ColumnValue): void {
     if (typeof value === 'number') {
       this.putNumber(i, value)
       return
     }
-    this.has[i] = value === undefined ? NOTHING : OTHER
+    this.has[i] = value === undefined ? NO_VALUE : OTHER_VALUE
     this.others[i] = value
     if (typeof value === 'bigint') this.values[i] = Number(value)
   }
 
-  /** Puts a number. */
+  /** Sets a number. */
   putNumber(i: number, value: number): void {
     this.has[i] = NUMBER
     this.values[i] = value
   }
 
-  /** Stores an in-situ value; NOTHING unless the metric has 32 bits. */
+  /** Sets an in-situ value; NOTHING unless the metric has a 32-bit type. */
   putWord(i: number, word: number): void {
     if (this.#isWord) this.putWords(i, word, 0)
-    else this.has[i] = NOTHING
+    else this.has[i] = NO_VALUE
   }
 
-  /** Stores the value of the block at `at`; NOTHING when its type or size differs from the metric's. */
+  /** Sets the value of the block at `at`; NOTHING if its type or size is not the metric's. */
   putBlock(i: number, view: DataView, at: number): void {
     const header = view.getInt32(at)
-    if (header !== this.#header && header !== this.#plainHeader) this.has[i] = NOTHING
+    if (header !== this.#header && header !== this.#plainHeader) this.has[i] = NO_VALUE
     else if (this.type === PM_TYPE_DOUBLE) this.putNumber(i, view.getFloat64(at + 4))
     else this.putWords(i, view.getInt32(at + 4), this.#isLong ? view.getInt32(at + 8) : 0)
   }
 
-  /** Puts a number of the metric's type from its two words. */
+  /** Sets a number of the metric's type from its two words. */
   putWords(i: number, high: number, low: number): void {
     const number = numberOf(this.type, high, low)
     this.values[i] = number
     this.has[i] = NUMBER
     if (!this.#isLong || (number <= Number.MAX_SAFE_INTEGER && number >= Number.MIN_SAFE_INTEGER)) return
-    this.has[i] = OTHER
+    this.has[i] = OTHER_VALUE
     this.others[i] = (BigInt(this.type === PM_TYPE_U64 ? high >>> 0 : high) << 32n) | BigInt(low >>> 0)
   }
 
-  /** Sets share their instances where they cannot have changed. */
+  /** Shares the instances of a set if they cannot have changed. */
   #takeInsts({ status, inst }: ValueSet): void {
     if (inst === this.#takenInsts && this.insts === this.#ownInsts) return
     for (let i = 0; i < status; i++) this.setInst(i, inst[i]!)
@@ -241,7 +241,7 @@ export class ValueColumns {
     for (let i = 0; i < status; i++) {
       const at = word[i]!
       if (at >= 0 && at <= last) this.putBlock(i, view, at)
-      else this.has[i] = NOTHING
+      else this.has[i] = NO_VALUE
     }
   }
 
@@ -250,15 +250,15 @@ export class ValueColumns {
       const text = extract(set, i, this.type)
       this.set(i, typeof text === 'object' ? undefined : text)
     } catch {
-      this.has[i] = NOTHING // a value of another type than the metric's
+      this.has[i] = NO_VALUE // its type is not the metric's
     }
   }
 }
 
-/** Columns that are never filled. */
+/** Columns that stay empty. */
 export const NO_VALUES: ValueColumns = new ValueColumns({ type: PM_TYPE_32, indom: PM_INDOM_NULL })
 
-/** A value of a numeric type as a double, from its two words; integers beyond 2^53 are rounded. */
+/** Returns a value of a numeric type as a double, from its two words; integers beyond 2^53 are rounded. */
 export function numberOf(type: number, high: number, low: number): number {
   switch (type) {
     case PM_TYPE_U32:
@@ -277,7 +277,7 @@ export function numberOf(type: number, high: number, low: number): number {
   }
 }
 
-/** The double whose bits are two words. */
+/** Returns the double with these two words as bits. */
 export function doubleOf(high: number, low: number): number {
   scratch.setInt32(0, high)
   scratch.setInt32(4, low)

@@ -1,4 +1,4 @@
-/** Reads values out of a value set. docs/formats/wire.md §5, docs/decisions/values.md */
+/** Reading values from value sets. docs/formats/wire.md §5, docs/decisions/values.md */
 import { decodeText } from '../base/text.ts'
 import { PcpError } from './errors.ts'
 import {
@@ -19,12 +19,12 @@ import {
 } from './types.ts'
 import type { Value, ValueSet } from './values.ts'
 
-/** Bytes of a block's header: one of type, three of length. */
+/** Bytes of a block header: one for the type, three for the length. */
 export const BLOCK_HEADER = 4
 
-/** A value with the instance it belongs to. */
+/** A value and its instance. */
 export interface InstanceValue {
-  /** PM_IN_NULL for a metric without instance domain. */
+  /** PM_IN_NULL for a metric without an instance domain. */
   readonly inst: number
   readonly value: Value
 }
@@ -32,9 +32,9 @@ export interface InstanceValue {
 const scratch = new DataView(new ArrayBuffer(8))
 
 /**
- * The `i`th value of a set that holds values of `type`. 64-bit integers are numbers where a number is exact and bigints
- * elsewhere; aggregates and event arrays are a view of the set's bytes (borrowed). PM_ERR_VALUE when there is no `i`th value,
- * PM_ERR_CONV when the set cannot hold that type, PM_ERR_IPC when a block lies outside the set's bytes.
+ * Returns the `i`th value of a set of type `type`. 64-bit integers are numbers if exact and bigints otherwise; aggregates and
+ * event arrays are a view of the set's bytes (borrowed). PM_ERR_VALUE if there is no `i`th value, PM_ERR_CONV if the stored
+ * type differs, PM_ERR_IPC if a block is outside the set's bytes.
  */
 export function extract(set: ValueSet, i: number, type: number): Value {
   const word = wordAt(set, i)
@@ -69,8 +69,8 @@ export function extract(set: ValueSet, i: number, type: number): Value {
 }
 
 /**
- * The `i`th value of a numeric set as a double, for rates and charts: integers beyond 2^53 are rounded. Errors as for
- * `extract`; PM_ERR_CONV for types that are not numbers.
+ * Returns the `i`th value of a numeric set as a double, for rates and charts: integers beyond 2^53 are rounded. Errors as for
+ * `extract`; PM_ERR_CONV for types that are not numeric.
  */
 export function extractNumber(set: ValueSet, i: number, type: number): number {
   const word = wordAt(set, i)
@@ -92,23 +92,23 @@ export function extractNumber(set: ValueSet, i: number, type: number): number {
   }
 }
 
-/** All values of a set in order; none when it carries an error. Errors as for `extract`. */
+/** Returns all values of a set in order; none for a set with an error. Errors as for `extract`. */
 export function valuesOf(set: ValueSet, type: number): InstanceValue[] {
   const values: InstanceValue[] = []
   for (let i = 0; i < set.status; i++) values.push({ inst: set.inst[i]!, value: extract(set, i, type) })
   return values
 }
 
-/** Length, header included, of the value block at an offset. PM_ERR_IPC when the block is not wholly inside `bytes`. */
+/** Returns the length, including the header, of the value block at an offset. PM_ERR_IPC if the block exceeds `bytes`. */
 export function blockLength(bytes: Uint8Array, offset: number): number {
   if (offset >= 0 && offset + BLOCK_HEADER <= bytes.length) {
     const length = (bytes[offset + 1]! << 16) | (bytes[offset + 2]! << 8) | bytes[offset + 3]!
     if (length >= BLOCK_HEADER && offset + length <= bytes.length) return length
   }
-  throw new PcpError('PM_ERR_IPC', `Value block at offset ${offset} is not inside its ${bytes.length} bytes`)
+  throw new PcpError('PM_ERR_IPC', `Value block at offset ${offset} exceeds its ${bytes.length} bytes`)
 }
 
-/** The type byte of the `i`th value's block. PM_ERR_CONV for a set in situ, PM_ERR_IPC as `blockLength`. */
+/** Returns the type byte of the `i`th value's block. PM_ERR_CONV for in-situ values, PM_ERR_IPC as `blockLength`. */
 export function blockType(set: ValueSet, i: number): number {
   if (set.format === PM_VAL_INSITU) throw new PcpError('PM_ERR_CONV', 'Values in situ have no block')
   const word = wordAt(set, i)
@@ -116,18 +116,18 @@ export function blockType(set: ValueSet, i: number): number {
   return set.bytes[word]!
 }
 
-/** The 64-bit integer at an offset, exactly. PM_TYPE_U64 reads it unsigned. Bounds are the caller's. */
+/** Reads the 64-bit integer at an offset, exactly; PM_TYPE_U64 is unsigned. The caller checks bounds. */
 function bigintAt(bytes: Uint8Array, at: number, type: number): bigint {
   const high = uint32At(bytes, at)
   return (BigInt(type === PM_TYPE_U64 ? high : high | 0) << 32n) | BigInt(uint32At(bytes, at + 4))
 }
 
-/** The unsigned 32-bit integer at an offset. Bounds are the caller's. */
+/** Reads the unsigned 32-bit integer at an offset. The caller checks bounds. */
 export function uint32At(bytes: Uint8Array, at: number): number {
   return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
 }
 
-/** The single precision number whose bits are `word`. */
+/** Returns the single precision number with the bits of `word`. */
 export function floatFromBits(word: number): number {
   scratch.setInt32(0, word)
   return scratch.getFloat32(0)
@@ -146,7 +146,7 @@ function fromWord(word: number, type: number): number {
   throw new PcpError('PM_ERR_CONV', `A value in situ cannot be of type ${typeStr(type)}`)
 }
 
-/** A block has the type asked for, or 0 as old agents sent, and a number exactly its type's size. */
+/** Checks that a block has the requested type, or 0 as from old agents, and that a number has its type's size. */
 function checkBlock(set: ValueSet, offset: number, type: number, size: number, expected: number): void {
   const stored = set.bytes[offset]!
   if ((stored === type || stored === 0) && size === expected) return
@@ -161,7 +161,7 @@ function mismatch(set: ValueSet, type: number): PcpError {
   return new PcpError('PM_ERR_CONV', `Cannot read a value ${format} as ${typeStr(type)}`)
 }
 
-/** hi * 2^32 + lo: ten times cheaper than a bigint, exact where the result is a safe integer. */
+/** Returns hi * 2^32 + lo: ten times cheaper than a bigint, exact if the result is a safe integer. */
 function int64At(bytes: Uint8Array, at: number, type: number): number {
   const high = uint32At(bytes, at)
   return (type === PM_TYPE_U64 ? high : high | 0) * 0x1_0000_0000 + uint32At(bytes, at + 4)
@@ -177,7 +177,7 @@ function doubleAt(bytes: Uint8Array, at: number): number {
   return scratch.getFloat64(0)
 }
 
-/** Text ends at its first NUL, or with the block when the sender left the NUL out. */
+/** Text ends at its first NUL, or with the block if the sender omitted the NUL. */
 function textEnd(bytes: Uint8Array, start: number, end: number): number {
   for (let i = start; i < end; i++) if (bytes[i] === 0) return i
   return end

@@ -1,4 +1,4 @@
-/** Writes values into value sets. docs/formats/wire.md §5.3 */
+/** Writing values into value sets. docs/formats/wire.md §5.3 */
 import { byteWidth } from '../base/printf.ts'
 import { encodeText, writeAscii } from '../base/text.ts'
 import { PcpError } from './errors.ts'
@@ -22,19 +22,19 @@ import {
 import { BLOCK_HEADER } from './value-set.ts'
 import { emptySet, type Value, type ValueSet } from './values.ts'
 
-/** The instance column of every metric with one value. Shared: never written to. */
+/** The instance column of every metric with one value. Shared and never modified. */
 const SINGULAR: Int32Array = Int32Array.of(-1)
 const NO_BYTES = new Uint8Array(0)
-/** The length of a block is 24 bits. */
+/** Longest block: its length has 24 bits. */
 const MAX_BLOCK = 0xff_ffff
 const CHUNK = 16 * 1024
-/** From here on it is faster to have the platform encode a text than to do it a character at a time. */
+/** From this length on, TextEncoder is faster than a loop over characters. */
 const LONG = 64
 
 /**
- * A value set of `values` of `type`, one for each entry of `insts` (an Int32Array is taken over, not copied). Integers are
- * cut to the type's width as an assignment in C does; fractions are dropped. PM_ERR_TYPE for a value of the wrong kind or a
- * type that has no values, PM_ERR_CONV for NaN or infinity as an integer, PM_ERR_TOOBIG beyond 16 MB.
+ * Makes a value set of `values` of `type`, one per entry of `insts` (an Int32Array is used without copying). Integers are
+ * truncated to the type's width as in C; fractions are dropped. PM_ERR_TYPE for a value of the wrong kind or a
+ * type without values, PM_ERR_CONV for NaN or infinity as an integer, PM_ERR_TOOBIG beyond 16 MB.
  */
 export function makeSet(
   pmid: Pmid,
@@ -64,14 +64,14 @@ export function makeSet(
   return { pmid, status: count, format: PM_VAL_DPTR, inst, word, bytes }
 }
 
-/** A value set with the one value of a metric without instance domain. Errors as for `makeSet`. */
+/** Makes a value set with the one value of a metric without an instance domain. Errors as for `makeSet`. */
 export function makeSingular(pmid: Pmid, type: number, value: Value): ValueSet {
   return makeSet(pmid, type, SINGULAR, [value])
 }
 
 /**
  * Builds value sets one value at a time, for agents that list instances and values in one pass. Sets share chunks of
- * memory, so a fetch of thousands of values allocates little more than its columns.
+ * memory, so a fetch of thousands of values allocates little beyond its columns.
  *
  *     writer.begin(pmid, type); writer.add(inst, value) ...; const set = writer.end()
  */
@@ -83,11 +83,11 @@ export class ValueSetWriter {
   #word = new Int32Array(16)
   #bytes: Uint8Array = NO_BYTES
   #view = new DataView(NO_BYTES.buffer)
-  /** Where the blocks of this set begin, and where the next one goes. */
+  /** Offsets of the first and of the next block of this set. */
   #start = 0
   #at = 0
 
-  /** Starts a set, dropping one that was not ended. */
+  /** Starts a set; discards an unfinished one. */
   begin(pmid: Pmid, type: number): void {
     this.#pmid = pmid
     this.#type = type
@@ -95,7 +95,7 @@ export class ValueSetWriter {
     this.#at = this.#start
   }
 
-  /** Adds a value. Errors as for `makeSet`; the set stays as it was. */
+  /** Adds a value. Errors as for `makeSet`; the set is then unchanged. */
   add(inst: number, value: Value): void {
     const i = this.#count
     if (i === this.#inst.length) this.#growColumns()
@@ -112,7 +112,7 @@ export class ValueSetWriter {
     this.#count = i + 1
   }
 
-  /** Adds a text of ASCII, as long ones nearly always are, without counting its bytes first; false when it is none. */
+  /** Adds a long ASCII text without counting its bytes first; returns false if it is not ASCII. */
   #addLong(i: number, text: string): boolean {
     if (this.#type !== PM_TYPE_STRING) return false
     const size = checkSize(BLOCK_HEADER + text.length + 1, this.#pmid)
@@ -126,7 +126,7 @@ export class ValueSetWriter {
     return true
   }
 
-  /** The set begun last; empty when nothing was added. */
+  /** Finishes and returns the set; empty if nothing was added. */
   end(): ValueSet {
     const count = this.#count
     this.#count = 0
@@ -175,7 +175,7 @@ function padded(size: number): number {
   return (size + 3) & ~3
 }
 
-/** Bytes of a value's block without padding. */
+/** Returns the bytes of a value's block without padding. */
 function blockSize(value: Value, pmid: Pmid, type: number): number {
   switch (type) {
     case PM_TYPE_FLOAT:
@@ -242,7 +242,7 @@ function writeBlock(
   }
 }
 
-/** Zeros for at least `atLeast` bytes and up to the next multiple of 4: a chunk may hold what a dropped set left. */
+/** Writes zeros for at least `atLeast` bytes and up to the next multiple of 4: a chunk may contain data of a discarded set. */
 function zeroPad(bytes: Uint8Array, from: number, atLeast: number): void {
   for (let i = from; i < padded(from + atLeast); i++) bytes[i] = 0
 }
@@ -283,7 +283,7 @@ function toReal(value: Value, pmid: Pmid, type: number): number {
 
 function finite(value: Value, pmid: Pmid, type: number): number {
   if (typeof value !== 'number') throw wrongKind(value, pmid, type)
-  // An integer that could not be computed is an error, never a made-up number.
+  // An integer that could not be computed is an error, never an arbitrary number.
   if (!Number.isFinite(value))
     throw new PcpError('PM_ERR_CONV', `${pmidStr(pmid)}: ${value} is not an integer`)
   return value

@@ -1,15 +1,15 @@
-/** Values as they travel: columns close to the wire. docs/formats/wire.md §5, docs/decisions/values.md */
+/** Values in columns close to the wire format. docs/formats/wire.md §5, docs/decisions/values.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { Pmid } from './ids.ts'
 
 /**
- * One value. Integers are numbers within ±(2^53 − 1) and bigints beyond; text is a string; aggregates and event arrays are
+ * One value. Integers are numbers within ±(2^53 − 1) and bigints beyond; aggregates and event arrays are
  * the bytes of their block without its header.
  */
 export type Value = number | bigint | string | Uint8Array
 
 /**
- * The values of one metric in one result, as columns. Nothing is decoded until asked: `extract(set, i, type)`.
+ * The values of one metric in one result, as columns. Values are decoded on demand: `extract(set, i, type)`.
  * `inst` and `word` have `max(0, status)` entries.
  */
 export interface ValueSet {
@@ -23,18 +23,18 @@ export interface ValueSet {
   /** The 32 bits of each value in situ, or the byte offset in `bytes` of its value block. */
   readonly word: Int32Array
   /**
-   * Storage of the value blocks (first byte type, then 24-bit big-endian length with these 4 bytes, then data).
-   * May be shared with other sets and may be the PDU the set came in: never written to after it is made.
+   * Storage of the value blocks (first byte type, then 24-bit big-endian length including these 4 bytes, then data).
+   * May be shared with other sets and may be the received PDU: never modified once the set exists.
    */
   readonly bytes: Uint8Array
 }
 
-/** What a fetch returns. @see pmFetch(3) */
+/** Result of a fetch. @see pmFetch(3) */
 export interface FetchResult {
   readonly timestamp: Timestamp
   /** Changes since this requester's last fetch: PMCD_* bits, 0 for none. */
   readonly changes: number
-  /** One per requested PMID, in request order. */
+  /** One set per requested PMID, in request order. */
   readonly sets: readonly ValueSet[]
 }
 
@@ -50,8 +50,9 @@ export const PMCD_LABEL_CHANGE = 8
 export const PMCD_NAMES_CHANGE = 16
 /** The host name changed (7.x). */
 export const PMCD_HOSTNAME_CHANGE = 32
-/** After any of these a name may be another metric than before. */
-export const OTHER_METRICS: number = PMCD_ADD_AGENT | PMCD_RESTART_AGENT | PMCD_DROP_AGENT | PMCD_NAMES_CHANGE
+/** After any of these changes a name may refer to another metric. */
+export const METRICS_MAY_HAVE_CHANGED: number =
+  PMCD_ADD_AGENT | PMCD_RESTART_AGENT | PMCD_DROP_AGENT | PMCD_NAMES_CHANGE
 
 const NO_WORDS = new Int32Array(0)
 const NO_BYTES = new Uint8Array(0)

@@ -1,4 +1,4 @@
-/** AgentLink: an agent at the other end of a connection, as the collector sees it. docs/formats/wire.md §7 */
+/** AgentLink: the collector's end of a connection to an agent. docs/formats/wire.md §7 */
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError, statusOf } from '../model/errors.ts'
 import { type Indom, type Pmid, pmidStr } from '../model/ids.ts'
@@ -24,35 +24,35 @@ import { PDU_DESC, PDU_ERROR, PDU_RESULT, pduName, pduType } from '../wire/pdu.t
 import { encodeProfile } from '../wire/profile.ts'
 import { decodeResult, encodeResult } from '../wire/result.ts'
 import type { PduConnection } from './connection.ts'
-import { SourceListeners } from './listeners.ts'
-import { nextPdu } from './next-pdu.ts'
 import {
-  childrenQuestion,
-  idQuestion,
-  instancesQuestion,
-  labelsQuestion,
-  nameQuestion,
-  type Question,
-  textQuestion,
-  traverseQuestion,
-} from './questions.ts'
-import { RequestQueue } from './requests.ts'
+  childrenRequest,
+  type EncodedRequest,
+  idRequest,
+  instancesRequest,
+  labelsRequest,
+  nameRequest,
+  textRequest,
+  traverseRequest,
+} from './encoded-requests.ts'
+import { nextPdu } from './next-pdu.ts'
+import { RequestQueue } from './request-queue.ts'
+import { SourceListeners } from './source-listeners.ts'
 
-/** How a collector talks to an agent. */
+/** Options of `AgentLink`. */
 export interface AgentLinkOptions {
   /** Name of the agent, for messages. */
   readonly name: string
-  /** Time for each reply in milliseconds; 0 for no limit. Default 5000. */
+  /** Reply timeout in milliseconds; 0 for none. Default 5000. */
   readonly timeoutMs?: number
-  /** Time for the agent's first word in milliseconds. Default 3000. */
+  /** Timeout for the agent's CREDS in milliseconds. Default 3000. */
   readonly handshakeMs?: number
-  /** The agent starts not ready: it will say when it is. */
+  /** The agent starts "not ready" and reports later that it is ready. */
   readonly startsNotReady?: boolean
 }
 
 const REQUEST_MS = 5000
 const HANDSHAKE_MS = 3000
-/** Fetches an agent is sent before it has answered the first: it need not wait for the collector between two of them. */
+/** Fetches sent before the first is answered, so that the agent need not wait for the collector between them. */
 const FETCHES_AT_ONCE = 16
 /** Bits an agent may set in the seconds of its RESULT. */
 const STATE_BITS = PMCD_LABEL_CHANGE | PMCD_NAMES_CHANGE
@@ -61,7 +61,7 @@ const READY = statusOf('PM_ERR_PMDAREADY')
 const NOTCONN = statusOf('PM_ERR_NOTCONN')
 
 /**
- * Waits for the agent's greeting, answers it, and returns the link. Rejects with PM_ERR_TIMEOUT, PM_ERR_EOF or
+ * Waits for the agent's CREDS, answers them and returns the link. Rejects with PM_ERR_TIMEOUT, PM_ERR_EOF or
  * PM_ERR_IPC; the connection is then closed.
  */
 export async function openAgentLink(
@@ -81,74 +81,73 @@ export async function openAgentLink(
 }
 
 /**
- * An agent behind a pipe or socket. Fetches are sent ahead, a few at a time, and answered in order; any other request is
- * under way by itself. A request fails with
- * the agent's own status (and the link stays), or with PM_ERR_TIMEOUT or PM_ERR_IPC when the agent is silent, gone or
- * talks nonsense: then the connection is closed, listeners hear 'lost', once, and later requests get PM_ERR_NOAGENT. While the agent is not ready everything
- * is refused with PM_ERR_AGAIN. State bits in results come as 'changed' events, never in `FetchResult.changes`.
+ * An agent behind a pipe or socket. Several fetches may be in flight; any other request is in flight alone. A request
+ * rejects with the agent's own status, and the link stays usable. After a timeout, end of file or malformed reply
+ * (PM_ERR_TIMEOUT, PM_ERR_IPC) the connection is closed, 'lost' is emitted once and later requests reject with
+ * PM_ERR_NOAGENT. While the agent is not ready, requests reject with PM_ERR_AGAIN. State bits in results become
+ * 'changed' events and never appear in `FetchResult.changes`.
  */
 export class AgentLink implements MetricSource {
   readonly name: string
-  /** PDU_FLAG_AUTH and PDU_FLAG_CONTAINER as the agent asked for them: with either it gets attributes. */
+  /** PDU_FLAG_AUTH and PDU_FLAG_CONTAINER of the agent's CREDS; with either it receives client attributes. */
   readonly flags: number
   readonly #connection: PduConnection
   readonly #requests: RequestQueue
   readonly #listeners = new SourceListeners()
-  /** Whose profile the agent has. */
+  /** Client whose profile the agent has. */
   #client = -1
   #context = -1
   #profile: object | undefined
   #isReady = true
 
-  /** Use `openAgentLink`. */
   constructor(connection: PduConnection, flags: number, options: AgentLinkOptions) {
     this.name = options.name
     this.flags = flags
     this.#connection = connection
     this.#requests = new RequestQueue(connection, {
       depth: FETCHES_AT_ONCE,
-      // Asked for each request: the options may have a getter whose value changes.
+      // Read for each request: `options` may have a getter whose value changes.
       get timeoutMs() {
         return options.timeoutMs ?? REQUEST_MS
       },
       toleratesOddStatus: true,
-      // It may come before the answers to what was asked together with the request that it refused.
-      isNews: (status) => status === READY && !this.#isReady,
+      // READY may arrive before the replies to requests sent together with the one answered "not ready".
+      isNotification: (status) => status === READY && !this.#isReady,
       onUnsolicited: (pdu) => this.#onUnsolicited(pdu),
     })
     connection.onClose((error) => this.#listeners.emit({ type: 'lost', error }))
     if (options.startsNotReady === true) this.#becomeNotReady()
   }
 
-  /** May it be asked? */
+  /** False while the agent reports "not ready". */
   get isReady(): boolean {
     return this.#isReady
   }
 
-  /** Is a request under way? */
+  /** Whether a request is in flight. */
   get isBusy(): boolean {
     return this.#requests.isBusy
   }
 
   /** Why the connection ended, or undefined while it is open. */
-  get lostBy(): PcpError | undefined {
+  get closedBy(): PcpError | undefined {
     return this.#connection.closedBy
   }
 
   children(name: string, ask: Ask): Promise<readonly Child[]> {
-    return this.#ask(childrenQuestion(name, ask.requester.client), ask)
+    return this.#ask(childrenRequest(name, ask.requester.client), ask)
   }
 
   traverse(name: string, ask: Ask): Promise<readonly string[]> {
-    return this.#ask(traverseQuestion(name, ask.requester.client), ask)
+    return this.#ask(traverseRequest(name, ask.requester.client), ask)
   }
 
   lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
-    return this.#each(names, (name) => nameQuestion(name, ask.requester.client), ask)
+    return this.#each(names, (name) => nameRequest(name, ask.requester.client), ask)
   }
 
   lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
-    return this.#ask(idQuestion(id, ask.requester.client), ask)
+    return this.#ask(idRequest(id, ask.requester.client), ask)
   }
 
   descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
@@ -157,7 +156,7 @@ export class AgentLink implements MetricSource {
       (id) => ({
         pdu: encodeDescReq(id, ask.requester.client),
         replyType: PDU_DESC,
-        on: `PMID ${pmidStr(id)}`,
+        subject: `PMID ${pmidStr(id)}`,
         read: decodeDesc,
       }),
       ask,
@@ -165,15 +164,15 @@ export class AgentLink implements MetricSource {
   }
 
   instances(indom: Indom, query: InstanceQuery, ask: Ask): Promise<Instances> {
-    return this.#ask(instancesQuestion(indom, query, ask.requester.client), ask)
+    return this.#ask(instancesRequest(indom, query, ask.requester.client), ask)
   }
 
   text(query: TextQuery, ask: Ask): Promise<string> {
-    return this.#ask(textQuestion(query, ask.requester.client), ask)
+    return this.#ask(textRequest(query, ask.requester.client), ask)
   }
 
   labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
-    return this.#ask(labelsQuestion(query, ask.requester.client), ask)
+    return this.#ask(labelsRequest(query, ask.requester.client), ask)
   }
 
   fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
@@ -182,9 +181,9 @@ export class AgentLink implements MetricSource {
       {
         pdu: encodeFetch(context, ids, client),
         replyType: PDU_RESULT,
-        on: this.name,
+        subject: this.name,
         needsProfile: true,
-        most: ids.length,
+        maxItems: ids.length,
         read: (reply) => this.#readResult(reply, ids.length),
       },
       ask,
@@ -196,28 +195,28 @@ export class AgentLink implements MetricSource {
       {
         pdu: encodeResult({ sec: 0, nsec: 0 }, sets, ask.requester.client),
         replyType: PDU_ERROR,
-        on: this.name,
+        subject: this.name,
         read: () => 0,
       },
       ask,
     )
   }
 
-  /** Tells the agent who a client is (PCP_ATTR_*), when it asked for that. */
+  /** Sends a client's attribute (PCP_ATTR_*) if the agent subscribed to attributes. */
   attribute(client: number, key: number, value: string): void {
     if ((this.flags & (PDU_FLAG_AUTH | PDU_FLAG_CONTAINER)) === 0) return
-    // Encoded here: what cannot be encoded is the caller's error, not that of a later request.
+    // Encoded here, so that a value that cannot be encoded fails this call and not a later request.
     const pdu = encodeAgentAttr(key, value, client)
-    this.#requests.tell({ client, isEnd: false, send: () => this.#connection.send(pdu) })
+    this.#requests.notify({ client, isEnd: false, send: () => this.#connection.send(pdu) })
   }
 
-  /** The slot may be used by another client afterwards, so its profile is forgotten as well. */
+  /** Ends a client slot. The slot may be reused, so its profile is forgotten too. */
   endClient(client: number): void {
     const send = (): void => {
       this.#connection.send(encodeError(NOTCONN, client))
       if (this.#client === client) this.#profile = undefined
     }
-    this.#requests.tell({ client, isEnd: true, send })
+    this.#requests.notify({ client, isEnd: true, send })
   }
 
   subscribe(listener: (event: SourceEvent) => void): () => void {
@@ -228,24 +227,24 @@ export class AgentLink implements MetricSource {
     return this.#connection.close()
   }
 
-  async #ask<T>(question: Question<T>, ask: Ask): Promise<T> {
-    if (this.lostBy !== undefined) throw new PcpError('PM_ERR_NOAGENT', this.lostBy.message)
+  async #ask<T>(question: EncodedRequest<T>, ask: Ask): Promise<T> {
+    if (this.closedBy !== undefined) throw new PcpError('PM_ERR_NOAGENT', this.closedBy.message)
     const prepare = (): void => {
       if (question.needsProfile === true) this.#sendProfile(ask.requester)
     }
     try {
-      const isAlone = question.replyType !== PDU_RESULT
-      const request = { ...question, isAlone, prepare, onRefusal: this.#onRefusal }
-      return await this.#requests.ask(request, ask.signal)
+      const isExclusive = question.replyType !== PDU_RESULT
+      const request = { ...question, isExclusive, prepare, onRefusal: this.#onRefusal }
+      return await this.#requests.send(request, ask.signal)
     } catch (error) {
       throw this.#explain(error)
     }
   }
 
-  /** One request after the other: agents take one item each. */
+  /** Sends one request per item, in sequence: agents accept one item each. */
   async #each<I, T>(
     items: readonly I[],
-    questionOf: (item: I) => Question<T>,
+    questionOf: (item: I) => EncodedRequest<T>,
     ask: Ask,
   ): Promise<readonly Outcome<T>[]> {
     const outcomes: Outcome<T>[] = []
@@ -253,19 +252,20 @@ export class AgentLink implements MetricSource {
       try {
         outcomes.push(await this.#ask(questionOf(item), ask))
       } catch (error) {
-        if (this.lostBy !== undefined || ask.signal?.aborted === true) throw error
+        if (this.closedBy !== undefined || ask.signal?.aborted === true) throw error
         outcomes.push(PcpError.from(error))
       }
     }
     return outcomes
   }
 
-  /** What clients are told: an agent that went away is PM_ERR_IPC, one that is not ready PM_ERR_AGAIN. */
+  /** Maps errors to those clients see: PM_ERR_IPC for a lost agent, PM_ERR_AGAIN for one that is not ready. */
   #explain(error: unknown): PcpError {
     const known = PcpError.from(error)
     if (known.status === NOTREADY)
       return new PcpError('PM_ERR_AGAIN', `${this.name} is not ready`, { cause: known })
-    if (known !== this.lostBy || known.code === 'PM_ERR_TIMEOUT' || known.code === 'PM_ERR_IPC') return known
+    if (known !== this.closedBy || known.code === 'PM_ERR_TIMEOUT' || known.code === 'PM_ERR_IPC')
+      return known
     return new PcpError('PM_ERR_IPC', known.message, { cause: known })
   }
 
@@ -289,9 +289,12 @@ export class AgentLink implements MetricSource {
 
   readonly #onRefusal = (status: number): void => {
     if (status === NOTREADY) this.#becomeNotReady()
-    // News, not an answer: the true one is still to come and would be taken for that of the next request.
+    // READY is a notification: the reply is still to come and would be taken for that of the next request.
     else if (status === READY)
-      throw new PcpError('PM_ERR_IPC', `${this.name} says it is ready when asked something`)
+      throw new PcpError(
+        'PM_ERR_IPC',
+        `${this.name} reported that it is ready instead of answering a request`,
+      )
   }
 
   #becomeNotReady(): void {
@@ -301,7 +304,7 @@ export class AgentLink implements MetricSource {
     this.#listeners.emit({ type: 'notready' })
   }
 
-  /** Nothing is under way: only the news that the agent is ready makes sense, and a stray 'all is well' is harmless. */
+  /** Handles a PDU with no request in flight: READY is expected, a stray ERROR with status 0 is harmless. */
   #onUnsolicited(pdu: Uint8Array): void {
     const type = pduType(pdu)
     const status = type === PDU_ERROR ? decodeError(pdu).status : undefined
@@ -311,7 +314,7 @@ export class AgentLink implements MetricSource {
       this.#listeners.emit({ type: 'ready' })
     } else if (status !== 0) {
       const what = status === undefined ? pduName(type) : `status ${status}`
-      throw new PcpError('PM_ERR_IPC', `Unexpected ${what} that nobody asked for`)
+      throw new PcpError('PM_ERR_IPC', `Unexpected ${what} without a request`)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** serveAgent: a MetricSource as an agent, at the other end of a collector's connection. docs/formats/wire.md §7 */
+/** serveAgent: serves a MetricSource as an agent over a collector's connection. docs/formats/wire.md §7 */
 import { MAX_DELAY_MS } from '../base/after.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
 import { ALL_INSTANCES } from '../model/profile.ts'
@@ -23,13 +23,13 @@ import { nextPdu } from './next-pdu.ts'
 import { PduServer } from './pdu-server.ts'
 import { AGENT_REQUESTS, type SourceRequest } from './serve-source.ts'
 
-/** How an agent is served. */
+/** Options of `serveAgent`. */
 export interface ServeAgentOptions {
   /** PDU_FLAG_AUTH and PDU_FLAG_CONTAINER to receive the attributes of clients; default 0. */
   readonly flags?: number
-  /** Time for the collector's answer to our greeting in milliseconds; default: no limit. */
+  /** Timeout for the collector's answer to our CREDS in milliseconds; default: none. */
   readonly handshakeMs?: number
-  /** Receives the error of each request that failed, as the collector does. */
+  /** Called with the error of each failed request; the collector receives the same error. */
   readonly onFailure?: (error: PcpError, pduName: string) => void
 }
 
@@ -37,15 +37,15 @@ const NOTCONN = statusOf('PM_ERR_NOTCONN')
 const NOTREADY = statusOf('PM_ERR_PMDANOTREADY')
 
 /**
- * Greets the collector, then answers its requests from `source` until the connection ends. Resolves when it ended in
- * order; rejects with PM_ERR_IPC and the like otherwise. The connection is closed then, the source stays open.
+ * Sends CREDS to the collector, then answers its requests from `source` until the connection ends. Resolves after an
+ * orderly end, else rejects with PM_ERR_IPC and the like. Closes the connection but not the source.
  */
 export async function serveAgent(
   source: MetricSource,
   connection: PduConnection,
   options: ServeAgentOptions = {},
 ): Promise<void> {
-  // Listens to the source from now on: what it announces during the greeting counts.
+  // Subscribes to the source now, so that changes during the handshake are not missed.
   const server = new AgentServer(source, connection, options)
   try {
     connection.send(encodeCreds(options.flags ?? 0, process.pid))
@@ -64,13 +64,13 @@ export async function serveAgent(
   }
 }
 
-/** What an agent knows of its collector's clients, and whether it takes requests: the policy of its server. */
+/** Policy of an agent's server: the collector's clients and whether the agent is ready. */
 class AgentServer {
   readonly #source: MetricSource
   readonly #connection: PduConnection
   readonly #server: PduServer<MetricSource, Ask>
   readonly #unsubscribe: () => void
-  /** Clients by slot, with the profile that came last. */
+  /** Clients by slot, with their latest profile. */
   readonly #clients = new Map<number, Requester>()
   #isNotReady = false
   #saidNotReady = false
@@ -87,7 +87,7 @@ class AgentServer {
         admit: (type) => {
           if (this.#isNotReady && AGENT_REQUESTS.has(type)) throw new PcpError('PM_ERR_PMDANOTREADY')
         },
-        notice: (type, pdu) => this.#notice(type, pdu),
+        handleOther: (type, pdu) => this.#notice(type, pdu),
         identify: (row, pdu, query) => this.#identify(row, pdu, query),
         failed: (error, type) => {
           if (error.status === NOTREADY && AGENT_REQUESTS.has(type)) this.#saidNotReady = true
@@ -99,7 +99,7 @@ class AgentServer {
     this.#unsubscribe = source.subscribe((event) => this.#onEvent(event))
   }
 
-  /** Takes a PDU; requests are answered one after the other, in order. */
+  /** Takes a PDU; requests are answered in sequence. */
   receive(pdu: Uint8Array): void {
     this.#server.receive(pdu)
   }
@@ -111,7 +111,7 @@ class AgentServer {
     this.#clients.clear()
   }
 
-  /** Takes what has no reply: who the clients are, and types that agents ignore. */
+  /** Takes PDUs without a reply: client attributes, and types that agents ignore. */
   #notice(type: number, pdu: Uint8Array): true {
     const client = wire.pduFrom(pdu)
     switch (type) {
@@ -190,7 +190,7 @@ function addCredential(known: Credentials, key: number, text: string): Credentia
   }
 }
 
-/** What is no decimal number makes the id unknown again: Number('') would make the client root. */
+/** Sets an id from decimal text. Other text makes the id unknown; Number('') would make the client root. */
 function withId(known: Credentials, key: 'uid' | 'gid' | 'pid', text: string): Credentials {
   const { [key]: _, ...rest } = known
   return /^\d+$/.test(text) ? { ...rest, [key]: Number(text) } : rest

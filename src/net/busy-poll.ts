@@ -1,16 +1,16 @@
-/** Keeps the event loop awake between requests that follow each other closely. docs/decisions/staying-awake.md */
+/** Polls the event loop between requests that follow each other closely. docs/decisions/staying-awake.md */
 
-/** When to stay awake; milliseconds. */
+/** When to poll; milliseconds. */
 export interface BusyPollTimes {
-  /** What happens closer together than this promises that more will happen soon. */
+  /** Events closer together than this start polling. */
   readonly closeMs: number
-  /** How long to look for it before sleeping. */
+  /** How long to poll before sleeping. */
   readonly awakeMs: number
 }
 
 /**
- * A process that sleeps is woken by the next request, which takes longer than answering it. When requests or answers come
- * closely one after the other, the event loop therefore goes on turning for a little.
+ * Waking a sleeping process takes longer than answering a request. While requests or answers follow each other closely,
+ * the event loop therefore polls for a short time instead of sleeping.
  */
 export class BusyPoll {
   readonly #times: BusyPollTimes
@@ -22,7 +22,7 @@ export class BusyPoll {
     this.#times = times
   }
 
-  /** A request has come, or was answered. */
+  /** Reports that a request arrived or was answered. */
   touch(): void {
     const now = performance.now()
     const isClose = now - this.#last < this.#times.closeMs
@@ -34,7 +34,7 @@ export class BusyPoll {
     setImmediate(look, this)
   }
 
-  /** Another turn of the event loop, or sleep. */
+  /** Runs another turn of the event loop, or lets it sleep. */
   look(): void {
     if (performance.now() < this.#until) setImmediate(look, this)
     else this.#isAwake = false

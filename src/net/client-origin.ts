@@ -1,17 +1,17 @@
-/** Where clients come from, as one thing that limits and budgets are for. docs/security.md */
+/** Origin of a client, the unit that limits apply to. docs/explanation/security.md */
 import { isLoopback } from './loopback.ts'
 
-/** Where a client comes from. */
+/** Address or user that a client connects from. */
 export interface ClientOrigin {
   /** Undefined for a unix socket. */
   readonly address: string | undefined
-  /** User at the other end of a unix socket, where the kernel names it. */
+  /** Peer user of a unix socket, where the kernel reports it. */
   readonly uid?: number | undefined
 }
 
 const IPV6_NETWORK_GROUPS = 4
 
-/** Returns the origin of a client: a user of this machine, an IPv4 address, or the network of an IPv6 address, whose host can have any address of it. */
+/** Returns the origin of a client: a user of this machine, an IPv4 address, or an IPv6 /64 network, within which a host can choose any address. */
 export function originOf({ address, uid }: ClientOrigin): string {
   if (address === undefined) return uid === undefined ? 'this host' : `user ${uid} of this host`
   if (isLoopback(address)) return 'loopback'

@@ -11,55 +11,55 @@ import { deadline } from './wait.ts'
 export interface PduStream {
   readonly readable: Readable
   readonly writable: Writable
-  /** Write each PDU by itself, where what is written together arrives together. */
-  readonly writesSingly?: boolean
-  /** What an error of the stream means, on the connection of this name; default: what the system says. */
-  readonly explain?: (error: Error, name: string) => PcpError
+  /** Write each PDU separately, for peers that mishandle several PDUs in one write. */
+  readonly writesPdusSeparately?: boolean
+  /** Maps an error of the stream to the error of the connection; default: the system's text. */
+  readonly mapError?: (error: Error, name: string) => PcpError
 }
 
-/** Watches the PDUs of one connection while it is on; off, it costs the connection a field read. docs/pmcd.md */
-export interface PduWatch {
+/** Observes the PDUs of one connection while `isOn`; when off it costs one property read. docs/reference/pmcd.md */
+export interface PduObserver {
   readonly isOn: boolean
-  /** A PDU is about to be sent. It must not be kept. */
+  /** Called with each PDU before it is sent. It must not be kept. */
   sent(pdu: Uint8Array): void
-  /** A PDU arrived and has not been looked at. It borrows the socket's buffer. */
+  /** Called with each received PDU before it is processed. It borrows the socket's buffer. */
   received(pdu: Uint8Array): void
 }
 
-/** How a connection behaves. */
+/** Options of `PduConnection`. */
 export interface PduConnectionOptions {
-  /** Who is at the other end, for messages: `pmcd at localhost:44321`. */
+  /** Name of the peer in messages: `pmcd at localhost:44321`. */
   readonly name: string
-  /** Length of the largest PDU accepted; default: what 31 bits allow. */
+  /** Length of the largest PDU accepted; default: 2^31 - 1. */
   readonly limit?: number
-  /** Ends the message about a larger one, which is then PM_ERR_TOOBIG instead of PM_ERR_IPC: what to do. */
+  /** Remedy appended to the error for a larger PDU; the error is then PM_ERR_TOOBIG instead of PM_ERR_IPC. */
   readonly limitAdvice?: string
-  /** Time for the rest of a PDU that has begun, in milliseconds; default: no limit. */
+  /** Timeout for the rest of an incomplete PDU, in milliseconds; default: none. */
   readonly incompleteMs?: number
-  /** Bytes that may wait to be sent before the connection is given up with ENOBUFS; default 64 MiB. */
+  /** Output queue limit in bytes; the connection ends with ENOBUFS beyond it. Default 64 MiB. */
   readonly maxQueued?: number
-  /** Stop reading while much waits to be sent. For servers, whose output follows from their input. */
+  /** Stop reading while the output queue is long. For servers, whose output is caused by their input. */
   readonly backpressure?: boolean
-  /** Hears how many bytes this process holds of PDUs in pieces and of ones that the peer does not take, when that changes. */
+  /** Called with the bytes held for incomplete PDUs and for output the peer has not taken, whenever they change. */
   readonly onHeld?: (bytes: number) => void
-  /** Counts that other connections share; the connection's own are counted anyway. */
+  /** Counters shared with other connections, updated besides the connection's own. */
   readonly counters?: PduCounters
-  /** Hears every PDU while it is on. */
-  readonly watch?: PduWatch
+  /** Observes every PDU while `isOn`. */
+  readonly watch?: PduObserver
 }
 
 const MAX_QUEUED = 64 * 2 ** 20
-/** With backpressure, reading stops while more than this waits to be sent. */
+/** With back-pressure, reading stops while more bytes than this wait to be sent. */
 const PAUSE_ABOVE = 256 * 1024
-/** More than this does not wait for the end of the tick. */
+/** Output larger than this is written immediately instead of at the end of the tick. */
 const FLUSH_ABOVE = 64 * 1024
-/** How long a close waits for the peer to take what is still to be sent. */
+/** How long a close waits for the peer to take remaining output. */
 const CLOSE_MS = 2000
 
 /**
- * Sends and receives whole PDUs. PDUs arrive synchronously, in order, and borrow the socket's buffer. What is sent
- * within one tick leaves in one write. It ends once, with one error: PM_ERR_EOF when either side closed in order,
- * PM_ERR_IPC when the bytes make no sense, an errno when the system says so.
+ * Sends and receives whole PDUs. PDUs arrive synchronously, in order, and borrow the socket's buffer. PDUs sent within
+ * one tick leave in one write. The connection ends once, with one error: PM_ERR_EOF after an orderly close by either
+ * side, PM_ERR_IPC for malformed input, or an errno from the system.
  */
 export class PduConnection {
   readonly name: string
@@ -74,19 +74,19 @@ export class PduConnection {
   /** PDUs to send with the next flush, and their bytes. */
   #out: Uint8Array[] = []
   #outBytes = 0
-  /** Makes the stream that is to follow this one; nothing more is sent over this one then. */
+  /** Creates the stream that replaces this one; when set, nothing more is sent over the old one. */
   #upgradeTo: ((stream: PduStream) => PduStream) | undefined
   #isFlushDue = false
   #isReceiving = false
   #isPaused = false
   #isBlocked = false
-  /** What `onHeld` heard last. */
+  /** Bytes last passed to `onHeld`. */
   #held = 0
-  /** Has a PDU come since the timer was looked at? Then what is incomplete now is another one. */
+  /** Whether a PDU has arrived since the timer was checked; if so, a different PDU is incomplete now. */
   #hasReceived = false
   #cancelIncomplete: (() => void) | undefined
 
-  /** PDUs are kept back until `onPdu` is called. */
+  /** Holds received PDUs until `onPdu` is called. */
   constructor(stream: PduStream, options: PduConnectionOptions) {
     this.#stream = stream
     this.#options = options
@@ -115,21 +115,21 @@ export class PduConnection {
     writable.off('error', this.#onError).off('drain', this.#onDrain)
   }
 
-  /** Hears PDUs, one listener at a time: a later one replaces an earlier one. */
+  /** Sets the receiver of PDUs, replacing any earlier one. */
   onPdu(listener: (pdu: Uint8Array) => void): void {
     const isFirst = this.#onPdu === undefined
     this.#onPdu = listener
     if (isFirst) process.nextTick(() => this.#advance())
   }
 
-  /** Hears, once, that the connection ended and why; at the next tick when it has ended already. */
+  /** Calls `listener` once with the reason when the connection ends; at the next tick if it has ended already. */
   onClose(listener: (error: PcpError) => void): void {
     const closedBy = this.#closedBy
     if (closedBy === undefined) this.#closeListeners.push(listener)
     else process.nextTick(listener, closedBy)
   }
 
-  /** Why it ended, or undefined while it is open. */
+  /** Why the connection ended, or undefined while it is open. */
   get closedBy(): PcpError | undefined {
     return this.#closedBy
   }
@@ -139,7 +139,7 @@ export class PduConnection {
     return this.#outBytes + this.#stream.writable.writableLength
   }
 
-  /** Sends a PDU, which must not be changed any more. Does nothing after the end. */
+  /** Sends a PDU, which must not be changed afterwards. Does nothing after the end. */
   send(pdu: Uint8Array): void {
     if (this.#closedBy !== undefined) return
     const type = pduType(pdu)
@@ -151,7 +151,7 @@ export class PduConnection {
     if (this.queued > (this.#options.maxQueued ?? MAX_QUEUED)) {
       this.destroy(new PcpError('ENOBUFS', `${this.name} does not take its ${this.queued} bytes`))
     } else if (this.#outBytes > FLUSH_ABOVE) {
-      // Many replies to the requests of one chunk: only what is written can block, and so stop the rest of the chunk.
+      // Many replies to one chunk of requests: back-pressure, which stops the rest of the chunk, needs a write.
       this.flush()
     } else if (!this.#isFlushDue && !this.#isReceiving) {
       this.#isFlushDue = true
@@ -159,7 +159,7 @@ export class PduConnection {
     }
   }
 
-  /** Writes what `send` collected; called by itself at the end of the tick. */
+  /** Writes the PDUs that `send` collected; called automatically at the end of the tick. */
   flush(): void {
     this.#isFlushDue = false
     const out = this.#out
@@ -167,11 +167,11 @@ export class PduConnection {
     if (out.length === 0 || this.#closedBy !== undefined || this.#upgradeTo !== undefined) return
     this.#out = []
     this.#outBytes = 0
-    const { writable, writesSingly = false } = this.#stream
-    if (writesSingly) {
+    const { writable, writesPdusSeparately = false } = this.#stream
+    if (writesPdusSeparately) {
       for (const pdu of out) writable.write(pdu)
     } else if (bytes <= FLUSH_ABOVE) {
-      // Copying is cheaper than a buffer of its own for each small PDU on its way through stream and system call.
+      // One copy is cheaper than passing each small PDU through the stream and a system call separately.
       writable.write(out.length === 1 ? out[0]! : Buffer.concat(out, bytes))
     } else {
       writable.cork()
@@ -185,7 +185,7 @@ export class PduConnection {
     this.#count()
   }
 
-  /** What the system takes at once is not counted: a drain says when the rest is gone. */
+  /** Output that the system takes immediately is not counted; 'drain' follows when the rest is gone. */
   #count(): void {
     const { onHeld } = this.#options
     if (onHeld === undefined) return
@@ -196,27 +196,27 @@ export class PduConnection {
     onHeld(held)
   }
 
-  /** Gives no more PDUs until `resume`, not even those that came in the same chunk. */
+  /** Delivers no PDUs until `resume`, not even those of a chunk already received. */
   pause(): void {
     this.#isPaused = true
     this.#advance()
   }
 
-  /** Gives PDUs again. */
+  /** Delivers PDUs again. */
   resume(): void {
     this.#isPaused = false
     this.#advance()
   }
 
   /**
-   * Goes on over another stream that is made of the present one: TLS. What was sent so far still leaves over the present
-   * one; what came behind the last PDU is the first that the new one reads. Does nothing after the end.
+   * Continues over a stream made from the present one (TLS). PDUs sent before still leave over the old stream; bytes
+   * behind the last received PDU are the first that the new stream reads. Does nothing after the end.
    */
   upgrade(make: (stream: PduStream) => PduStream): void {
     this.flush()
     this.#framer.pause()
     this.#upgradeTo = make
-    // In the middle of a chunk the framer does not know yet what it leaves.
+    // Within a chunk the framer does not know yet which bytes remain.
     if (!this.#isReceiving) this.#switch(make)
   }
 
@@ -226,7 +226,7 @@ export class PduConnection {
     this.#stopListening()
     const { readable } = this.#stream
     readable.pause()
-    for (const chunk of this.#framer.takeRest().reverse()) readable.unshift(Buffer.from(chunk))
+    for (const chunk of this.#framer.takeRemaining().reverse()) readable.unshift(Buffer.from(chunk))
     this.#stream = make(this.#stream)
     this.#isBlocked = false
     this.#listen()
@@ -234,16 +234,16 @@ export class PduConnection {
   }
 
   /**
-   * Sends what is queued, then closes; resolves when closed. Listeners hear PM_ERR_EOF. For `lingerMs`, or until the peer
-   * closes, what it still sends is dropped: bytes that nobody reads make the end a reset, which can overtake a last word.
+   * Sends queued PDUs, then closes; resolves when closed. Listeners receive PM_ERR_EOF. Input is discarded for up to
+   * `lingerMs` or until the peer closes: closing with unread input resets the connection, which can overtake our last PDU.
    */
   async close(lingerMs = 0): Promise<void> {
     this.flush()
     this.#finish(new PcpError('PM_ERR_EOF', `The connection to ${this.name} was closed`))
-    await this.#shut(lingerMs)
+    await this.#flushAndDestroy(lingerMs)
   }
 
-  /** Ends at once, dropping what is queued. Listeners hear `error`. */
+  /** Closes immediately, discarding queued PDUs. Listeners receive `error`. */
   destroy(error?: PcpError): void {
     this.#finish(error ?? new PcpError('PM_ERR_EOF', `The connection to ${this.name} was dropped`))
     this.#stream.readable.destroy()
@@ -259,7 +259,7 @@ export class PduConnection {
     this.#onPdu!(pdu)
   }
 
-  /** Runs the framer, on what it keeps when there is nothing new; what its PDUs make us send leaves in one write. */
+  /** Runs the framer on new or retained input; PDUs sent in response leave in one write. */
   #feed(chunk?: Uint8Array): void {
     if (this.#closedBy !== undefined) return
     const isOuter = !this.#isReceiving
@@ -268,9 +268,9 @@ export class PduConnection {
       if (chunk === undefined) this.#framer.resume()
       else this.#framer.push(chunk)
     } catch (error) {
-      // Only framing errors are the peer's fault; anything else is a bug of a listener and must be seen.
+      // Only framing errors are the peer's fault; any other error is a listener's bug and must surface.
       if (!(error instanceof PcpError)) throw error
-      this.destroy(this.#explained(error))
+      this.destroy(this.#withAdvice(error))
     } finally {
       if (isOuter) this.#isReceiving = false
     }
@@ -282,7 +282,7 @@ export class PduConnection {
     if (this.#options.incompleteMs !== undefined) this.#watchIncomplete(this.#options.incompleteMs)
   }
 
-  #explained(error: PcpError): PcpError {
+  #withAdvice(error: PcpError): PcpError {
     const { limitAdvice } = this.#options
     const isLimit = error.code === 'PM_ERR_TOOBIG'
     const code = isLimit && limitAdvice === undefined ? 'PM_ERR_IPC' : error.code
@@ -290,7 +290,7 @@ export class PduConnection {
     return new PcpError(code, `${this.name}: ${error.message}${advice}`, { cause: error })
   }
 
-  /** The time for the rest of a PDU runs from when its beginning came, and only while we read. */
+  /** Times an incomplete PDU from the arrival of its first bytes, and only while reading. */
   #watchIncomplete(ms: number): void {
     if (this.#hasReceived || !this.#framer.hasPartial) this.#stopWatching()
     this.#hasReceived = false
@@ -309,7 +309,7 @@ export class PduConnection {
     return !this.#isPaused && !this.#isBlocked && this.#onPdu !== undefined && this.#upgradeTo === undefined
   }
 
-  /** Brings framer and stream into the state that pause, backpressure and listeners ask for. */
+  /** Applies pause, back-pressure and the presence of a listener to framer and stream. */
   #advance(): void {
     if (this.#closedBy !== undefined) return
     if (this.#isReading) {
@@ -338,13 +338,13 @@ export class PduConnection {
       : new PcpError('PM_ERR_EOF', `${this.name} closed the connection`)
     this.flush()
     this.#finish(error)
-    void this.#shut()
+    void this.#flushAndDestroy()
   }
 
-  /** Lets the peer take what is written, for a while, then gives up both directions. */
-  async #shut(lingerMs = 0): Promise<void> {
+  /** Flushes output for a limited time, then destroys both directions. */
+  async #flushAndDestroy(lingerMs = 0): Promise<void> {
     const { readable, writable } = this.#stream
-    if (lingerMs > 0) readable.resume() // nobody listens any more
+    if (lingerMs > 0) readable.resume() // no listener is left
     if (!writable.destroyed && !writable.writableFinished) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, CLOSE_MS)
@@ -362,8 +362,8 @@ export class PduConnection {
   }
 
   readonly #onError = (error: Error): void => {
-    const { explain } = this.#stream
-    this.destroy(explain === undefined ? PcpError.from(error, this.name) : explain(error, this.name))
+    const { mapError } = this.#stream
+    this.destroy(mapError === undefined ? PcpError.from(error, this.name) : mapError(error, this.name))
   }
 
   #finish(error: PcpError): void {
@@ -377,7 +377,7 @@ export class PduConnection {
   }
 }
 
-/** Resolves when a stream is over, or after a time. */
+/** Resolves when a stream closes, or after `ms`. */
 function ended(readable: Readable, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)
@@ -392,7 +392,7 @@ function flush(connection: PduConnection): void {
   connection.flush()
 }
 
-/** A connection over one socket; small writes are not delayed. */
+/** Returns the stream of a socket, with small writes sent without delay. */
 export function socketStream(socket: Socket): PduStream {
   socket.setNoDelay(true)
   return { readable: socket, writable: socket }

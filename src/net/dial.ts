@@ -1,48 +1,64 @@
 /** Connecting to a collector: addresses, proxy, challenge, features. docs/formats/wire.md §4 */
 import type { Socket } from 'node:net'
 import { decodeText } from '../base/text.ts'
+import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { descriptorOf } from '../sys/descriptor.ts'
+import { collectorPlaces, type InstanceRecord, runDirs } from '../sys/instances.ts'
 import { encodeAttr, PCP_ATTR_CONTAINER } from '../wire/attr.ts'
 import { encodeCreds, PDU_FLAG_CONTAINER, PDU_FLAG_SECURE, PDU_VERSION } from '../wire/creds.ts'
 import { decodeChallenge } from '../wire/error.ts'
 import { type ReplyLimits, replyLimits } from '../wire/reply-limits.ts'
 import { PduConnection, socketStream } from './connection.ts'
-import { type Env, type HostSpec, hostAttr, showHostSpec } from './host-spec.ts'
+import { type Env, type HostSpec, hostAttr, isUnnamedLocal, showHostSpec } from './host-spec.ts'
 import { isLoopback } from './loopback.ts'
 import { nextPdu } from './next-pdu.ts'
 import { tracePdus } from './pdu-trace.ts'
 import { GUEST_LOGIN } from './sasl/client.ts'
-import { logIn, type Peer, probe, type Security, securityOf, startTls, wantedFlags } from './secure-dial.ts'
-import { wait } from './wait.ts'
+import {
+  logIn,
+  type RequestedSecurity,
+  requestedSecurity,
+  type SecurityPeer,
+  startTls,
+  verifyAcceptance,
+  wantedFlags,
+} from './secure-dial.ts'
+import { waitFor } from './wait.ts'
 
-/** How to connect. */
+/** Options of `dial`. */
 export interface DialOptions {
   /** PMCD_PORT, PMCD_SOCKET, PMCD_CONNECT_TIMEOUT, PMPROXY_HOST, PMPROXY_PORT, PCP_CONTAINER, PCP_SECURE_SOCKETS, PCP_TLSCONF_PATH. */
   readonly env?: Env
   readonly signal?: AbortSignal
   /**
-   * Gives up our identity on a unix socket, for requests on behalf of others. A collector that does not support this is refused there; with
-   * `local:` TCP is tried next.
+   * Drops our identity on a unix socket, for requests on behalf of others. A collector that does not support this is not
+   * used there; `local:` then tries TCP.
    */
-  readonly asGuest?: boolean
-  /** Limits of what the collector answers; default: PCP_REPLY_MB and PCP_REPLY_ITEMS of `env`, or `REPLY_LIMITS`. */
+  readonly dropsIdentity?: boolean
+  /** Uses no unix socket, which would identify this process. */
+  readonly overTcp?: boolean
+  /** Limits on replies; default: PCP_REPLY_MB and PCP_REPLY_ITEMS of `env`, or `REPLY_LIMITS`. */
   readonly replyLimits?: Partial<ReplyLimits>
+  /** Run directory of the collector to use, as in `DialResult`, for `local:` when it was found before. */
+  readonly runDir?: string | undefined
 }
 
-/** Returns the limits of replies that these options ask for. */
+/** Returns the reply limits of these options. */
 export function replyLimitsOf({ env = {}, replyLimits: given }: DialOptions): ReplyLimits {
   return { ...replyLimits(env), ...given }
 }
 
-/** A connection whose handshake is done. */
-export interface Dialed {
+/** A connection after its handshake. */
+export interface DialResult {
   readonly connection: PduConnection
   /** PDU_FLAG_* that the collector offers. */
   readonly features: number
-  /** Where it is: `localhost:44321`, `/run/pcp/pmcd.socket`. */
+  /** The address reached: `localhost:44321`, `/run/pcp/pmcd.socket`. */
   readonly address: string
   readonly isUnix: boolean
+  /** Run directory of a collector that was found; reconnecting must not lead to another one. */
+  readonly runDir?: string
 }
 
 /** Port of a collector. */
@@ -51,25 +67,29 @@ const SERVER_PORT = 44321
 const PROXY_PORT = 44322
 
 const CONNECT_MS = 5000
-/** What connecting to an address fails with that nobody listens on, or that this machine does not have. */
-const NOBODY_THERE: ReadonlySet<string> = new Set([
+/** Errors for an address without a listener or without a route. */
+const UNREACHABLE: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EADDRNOTAVAIL',
   'ENETUNREACH',
   'EHOSTUNREACH',
 ])
+/** Errors for a collector that does not run. */
+const ABSENT: ReadonlySet<string> = new Set([...UNREACHABLE, 'ENOENT', 'ENOTDIR'])
 const PROXY_GREETING = 'pmproxy-server 1\n'
 const CONTAINER_NAME = /^[A-Za-z0-9._-]+$/
 
-/** What every place is asked for. */
-interface Wish {
+/** Requirements on every connection of a specification. */
+interface ConnectionRequirements {
   readonly container: string | undefined
-  readonly security: Security
+  readonly security: RequestedSecurity
 }
 
-/** One place to try. */
+/** One address to try. */
 interface Target {
   readonly address: string
+  /** Run directory of the collector, if it was found there; '' for the usual port. */
+  readonly runDir?: string
   readonly path?: string
   readonly host?: string
   readonly port?: number
@@ -77,25 +97,35 @@ interface Target {
 }
 
 /**
- * Connects to the first place of `spec` that completes the whole handshake. The last error is thrown: an errno from the
- * system, what the collector refused with (PM_ERR_PERMISSION, PM_ERR_CONNLIMIT), PM_ERR_NOTHOST for no host, ENOTSUP
- * for what is not offered, PM_ERR_TLS, PM_ERR_NEEDCLIENTCERT, or a status of SASL for a user who is not let in.
+ * Connects to the first address of `spec` that completes the handshake. Rejects with the last error: an errno of the
+ * system, the collector's refusal (PM_ERR_PERMISSION, PM_ERR_CONNLIMIT), PM_ERR_NOTHOST without a host, ENOTSUP for
+ * a feature the collector does not offer, PM_ERR_TLS, PM_ERR_NEEDCLIENTCERT, or a SASL status for a failed login.
  */
-export async function dial(spec: HostSpec, options: DialOptions = {}): Promise<Dialed> {
+export async function dial(spec: HostSpec, options: DialOptions = {}): Promise<DialResult> {
   const env = options.env ?? {}
   if (hostAttr(spec, 'compress') !== undefined)
     throw new PcpError('ENOTSUP', 'PCP no longer compresses connections: leave "compress" out')
-  const security = securityOf(spec, env)
+  const security = requestedSecurity(spec, env)
   const container = containerOf(spec, env)
   let last = new PcpError('PM_ERR_NOTHOST', `No host in "${showHostSpec(spec.text)}"`)
-  for (const target of targetsOf(spec, env)) {
+  const targets = targetsOf(spec, env)
+  // Named collectors have none.
+  let runDir = targets.some((each) => each.runDir !== undefined) ? options.runDir : undefined
+  for (const target of targets) {
+    if (runDir !== undefined && target.runDir !== runDir) continue
+    if (options.overTcp === true && target.path !== undefined) continue
     try {
-      const isGuest = options.asGuest === true && target.path !== undefined
+      const isGuest = options.dropsIdentity === true && target.path !== undefined
       const wish = { container, security: isGuest ? { ...security, login: GUEST_LOGIN } : security }
-      return await dialOne(target, wish, env, options)
+      const dialed = await dialOne(target, wish, env, options)
+      if (debug.context) trace('context', `connected to the collector at ${target.address}`)
+      return target.runDir === undefined ? dialed : { ...dialed, runDir: target.runDir }
     } catch (error) {
       last = PcpError.from(error)
+      if (debug.context) trace('context', `not connected to the collector at ${target.address}: ${last.text}`)
       if (options.signal?.aborted === true) break
+      // A collector that runs but refuses us is not replaced by another one.
+      if (!ABSENT.has(last.code)) runDir ??= target.runDir
     }
   }
   throw last
@@ -112,10 +142,38 @@ function targetsOf(spec: HostSpec, env: Env): Target[] {
   const first = spec.hosts[0]
   if (first === undefined) return []
   if (spec.scheme === 'unix') return [{ address: first.name, path: first.name }]
+  if (isUnnamedLocal(spec) && runDirs(env).length > 0) return foundTargets(env)
   if (spec.scheme === 'local')
     return [{ address: first.name, path: first.name }, ...tcpTargets('localhost', [], undefined, env)]
   const proxy = spec.hosts[1] ?? (env['PMPROXY_HOST'] ? { name: env['PMPROXY_HOST'], ports: [] } : undefined)
   return tcpTargets(first.name, first.ports, proxy, env)
+}
+
+/** Returns the addresses of the collectors that may run on this host. docs/decisions/discovery.md */
+function foundTargets(env: Env): Target[] {
+  const targets: Target[] = []
+  const places = collectorPlaces(runDirs(env))
+  for (const { runDir, socketPath, record, problem } of places) {
+    if (problem !== undefined) {
+      if (debug.context) trace('context', `not connected to the collector at ${socketPath}: ${problem}`)
+      continue
+    }
+    if (record?.hasSocket !== false) targets.push({ address: socketPath, path: socketPath, runDir })
+    if (record !== undefined) targets.push(...addressesOf(record).map((target) => ({ ...target, runDir })))
+  }
+  // The usual port belongs to an installed PCP, whose socket was tried above, unless an instance uses those directories.
+  const runDir = env['PCP_RUN_DIR'] ?? ''
+  const group = places.some((place) => place.runDir === runDir && place.record !== undefined) ? '' : runDir
+  return [
+    ...targets,
+    ...tcpTargets('localhost', [], undefined, env).map((each) => ({ ...each, runDir: group })),
+  ]
+}
+
+/** Returns the TCP addresses of an instance. One that listens on all addresses also listens on loopback. */
+function addressesOf({ port, listen }: InstanceRecord): Target[] {
+  const hosts = listen.length === 0 || listen.includes('all') ? ['localhost'] : listen
+  return hosts.map((host) => ({ address: `${host.includes(':') ? `[${host}]` : host}:${port}`, host, port }))
 }
 
 function tcpTargets(
@@ -135,12 +193,12 @@ function tcpTargets(
   return targets
 }
 
-/** The ports of a collector that is named without one. */
+/** Returns the ports tried for a collector given without a port. */
 export function collectorPorts(env: Env): readonly number[] {
   return portsOf([], env['PMCD_PORT'], SERVER_PORT)
 }
 
-/** Ports given, else those of a variable, else the default. */
+/** Returns the given ports, else those of a variable, else the default. */
 function portsOf(
   given: readonly number[],
   variable: string | undefined,
@@ -151,32 +209,37 @@ function portsOf(
   return listed.every((port) => Number.isInteger(port) && port > 0) ? listed : [fallback]
 }
 
-/** A time limit in seconds from the environment, in milliseconds; what cannot be read is ignored. */
+/** Converts a timeout in seconds from the environment to milliseconds; invalid text yields the fallback. */
 export function timeoutMs(text: string | undefined, fallbackMs: number): number {
   const seconds = Number(text)
   return text === undefined || text.trim() === '' || !(seconds > 0) ? fallbackMs : seconds * 1000
 }
 
-async function dialOne(target: Target, wish: Wish, env: Env, options: DialOptions): Promise<Dialed> {
+async function dialOne(
+  target: Target,
+  wish: ConnectionRequirements,
+  env: Env,
+  options: DialOptions,
+): Promise<DialResult> {
   const { signal } = options
   const limitMs = timeoutMs(env['PMCD_CONNECT_TIMEOUT'], CONNECT_MS)
   const socket = await connect(target, limitMs, signal)
-  // Behind a proxy it may be anywhere.
+  // Behind a proxy the collector may be on any host.
   const isLocal =
     target.path !== undefined || (target.proxy === undefined && isLoopback(socket.remoteAddress))
-  if (target.proxy !== undefined) await askProxy(socket, target, limitMs, signal)
+  if (target.proxy !== undefined) await handshakeProxy(socket, target, limitMs, signal)
   const name = `pmcd at ${target.address}`
   const connection = new PduConnection(socketStream(socket), {
     name,
     limit: replyLimitsOf(options).pduBytes,
-    limitAdvice: 'set PCP_REPLY_MB to accept them',
+    limitAdvice: 'set PCP_REPLY_MB to raise it',
     watch: tracePdus(name, descriptorOf(socket)),
   })
   try {
     const ms = timeoutMs(env['PMCD_REQUEST_TIMEOUT'], 2 * CONNECT_MS)
     const features = checkChallenge(await nextPdu(connection, { ms, signal }), target, wish.container)
     const peer = { name: connection.name, host: target.host, isLocal, features }
-    await introduce(connection, peer, wish, { env, ms, signal })
+    await handshake(connection, peer, wish, { env, ms, signal })
     return { connection, features, address: target.address, isUnix: target.path !== undefined }
   } catch (error) {
     connection.destroy()
@@ -184,11 +247,11 @@ async function dialOne(target: Target, wish: Wish, env: Env, options: DialOption
   }
 }
 
-/** Everything between the challenge and the first request. */
-async function introduce(
+/** Performs the handshake: challenge, CREDS, TLS, authentication, container. */
+async function handshake(
   connection: PduConnection,
-  peer: Peer,
-  { container, security }: Wish,
+  peer: SecurityPeer,
+  { container, security }: ConnectionRequirements,
   { env, ...patience }: { env: Env; ms: number; signal: AbortSignal | undefined },
 ): Promise<void> {
   const flags = wantedFlags(security, peer)
@@ -198,7 +261,7 @@ async function introduce(
   const { login } = security
   if (login !== undefined) await logIn(connection, peer, login, { isSecure, isVerified }, patience)
   if (container !== undefined) connection.send(encodeAttr(PCP_ATTR_CONTAINER, container))
-  if (login !== undefined) await probe(connection, peer, login, patience)
+  if (login !== undefined) await verifyAcceptance(connection, peer, login, patience)
 }
 
 function checkChallenge(pdu: Uint8Array, target: Target, container: string | undefined): number {
@@ -212,19 +275,19 @@ function checkChallenge(pdu: Uint8Array, target: Target, container: string | und
   return features
 }
 
-/** `localhost` is always this machine: asking a resolver would cost a command as much as everything else it does. */
+/** Connects without a resolver for `localhost`: the look-up would take as long as the rest of a command. */
 async function connect(target: Target, ms: number, signal: AbortSignal | undefined): Promise<Socket> {
   const host = target.proxy?.host ?? target.host
   if (host !== 'localhost') return connectTo(host, target, ms, signal)
   try {
     return await connectTo('127.0.0.1', target, ms, signal)
   } catch (error) {
-    if (!(error instanceof PcpError) || !NOBODY_THERE.has(error.code)) throw error
+    if (!(error instanceof PcpError) || !UNREACHABLE.has(error.code)) throw error
     return connectTo('::1', target, ms, signal).catch(() => Promise.reject(error))
   }
 }
 
-/** `host` is where to go: an address or a name; undefined for a unix socket. */
+/** `host` is an address or name; undefined for a unix socket. */
 function connectTo(
   host: string | undefined,
   target: Target,
@@ -236,9 +299,9 @@ function connectTo(
   const where = proxy === undefined ? target.address : `pmproxy at ${proxy.host}:${proxy.port}`
   const port = proxy?.port ?? target.port
   if (port !== undefined && port > 65535)
-    return Promise.reject(new PcpError('EINVAL', `There is no port ${port}: ${where}`))
+    return Promise.reject(new PcpError('EINVAL', `${where}: port ${port} is not between 1 and 65535`))
   const late = (): PcpError => new PcpError('ETIMEDOUT', `${where} did not answer within ${ms} ms`)
-  return wait({ ms, late, signal, what: `Connecting to ${where}` }, (end) => {
+  return waitFor({ ms, createTimeoutError: late, signal, what: `Connecting to ${where}` }, (end) => {
     const socket =
       host === undefined ? net.connect({ path: target.path! }) : net.connect({ host, port: port! })
     let isConnected = false
@@ -255,7 +318,7 @@ function connectTo(
   })
 }
 
-/** Why a socket does not connect. A name nobody knows has no errno: PCP reports EHOSTUNREACH then. */
+/** Maps a connect error. An unknown host has no errno; PCP reports EHOSTUNREACH for it. */
 export function connectError(error: NodeJS.ErrnoException, where: string): PcpError {
   const isUnknown = error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN' || error.code === 'EAI_FAIL'
   if (isUnknown) return new PcpError('EHOSTUNREACH', `${where}: unknown host`, { cause: error })
@@ -263,8 +326,8 @@ export function connectError(error: NodeJS.ErrnoException, where: string): PcpEr
   return new PcpError(known.code, `${where}: ${known.text}`, { cause: error })
 }
 
-/** The text lines in front of the PDUs of a forwarded connection. Destroys the socket when it rejects. */
-async function askProxy(
+/** Exchanges pmproxy's text lines that precede the PDUs of a forwarded connection. Destroys the socket on failure. */
+async function handshakeProxy(
   socket: Socket,
   target: Target,
   ms: number,
@@ -273,7 +336,7 @@ async function askProxy(
   const where = `pmproxy at ${target.proxy!.host}:${target.proxy!.port}`
   const late = (): PcpError => new PcpError('PM_ERR_TIMEOUT', `${where} did not answer within ${ms} ms`)
   try {
-    await wait<true>({ ms, late, signal, what: `Connecting to ${where}` }, (end) => {
+    await waitFor<true>({ ms, createTimeoutError: late, signal, what: `Connecting to ${where}` }, (end) => {
       let text = ''
       const failed = (error: NodeJS.ErrnoException): void => end(connectError(error, where))
       const closed = (): void => end(new PcpError('PM_ERR_EOF', `${where} closed the connection`))
@@ -281,7 +344,7 @@ async function askProxy(
         text += decodeText(chunk)
         if (text === PROXY_GREETING) end(true)
         else if (!PROXY_GREETING.startsWith(text))
-          end(new PcpError('PM_ERR_IPC', `${where} is no pmproxy: it says ${JSON.stringify(text)}`))
+          end(new PcpError('PM_ERR_IPC', `${where} is not a pmproxy: it answered ${JSON.stringify(text)}`))
       }
       socket.on('error', failed).on('close', closed).on('data', read)
       socket.write('pmproxy-client 1\n')

@@ -1,4 +1,4 @@
-/** HostSource: a collector at the other end of a connection, as a MetricSource. docs/formats/wire.md §10, §11 */
+/** HostSource: a remote collector as a MetricSource. docs/formats/wire.md §10, §11 */
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError, statusOf } from '../model/errors.ts'
 import { type Indom, PM_ID_NULL, type Pmid, pmidStr } from '../model/ids.ts'
@@ -37,67 +37,70 @@ import { encodeProfile } from '../wire/profile.ts'
 import { decodeResult, encodeResult } from '../wire/result.ts'
 import type { PduConnection } from './connection.ts'
 import type { PduCounters } from './counters.ts'
-import { type Dialed, type DialOptions, dial, replyLimitsOf, timeoutMs } from './dial.ts'
-import { type HostSpec, parseHostSpec } from './host-spec.ts'
-import { SourceListeners } from './listeners.ts'
+import { type DialOptions, type DialResult, dial, replyLimitsOf, timeoutMs } from './dial.ts'
 import {
-  childrenQuestion,
-  idQuestion,
-  instancesQuestion,
-  labelsQuestion,
-  nameQuestion,
-  textQuestion,
-  traverseQuestion,
-} from './questions.ts'
-import { type Request, RequestQueue } from './requests.ts'
+  childrenRequest,
+  idRequest,
+  instancesRequest,
+  labelsRequest,
+  nameRequest,
+  textRequest,
+  traverseRequest,
+} from './encoded-requests.ts'
+import { type HostSpec, parseHostSpec } from './host-spec.ts'
+import { type Request, RequestQueue } from './request-queue.ts'
+import { SourceListeners } from './source-listeners.ts'
 
 const REQUEST_MS = 10_000
-/** Names are asked for in messages below this size, as PCP's library does. */
+/** Size limit of one message that looks up names; PCP's library has the same. */
 const NAMES_BYTES = 63 * 1024
-/** Descriptors are asked for in messages of so many. */
+/** Descriptors requested in one message. */
 const MAX_DESC_IDS = 8192
-/** Questions about single items, and parts of long lists, that one call has under way: the queue has room for others. */
+/** Limits on single-item requests and on parts of long lists that one call has in flight, leaving room for others. */
 const ITEMS_AT_ONCE = 1000
 const PARTS_AT_ONCE = 256
-/** What collectors refuse a PROFILE with; no FETCH fails so while its profile is fine. */
+/** Statuses a collector rejects a PROFILE with; a FETCH never fails with these while its profile is valid. */
 const PROFILE_REFUSALS: ReadonlySet<number> = new Set(
   (['PM_ERR_PERMISSION', 'PM_ERR_IPC', 'EAGAIN'] as const).map(statusOf),
 )
 
 /** Options of the connection and its requests. */
 export interface HostSourceOptions extends DialOptions {
-  /** Requests without a reply that there may be; another one fails with EAGAIN. Default 65,536. */
+  /** Limit on requests without a reply; further requests fail with EAGAIN. Default 65,536. */
   readonly maxRequests?: number
 }
 
 /**
- * A connection to a collector. Requests are pipelined; replies come in order. One connection may serve several contexts
- * (`requester.context`), each with a profile of its own. When the connection ends everything is rejected with the reason,
- * and listeners hear 'lost'; a new connection is a new HostSource.
+ * A connection to a collector. Requests are pipelined; replies arrive in order. One connection may serve several
+ * contexts (`requester.context`), each with its own profile. When the connection ends, pending requests reject with the
+ * reason and listeners receive 'lost'. To reconnect, create a new HostSource.
  */
 export class HostSource implements MetricSource {
   readonly spec: HostSpec
   /** PDU_FLAG_* that the collector offers. */
   readonly features: number
-  /** Where it is: `localhost:44321`, or the path of a unix socket. */
+  /** The address reached: `localhost:44321`, or the path of a unix socket. */
   readonly address: string
-  /** Is the connection a unix socket? */
+  /** Whether the connection is a unix socket. */
   readonly isUnix: boolean
+  /** Run directory of a collector that was found, for `DialOptions`. */
+  readonly runDir: string | undefined
   readonly #connection: PduConnection
   readonly #requests: RequestQueue
   readonly #itemsAtOnce: number
   readonly #listeners = new SourceListeners()
   /** The profile the collector has for each context. */
   readonly #profiles = new Map<number, Profile>()
-  /** Changes that contexts have not been told yet. */
+  /** PMCD_* bits not yet delivered to each context. */
   readonly #changes = new Map<number, number>()
 
   /** Takes over a dialed connection. `env` gives PMCD_REQUEST_TIMEOUT. */
-  constructor(spec: HostSpec, dialed: Dialed, options: HostSourceOptions = {}) {
+  constructor(spec: HostSpec, dialed: DialResult, options: HostSourceOptions = {}) {
     this.spec = spec
     this.features = dialed.features
     this.address = dialed.address
     this.isUnix = dialed.isUnix
+    this.runDir = dialed.runDir
     this.#connection = dialed.connection
     this.#requests = new RequestQueue(dialed.connection, {
       depth: Number.POSITIVE_INFINITY,
@@ -106,14 +109,14 @@ export class HostSource implements MetricSource {
       ...(options.maxRequests === undefined ? {} : { maxRequests: options.maxRequests }),
       replyLimits: replyLimitsOf(options),
       onUnsolicited: (pdu) => {
-        throw new PcpError('PM_ERR_IPC', `Unexpected ${pduName(pduType(pdu))} that nobody asked for`)
+        throw new PcpError('PM_ERR_IPC', `Unexpected ${pduName(pduType(pdu))} without a request`)
       },
     })
     this.#itemsAtOnce = Math.max(1, Math.min(ITEMS_AT_ONCE, options.maxRequests ?? ITEMS_AT_ONCE))
     dialed.connection.onClose((error) => this.#listeners.emit({ type: 'lost', error }))
   }
 
-  /** Connects to the collector that a host specification names. Errors as `dial` and `parseHostSpec`. */
+  /** Connects to the collector of a host specification. Rejects like `dial` and `parseHostSpec`. */
   static async connect(spec: string | HostSpec, options: HostSourceOptions = {}): Promise<HostSource> {
     const parsed = typeof spec === 'string' ? parseHostSpec(spec, options.env) : spec
     return new HostSource(parsed, await dial(parsed, options), options)
@@ -125,20 +128,20 @@ export class HostSource implements MetricSource {
   }
 
   /** Why the connection ended, or undefined while it is open. */
-  get lostBy(): PcpError | undefined {
+  get closedBy(): PcpError | undefined {
     return this.#connection.closedBy
   }
 
   children(name: string, ask: Ask): Promise<readonly Child[]> {
-    return this.#ask(childrenQuestion(name, ask.requester.context), ask)
+    return this.#ask(childrenRequest(name, ask.requester.context), ask)
   }
 
   traverse(name: string, ask: Ask): Promise<readonly string[]> {
-    return this.#ask(traverseQuestion(name, ask.requester.context), ask)
+    return this.#ask(traverseRequest(name, ask.requester.context), ask)
   }
 
   async lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
-    // A collector cannot even read an empty name, so it never gets one.
+    // Collectors cannot decode an empty name.
     const real = names.filter((name) => name !== '')
     const found =
       real.length === 1 ? [await this.#lookupName(real[0]!, ask)] : await this.#lookupMany(real, ask)
@@ -148,10 +151,10 @@ export class HostSource implements MetricSource {
     )
   }
 
-  /** Error replies concern this one name; the end of the connection concerns everything and is thrown. */
+  /** Returns an error reply as the outcome of this name; throws when the connection ends. */
   async #lookupName(name: string, ask: Ask): Promise<Outcome<Pmid>> {
     try {
-      return await this.#ask(nameQuestion(name, ask.requester.context), ask)
+      return await this.#ask(nameRequest(name, ask.requester.context), ask)
     } catch (error) {
       return this.#asItem(error, ask)
     }
@@ -163,21 +166,21 @@ export class HostSource implements MetricSource {
         {
           pdu: encodePmnsNames(part, undefined, ask.requester.context),
           replyType: PDU_PMNS_IDS,
-          on: `${part.length} names`,
-          most: part.length,
+          subject: `${part.length} names`,
+          maxItems: part.length,
           read: (reply) => ofLength(decodePmnsIds(reply).ids, part.length),
         },
         ask,
       ),
     )
-    // The reply has no reasons: look those names up singly.
+    // The reply has no reasons for failures: those names are looked up one at a time.
     return inBatches<Pmid, Outcome<Pmid>>(parts.flat(), this.#itemsAtOnce, (id, i) =>
       id === PM_ID_NULL ? this.#lookupName(names[i]!, ask) : id,
     )
   }
 
   lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
-    return this.#ask(idQuestion(id, ask.requester.context), ask)
+    return this.#ask(idRequest(id, ask.requester.context), ask)
   }
 
   async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
@@ -186,7 +189,7 @@ export class HostSource implements MetricSource {
     const parts: (readonly Pmid[])[] = []
     for (let at = 0; at < ids.length; at += MAX_DESC_IDS) {
       const part = ids.slice(at, at + MAX_DESC_IDS)
-      // A collector answers a lone bad id with an error in place of the list, so the rest of one is asked for singly.
+      // A collector answers a single invalid id with an error instead of a list, so these are fetched one at a time.
       if (part.length > 1) parts.push(part)
     }
     const found = await inBatches<readonly Pmid[], readonly MetricDesc[]>(parts, this.#partsAtOnce, (part) =>
@@ -194,8 +197,8 @@ export class HostSource implements MetricSource {
         {
           pdu: encodeDescIds(part, ask.requester.context),
           replyType: PDU_DESCS,
-          on: `${part.length} descriptors`,
-          most: part.length,
+          subject: `${part.length} descriptors`,
+          maxItems: part.length,
           read: (reply) => ofLength(decodeDescs(reply), part.length),
         },
         ask,
@@ -218,7 +221,7 @@ export class HostSource implements MetricSource {
         {
           pdu: encodeDescReq(id, ask.requester.context),
           replyType: PDU_DESC,
-          on: `PMID ${pmidStr(id)}`,
+          subject: `PMID ${pmidStr(id)}`,
           read: decodeDesc,
         },
         ask,
@@ -229,17 +232,17 @@ export class HostSource implements MetricSource {
   }
 
   instances(indom: Indom, query: InstanceQuery, ask: Ask): Promise<Instances> {
-    return this.#ask(instancesQuestion(indom, query, ask.requester.context), ask)
+    return this.#ask(instancesRequest(indom, query, ask.requester.context), ask)
   }
 
   text(query: TextQuery, ask: Ask): Promise<string> {
-    return this.#ask(textQuestion(query, ask.requester.context), ask)
+    return this.#ask(textRequest(query, ask.requester.context), ask)
   }
 
   labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
     if ((this.features & PDU_FLAG_LABELS) === 0)
       return Promise.reject(new PcpError('PM_ERR_NOLABELS', `pmcd at ${this.address} knows no labels`))
-    const question = labelsQuestion(query, ask.requester.context)
+    const question = labelsRequest(query, ask.requester.context)
     return this.#ask(
       question.needsProfile === true ? { ...question, ...this.#profileFirst(ask) } : question,
       ask,
@@ -255,14 +258,14 @@ export class HostSource implements MetricSource {
       {
         pdu: isHighRes ? encodeHighResFetch(context, ids, context) : encodeFetch(context, ids, context),
         replyType: isHighRes ? PDU_HIGHRES_RESULT : PDU_RESULT,
-        on: `${ids.length} metrics`,
-        most: ids.length,
+        subject: `${ids.length} metrics`,
+        maxItems: ids.length,
         prepare,
         onRefusal,
         read: (reply) => {
           const { timestamp, sets } = decodeResult(reply)
           ofLength(sets, ids.length)
-          // A result that nobody hears of must not take the changes with it.
+          // An aborted fetch discards its result and must leave the changes for the next one.
           const changes = ask.signal?.aborted === true ? 0 : this.#takeChanges(context)
           return { timestamp, changes, sets }
         },
@@ -277,7 +280,7 @@ export class HostSource implements MetricSource {
       {
         pdu: encodeResult({ sec: 0, nsec: 0 }, sets, ask.requester.context),
         replyType: PDU_ERROR,
-        on: `Store of ${sets.length} metrics`,
+        subject: `Store of ${sets.length} metrics`,
         read: () => 0,
       },
       ask,
@@ -293,17 +296,17 @@ export class HostSource implements MetricSource {
   }
 
   #ask<T>(request: Request<T>, ask: Ask): Promise<T> {
-    const { pdu, on } = request
+    const { pdu, subject } = request
     if (pdu.length > MAX_CLIENT_PDU) {
-      const text = `${on}: a request of ${pdu.length} bytes; collectors accept ${MAX_CLIENT_PDU}, ask in parts`
+      const text = `${subject}: the request has ${pdu.length} bytes, collectors accept ${MAX_CLIENT_PDU}; split it`
       return Promise.reject(new PcpError('PM_ERR_TOOBIG', text))
     }
-    return this.#requests.ask(request, ask.signal)
+    return this.#requests.send(request, ask.signal)
   }
 
   /**
-   * A collector answers a PROFILE only to refuse it, so that refusal comes in place of the next reply, and every later
-   * reply one too late: the connection must end.
+   * A collector answers a PROFILE only to refuse it. The refusal arrives instead of the next reply, and all later replies
+   * are then off by one, so the connection must end.
    */
   #profileFirst(ask: Ask): Required<Pick<Request<unknown>, 'prepare' | 'onRefusal'>> {
     let hasSent = false
@@ -318,13 +321,13 @@ export class HostSource implements MetricSource {
     }
   }
 
-  /** An error about one item as data; errors about the conversation are thrown. */
+  /** Returns an error about one item as its outcome; throws errors of the connection. */
   #asItem(error: unknown, ask: Ask): PcpError {
-    if (error instanceof PcpError && this.lostBy === undefined && ask.signal?.aborted !== true) return error
+    if (error instanceof PcpError && this.closedBy === undefined && ask.signal?.aborted !== true) return error
     throw error
   }
 
-  /** Returns whether the collector had to be told. */
+  /** Returns whether the profile had to be sent. */
   #sendProfile({ context, profile }: Requester): boolean {
     if (this.#profiles.get(context) === profile) return false
     this.#connection.send(encodeProfile(context, profile, context))
@@ -332,7 +335,7 @@ export class HostSource implements MetricSource {
     return true
   }
 
-  /** A collector tells a connection once; every context on it wants to know. */
+  /** A collector reports changes once per connection; they are recorded for every context on it. */
   #addChanges(bits: number): void {
     for (const context of this.#profiles.keys())
       this.#changes.set(context, (this.#changes.get(context) ?? 0) | bits)

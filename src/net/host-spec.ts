@@ -5,13 +5,13 @@ import { PcpError } from '../model/errors.ts'
 /** Environment variables. */
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** One host with its ports, in the order to try them; none means the default. */
+/** One host with its ports in the order to try; empty for the default ports. */
 export interface HostPorts {
   readonly name: string
   readonly ports: readonly number[]
 }
 
-/** An attribute behind the question mark, by its long name. */
+/** An attribute after the question mark, by its long name. */
 export interface HostAttr {
   readonly name: string
   /** Undefined when there is no '='. */
@@ -20,22 +20,22 @@ export interface HostAttr {
 
 /** A parsed host specification. */
 export interface HostSpec {
-  /** As it was given. */
+  /** The original text. */
   readonly text: string
-  /** Undefined when none is given, which means pcp. */
+  /** Undefined when not given, which means pcp. */
   readonly scheme: Scheme | undefined
-  /** The collector's host, then proxies; for unix and local one entry whose name is the path of the socket. */
+  /** The collector's host, then proxies; for unix and local a single entry whose name is the socket's path. */
   readonly hosts: readonly HostPorts[]
   /** In the order given. */
   readonly attrs: readonly HostAttr[]
 }
 
-/** pcp and pcps are TCP; unix is a socket; local is that socket, then TCP on localhost. */
+/** pcp and pcps use TCP; unix a socket; local tries that socket, then TCP on localhost. */
 export type Scheme = 'pcp' | 'pcps' | 'unix' | 'local'
 
 const SCHEMES = ['pcps', 'pcp', 'unix', 'local'] as const satisfies readonly Scheme[]
 
-/** Long names by what may be written, and the number of the attribute, which orders them in texts. */
+/** Attributes by the names accepted: long name, and position in formatted text. */
 const ATTRS: Readonly<Record<string, readonly [name: string, order: number]>> = {
   secure: ['secure', 2],
   compress: ['compress', 3],
@@ -66,12 +66,13 @@ const ATTRS: Readonly<Record<string, readonly [name: string, order: number]>> = 
 const BARE = ['compress', 'userauth', 'exclusive']
 
 /**
- * Parses `[scheme:[//]]host[:port,...][@proxy...][?attribute=value&...]`. PM_ERR_GENERIC with a two-line message, the
- * second pointing at what is wrong; EINVAL for a bad escape in an attribute, and for control characters. @see __pmParseHostAttrsSpec(3)
+ * Parses `[scheme:[//]]host[:port,...][@proxy...][?attribute=value&...]`. Throws PM_ERR_GENERIC with a two-line message
+ * whose second line points at the error, and EINVAL for a bad escape in an attribute or a control character.
+ * @see __pmParseHostAttrsSpec(3)
  */
 export function parseHostSpec(text: string, env: Env = {}): HostSpec {
-  // They would be passed on in lines of text, to proxies and to logs.
-  if (hasControl(text)) throw new PcpError('EINVAL', 'A host specification has no control characters')
+  // They would be forwarded in lines of text, to proxies and logs.
+  if (hasControl(text)) throw new PcpError('EINVAL', 'A host specification must not have control characters')
   const scheme = SCHEMES.find((name) => text.startsWith(`${name}:`))
   let at = scheme === undefined ? 0 : scheme.length + 1
   if (scheme !== undefined) while (text[at] === '/') at++
@@ -80,23 +81,28 @@ export function parseHostSpec(text: string, env: Env = {}): HostSpec {
   return { text, scheme, hosts: parsed.hosts, attrs }
 }
 
-/** The value of an attribute by its long name: '' without a value, undefined when it is not given. The last one wins. */
+/** Returns an attribute by its long name: '' without a value, undefined when absent. The last occurrence wins. */
 export function hostAttr(spec: HostSpec, name: string): string | undefined {
   const attr = [...spec.attrs].reverse().find((candidate) => candidate.name === name)
   return attr === undefined ? undefined : (attr.value ?? '')
 }
 
-/** A host specification as it may be shown: whoever sees messages need not see the password. */
+/** Returns a host specification for messages, with the password masked. */
 export function showHostSpec(text: string): string {
   return text.replace(/([?&](?:pass|password)=)[^&/]+/g, '$1***')
 }
 
-/** Path of the collector's unix socket. */
+/** Returns the path of the collector's unix socket. */
 export function defaultSocketPath(env: Env): string {
   return env['PMCD_SOCKET'] ?? `${env['PCP_RUN_DIR'] ?? '/run/pcp'}/pmcd.socket`
 }
 
-/** Writes a host specification in its shortest form. @see __pmUnparseHostAttrsSpec(3) */
+/** Returns whether a specification means the collector of this host without naming its socket. */
+export function isUnnamedLocal({ scheme, text }: HostSpec): boolean {
+  return scheme === 'local' && /^local:\/*(?:\?|$)/.test(text)
+}
+
+/** Formats a host specification in its shortest form. @see __pmUnparseHostAttrsSpec(3) */
 export function formatHostSpec(spec: HostSpec): string {
   const first = spec.hosts[0]
   if (first === undefined) return ''
@@ -124,7 +130,7 @@ function formatHost(host: HostPorts): string {
 
 interface Parsed {
   readonly hosts: readonly HostPorts[]
-  /** Offset of what ended the hosts. */
+  /** Offset of the character that ended the hosts. */
   readonly at: number
 }
 
@@ -157,9 +163,9 @@ function parseHosts(text: string, start: number): Parsed {
   }
 }
 
-/** A name up to what may follow it; brackets allow colons in it. */
+/** Parses a name up to its delimiter; brackets allow colons in it. */
 function parseHost(text: string, start: number): { readonly name: string; readonly at: number } {
-  // '[]' is read as a host named ']' (vectors/format/host_spec.json), which nobody will miss.
+  // Like PCP, '[]' is parsed as a host named ']' (vectors/format/host_spec.json).
   if (text[start] === '[') {
     const close = text.indexOf(']', start + 1)
     if (close < 0) fail(text, text.length, "missing closing ']' for host spec")
@@ -199,9 +205,9 @@ function parseAttrs(query: string): HostAttr[] {
   return attrs
 }
 
-/** Has a text C0 controls or DEL? */
+/** Returns whether a text has C0 controls or DEL. */
 function hasControl(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the purpose
   return /[\u0000-\u001f\u007f]/.test(text)
 }
 
@@ -220,7 +226,8 @@ function decodeQuery(text: string): string {
     i += 2
   }
   const decoded = decodeText(Uint8Array.from(out))
-  if (hasControl(decoded)) throw new PcpError('EINVAL', 'The value of an attribute has no control characters')
+  if (hasControl(decoded))
+    throw new PcpError('EINVAL', 'The value of an attribute must not have control characters')
   return decoded
 }
 

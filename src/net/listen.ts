@@ -3,46 +3,46 @@ import { chmodSync, statSync, unlinkSync } from 'node:fs'
 import type { Server, Socket } from 'node:net'
 import { PcpError } from '../model/errors.ts'
 import { descriptorOf } from '../sys/descriptor.ts'
-import { type DescriptorReserve, ownDescriptors } from '../sys/descriptor-reserve.ts'
+import { type DescriptorReserve, processDescriptorReserve } from '../sys/descriptor-reserve.ts'
 
-/** Where to listen. */
+/** Options of `listen`. */
 export interface ListenOptions {
-  /** TCP ports; 0 lets the kernel choose. */
+  /** TCP ports; 0 lets the kernel choose. Repeated ports are opened once. */
   readonly ports: readonly number[]
-  /** Addresses to listen on; none means all. */
+  /** Addresses to listen on, each in its own family and once; empty for all. */
   readonly addresses?: readonly string[]
   /** Listen on the loopback addresses only (PMCD_LOCAL). */
   readonly localOnly?: boolean
-  /** Path of the unix socket, which everybody may use unless it is private. */
+  /** Path of the unix socket, open to all users unless `isPrivate`. */
   readonly socketPath?: string
-  /** Only this process's user may connect to the unix socket. */
+  /** Restrict the unix socket to this process's user. */
   readonly isPrivate?: boolean
-  /** Connections the kernel keeps waiting; default 1024: a thousand may come at once. */
+  /** Connections that the kernel queues; default 1024. */
   readonly backlog?: number
-  /** Pause before a port that is in use is tried again, four times; default 250 ms. */
+  /** Pause before each of four retries for a port that is in use; default 250 ms. */
   readonly retryMs?: number
-  /** A peer connected. */
+  /** Called for each accepted connection. */
   readonly onConnection: (socket: Socket, endpoint: Endpoint) => void
   /** Refuses a connection in its protocol and closes it; default: closes it. */
   readonly refuse?: (socket: Socket, endpoint: Endpoint) => void
   /** Logs why connections are refused. */
   readonly log?: (text: string) => void
-  /** Descriptors of this process; tests have others. */
-  readonly descriptors?: DescriptorReserve
+  /** File descriptor reserve of this process; replaced in tests. */
+  readonly fdReserve?: DescriptorReserve
 }
 
-/** Ports of a comma list; undefined when one of them cannot be a port. */
+/** Parses a comma-separated list of ports; returns undefined if one is not a valid port. */
 export function parsePorts(list: string): number[] | undefined {
   const ports = list.split(',').map((text) => (/^\s*\d+\s*$/.test(text) ? Number(text) : Number.NaN))
   return ports.every((port) => port <= 65_535) ? ports : undefined
 }
 
-/** One place where we listen, or could not. */
+/** One address that we listen on, or failed to. */
 export interface Endpoint {
   readonly family: 'inet' | 'ipv6' | 'unix'
   /** Address or path; INADDR_ANY and INADDR_LOOPBACK as in PCP's log. */
   readonly address: string
-  /** The true port when the kernel chose; 0 for the unix socket. */
+  /** The actual port when the kernel chose it; 0 for the unix socket. */
   readonly port: number
   /** File descriptor, -1 when not open. */
   readonly fd: number
@@ -50,7 +50,7 @@ export interface Endpoint {
   readonly error?: PcpError
 }
 
-/** All places where we listen. */
+/** All endpoints. */
 export interface Listeners {
   /** In the order they were opened, failed ones included. */
   readonly endpoints: readonly Endpoint[]
@@ -60,28 +60,28 @@ export interface Listeners {
 
 interface Target {
   readonly family: Endpoint['family']
-  /** As shown. */
+  /** Address as shown in messages. */
   readonly address: string
-  /** What to bind to. */
+  /** Address to bind to. */
   readonly bind: string
   readonly port: number
 }
 
 const RETRIES = 4
 
-/** Bytes of the longest path that a unix socket can have; the system would cut off the rest and bind another one. */
-export const MOST_SOCKET_PATH: number = process.platform === 'linux' ? 107 : 103
+/** Longest path of a unix socket in bytes; the system would truncate a longer one and bind a different path. */
+export const MAX_SOCKET_PATH: number = process.platform === 'linux' ? 107 : 103
 
 /**
- * Opens every endpoint. One that cannot be opened is reported in `endpoints`, not thrown: a collector goes on when at
- * least one is open.
+ * Opens every endpoint. An endpoint that cannot be opened is reported in `endpoints`, not thrown: a collector continues
+ * while at least one is open.
  */
 export async function listen(options: ListenOptions): Promise<Listeners> {
   const servers: Server[] = []
   const endpoints: Endpoint[] = []
   let chosenPort = 0
   for (const target of targetsOf(options)) {
-    // When the kernel chooses, IPv6 follows IPv4, so that one port number serves both.
+    // When the kernel chooses the port, IPv6 reuses the one of IPv4.
     const port = target.port === 0 && target.family === 'ipv6' ? chosenPort : target.port
     try {
       const server = await open({ ...target, port }, options)
@@ -108,26 +108,23 @@ function targetsOf(options: ListenOptions): Target[] {
     targets.push({ family: 'unix', address: socketPath, bind: socketPath, port: 0 })
   const isLocal = options.localOnly === true
   const any = isLocal ? 'INADDR_LOOPBACK' : 'INADDR_ANY'
-  for (const port of options.ports) {
-    if (options.addresses === undefined || options.addresses.length === 0) {
+  const addresses = new Set(options.addresses)
+  // Port 0 may be repeated: the kernel chooses another port each time.
+  const ports = options.ports.filter((port, i) => port === 0 || options.ports.indexOf(port) === i)
+  for (const port of ports) {
+    if (addresses.size === 0) {
       targets.push({ family: 'inet', address: any, bind: isLocal ? '127.0.0.1' : '0.0.0.0', port })
       targets.push({ family: 'ipv6', address: any, bind: isLocal ? '::1' : '::', port })
-    } else {
-      for (const address of options.addresses) {
-        targets.push({ family: 'inet', address, bind: address, port })
-        targets.push({ family: 'ipv6', address, bind: address, port })
-      }
     }
+    for (const address of addresses)
+      targets.push({ family: address.includes(':') ? 'ipv6' : 'inet', address, bind: address, port })
   }
   return targets
 }
 
 async function open(target: Target, options: ListenOptions): Promise<Server> {
-  const isV6 = target.bind.includes(':')
-  if (target.family !== 'unix' && isV6 !== (target.family === 'ipv6'))
-    throw new PcpError('EAFNOSUPPORT', `${target.address} is no ${target.family} address`)
-  if (target.family === 'unix' && Buffer.byteLength(target.bind) > MOST_SOCKET_PATH)
-    throw new PcpError('ENAMETOOLONG', `${target.bind} is longer than ${MOST_SOCKET_PATH} bytes`)
+  if (target.family === 'unix' && Buffer.byteLength(target.bind) > MAX_SOCKET_PATH)
+    throw new PcpError('ENAMETOOLONG', `${target.bind} is longer than ${MAX_SOCKET_PATH} bytes`)
   for (let attempt = 0; ; attempt++) {
     try {
       return await bind(target, options)
@@ -160,7 +157,7 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
       server.on('connection', (socket) => {
         if (hasRoom(socket, endpoint)) options.onConnection(socket, endpoint)
       })
-      // A failing accept (too many open files) costs that one connection, not the server.
+      // A failing accept (EMFILE) costs that one connection, not the server.
       server.on('error', () => undefined)
       resolve(server)
     }
@@ -177,32 +174,32 @@ function bind(target: Target, options: ListenOptions): Promise<Server> {
   })
 }
 
-/** Closes connections that would take descriptors this process needs for its own work. */
-export function closeBeyondReserve(server: Server): void {
+/** Closes new connections that would take file descriptors reserved for this process's own work. */
+export function protectDescriptorReserve(server: Server): void {
   const hasRoom = roomFor({})
   server.prependListener('connection', (socket) => void hasRoom(socket))
 }
 
-/** Returns what lets a connection in, or refuses it. */
+/** Returns a function that accepts a connection or refuses it. */
 function roomFor({
-  descriptors = ownDescriptors(),
+  fdReserve = processDescriptorReserve(),
   refuse,
   log,
-}: Pick<ListenOptions, 'descriptors' | 'refuse' | 'log'>): (socket: Socket, endpoint?: Endpoint) => boolean {
+}: Pick<ListenOptions, 'fdReserve' | 'refuse' | 'log'>): (socket: Socket, endpoint?: Endpoint) => boolean {
   return (socket, endpoint) => {
     const fd = descriptorOf(socket)
-    if (descriptors.mayKeep(fd)) return true
-    const complaint = descriptors.complaint()
+    if (fdReserve.mayKeep(fd)) return true
+    const complaint = fdReserve.refusalMessage()
     if (complaint !== undefined) log?.(complaint)
-    if (refuse !== undefined && endpoint !== undefined && descriptors.mayLinger(fd)) refuse(socket, endpoint)
+    if (refuse !== undefined && endpoint !== undefined && fdReserve.mayLinger(fd)) refuse(socket, endpoint)
     else socket.destroy()
     return false
   }
 }
 
 /**
- * Calls `make`, which makes a file at once, with these bits taken away from its mode. A socket that gets its mode later, by
- * its name, could be another file by then: root listens in a directory of PCP's account. Threads have no umask to set.
+ * Calls `make`, which creates a file synchronously, with these mode bits masked. A later chmod by path could hit another
+ * file, because root may listen in a directory owned by PCP's account. Worker threads cannot set a umask.
  */
 function withUmask(bits: number, make: () => void): void {
   const before = isMainThread() ? process.umask(bits) : undefined
@@ -217,7 +214,7 @@ function isMainThread(): boolean {
   return process.getBuiltinModule('node:worker_threads').isMainThread
 }
 
-/** Removes a unix socket that a crashed process left. Throws EADDRINUSE when somebody answers. */
+/** Removes a unix socket left by a crashed process. Throws EADDRINUSE when a process still listens. */
 async function removeStale(path: string): Promise<void> {
   const { connect } = process.getBuiltinModule('node:net')
   const code = await new Promise<string>((resolve) => {
@@ -228,7 +225,7 @@ async function removeStale(path: string): Promise<void> {
     })
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? ''))
   })
-  // Connecting to an ordinary file is refused as well: that one is not ours to remove.
+  // Connecting to an ordinary file is refused as well, but such a file must not be removed.
   const isSocket = statSync(path, { throwIfNoEntry: false })?.isSocket() ?? true
   if (code !== 'ECONNREFUSED' || !isSocket) throw new PcpError('EADDRINUSE', `${path} is in use`)
   unlinkSync(path)
@@ -241,7 +238,7 @@ function endpointOf(target: Target, server: Server): Endpoint {
   return { family: target.family, address: target.address, port, fd }
 }
 
-/** What to do about it. */
+/** Remedies by error code. */
 const HINTS: Readonly<Record<string, string>> = {
   EADDRINUSE: '; is another one running?',
   EADDRNOTAVAIL: '; it takes an address of this machine, such as 127.0.0.1 or ::1',

@@ -1,53 +1,53 @@
 /**
- * Limits how fast passwords can be guessed. docs/security.md
+ * Limits how fast passwords can be guessed. docs/explanation/security.md
  *
- * Each attempt takes a token before the password is checked; only a correct password returns it. An attempt without a token
- * waits for one, then is refused unchecked, so that neither parallel connections nor a correct login between wrong ones
- * speeds up guessing. A flood from one address uses up the tokens of that address only.
+ * Each attempt takes a token before the password is checked; only a correct password returns it. An attempt without a
+ * token waits for one, then is refused unchecked, so that neither parallel connections nor correct logins in between
+ * speed up guessing. A flood from one address uses up the tokens of that address only.
  */
-import { after } from '../base/after.ts'
+import { setLongTimeout } from '../base/after.ts'
 import { type BucketOptions, TokenBucket } from '../base/token-bucket.ts'
 import { PcpError } from '../model/errors.ts'
 import { type ClientOrigin, originOf } from './client-origin.ts'
 import { isLoopback } from './loopback.ts'
-import { wait } from './wait.ts'
+import { waitFor } from './wait.ts'
 
-/** A bucket, by what it is for. */
-type Wanted = readonly [key: string, options: BucketOptions]
+/** A token bucket to take from, by key. */
+type BucketRequest = readonly [key: string, options: BucketOptions]
 
-/** How an attempt ended; `unknown` when the password was not judged. */
+/** How an attempt ended; `unknown` when the password was not checked. */
 export type LoginVerdict = 'right' | 'wrong' | 'unknown'
 
-/** An attempt that may be made now. Its verdict must be given, once. */
-export type GiveVerdict = (verdict: LoginVerdict) => void
+/** Ends an attempt. It must be called exactly once. */
+export type ReportVerdict = (verdict: LoginVerdict) => void
 
 /** Settings of `LoginAttempts`; the defaults are those of daemons. */
 export interface LoginAttemptsOptions {
-  /** Milliseconds of a clock that is never set back. */
+  /** Monotonic clock in milliseconds. */
   readonly now?: () => number
   /** Receives the count of failed and refused attempts of an origin at 1, 10, 100... */
   readonly report?: (origin: string, count: number) => void
 }
 
 const MINUTE_MS = 60_000
-/** Failures of one remote address, or of one user name from one user of this machine: at first, then 4 a minute. */
+/** Failures of one remote address, or of one user name from one local user: burst, then 4 a minute. */
 const ONE = { size: 5, refillMs: MINUTE_MS / 4 }
-/** Failures of one user of this machine, and of loopback, where a web server may log in many people. */
+/** Failures of one local user, and of loopback, where a web server may log in many people. */
 const LOCAL = { size: 20, refillMs: MINUTE_MS / 20 }
-/** Failures of all remote addresses that have not logged in before. */
+/** Failures of all remote addresses without an earlier login. */
 const ALL = { size: 60, refillMs: MINUTE_MS / 60 }
-/** Key of the bucket that all share. */
+/** Key of the shared bucket. */
 const EVERYONE = ''
-/** How long an attempt waits for a token: less than a handshake may take. */
+/** How long an attempt waits for a token; less than the handshake timeout. */
 const WAIT_MS = 5000
-/** Attempts that wait, of one origin and in all. */
+/** Waiting attempts per origin and in total. */
 const MAX_WAITING_OF_ONE = 16
 const MAX_WAITING = 256
-/** Buckets that are remembered; at this size the full ones are forgotten, then the oldest. */
+/** Buckets kept; beyond this the full ones are dropped, then the oldest. */
 const MAX_BUCKETS = 10_000
-/** Origins whose failures are counted for the report; then the counts start over. */
+/** Origins whose failures are counted for `report`; beyond this counting restarts. */
 const MAX_COUNTED = 10_000
-/** Origins and names of the last successful logins. */
+/** Origin and user pairs of recent successful logins. */
 const MAX_KNOWN = 1000
 
 /** Counts and delays failed logins by origin. */
@@ -55,11 +55,11 @@ export class LoginAttempts {
   readonly #now: () => number
   readonly #report: (origin: string, count: number) => void
   readonly #buckets = new Map<string, TokenBucket>()
-  /** Pairs of origin and user that have logged in: what others do there does not delay them. */
+  /** Pairs of origin and user that have logged in; failures of others do not delay them. */
   readonly #known = new Set<string>()
   readonly #failures = new Map<string, number>()
-  /** Attempts without a verdict. */
-  #underWay = 0
+  /** Attempts in progress. */
+  #pendingAttempts = 0
   readonly #waiting = new Set<{ readonly origin: string; readonly wake: () => void }>()
 
   constructor({ now = () => performance.now(), report = () => undefined }: LoginAttemptsOptions = {}) {
@@ -67,25 +67,25 @@ export class LoginAttempts {
     this.#report = report
   }
 
-  /** Origins that are remembered. */
+  /** Origins with a bucket. */
   get size(): number {
     return this.#buckets.size
   }
 
   /**
-   * Resolves when a password of `user` may be checked. EAGAIN when too many attempts of this origin have failed, ECANCELED by the signal.
-   * The caller must give the verdict.
+   * Resolves when a password of `user` may be checked; the caller must then report the verdict. Rejects with EAGAIN after
+   * too many failures from this origin, with ECANCELED when `signal` aborts.
    */
-  async begin(origin: ClientOrigin, user: string, signal?: AbortSignal): Promise<GiveVerdict> {
+  async begin(origin: ClientOrigin, user: string, signal?: AbortSignal): Promise<ReportVerdict> {
     const from = originOf(origin)
     const until = this.#now() + WAIT_MS
     for (;;) {
       const now = this.#now()
       const wanted = this.#wanted(from, origin.address, user)
-      const leftMs = Math.max(...wanted.map(([key]) => this.#buckets.get(key)?.leftMs(now) ?? 0))
+      const leftMs = Math.max(...wanted.map(([key]) => this.#buckets.get(key)?.remainingMs(now) ?? 0))
       if (leftMs === 0) return this.#take(wanted, from, user)
-      // Attempts under way may turn out right and return their tokens.
-      const isHopeless = now >= until || (now + leftMs > until && this.#underWay === 0)
+      // Attempts in progress may succeed and return their tokens.
+      const isHopeless = now >= until || (now + leftMs > until && this.#pendingAttempts === 0)
       if (isHopeless || this.#isCrowded(from)) {
         this.#count(from)
         throw tooMany(from, leftMs)
@@ -94,10 +94,10 @@ export class LoginAttempts {
     }
   }
 
-  /** Returns the buckets that an attempt needs a token of. */
-  #wanted(from: string, address: string | undefined, user: string): readonly Wanted[] {
+  /** Returns the buckets that an attempt takes a token from. */
+  #wanted(from: string, address: string | undefined, user: string): readonly BucketRequest[] {
     const pair = pairOf(from, user)
-    // One who guesses a name through a web server must not use up what its owner has.
+    // Guesses through a web server must not use up the tokens of the user whose name is guessed.
     const isShared = address !== undefined && isLoopback(address)
     if (this.#known.has(pair)) return [[pair, isShared ? LOCAL : ONE]]
     if (isShared) return [[from, LOCAL]]
@@ -112,15 +112,15 @@ export class LoginAttempts {
     ]
   }
 
-  #take(wanted: readonly Wanted[], from: string, user: string): GiveVerdict {
+  #take(wanted: readonly BucketRequest[], from: string, user: string): ReportVerdict {
     const buckets = wanted.map(([key, options]) => this.#bucket(key, options))
     for (const bucket of buckets) bucket.take(this.#now())
-    this.#underWay++
+    this.#pendingAttempts++
     let isGiven = false
     return (verdict) => {
       if (isGiven) return
       isGiven = true
-      this.#underWay--
+      this.#pendingAttempts--
       if (verdict === 'wrong') {
         this.#count(from)
         return
@@ -159,15 +159,18 @@ export class LoginAttempts {
       this.#count(origin)
       return tooMany(origin, leftMs)
     }
-    return wait<void>({ ms: maxMs, late, signal, what: `A login from ${origin}` }, (end) => {
-      const waiter = { origin, wake: () => end() }
-      this.#waiting.add(waiter)
-      const cancel = after(Math.ceil(leftMs), waiter.wake)
-      return () => {
-        cancel()
-        this.#waiting.delete(waiter)
-      }
-    })
+    return waitFor<void>(
+      { ms: maxMs, createTimeoutError: late, signal, what: `A login from ${origin}` },
+      (end) => {
+        const waiter = { origin, wake: () => end() }
+        this.#waiting.add(waiter)
+        const cancel = setLongTimeout(Math.ceil(leftMs), waiter.wake)
+        return () => {
+          cancel()
+          this.#waiting.delete(waiter)
+        }
+      },
+    )
   }
 
   #isCrowded(from: string): boolean {

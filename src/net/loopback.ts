@@ -1,6 +1,4 @@
-/** Addresses of this very machine. */
-
-/** Does this address, as a socket gives it, never leave the machine? */
+/** Returns whether an address, as a socket reports it, is a loopback address. */
 export function isLoopback(address = ''): boolean {
   return /^(::ffff:)?127\.|^::1$/.test(address)
 }

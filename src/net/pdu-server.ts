@@ -1,32 +1,32 @@
 /**
- * PduServer: requests of one peer in, replies out in the order of the requests. What it serves is a table, how it treats the peer
- * a policy: agents and a collector's clients differ in nothing else. docs/formats/wire.md §7, §10
+ * PduServer: answers the requests of one peer in order. A table defines the requests and a policy how the peer is
+ * treated; agents and a collector's clients differ in nothing else. docs/formats/wire.md §7, §10
  */
 import { type DebugName, debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { encodeError } from '../wire/error.ts'
 import { pduName, pduType } from '../wire/pdu.ts'
 
-/** A request: how it is decoded, what it asks of `S` on behalf of `W`, and how its answer is encoded. */
-export interface RequestRow<S, W, Q = unknown, A = unknown> {
+/** A request: how to decode it, call `S` on behalf of `W`, and encode the answer. */
+export interface RequestHandler<S, W, Q = unknown, A = unknown> {
   readonly type: number
-  /** The diagnostic that shows it. */
+  /** Diagnostic (-D) that traces it. */
   readonly topic?: DebugName
-  /** It fetches values: its reply carries the state changes since the last such reply. */
+  /** The reply carries the state changes since the last such reply. */
   readonly isFetch?: boolean
   decode(pdu: Uint8Array): Q
-  ask(source: S, query: Q, who: W): Promise<A>
+  handle(source: S, query: Q, who: W): Promise<A>
   /** `changes` are the PMCD_* bits to send with the reply, 0 for none. */
   encode(answer: A, query: Q, changes: number): Uint8Array | readonly Uint8Array[]
-  /** Describes the answer for diagnostics; default: the names of both PDUs. */
+  /** Returns the text for diagnostics; default: the names of both PDUs. */
   describe?(answer: A): string
 }
 
 /** Requests by PDU type. */
-export type RequestTable<S, W> = ReadonlyMap<number, RequestRow<S, W>>
+export type RequestTable<S, W> = ReadonlyMap<number, RequestHandler<S, W>>
 
 /** Builds a table of requests. */
-export function requestTable<S, W>(rows: readonly RequestRow<S, W>[]): RequestTable<S, W> {
+export function requestTable<S, W>(rows: readonly RequestHandler<S, W>[]): RequestTable<S, W> {
   return new Map(rows.map((row) => [row.type, row]))
 }
 
@@ -34,30 +34,35 @@ export function requestTable<S, W>(rows: readonly RequestRow<S, W>[]): RequestTa
 export interface ServerPolicy<S, W> {
   readonly source: S
   readonly requests: RequestTable<S, W>
-  /** A request is asked when the one before it has its reply; default: immediately. */
+  /** Run a request only after the previous one was answered; default: immediately. */
   readonly isSerial?: boolean
-  /** Sends no error for a PDU outside the table: any reply would put the conversation out of step. */
+  /** Send no error for a PDU outside the table, where any reply would break the order of replies. */
   readonly repliesToRequestsOnly?: boolean
-  /** Access, readiness, shares of work: throws PcpError, which is the reply. */
+  /** Checks access, readiness and quotas; a PcpError thrown becomes the reply. */
   readonly admit?: (type: number, pdu: Uint8Array) => void
-  /** Takes a PDU outside the table; returns false if there is no such PDU. */
-  readonly notice?: (type: number, pdu: Uint8Array) => boolean
-  /** Identity and limits: on whose behalf a request is asked. Throws PcpError, which is the reply. */
-  readonly identify: (row: RequestRow<S, W>, pdu: Uint8Array, query: unknown) => W
-  /** Takes a request that has to wait, to `run` it in its turn; returns false for one to ask immediately. */
-  readonly defer?: (row: RequestRow<S, W>, query: unknown, who: W, run: (who: W) => Promise<void>) => boolean
-  /** A request has been answered. */
-  readonly answered?: (row: RequestRow<S, W>) => void
-  /** Bytes of requests and of replies that wait for earlier ones, whenever they change. */
-  readonly weigh?: (bytes: number) => void
-  /** Traces an answered or failed request, where its diagnostic is on. */
+  /** Handles a PDU outside the table; returns false for an unknown type. */
+  readonly handleOther?: (type: number, pdu: Uint8Array) => boolean
+  /** Returns the requester of a request; a PcpError thrown becomes the reply. */
+  readonly identify: (row: RequestHandler<S, W>, pdu: Uint8Array, query: unknown) => W
+  /** Takes a request that has to wait and calls `run` later; returns false for a request to run immediately. */
+  readonly defer?: (
+    row: RequestHandler<S, W>,
+    query: unknown,
+    who: W,
+    run: (who: W) => Promise<void>,
+  ) => boolean
+  /** Called after a request was answered. */
+  readonly answered?: (row: RequestHandler<S, W>) => void
+  /** Called with the bytes of pending requests and of replies waiting for earlier ones, whenever they change. */
+  readonly onBytes?: (bytes: number) => void
+  /** Traces an answered or failed request whose diagnostic is on. */
   readonly trace?: (topic: DebugName, text: string) => void
-  /** A PDU failed; an error reply has been sent if one is due. */
+  /** Called when a PDU failed, after the error reply (if one is due) was sent. */
   readonly failed?: (error: PcpError, type: number) => void
 }
 
-/** The connection, as far as a server needs it. */
-export interface ServedPeer {
+/** The parts of a connection that a server needs. */
+export interface PduPeer {
   /** Queues a whole PDU. */
   send(pdu: Uint8Array): void
   /** Stops and resumes the arrival of PDUs. */
@@ -65,40 +70,40 @@ export interface ServedPeer {
   resume(): void
 }
 
-/** Requests without a reply beyond which the server stops reading. */
+/** Pending requests beyond which the server stops reading. */
 const MAX_OUTSTANDING = 64
-/** Bytes of such requests, and of replies that wait for earlier ones, beyond which it stops as well. */
+/** Bytes of pending requests and waiting replies beyond which it stops reading. */
 const MAX_OUTSTANDING_BYTES = 2 ** 20
-/** What a request takes until it is answered, and for each byte of its PDU when it is decoded. */
+/** Estimated memory of a pending request: a base, and a factor for each byte of its PDU once decoded. */
 const REQUEST_BYTES = 600
 const DECODED_BYTES = 4
 
-/** The place of one reply in the order of replies; empty until it is known. */
+/** One reply in the order of replies; without PDUs until it is known. */
 interface Reply {
   pdus: readonly Uint8Array[] | undefined
-  /** What it takes: at first its request, then its PDUs. */
+  /** Memory held: first the request's, then the reply's. */
   bytes: number
 }
 
 /** Answers the requests of one peer. */
 export class PduServer<S, W> {
   readonly #policy: ServerPolicy<S, W>
-  readonly #peer: ServedPeer
+  readonly #peer: PduPeer
   readonly #replies: Reply[] = []
-  /** Of a serial server: PDUs that wait for their turn, the first being answered. */
+  /** Serial servers: PDUs waiting, the first being processed. */
   readonly #queue: Uint8Array[] = []
   #bytes = 0
   #changes = 0
-  /** Reasons of the owner not to read. */
+  /** Reasons of the owner for not reading. */
   readonly #holds = new Set<string>()
   #isClosed = false
 
-  constructor(policy: ServerPolicy<S, W>, peer: ServedPeer) {
+  constructor(policy: ServerPolicy<S, W>, peer: PduPeer) {
     this.#policy = policy
     this.#peer = peer
   }
 
-  /** Is every request answered? */
+  /** True when every request has been answered. */
   get isIdle(): boolean {
     return this.#replies.length === 0
   }
@@ -108,30 +113,30 @@ export class PduServer<S, W> {
     this.#changes |= bits
   }
 
-  /** Stops reading for a reason of the owner's. */
+  /** Stops reading for the given reason. */
   hold(reason: string): void {
     this.#holds.add(reason)
     this.#peer.pause()
   }
 
-  /** Reads again, unless there are other reasons not to. */
+  /** Removes a reason; reads again when none is left. */
   release(reason: string): void {
     this.#holds.delete(reason)
     this.#readOn()
   }
 
-  /** Is it held for this reason? */
+  /** Returns whether `hold` is in effect for this reason. */
   isHeldBy(reason: string): boolean {
     return this.#holds.has(reason)
   }
 
-  /** Sends no more replies; requests that wait for their turn are dropped. */
+  /** Sends no more replies and drops waiting requests. */
   close(): void {
     this.#isClosed = true
     this.#queue.splice(1)
   }
 
-  /** Takes a PDU. It may borrow the socket's buffer: what is kept is copied by the decoders. */
+  /** Processes a PDU. It may borrow the socket's buffer; decoders copy what they keep. */
   receive(pdu: Uint8Array): void {
     if (this.#isClosed) return
     if (this.#policy.isSerial !== true) {
@@ -143,7 +148,7 @@ export class PduServer<S, W> {
     if (this.#queue.length === 1) void this.#takeInTurn()
   }
 
-  /** Sends a reply that is known already, behind those that are not. */
+  /** Sends a ready reply after all pending ones. */
   reply(pdu: Uint8Array): void {
     this.#settle(this.#expect(0), [pdu])
   }
@@ -157,16 +162,16 @@ export class PduServer<S, W> {
     }
   }
 
-  /** Never throws: an error is the reply. Resolves when the reply is known. */
+  /** Never throws: errors become replies. Resolves when the reply is known. */
   #take(pdu: Uint8Array): Promise<void> | undefined {
-    const { requests, admit, notice, identify, defer } = this.#policy
+    const { requests, admit, handleOther, identify, defer } = this.#policy
     const type = pduType(pdu)
     let reply: Reply | undefined
     try {
       admit?.(type, pdu)
       const row = requests.get(type)
       if (row === undefined) {
-        if (notice?.(type, pdu) === true) return undefined
+        if (handleOther?.(type, pdu) === true) return undefined
         throw new PcpError('PM_ERR_IPC', `No request has type ${pduName(type)}`)
       }
       const query = row.decode(pdu)
@@ -175,7 +180,7 @@ export class PduServer<S, W> {
       const place = reply
       const run = (as: W): Promise<void> => {
         try {
-          return row.ask(this.#policy.source, query, as).then(
+          return row.handle(this.#policy.source, query, as).then(
             (answer) => this.#answered(row, query, answer, place),
             (error: unknown) => this.#failed(type, error, place),
           )
@@ -191,7 +196,7 @@ export class PduServer<S, W> {
     return undefined
   }
 
-  #answered(row: RequestRow<S, W>, query: unknown, answer: unknown, reply: Reply): void {
+  #answered(row: RequestHandler<S, W>, query: unknown, answer: unknown, reply: Reply): void {
     let pdus: Uint8Array | readonly Uint8Array[]
     try {
       let changes = 0
@@ -228,7 +233,7 @@ export class PduServer<S, W> {
     const reply: Reply = { pdus: undefined, bytes: REQUEST_BYTES + DECODED_BYTES * length }
     this.#replies.push(reply)
     this.#bytes += reply.bytes
-    this.#policy.weigh?.(this.#bytes)
+    this.#policy.onBytes?.(this.#bytes)
     if (this.#isFull) this.#peer.pause()
     return reply
   }
@@ -245,7 +250,7 @@ export class PduServer<S, W> {
       this.#bytes -= bytes
       if (!this.#isClosed) for (const each of ready!) this.#peer.send(each)
     }
-    this.#policy.weigh?.(this.#bytes)
+    this.#policy.onBytes?.(this.#bytes)
     if (wasFull) this.#readOn()
   }
 

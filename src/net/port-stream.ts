@@ -1,16 +1,16 @@
-/** portStream: bytes between two threads, as the stream of a PduConnection. docs/decisions/worker-agents.md */
+/** portStream: a PduConnection stream between two threads. docs/decisions/worker-agents.md */
 import { Duplex } from 'node:stream'
 import type { MessagePort } from 'node:worker_threads'
 import type { PduStream } from './connection.ts'
 
-/** Bytes that may be on their way to a peer that does not read; what is written then waits, as before a full socket. */
+/** Unread bytes in flight to the peer; further writes wait, as for a full socket buffer. */
 const WINDOW = 2 ** 20
-/** Bytes read before the peer hears of it: a message for each PDU would double their number. */
+/** Bytes read before the peer is notified; a notification per PDU would double the messages. */
 const REPORT = WINDOW / 4
 
 /**
- * A connection over a message port, which it takes over. Bytes arrive in order and are copied once; the stream ends
- * when the peer's does, when the port is closed, and when the thread of the peer ends.
+ * Returns a stream over a message port and takes ownership of the port. Bytes arrive in order and are copied once. The
+ * stream ends with the peer's stream, with the port and with the peer's thread.
  */
 export function portStream(port: MessagePort): PduStream {
   const stream = new PortStream(port)
@@ -18,7 +18,7 @@ export function portStream(port: MessagePort): PduStream {
 }
 
 /**
- * What goes through the port: bytes; a number, of bytes that were read; null, the end.
+ * Messages on the port: a Uint8Array of data; a number of bytes read; null for the end.
  *
  *     write ──bytes──► push            `ahead` grows with each write and falls with each report: at WINDOW
  *     ahead ◄──count── read            the write callback waits
@@ -39,7 +39,7 @@ class PortStream extends Duplex {
   }
 
   override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
-    // Memory that is sent away is gone here: whoever wrote this may keep it, so a copy goes.
+    // Transferring detaches the memory, which the writer may still use, so a copy is transferred.
     const bytes = new Uint8Array(chunk)
     this.#port.postMessage(bytes, [bytes.buffer])
     this.#ahead += chunk.length
@@ -81,7 +81,7 @@ class PortStream extends Duplex {
     written?.()
   }
 
-  /** Nobody reads any more: what still waits to be written is lost with the peer. */
+  /** The port closed: pending writes are dropped with the peer. */
   #end(): void {
     if (!this.readableEnded && !this.destroyed) this.push(null)
     this.#goOn()

@@ -1,5 +1,5 @@
 /**
- * What a host specification asks of a connection besides a collector: TLS and a user. docs/security.md
+ * Security of an outgoing connection: TLS and authentication. docs/explanation/security.md
  *
  *     challenge ──► CREDS ──► [ACK ──► TLS] ──► [SASL] ──► [container] ──► [probe]
  */
@@ -18,32 +18,32 @@ import type { PduConnection } from './connection.ts'
 import { type Env, type HostSpec, hostAttr } from './host-spec.ts'
 import { nextPdu } from './next-pdu.ts'
 import { authenticate, type Login } from './sasl/client.ts'
-import { type SecureStream, secureClient } from './tls.ts'
+import { type SecureStream, tlsClient } from './tls.ts'
 import { loadTlsConfig } from './tls-config.ts'
-import { wait } from './wait.ts'
+import { waitFor } from './wait.ts'
 
-/** What is asked for. */
-export interface Security {
-  /** 'relaxed': where the collector offers it. */
+/** Security that a host specification requests. */
+export interface RequestedSecurity {
+  /** 'relaxed': if the collector offers TLS. */
   readonly tls: 'off' | 'relaxed' | 'enforce'
-  /** Who to be; undefined for nobody in particular. */
+  /** Credentials; undefined to connect without authentication. */
   readonly login: Login | undefined
 }
 
 /** The collector, as far as security depends on it. */
-export interface Peer {
-  /** For messages. */
+export interface SecurityPeer {
+  /** Name in messages. */
   readonly name: string
   /** Undefined for a unix socket. */
   readonly host: string | undefined
-  /** Reached by a unix socket or a loopback address. */
+  /** Reached through a unix socket or a loopback address. */
   readonly isLocal: boolean
   /** PDU_FLAG_* it offers. */
   readonly features: number
 }
 
-/** How long to wait, and until when. */
-export interface Patience {
+/** Timeout and abort signal. */
+export interface HandshakeLimit {
   readonly ms: number
   readonly signal: AbortSignal | undefined
 }
@@ -52,8 +52,8 @@ const LOGIN_ATTRS = ['username', 'password', 'method', 'realm', 'userauth']
 const PERMISSION = statusOf('PM_ERR_PERMISSION')
 const IPC = statusOf('PM_ERR_IPC')
 
-/** What a specification and PCP_SECURE_SOCKETS ask for. EINVAL for half a login. */
-export function securityOf(spec: HostSpec, env: Env): Security {
+/** Returns the security that a specification and PCP_SECURE_SOCKETS request. Throws EINVAL for an incomplete login. */
+export function requestedSecurity(spec: HostSpec, env: Env): RequestedSecurity {
   const asked = hostAttr(spec, 'secure') ?? (spec.scheme === 'pcps' ? 'enforce' : env['PCP_SECURE_SOCKETS'])
   const tls = asked === undefined ? 'off' : asked === 'relaxed' ? 'relaxed' : 'enforce'
   if (LOGIN_ATTRS.every((name) => hostAttr(spec, name) === undefined)) return { tls, login: undefined }
@@ -61,16 +61,19 @@ export function securityOf(spec: HostSpec, env: Env): Security {
   if (!user || password === undefined)
     throw new PcpError(
       'EINVAL',
-      'To authenticate takes a name and a password: ?username=NAME&password=PASSWORD',
+      'Authentication needs a name and a password: ?username=NAME&password=PASSWORD',
     )
   return { tls, login: { user, password, ...(method ? { method } : {}) } }
 }
 
 /**
- * The flags to answer a challenge with. ENOTSUP for what the collector does not offer; what it demands and is not asked
- * for is PM_ERR_NEEDCLIENTCERT or PM_ERR_PERMISSION.
+ * Returns the flags to answer a challenge with. Throws ENOTSUP for a requested feature that the collector does not
+ * offer, PM_ERR_NEEDCLIENTCERT or PM_ERR_PERMISSION for a required one that was not requested.
  */
-export function wantedFlags({ tls, login }: Security, { name, host, isLocal, features }: Peer): number {
+export function wantedFlags(
+  { tls, login }: RequestedSecurity,
+  { name, host, isLocal, features }: SecurityPeer,
+): number {
   const offers = (flag: number): boolean => (features & flag) !== 0
   const isSecure = tls !== 'off' && offers(PDU_FLAG_SECURE)
   if (tls === 'enforce' && !isSecure)
@@ -100,42 +103,45 @@ export function wantedFlags({ tls, login }: Security, { name, host, isLocal, fea
 }
 
 /**
- * Encrypts a connection whose CREDS have been sent with `flags`. Resolves to whether the collector's certificate was
- * checked. PM_ERR_TLS, or what the collector refuses with.
+ * Encrypts a connection whose CREDS were sent with `flags`. Resolves to whether the collector's certificate was
+ * verified. Rejects with PM_ERR_TLS or the collector's error.
  */
 export async function startTls(
   connection: PduConnection,
-  peer: Peer,
+  peer: SecurityPeer,
   flags: number,
   env: Env,
-  patience: Patience,
+  patience: HandshakeLimit,
 ): Promise<boolean> {
-  const { isVerifying, secure } = secureClient(loadTlsConfig(env), peer)
+  const { isVerifying, secure } = tlsClient(loadTlsConfig(env), peer)
   if ((flags & PDU_FLAG_SECURE_ACK) !== 0) {
     const { status } = decodeError(await nextPdu(connection, patience))
     if (status < 0) throw PcpError.fromStatus(status, `${peer.name} refuses TLS`)
   }
   const { ms, signal } = patience
   const late = (): PcpError => new PcpError('PM_ERR_TLS', `${peer.name}: no TLS handshake within ${ms} ms`)
-  await wait<true>({ ms, late, signal, what: `Encrypting the connection to ${peer.name}` }, (end) => {
-    connection.onClose(end)
-    connection.upgrade(({ readable }) => {
-      const stream: SecureStream = secure(readable as import('node:net').Socket)
-      void stream.secured.then(() => end(true))
-      return stream
-    })
-    return () => undefined
-  })
+  await waitFor<true>(
+    { ms, createTimeoutError: late, signal, what: `Encrypting the connection to ${peer.name}` },
+    (end) => {
+      connection.onClose(end)
+      connection.upgrade(({ readable }) => {
+        const stream: SecureStream = secure(readable as import('node:net').Socket)
+        void stream.secured.then(() => end(true))
+        return stream
+      })
+      return () => undefined
+    },
+  )
   return isVerifying
 }
 
-/** Tells the collector who we are. Rejects with a SASL status as soon as the collector lets see that it disagrees. */
+/** Authenticates to the collector. Rejects with a SASL status as soon as the collector reports a failure. */
 export async function logIn(
   connection: PduConnection,
-  peer: Peer,
+  peer: SecurityPeer,
   login: Login,
   channel: { readonly isSecure: boolean; readonly isVerified: boolean },
-  patience: Patience,
+  patience: HandshakeLimit,
 ): Promise<void> {
   const isUnix = peer.host === undefined
   await authenticate(
@@ -146,7 +152,7 @@ export async function logIn(
       receive: async () => {
         const pdu = await nextPdu(connection, patience)
         refuseError(pdu, peer, login)
-        if (pduType(pdu) !== PDU_ATTR) throw new PcpError('PM_ERR_IPC', `${peer.name}: not a message of SASL`)
+        if (pduType(pdu) !== PDU_ATTR) throw new PcpError('PM_ERR_IPC', `${peer.name}: not a SASL message`)
         const { key, value } = decodeAttr(pdu)
         if (key !== PCP_ATTR_NONE)
           throw new PcpError('PM_ERR_IPC', `${peer.name}: attribute ${key}, not SASL`)
@@ -157,20 +163,20 @@ export async function logIn(
 }
 
 /**
- * Finds out whether the collector is satisfied: it tells so by silence. What it answers to a request that it never knows
- * is either that, or what it had against us.
+ * Checks that the collector accepted the client, which it never confirms: sends a request of unknown type. The answer is
+ * either PM_ERR_IPC for that request, or the reason of a rejection.
  */
-export async function probe(
+export async function verifyAcceptance(
   connection: PduConnection,
-  peer: Peer,
+  peer: SecurityPeer,
   login: Login,
-  patience: Patience,
+  patience: HandshakeLimit,
 ): Promise<void> {
   connection.send(pduBytes(newPdu(PDU_HEADER, PDU_CONTROL_REQ, 0)))
   refuseError(await nextPdu(connection, patience), peer, login, IPC)
 }
 
-function refuseError(pdu: Uint8Array, peer: Peer, login: Login, expected?: number): void {
+function refuseError(pdu: Uint8Array, peer: SecurityPeer, login: Login, expected?: number): void {
   if (pduType(pdu) !== PDU_ERROR) return
   const { status } = decodeError(pdu)
   if (status === expected) return

@@ -1,10 +1,10 @@
-/** Requests that a MetricSource answers: one row a PDU type, for collectors and agents alike. docs/formats/wire.md §10.1 */
+/** Requests that a MetricSource answers, one row per PDU type, for collectors and agents. docs/formats/wire.md §10.1 */
 import { type Outcome, PcpError } from '../model/errors.ts'
 import { PM_ID_NULL, PM_IN_NULL, pmidStr } from '../model/ids.ts'
 import { LABEL_INSTANCES } from '../model/labels.ts'
 import type { Ask, MetricSource } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
-import { decodeDescIds, decodeDescReq, encodeDesc, encodeDescs, NO_DESC } from '../wire/desc.ts'
+import { decodeDescIds, decodeDescReq, encodeDesc, encodeDescs, UNAVAILABLE_DESC } from '../wire/desc.ts'
 import { encodeError } from '../wire/error.ts'
 import { decodeFetch, type FetchPdu } from '../wire/fetch.ts'
 import { decodeInstanceReq, encodeInstanceReply, instanceQuery } from '../wire/instance.ts'
@@ -30,27 +30,27 @@ import {
   PM_TEXT_ONELINE,
   PM_TEXT_PMID,
 } from '../wire/text.ts'
-import { type RequestRow, type RequestTable, requestTable } from './pdu-server.ts'
+import { type RequestHandler, type RequestTable, requestTable } from './pdu-server.ts'
 
-/** Requests of a source, asked as `Ask` says. */
+/** Request table of a MetricSource. */
 export type SourceRequests = RequestTable<MetricSource, Ask>
 
-/** A row of it. */
-export type SourceRequest = RequestRow<MetricSource, Ask>
+/** One row of `SourceRequests`. */
+export type SourceRequest = RequestHandler<MetricSource, Ask>
 
-/** Gives a row its types. */
-function row<Q, A>(typed: RequestRow<MetricSource, Ask, Q, A>): SourceRequest {
+/** Erases the types of a row. */
+function requestHandler<Q, A>(typed: RequestHandler<MetricSource, Ask, Q, A>): SourceRequest {
   return typed
 }
 
-/** State changes go before the result, as the status of an ERROR. */
+/** State changes precede the result, as the status of an ERROR. */
 function fetchOf(type: number, encode: typeof encodeResult): SourceRequest {
-  return row<FetchPdu, FetchResult>({
+  return requestHandler<FetchPdu, FetchResult>({
     type,
     topic: 'fetch',
     isFetch: true,
     decode: decodeFetch,
-    ask: (source, { ids }, ask) => source.fetch(ids, ask),
+    handle: (source, { ids }, ask) => source.fetch(ids, ask),
     encode: ({ timestamp, sets }, _query, changes) => {
       const result = encode(timestamp, sets)
       return changes === 0 ? result : [encodeError(changes), result]
@@ -59,34 +59,34 @@ function fetchOf(type: number, encode: typeof encodeResult): SourceRequest {
   })
 }
 
-/** State changes are the seconds of the result: a collector takes the time itself. */
-const AGENT_FETCH = row({
+/** State changes are sent in the seconds of the result's timestamp; the collector sets the time itself. */
+const AGENT_FETCH = requestHandler({
   type: pdu.PDU_FETCH,
   isFetch: true,
   decode: decodeFetch,
-  ask: (source, { ids }, ask) => source.fetch(ids, ask),
+  handle: (source, { ids }, ask) => source.fetch(ids, ask),
   encode: ({ sets }, _query, changes) => encodeResult({ sec: changes, nsec: 0 }, sets),
 })
 
-const DESC_REQ = row({
+const DESC_REQ = requestHandler({
   type: pdu.PDU_DESC_REQ,
   decode: decodeDescReq,
-  ask: async (source, id, ask) => only(await source.descs([id], ask)),
+  handle: async (source, id, ask) => singleOutcome(await source.descs([id], ask)),
   encode: (desc) => encodeDesc(desc),
 })
 
-/** A single metric that fails is an error; of several, those that fail are marked. */
-const DESC_IDS = row({
+/** A single failing metric yields an error; among several, the failing ones are marked. */
+const DESC_IDS = requestHandler({
   type: pdu.PDU_DESC_IDS,
   decode: decodeDescIds,
-  ask: async (source, ids, ask) => {
+  handle: async (source, ids, ask) => {
     const descs = await source.descs(ids, ask)
-    return ids.length === 1 ? [only(descs)] : descs
+    return ids.length === 1 ? [singleOutcome(descs)] : descs
   },
-  encode: (descs) => encodeDescs(descs.map((desc) => (desc instanceof PcpError ? NO_DESC : desc))),
+  encode: (descs) => encodeDescs(descs.map((desc) => (desc instanceof PcpError ? UNAVAILABLE_DESC : desc))),
 })
 
-const INSTANCE_REQ = row({
+const INSTANCE_REQ = requestHandler({
   type: pdu.PDU_INSTANCE_REQ,
   topic: 'indom',
   decode: (request) => {
@@ -95,82 +95,82 @@ const INSTANCE_REQ = row({
       throw new PcpError('PM_ERR_INST', 'A query has either an instance id or a name')
     return { indom, query: instanceQuery({ indom, inst, name }) }
   },
-  ask: (source, { indom, query }, ask) => source.instances(indom, query, ask),
+  handle: (source, { indom, query }, ask) => source.instances(indom, query, ask),
   encode: (instances, { query }) => encodeInstanceReply(instances, query),
 })
 
-/** A request for the text of neither a metric nor an instance domain fails with `problem`. */
+/** A request for neither a metric's nor an instance domain's text fails with `problem`. */
 const textReq = (problem: 'PM_ERR_PMID' | 'PM_ERR_TEXT'): SourceRequest =>
-  row({
+  requestHandler({
     type: pdu.PDU_TEXT_REQ,
     decode: (request) => {
       const { ident, type } = decodeTextReq(request)
       if ((type & (PM_TEXT_PMID | PM_TEXT_INDOM)) === 0)
-        throw new PcpError(problem, `Text type ${type} says neither metric nor instance domain`)
+        throw new PcpError(problem, `Text type ${type} is neither for a metric nor an instance domain`)
       if ((type & (PM_TEXT_ONELINE | PM_TEXT_HELP)) === 0)
-        throw new PcpError('PM_ERR_TEXT', `Text type ${type} says neither one line nor full help`)
+        throw new PcpError('PM_ERR_TEXT', `Text type ${type} is neither one-line nor full help`)
       return {
         kind: (type & PM_TEXT_PMID) !== 0 ? 'metric' : 'indom',
         id: ident,
         level: (type & PM_TEXT_ONELINE) !== 0 ? 'oneline' : 'help',
       } as const
     },
-    ask: (source, query, ask) => source.text(query, ask),
+    handle: (source, query, ask) => source.text(query, ask),
     encode: (text, { id }) => encodeTextReply(id, text),
   })
 
-const LABEL_REQ = row({
+const LABEL_REQ = requestHandler({
   type: pdu.PDU_LABEL_REQ,
   topic: 'labels',
   decode: decodeLabelReq,
-  ask: (source, { ident, level }, ask) => source.labels({ level, id: ident }, ask),
-  // Clients take more than one set for a protocol error, except for instances.
+  handle: (source, { ident, level }, ask) => source.labels({ level, id: ident }, ask),
+  // Clients treat more than one set as a protocol error, except for instances.
   encode: (sets, { ident, level }) =>
     encodeLabels(ident, level, level === LABEL_INSTANCES ? sets : sets.slice(0, 1)),
 })
 
-const STORE = row({
+const STORE = requestHandler({
   type: pdu.PDU_RESULT,
   decode: decodeResult,
-  ask: async (source, { sets }, ask) => {
+  handle: async (source, { sets }, ask) => {
     if (sets.length > 0) await source.store(sets, ask)
   },
   encode: () => encodeError(0),
 })
 
-/** Agents answer for the first of several metrics. */
+/** Agents answer for the first metric only. */
 const pmnsIds = (isAgent: boolean): SourceRequest =>
-  row({
+  requestHandler({
     type: pdu.PDU_PMNS_IDS,
     topic: 'pmns',
     decode: (request) => {
       const { ids } = decodePmnsIds(request)
       if (ids.length !== 1 && !isAgent)
-        throw new PcpError('PM_ERR_IPC', `Names of one metric can be asked for, not of ${ids.length}`)
+        throw new PcpError('PM_ERR_IPC', `Names are available for one metric per request, not ${ids.length}`)
       return ids[0]!
     },
-    ask: (source, id, ask) => source.lookupId(id, ask),
+    handle: (source, id, ask) => source.lookupId(id, ask),
     encode: (names) => encodePmnsNames(names),
   })
 
 /**
- * A failed look-up of a single name is an error. Among several names, the failed ones have no PMID and are not counted. Agents get one name
- * a request, and their count is 0.
+ * A failed look-up of a single name is an error. Among several names, failed ones have no PMID and are not counted.
+ * Agents receive one name per request, and reply with count 0.
  */
 const pmnsNames = (isAgent: boolean): SourceRequest =>
-  row({
+  requestHandler({
     type: pdu.PDU_PMNS_NAMES,
     topic: 'pmns',
     decode: (request) => {
       const { names, status } = decodePmnsNames(request)
       if (isAgent && names.length !== 1)
-        throw new PcpError('PM_ERR_IPC', `${names.length} names where agents are asked for one`)
+        throw new PcpError('PM_ERR_IPC', `${names.length} names in a request to an agent, which takes one`)
       if (status < 0 || names.length === 0) throw new PcpError('PM_ERR_TOOSMALL', 'No names to look up')
       return names
     },
-    ask: async (source, names, ask) => {
+    handle: async (source, names, ask) => {
       const outcomes = await source.lookupNames(names, ask)
-      return names.length === 1 ? [only(outcomes)] : outcomes
+      return names.length === 1 ? [singleOutcome(outcomes)] : outcomes
     },
     encode: (outcomes) => {
       const ids = outcomes.map((outcome) => (outcome instanceof PcpError ? PM_ID_NULL : outcome))
@@ -178,13 +178,13 @@ const pmnsNames = (isAgent: boolean): SourceRequest =>
     },
   })
 
-/** For clients PCP puts PM_ERR_AGAIN into the list's place. */
+/** For clients PCP sends PM_ERR_AGAIN instead of the list. */
 const pmnsChild = (isAgent: boolean): SourceRequest =>
-  row({
+  requestHandler({
     type: pdu.PDU_PMNS_CHILD,
     topic: 'pmns',
     decode: decodePmnsChild,
-    ask: (source, { name }, ask) =>
+    handle: (source, { name }, ask) =>
       source.children(name, ask).catch((error: unknown) => {
         if (!isAgent && error instanceof PcpError && error.code === 'PM_ERR_AGAIN') return error
         throw error
@@ -199,17 +199,17 @@ const pmnsChild = (isAgent: boolean): SourceRequest =>
     },
   })
 
-const PMNS_TRAVERSE = row({
+const PMNS_TRAVERSE = requestHandler({
   type: pdu.PDU_PMNS_TRAVERSE,
   topic: 'pmns',
   decode: (request) => decodePmnsTraverse(request).name,
-  ask: (source, name, ask) => source.traverse(name, ask),
+  handle: (source, name, ask) => source.traverse(name, ask),
   encode: (names) => encodePmnsNames(names),
 })
 
 const COMMON = [DESC_REQ, INSTANCE_REQ, LABEL_REQ, STORE, PMNS_TRAVERSE]
 
-/** What clients ask of a collector. */
+/** Requests of a collector's clients. */
 export const COLLECTOR_REQUESTS: SourceRequests = requestTable([
   ...COMMON,
   textReq('PM_ERR_PMID'),
@@ -221,7 +221,7 @@ export const COLLECTOR_REQUESTS: SourceRequests = requestTable([
   fetchOf(pdu.PDU_HIGHRES_FETCH, encodeHighResResult),
 ])
 
-/** What collectors ask of an agent: one item at a time, except for values. */
+/** Requests of a collector to an agent: one item each, except for values. */
 export const AGENT_REQUESTS: SourceRequests = requestTable([
   ...COMMON,
   textReq('PM_ERR_TEXT'),
@@ -231,16 +231,16 @@ export const AGENT_REQUESTS: SourceRequests = requestTable([
   AGENT_FETCH,
 ])
 
-/** The one outcome, thrown when it is an error. */
-function only<T>(outcomes: readonly Outcome<T>[]): T {
+/** Returns the only outcome; throws if it is an error. */
+function singleOutcome<T>(outcomes: readonly Outcome<T>[]): T {
   const outcome = outcomes[0]
   if (outcome === undefined)
-    throw new PcpError('PM_ERR_IPC', 'The source answered for fewer items than were asked')
+    throw new PcpError('PM_ERR_IPC', 'The source answered for fewer items than requested')
   if (outcome instanceof PcpError) throw outcome
   return outcome
 }
 
-/** Metrics and how many values each has, or its error. */
+/** Lists metrics with their number of values or their error. */
 function fetchText({ timestamp, sets }: FetchResult): string {
   const counts = sets.map(({ pmid, status }) => `${pmidStr(pmid)}=${status}`)
   return `${sets.length} metrics at ${timestamp.sec}.${String(timestamp.nsec).padStart(9, '0')}: ${counts.join(' ')}`

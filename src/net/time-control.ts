@@ -13,7 +13,7 @@ import {
   TimeMessages,
 } from '../wire/time-control.ts'
 
-/** How a program introduces itself. */
+/** A program's first message. */
 export type TimeIntroduction = Pick<TimeMessage, 'source' | 'delta' | 'position' | 'start' | 'end'> & {
   readonly zone: NonNullable<TimeMessage['zone']>
 }
@@ -52,12 +52,12 @@ export class TimeConnection {
     })
   }
 
-  /** Connects to a port of this machine. Error with what failed and what to do. @see pmTimeConnect(3) */
+  /** Connects to a port of this machine. Rejects with the reason and a remedy. @see pmTimeConnect(3) */
   static async open(port: number, introduction: TimeIntroduction): Promise<TimeConnection> {
     const refuse = (why: string, cause?: unknown): PcpError =>
       new PcpError(
         'ECONNREFUSED',
-        `No time control at port ${port} of this machine: ${why}. npm start and pmproxy have one, and say its port`,
+        `No time control at port ${port} of this machine: ${why}. npm start and pmproxy run one and print its port`,
         { cause },
       )
     const socket = process.getBuiltinModule('node:net').connect({ host: '127.0.0.1', port })
@@ -73,10 +73,10 @@ export class TimeConnection {
     clearTimeout(timer)
     if (answer?.command === TIME_ACK && answer.source === introduction.source) return connection
     connection.close()
-    throw refuse(connection.#error?.message ?? 'what answers is none')
+    throw refuse(connection.#error?.message ?? 'the listener there does not speak its protocol')
   }
 
-  /** The next message; undefined when the control has gone. */
+  /** Returns the next message, or undefined after the control has closed. */
   async next(): Promise<TimeMessage | undefined> {
     for (;;) {
       const message = this.#arrived.shift()
@@ -87,12 +87,12 @@ export class TimeConnection {
     }
   }
 
-  /** Asks the control to show itself: the program is about to wait for it. */
-  show(): void {
+  /** Makes the control show its window, because the program is about to wait for the user. */
+  showControl(): void {
     this.#send(TIME_GUISHOW, EPOCH, this.#source)
   }
 
-  /** Says that a step is done. */
+  /** Acknowledges a step. */
   acknowledge(position: Timestamp): void {
     this.#send(TIME_ACK, position, 0)
   }
@@ -102,7 +102,7 @@ export class TimeConnection {
     if (!this.#socket.destroyed) this.#socket.write(encodeTimeMessage({ ...none, command, source, position }))
   }
 
-  /** Leaves. */
+  /** Disconnects. */
   close(): void {
     this.#socket.destroy()
   }

@@ -1,13 +1,13 @@
-/** tls.conf: certificates, keys and ciphers for encrypted connections. docs/security.md */
+/** tls.conf: certificates, keys and ciphers for encrypted connections. docs/explanation/security.md */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { loadConfig } from '../sys/config.ts'
 import type { Env } from './host-spec.ts'
 
-/** What tls.conf says. */
+/** Settings of tls.conf. */
 export interface TlsConfig {
-  /** Where it is, or would be. */
+  /** Path of the file, even if it does not exist. */
   readonly path: string
   readonly certFile?: string
   readonly keyFile?: string
@@ -19,7 +19,7 @@ export interface TlsConfig {
   readonly ciphers?: string
   /** For TLS 1.3. */
   readonly ciphersuites?: string
-  /** Clients that come encrypted must have a certificate. */
+  /** Encrypted clients must present a certificate. */
   readonly verifyClients: boolean
 }
 
@@ -38,8 +38,8 @@ const KEYS: Readonly<Record<string, Key>> = {
 const VERIFY = 'tls-verify-clients'
 
 /**
- * Reads $PCP_TLSCONF_PATH, or tls.conf in PCP's directory of settings. A file that is not there says nothing; one that
- * cannot be read, or has a line that is no setting, is PM_ERR_TLS: encryption must not get weaker by a typing error.
+ * Reads $PCP_TLSCONF_PATH, or tls.conf in PCP's configuration directory. A missing file has no settings. An unreadable
+ * file or an invalid line is PM_ERR_TLS: a typing error must not weaken encryption.
  */
 export function loadTlsConfig(env: Env): TlsConfig {
   const { variables } = loadConfig(env)
@@ -53,7 +53,7 @@ export function loadTlsConfig(env: Env): TlsConfig {
   return parseTlsConfig(text, path)
 }
 
-/** The settings in a text: lines `key = value`, or comments that start with #. PM_ERR_TLS, naming the line. */
+/** Parses `key = value` lines and # comments. Throws PM_ERR_TLS with the line number. */
 export function parseTlsConfig(text: string, path: string): TlsConfig {
   const found: Partial<Record<Key, string>> = {}
   let verifyClients = false
@@ -73,10 +73,10 @@ export function parseTlsConfig(text: string, path: string): TlsConfig {
 function isTrue(value: string, where: string): boolean {
   if (/^(true|yes|on|1)$/i.test(value)) return true
   if (/^(false|no|off|0)$/i.test(value)) return false
-  throw new PcpError('PM_ERR_TLS', `${where}: ${VERIFY} is true or false, not ${value}`)
+  throw new PcpError('PM_ERR_TLS', `${where}: ${VERIFY} must be true or false, not ${value}`)
 }
 
-/** A file that tls.conf names. PM_ERR_TLS when it cannot be read. */
+/** Reads a file named in tls.conf. Throws PM_ERR_TLS. */
 export function readPem(path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -85,16 +85,16 @@ export function readPem(path: string): string {
   }
 }
 
-/** The certificates to check others with; undefined when none are configured. PM_ERR_TLS. */
+/** Reads the CA certificates; undefined when none are configured. Throws PM_ERR_TLS. */
 export function readCas({ caFile, caDir, path }: TlsConfig): string[] | undefined {
   if (caFile === undefined && caDir === undefined) return undefined
   const cas = caFile === undefined ? [] : [readPem(caFile)]
   if (caDir !== undefined) cas.push(...readDirectory(caDir))
-  if (cas.length === 0) throw new PcpError('PM_ERR_TLS', `${path}: there are no certificates in ${caDir}`)
+  if (cas.length === 0) throw new PcpError('PM_ERR_TLS', `${path}: no certificates in ${caDir}`)
   return cas
 }
 
-/** Files of a directory that are certificates; it may hold others. */
+/** Returns the certificates in a directory, which may contain other files. */
 function readDirectory(dir: string): string[] {
   try {
     return readdirSync(dir, { withFileTypes: true })

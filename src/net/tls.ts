@@ -1,4 +1,4 @@
-/** TLS over a connection that has begun in the clear, both ends. docs/formats/wire.md §4.3, docs/security.md */
+/** TLS started on a plain connection, both ends. docs/formats/wire.md §4.3, docs/explanation/security.md */
 import type { Socket } from 'node:net'
 import type { Writable } from 'node:stream'
 import type { SecureContext, SecureContextOptions, TLSSocket } from 'node:tls'
@@ -7,35 +7,35 @@ import type { PduStream } from './connection.ts'
 import { readCas, readPem, type TlsConfig } from './tls-config.ts'
 import { readIdentity } from './tls-identity.ts'
 
-/** A stream that becomes secure. */
+/** A stream with a TLS handshake. */
 export interface SecureStream extends PduStream {
-  /** Resolves when the handshake is done; never when it fails: the stream then ends with the reason. */
+  /** Resolves after the handshake. Never settles if it fails; the stream then ends with the reason. */
   readonly secured: Promise<TLSSocket>
 }
 
-/** A collector's certificate and what it demands of clients. */
+/** Server side of TLS: certificate and requirements. */
 export interface TlsServer {
-  /** Clients that come encrypted need a certificate, whether they have to come encrypted or not. */
+  /** Encrypted clients need a certificate, whether or not encryption is required. */
   readonly verifiesClients: boolean
-  /** Can certificates of clients be checked? */
+  /** Whether certificates of clients can be checked. */
   readonly hasCa: boolean
-  /** Makes a client's socket secure. */
+  /** Starts TLS on a client's socket. */
   readonly secure: (socket: Socket) => SecureStream
 }
 
-/** Who to talk to securely. */
-export interface SecureHost {
-  /** For messages. */
+/** Peer of a TLS client. */
+export interface TlsPeer {
+  /** Name in messages. */
   readonly name: string
-  /** Name or address it was reached by; undefined for a unix socket. */
+  /** Name or address used to connect; undefined for a unix socket. */
   readonly host: string | undefined
-  /** Is it on this machine? Then it may show the certificate of this machine's name. */
+  /** On this machine, so that a certificate for this machine's name is acceptable too. */
   readonly isLocal: boolean
 }
 
 /**
- * What a collector encrypts with; undefined when tls.conf names no certificate. PM_ERR_TLS when certificate, key or
- * CA cannot be used; `warn` hears of a certificate that can, but which clients will refuse.
+ * Creates the server side of TLS; undefined when tls.conf names no certificate. Throws PM_ERR_TLS for an unusable
+ * certificate, key or CA. Calls `warn` for a usable certificate that clients will reject.
  */
 export function tlsServer(
   config: TlsConfig,
@@ -54,7 +54,7 @@ export function tlsServer(
     cert,
     key,
     ...(ca === undefined ? {} : { ca }),
-    // A resumed session would bring along what was checked, or not checked, when it began.
+    // A resumed session would inherit the result of an earlier certificate check.
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
     honorCipherOrder: true,
   })
@@ -64,7 +64,7 @@ export function tlsServer(
     hasCa: ca !== undefined,
     secure: (socket) => {
       const { TLSSocket } = process.getBuiltinModule('node:tls')
-      // Whether the certificate will do is the collector's to say, in PCP's words.
+      // The collector decides about the certificate, to answer with PCP's own error.
       const requestCert = ca !== undefined
       const secure = new TLSSocket(socket, {
         isServer: true,
@@ -77,8 +77,8 @@ export function tlsServer(
   }
 }
 
-/** Has the client at the other end shown a certificate that our CA vouches for? */
-export function hasGoodCertificate(socket: TLSSocket): boolean {
+/** Returns whether the client presented a certificate that our CA signed. */
+export function hasValidClientCertificate(socket: TLSSocket): boolean {
   // `authorized` is set by tls.Server only, which would have to own the listening socket.
   const { ssl } = socket as unknown as { ssl?: { verifyError?: () => Error | null | undefined } }
   const verifyError = ssl?.verifyError === undefined ? new Error('unknown') : ssl.verifyError()
@@ -86,12 +86,12 @@ export function hasGoodCertificate(socket: TLSSocket): boolean {
 }
 
 /**
- * Makes a connection to a collector secure. The collector's certificate is checked when tls.conf names a CA. PM_ERR_TLS
- * at once when files cannot be read; later the stream ends with it.
+ * Creates the client side of TLS. The collector's certificate is verified if tls.conf names a CA. Throws PM_ERR_TLS for
+ * unreadable files; later TLS errors end the stream with PM_ERR_TLS.
  */
-export function secureClient(
+export function tlsClient(
   config: TlsConfig,
-  to: SecureHost,
+  to: TlsPeer,
 ): { readonly isVerifying: boolean; readonly secure: (socket: Socket) => SecureStream } {
   const ca = readCas(config)
   const context = contextOf(config, { ...clientCertificate(config), ...(ca === undefined ? {} : { ca }) })
@@ -101,11 +101,11 @@ export function secureClient(
     const stream = connect({
       socket,
       secureContext: context,
-      // An address is no server name.
+      // SNI does not allow an address as server name.
       servername: names.find((name) => !process.getBuiltinModule('node:net').isIP(name)) ?? '',
       rejectUnauthorized: ca !== undefined,
       checkServerIdentity: (_host, certificate) => {
-        if (to.host === undefined) return undefined // the path of the socket says who it is
+        if (to.host === undefined) return undefined // identified by the path of the socket
         const problems = names.map((name) => checkServerIdentity(name, certificate))
         return problems.includes(undefined) ? undefined : problems[0]
       },
@@ -115,13 +115,13 @@ export function secureClient(
   return { isVerifying: ca !== undefined, secure }
 }
 
-/** Names a collector may show a certificate for; the first one is asked for. */
-function namesOf({ host, isLocal }: SecureHost): string[] {
+/** Returns the names acceptable in the collector's certificate; the first is sent as SNI. */
+function namesOf({ host, isLocal }: TlsPeer): string[] {
   const own = isLocal ? [process.getBuiltinModule('node:os').hostname()] : []
   return host === undefined ? own : [host, ...own]
 }
 
-/** A client without a certificate of its own shows the host's, where it may read the key. */
+/** Returns the configured client certificate, else the host's if its key is readable. */
 function clientCertificate(config: TlsConfig): SecureContextOptions {
   const { clientCertFile, clientKeyFile, certFile, keyFile, path } = config
   if (clientCertFile !== undefined || clientKeyFile !== undefined) {
@@ -137,7 +137,7 @@ function clientCertificate(config: TlsConfig): SecureContextOptions {
   try {
     return { cert: readPem(certFile), key: readPem(keyFile) }
   } catch {
-    return {} // the key of a daemon is not for everybody; a collector that wants a certificate will say so
+    return {} // a daemon's key is private; a collector that requires a certificate will report it
   }
 }
 
@@ -173,16 +173,16 @@ function streamOf(
       resolve(secure)
     })
   })
-  // What happens to the socket underneath happens to us.
+  // An error of the underlying socket ends the TLS stream.
   socket.on('error', (error) => secure.destroy(error))
   return {
     readable: secure,
-    writable: oneByOne(secure),
-    // The reference waits for its socket to become readable while a second PDU of the same TLS record lies in its
-    // decrypted buffer (6.0.3: a FETCH behind a PROFILE is answered when the next request comes).
-    writesSingly: true,
+    writable: recordPerWrite(secure),
+    // PCP 6.0.3 waits for its socket to become readable while a second PDU of the same TLS record is in its decrypted
+    // buffer: a FETCH behind a PROFILE would be answered only with the next request.
+    writesPdusSeparately: true,
     secured,
-    explain: (error, name) => {
+    mapError: (error, name) => {
       const { code = '' } = error as NodeJS.ErrnoException
       if (isSecure && !/^ERR_(SSL|TLS)/.test(code)) return PcpError.from(error, name)
       return new PcpError('PM_ERR_TLS', `${name}: TLS failed: ${describe(error)}`, { cause: error })
@@ -190,8 +190,8 @@ function streamOf(
   }
 }
 
-/** Each chunk becomes a TLS record of its own: the next is written when the one before has gone. */
-function oneByOne(secure: TLSSocket): Writable {
+/** Writes each chunk as a TLS record of its own by waiting for the previous one. */
+function recordPerWrite(secure: TLSSocket): Writable {
   const { Writable } = process.getBuiltinModule('node:stream')
   return new Writable({
     decodeStrings: false,
@@ -211,17 +211,18 @@ function oneByOne(secure: TLSSocket): Writable {
 const UNTRUSTED =
   /^(UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|CERT_(UNTRUSTED|REJECTED|SIGNATURE)|INVALID_CA|CERT_CHAIN)/
 
-/** What failed, and what to do about it. */
+/** Returns what failed and a remedy. */
 function explain(error: Error, { path, caFile, caDir }: TlsConfig): string {
   const { code = '' } = error as NodeJS.ErrnoException
   const { message } = error
   if (UNTRUSTED.test(code))
-    return `its certificate is not one that ${caFile ?? caDir} vouches for (${message}): see ${path}`
+    return `its certificate is not signed by ${caFile ?? caDir} (${message}): see ${path}`
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `its certificate is for another host (${message}): use the name in the certificate`
-  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') return `${message}: renew it there`
+  if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
+    return `${message}: renew the collector's certificate`
   if (/CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE/.test(code))
-    return `${message}: it may want a certificate of ours, see tls-client-cert-file in ${path}`
-  if (code === 'ECONNRESET') return 'the collector gave up'
+    return `${message}: it may require a client certificate, see tls-client-cert-file in ${path}`
+  if (code === 'ECONNRESET') return 'the collector closed the connection'
   return message
 }

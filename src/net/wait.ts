@@ -1,15 +1,14 @@
-/** Waiting for one thing, for a limited time. */
-import { after } from '../base/after.ts'
+import { setLongTimeout } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 
 /**
- * Calls `act` in `ms`, unless the function it returns is called before. Input that has arrived by then is read first: after
- * the process stood still (a stopped job, a busy machine) timers run before the event loop reads.
+ * Calls `act` in `ms`, unless the returned function is called first. Input that has arrived by then is read first:
+ * after a stall (a stopped job, a busy machine) timers run before the event loop reads.
  */
 export function deadline(ms: number, act: () => void): () => void {
   let soon: NodeJS.Immediate | undefined
-  const cancel = after(ms, () => {
+  const cancel = setLongTimeout(ms, () => {
     soon = setImmediate(act)
   })
   return () => {
@@ -21,23 +20,23 @@ export function deadline(ms: number, act: () => void): () => void {
 /** When to stop waiting. */
 export interface WaitLimit {
   readonly ms: number
-  /** What is waited for is late: the error to reject with. */
-  readonly late: () => PcpError
-  /** Gives up: ECANCELED. */
+  /** Creates the error for a timeout. */
+  readonly createTimeoutError: () => PcpError
+  /** Cancels the wait with ECANCELED. */
   readonly signal?: AbortSignal | undefined
-  /** What is given up, for the message: `Connecting to ...`. */
+  /** What is being waited for, in the message: `Connecting to ...`. */
   readonly what: string
 }
 
 /**
- * Calls `begin`, which starts something and returns how to stop listening for it; settles with the first outcome that
- * `end` is given, then stops listening; later ones do not count. `begin` itself may not call `end`.
+ * Calls `begin`, which starts an operation and returns how to stop listening for it. Settles with the first outcome
+ * passed to `end`, then stops listening; later outcomes are ignored. `begin` must not call `end` synchronously.
  */
-export function wait<T>(
+export function waitFor<T>(
   limit: WaitLimit,
   begin: (end: (outcome: T | PcpError) => void) => () => void,
 ): Promise<T> {
-  const { ms, late, signal, what } = limit
+  const { ms, createTimeoutError, signal, what } = limit
   return new Promise((resolve, reject) => {
     let isOver = false
     const end = (outcome: T | PcpError): void => {
@@ -50,8 +49,8 @@ export function wait<T>(
       else resolve(outcome)
     }
     const abort = (): void =>
-      end(new PcpError('ECANCELED', `${what} was given up`, { cause: signal?.reason }))
-    const cancel = deadline(ms, () => end(late()))
+      end(new PcpError('ECANCELED', `${what} was canceled`, { cause: signal?.reason }))
+    const cancel = deadline(ms, () => end(createTimeoutError()))
     const unwatch = onAbort(signal, abort)
     const stop = begin(end)
     if (signal?.aborted === true) abort()

@@ -1,30 +1,30 @@
-/** Messages of diagnostics channels that the application names: items 140 to 149, domain 9. */
+/** Counts messages of the diagnostics channels that the application names: items 140 to 149, domain 9. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { NodeContext, Part } from './context.ts'
-import { Family } from './family.ts'
+import type { Measurement, NodeContext } from './context.ts'
+import { ProcessInstances } from './family.ts'
 
 const TRACING = 'tracing:'
 
-/** Counts messages and, of tracing channels, what is traced, with its time and its failures. */
-export function openChannels(context: NodeContext): Part {
+/** Counts messages; for tracing channels calls, their time and their errors. */
+export function openChannels(context: NodeContext): Measurement {
   const names = context.options.channels ?? []
-  const channels = new Family(context.writer, context.self, {
+  const channels = new ProcessInstances(context.writer, context.self, {
     serial: 9,
     help: 'Diagnostics channels, by process',
   })
   const { instances } = channels
   const messages = instances.counter('node.channel.messages', {
     item: 140,
-    help: 'Messages of a diagnostics channel; of a tracing channel, what has ended',
+    help: 'Messages of a diagnostics channel, or finished calls of a tracing channel',
   })
   const time = instances.counter('node.channel.time', {
     item: 141,
-    help: 'Time of what a tracing channel traces',
+    help: 'Time of the calls of a tracing channel',
     units: 'microsec',
   })
   const errors = instances.counter('node.channel.errors', {
     item: 142,
-    help: 'Failures that a tracing channel tells',
+    help: 'Errors reported by a tracing channel',
   })
   const closers = names.map((name) => {
     const instance = channels.of(name)
@@ -41,7 +41,7 @@ export function openChannels(context: NodeContext): Part {
 
 type Count = { inc(): void; add(amount: number): void }
 
-/** Subscribes to the parts of a tracing channel: one call is one object that passes through all of them. */
+/** Subscribes to the events of a tracing channel. One object per call is passed to all of them. */
 function trace(
   name: string,
   { messages, time, errors }: { readonly messages: Count; readonly time: Count; readonly errors: Count },
@@ -57,7 +57,7 @@ function trace(
   const closers = [
     listen(`${name}:start`, (call) => void begun.set(call as object, performance.now())),
     listen(`${name}:error`, () => errors.inc()),
-    // A call that goes on asynchronously returns first; one that has a result or failed has ended.
+    // `end` without a result or error means that the call continues asynchronously.
     listen(`${name}:end`, (call) => {
       if ('result' in (call as object) || 'error' in (call as object)) end(call)
     }),

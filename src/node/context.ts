@@ -1,4 +1,4 @@
-/** What every part of the measuring is given, and what it is. docs/guide/node.md */
+/** Context of all measurements of a process. docs/how-to/instrument-node.md */
 import type {
   Counter,
   CounterOptions,
@@ -8,19 +8,19 @@ import type {
   MmvWriter,
   Text,
 } from '../mmv/index.ts'
-import type { Self } from './family.ts'
+import type { MeasuredThread } from './family.ts'
 import type { RegisterOptions } from './options.ts'
 
-/** Metrics of one process, or of one thread of it. */
+/** Declares the metrics of one process or thread. */
 export class NodeContext {
   readonly writer: MmvWriter
-  readonly self: Self
+  readonly self: MeasuredThread
   readonly options: RegisterOptions
-  /** Tells of a mistake in the measuring, once each, so that the application goes on. */
+  /** Reports an error of a measurement, each once, without disturbing the application. */
   readonly report: (error: unknown) => void
   readonly #processes: Instances
 
-  /** `processes` is the domain that has `self`. */
+  /** `processes` is the domain that contains `self`. */
   constructor(
     parts: Pick<NodeContext, 'writer' | 'self' | 'options' | 'report'> & { readonly processes: Instances },
   ) {
@@ -31,29 +31,29 @@ export class NodeContext {
     this.#processes = parts.processes
   }
 
-  /** A counter of the process. Numbers of items are for ever: processes of all versions share the metrics. */
+  /** Declares a counter of the process. Item numbers are permanent: processes of all versions share the metrics. */
   counter(name: string, item: number, help: string, options: CounterOptions = {}): Counter {
     return this.#processes.counter(`node.${name}`, { item, help, ...options }).of(this.self.instance)
   }
 
-  /** A gauge of the process. */
+  /** Declares a gauge of the process. */
   gauge(name: string, item: number, help: string, options: GaugeOptions = {}): Gauge {
     return this.#processes.gauge(`node.${name}`, { item, help, ...options }).of(this.self.instance)
   }
 
-  /** A text of the process. */
+  /** Declares a text of the process. */
   text(name: string, item: number, help: string, initial: string): Text {
     return this.#processes.text(`node.${name}`, { item, help, initial }).of(this.self.instance)
   }
 }
 
-/** One subject that is measured. */
-export interface Part {
-  /** Called each interval: reads what is not counted as it happens. */
+/** One group of measurements. */
+export interface Measurement {
+  /** Called each interval to read values that are not counted as they occur. */
   sample?(): void
   /** Stops measuring. */
   close?(): void
 }
 
-/** Declares the metrics of a subject and begins to measure. */
-export type OpenPart = (context: NodeContext) => Part
+/** Declares the metrics of a group and starts measuring. */
+export type OpenMeasurement = (context: NodeContext) => Measurement

@@ -1,29 +1,29 @@
-/** How long things took: a histogram that lasts, and percentiles of what was recorded since they were last asked for. */
+/** Durations: a cumulative histogram, and percentiles since the last reading. */
 import type { Counter, Gauge, GaugeOptions } from '../mmv/index.ts'
 import type { NodeContext } from './context.ts'
-import { Family } from './family.ts'
+import { ProcessInstances } from './family.ts'
 
-/** Milliseconds at which ranges of the histogram end. */
+/** Upper bounds of the histogram's ranges, in milliseconds. */
 const BOUNDS: readonly number[] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]
-/** Eight ranges for each doubling of the microseconds: a percentile is at most 6 % off. */
+/** Eight ranges per doubling of the microseconds: percentiles are exact within 6 %. */
 const STEP_BITS = 3
 const STEPS = 2 ** STEP_BITS
 const RANGES = 32 * STEPS
-/** An integer: of those all readers know which is no value. */
+/** An integer, because all readers know its sentinel for no value. */
 const MICROSECONDS: GaugeOptions = { type: 'u64', units: 'microsec' }
 
-/** Percentiles of what was recorded since the last reading. Recording costs some nanoseconds. */
+/** Percentiles of durations since the last reset. Recording takes a few nanoseconds. */
 export class RecentDurations {
   readonly #counts = new Uint32Array(RANGES)
   #count = 0
   #mostUs = 0
 
-  /** How many there were. */
+  /** Number of recorded durations. */
   get count(): number {
     return this.#count
   }
 
-  /** The longest, in microseconds; NaN when there was none. */
+  /** The longest duration in microseconds; NaN without durations. */
   get max(): number {
     return this.#count === 0 ? Number.NaN : this.#mostUs
   }
@@ -35,7 +35,7 @@ export class RecentDurations {
     if (us > this.#mostUs) this.#mostUs = us
   }
 
-  /** In microseconds; NaN when nothing was recorded. */
+  /** A percentile in microseconds; NaN without durations. */
   percentile(percent: number): number {
     if (this.#count === 0) return Number.NaN
     let left = Math.ceil((this.#count * percent) / 100)
@@ -54,7 +54,7 @@ export class RecentDurations {
   }
 }
 
-/** Below 8 µs each microsecond is a range; above, eight ranges for each power of two. */
+/** Index of a range: one per microsecond below 8 µs, above that eight per power of two. */
 function rangeOf(us: number): number {
   const whole = us >>> 0
   if (whole < STEPS) return whole
@@ -69,11 +69,11 @@ function middleOf(range: number): number {
 }
 
 /** Items and domain of the metrics of one kind of duration. */
-export interface DurationPlace {
+export interface DurationItems {
   /** The first of eight items. */
   readonly item: number
   readonly serial: number
-  /** What is timed: `Answers to HTTP requests`. */
+  /** Description of the timed operation: `Answers to HTTP requests`. */
   readonly what: string
 }
 
@@ -86,29 +86,27 @@ export class Durations {
   readonly #percentiles: readonly (readonly [percent: number, gauge: Gauge])[]
   readonly #max: Gauge
 
-  constructor(context: NodeContext, name: string, { item, serial, what }: DurationPlace) {
-    this.#count = context.counter(`${name}.count`, item, `${what}: how many`)
-    this.#time = context.counter(`${name}.time`, item + 1, `${what}: time of all`, { units: 'microsec' })
-    const ranges = new Family(context.writer, context.self, { serial, help: `${what}: ranges of time` })
+  constructor(context: NodeContext, name: string, { item, serial, what }: DurationItems) {
+    this.#count = context.counter(`${name}.count`, item, `${what}: count`)
+    this.#time = context.counter(`${name}.time`, item + 1, `${what}: total time`, { units: 'microsec' })
+    const ranges = new ProcessInstances(context.writer, context.self, {
+      serial,
+      help: `${what}: ranges of time`,
+    })
     const bucket = ranges.instances.counter(`node.${name}.bucket`, {
       item: item + 2,
-      help: `${what}: how many took up to so many milliseconds, and longer than the range before`,
+      help: `${what}: count by duration, in ranges of milliseconds`,
     })
     const labels = [...BOUNDS.map((bound) => `upto-${bound}`), `above-${BOUNDS.at(-1)}`]
     this.#buckets = labels.map((label) => bucket.of(ranges.of(label)))
     this.#percentiles = [50, 90, 99].map((percent, i) => [
       percent,
-      context.gauge(`${name}.p${percent}`, item + 3 + i, `${what}: ${percent} % took no longer`, {
+      context.gauge(`${name}.p${percent}`, item + 3 + i, `${what}: duration at percentile ${percent}`, {
         ...MICROSECONDS,
-        text: 'Of those in the last interval; no value when there were none.',
+        text: 'Of the last interval; no value if there were none.',
       }),
     ])
-    this.#max = context.gauge(
-      `${name}.max`,
-      item + 6,
-      `${what}: the longest of the last interval`,
-      MICROSECONDS,
-    )
+    this.#max = context.gauge(`${name}.max`, item + 6, `${what}: longest of the last interval`, MICROSECONDS)
   }
 
   record(ms: number): void {
@@ -120,7 +118,7 @@ export class Durations {
     this.#recent.record(ms)
   }
 
-  /** An interval has ended. */
+  /** Publishes the percentiles at the end of an interval. */
   sample(): void {
     for (const [percent, gauge] of this.#percentiles) gauge.set(this.#recent.percentile(percent))
     this.#max.set(this.#recent.max)

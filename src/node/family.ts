@@ -1,32 +1,32 @@
-/** Instances that a process has of its own within a domain that all processes share. docs/guide/node.md */
+/** Instances of one process within a domain shared by all processes. docs/how-to/instrument-node.md */
 import type { Instances, MmvWriter } from '../mmv/index.ts'
 
-/** Numbers of threads of the system, and of processes, are below 2^22. */
+/** PIDs and thread IDs are below 2^22. */
 const THREAD_BITS = 22
-/** As many parts of one process as an instance's number has room for; the last is `other`. */
+/** Number of instances per process that fit an instance identifier; the last is `other`. */
 const LAST = 2 ** (31 - THREAD_BITS) - 1
 
-/** The process, or the thread of it, that is measured. */
-export interface Self {
-  /** Its number in the system: that of the process for the main thread. */
+/** The measured process or thread. */
+export interface MeasuredThread {
+  /** Its thread ID: the PID for the main thread. */
   readonly tid: number
-  /** Its instance: number and name. */
+  /** Name of its instance. */
   readonly instance: string
 }
 
-/** Parts of a process: each is called PID::PART. */
-export class Family {
+/** Instances of a process, named PID::PART. */
+export class ProcessInstances {
   readonly instances: Instances
-  readonly #self: Self
+  readonly #self: MeasuredThread
   readonly #most: number
   readonly #parts = new Map<string, { readonly name: string; readonly number: number }>()
   readonly #free: number[] = []
   #next = 0
 
-  /** `most` parts are told apart, at most 511; what comes later is `other`. */
+  /** At most `most` instances (up to 511); further ones are `other`. */
   constructor(
     writer: MmvWriter,
-    self: Self,
+    self: MeasuredThread,
     domain: { readonly serial: number; readonly help: string },
     most: number = LAST,
   ) {
@@ -35,7 +35,7 @@ export class Family {
     this.#most = Math.min(most, LAST)
   }
 
-  /** The instance of a part, which is added where it is new. */
+  /** Returns the instance of a part, adding it if needed. */
   of(part: string): string {
     const known = this.#parts.get(part)
     if (known !== undefined) return known.name
@@ -43,7 +43,7 @@ export class Family {
     return number === LAST ? this.#add('other', LAST) : this.#add(part, number)
   }
 
-  /** Takes a part away; one that comes later may have its number. */
+  /** Removes a part; its identifier may be reused. */
   remove(part: string): void {
     const known = this.#parts.get(part)
     if (known === undefined) return
@@ -62,7 +62,7 @@ export class Family {
   }
 }
 
-/** Numbers of parts of processes never meet. */
-export function instanceNumber({ tid }: Self, number = 0): number {
+/** Returns an instance identifier, unique across processes. */
+export function instanceNumber({ tid }: MeasuredThread, number = 0): number {
   return number * 2 ** THREAD_BITS + (tid % 2 ** THREAD_BITS)
 }

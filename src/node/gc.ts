@@ -1,7 +1,7 @@
 /** Pauses of the garbage collector by kind: items 50 to 59, domain 3. */
 import { constants, PerformanceObserver } from 'node:perf_hooks'
-import type { NodeContext, Part } from './context.ts'
-import { Family } from './family.ts'
+import type { Measurement, NodeContext } from './context.ts'
+import { ProcessInstances } from './family.ts'
 
 const KINDS: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
@@ -10,19 +10,19 @@ const KINDS: ReadonlyMap<unknown, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weak_callbacks'],
 ])
 
-/** How often the collector ran and how long everything else waited for it. */
-export function openGc(context: NodeContext): Part {
-  const kinds = new Family(context.writer, context.self, {
+/** Counts garbage collections and their pauses. */
+export function openGc(context: NodeContext): Measurement {
+  const kinds = new ProcessInstances(context.writer, context.self, {
     serial: 3,
     help: 'Kinds of garbage collection, by process',
   })
   const count = kinds.instances.counter('node.gc.count', { item: 50, help: 'Runs of the garbage collector' })
   const time = kinds.instances.counter('node.gc.time', {
     item: 51,
-    help: 'Time for which the garbage collector stopped everything else',
+    help: 'Pauses for garbage collection',
     units: 'microsec',
   })
-  const longest = context.gauge('gc.max', 52, 'Longest pause for garbage collection of the last interval', {
+  const longest = context.gauge('gc.max', 52, 'Longest garbage collection pause of the last interval', {
     type: 'u64',
     units: 'microsec',
   })

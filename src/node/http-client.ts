@@ -1,39 +1,39 @@
-/** HTTP requests of this process to others, by node:http and by fetch (undici): items 120 to 139, domains 7 and 8. */
+/** Outgoing HTTP requests of this process, by node:http and by fetch (undici): items 120 to 139, domains 7 and 8. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ClientRequest, IncomingMessage } from 'node:http'
-import type { NodeContext, Part } from './context.ts'
+import type { Measurement, NodeContext } from './context.ts'
 import { Durations } from './durations.ts'
-import { Family } from './family.ts'
+import { ProcessInstances } from './family.ts'
 import { asPart } from './route.ts'
 
-/** What is done with requests that begin and end, whoever made them. */
+/** Callbacks for outgoing requests of either client. */
 interface Outgoing {
   begin(request: object, origin: string): void
-  /** `outcome` is the status, or `error`; a request that has ended already is left alone. */
+  /** `outcome` is the status or `error`; ignored if the request has already ended. */
   end(request: object, outcome: string): void
 }
 
-/** Both ways in which Node makes requests; other clients are seen when they use node:http. */
-export function openHttpClient(context: NodeContext): Part {
+/** Measures both HTTP clients of Node; other clients are included if they use node:http. */
+export function openHttpClient(context: NodeContext): Measurement {
   const durations = new Durations(context, 'http.client.duration', {
     item: 120,
     serial: 8,
-    what: 'HTTP requests to others',
+    what: 'Outgoing HTTP requests',
   })
-  const active = context.gauge('http.client.active', 128, 'HTTP requests to others that have no answer yet', {
+  const active = context.gauge('http.client.active', 128, 'Outgoing HTTP requests in progress', {
     type: 'u32',
     initial: 0,
   })
-  const help = 'Whom HTTP requests were sent to and what came of them, by process'
-  const origins = new Family(context.writer, context.self, { serial: 7, help }, 300)
+  const help = 'Hosts and status codes of outgoing HTTP requests, by process'
+  const origins = new ProcessInstances(context.writer, context.self, { serial: 7, help }, 300)
   const requests = origins.instances.counter('node.http.client.requests', {
     item: 130,
-    help: 'HTTP requests to others',
-    text: 'Instances are PID::HOST::STATUS, with `error` as status where no answer came.',
+    help: 'Outgoing HTTP requests',
+    text: 'Instances are PID::HOST::STATUS, with status `error` without an answer.',
   })
   const time = origins.instances.counter('node.http.client.time', {
     item: 131,
-    help: 'Time from HTTP requests to others to their answers',
+    help: 'Time from outgoing HTTP requests to their answers',
     units: 'microsec',
   })
   const begun = new WeakMap<object, { readonly origin: string; readonly start: number }>()
@@ -60,12 +60,12 @@ export function openHttpClient(context: NodeContext): Part {
   return { sample: () => durations.sample(), close: unlisten }
 }
 
-/** Subscribes to the channels of both clients; gives how to end that. */
+/** Subscribes to the channels of both clients. Returns a function that unsubscribes. */
 function listen(outgoing: Outgoing, { report }: NodeContext): () => void {
   const handlers: { readonly [channel: string]: (message: never) => void } = {
     'http.client.request.start': ({ request }: { readonly request: ClientRequest }) => {
       outgoing.begin(request, hostOf(request))
-      // However it ends, also without an answer.
+      // Emitted in every case, also without an answer.
       request.once('close', () => outgoing.end(request, 'error'))
     },
     'http.client.response.finish': (message: {
@@ -85,7 +85,7 @@ function listen(outgoing: Outgoing, { report }: NodeContext): () => void {
       try {
         handler(message as never)
       } catch (error) {
-        report(error) // what a later version of Node tells may look otherwise
+        report(error) // later versions of Node may change these messages
       }
     }
     subscribe(channel, listener)
@@ -96,7 +96,7 @@ function listen(outgoing: Outgoing, { report }: NodeContext): () => void {
   }
 }
 
-/** Host and, where it is not the usual one, port. */
+/** Host and, unless it is the default, port. */
 function hostOf(request: ClientRequest): string {
   const header = request.getHeader('host')
   return typeof header === 'string' ? header : request.host

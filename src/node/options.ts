@@ -1,10 +1,10 @@
-/** What an application, or its environment, chooses. docs/guide/node.md */
+/** Options of an application or its environment. docs/how-to/instrument-node.md */
 import type { MmvLabels } from '../mmv/index.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Variables } from '../sys/config.ts'
 import { parseInterval } from '../time/interval.ts'
 
-/** What can be left out. */
+/** Groups of measurements that can be left out. */
 export type PartName =
   | 'eventloop'
   | 'memory'
@@ -15,38 +15,38 @@ export type PartName =
   | 'http.client'
   | 'workers'
 
-/** A request of node:http: declared here so that the types of this package need no others. */
-export interface AnsweredRequest {
+/** A request of node:http, declared here so that the types of this package depend on no others. */
+export interface RoutedRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
 }
 
 /** An answer of node:http. */
-export interface AnswerGiven {
+export interface RoutedResponse {
   readonly statusCode: number
 }
 
-/** How this process is measured. */
+/** Options of `register`. */
 export interface RegisterOptions {
-  /** How it is called beside its process number. Default: the name of its script. */
+  /** Name beside the PID. Default: the name of the script. */
   readonly name?: string
-  /** Where the file goes. Default: where agents look, see docs/guide/node.md. */
+  /** Directory of the file. Default: where agents look, see docs/how-to/instrument-node.md. */
   readonly directory?: string
-  /** Milliseconds from one reading of what is not counted as it happens to the next. Default 1000. */
+  /** Milliseconds between readings of values that are not counted as they occur. Default 1000. */
   readonly intervalMs?: number
   /** Labels of this process. */
   readonly labels?: MmvLabels
-  /** Diagnostics channels whose messages are counted; `tracing:NAME` for what a tracing channel traces, with its time. */
+  /** Diagnostics channels whose messages are counted; `tracing:NAME` counts and times the calls of a tracing channel. */
   readonly channels?: readonly string[]
-  /** Parts that are left out. */
+  /** Groups of measurements to leave out. */
   readonly without?: readonly PartName[]
   /**
-   * The route of a request that was answered; undefined for the default: what Express and its like found, otherwise the
-   * path with `:id` for what looks like an identifier. What it gets are the objects of node:http.
+   * Returns the route of a request. Default, also for undefined: the route found by Express or a similar framework,
+   * otherwise the path with `:id` for segments that look like identifiers. The arguments are the objects of node:http.
    */
-  routeOf?(request: AnsweredRequest, response: AnswerGiven): string | undefined
-  /** Routes, methods and status codes that are told apart, at most 500; later ones are `other`. Default 200. */
+  routeOf?(request: RoutedRequest, response: RoutedResponse): string | undefined
+  /** Most combinations of route, method and status code, at most 500; further ones are `other`. Default 200. */
   readonly mostRoutes?: number
 }
 
@@ -62,8 +62,8 @@ const PARTS: readonly PartName[] = [
 ]
 
 /**
- * Options of the environment: PCP_NODE_NAME, PCP_NODE_DIRECTORY, PCP_NODE_INTERVAL ('500 msec'), PCP_NODE_LABELS (`a=b,c=d`),
- * PCP_NODE_CHANNELS and PCP_NODE_WITHOUT (lists with commas). EINVAL names a variable that cannot be understood.
+ * Reads options from the environment: PCP_NODE_NAME, PCP_NODE_DIRECTORY, PCP_NODE_INTERVAL ('500 msec'), PCP_NODE_LABELS
+ * (`a=b,c=d`), PCP_NODE_CHANNELS and PCP_NODE_WITHOUT (comma-separated lists). EINVAL names an invalid variable.
  */
 export function optionsFrom(env: Variables): RegisterOptions {
   const list = (name: string): readonly string[] | undefined =>
@@ -93,9 +93,9 @@ function intervalMs(text: string): number {
     const ms = sec * 1000 + nsec / 1e6
     if (ms >= 10) return ms
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new PcpError('EINVAL', `PCP_NODE_INTERVAL: "${text}" is no interval of 10 msec or more`)
+  throw new PcpError('EINVAL', `PCP_NODE_INTERVAL: "${text}" is not an interval of at least 10 msec`)
 }
 
 function labelOf(text: string): readonly [string, string] {
@@ -107,5 +107,5 @@ function labelOf(text: string): readonly [string, string] {
 function partOf(text: string): PartName {
   const part = PARTS.find((name) => name === text)
   if (part !== undefined) return part
-  throw new PcpError('EINVAL', `PCP_NODE_WITHOUT: "${text}" is none of ${PARTS.join(', ')}`)
+  throw new PcpError('EINVAL', `PCP_NODE_WITHOUT: "${text}" is not one of ${PARTS.join(', ')}`)
 }

@@ -1,4 +1,4 @@
-/** Public entry point 'pcp-ts/node/register': to import it is to be measured. docs/guide/node.md */
+/** Public entry point 'pcp-ts/node/register': importing it measures the process. docs/how-to/instrument-node.md */
 import { register } from './index.ts'
 
 try {

@@ -1,4 +1,4 @@
-/** Measuring this process, or this thread of it, from one call on. docs/guide/node.md */
+/** Measures this process or thread. docs/how-to/instrument-node.md */
 
 import type { Cluster } from 'node:cluster'
 import { readlinkSync } from 'node:fs'
@@ -9,20 +9,20 @@ import { type MmvLabels, MmvWriter } from '../mmv/index.ts'
 import { publishDirectory } from '../mmv/publish-directory.ts'
 import { PcpError } from '../model/errors.ts'
 import { openChannels } from './channels.ts'
-import { NodeContext, type OpenPart, type Part } from './context.ts'
+import { type Measurement, NodeContext, type OpenMeasurement } from './context.ts'
 import { openEventLoop } from './event-loop.ts'
-import { instanceNumber, type Self } from './family.ts'
+import { instanceNumber, type MeasuredThread } from './family.ts'
+import { fileName, NODE_CLUSTER, removeStale } from './files.ts'
 import { openGc } from './gc.ts'
 import { openHttpClient } from './http-client.ts'
 import { openHttpServer } from './http-server.ts'
 import { openMemory } from './memory.ts'
 import type { PartName, RegisterOptions } from './options.ts'
-import { fileName, NODE_CLUSTER, removeStale } from './place.ts'
 import { openProcess } from './process.ts'
 import { openResources } from './resources.ts'
 import { openWorkers } from './workers.ts'
 
-const PARTS: { readonly [name in PartName]: OpenPart } = {
+const PARTS: { readonly [name in PartName]: OpenMeasurement } = {
   eventloop: openEventLoop,
   memory: openMemory,
   gc: openGc,
@@ -33,20 +33,20 @@ const PARTS: { readonly [name in PartName]: OpenPart } = {
   workers: openWorkers,
 }
 
-/** Intervals after which a file that could not be written is tried again. */
+/** Intervals until an unsuccessful write of the file is retried. */
 const AGAIN = 60
 
-/** Measuring that goes on until the process ends or `close` is called. */
+/** Active measurement of this process, until it ends or `close` is called. */
 export class Registration {
   readonly #writer: MmvWriter
-  readonly #parts: readonly Part[]
+  readonly #parts: readonly Measurement[]
   readonly #told = new Set<string>()
   readonly #timer: NodeJS.Timeout
   #isPublished = false
   #isClosed = false
   #wait = 0
 
-  /** `register` makes these. */
+  /** For `register` only. */
   constructor(options: RegisterOptions) {
     const directory = options.directory ?? publishDirectory(process.env)
     removeStale(directory)
@@ -74,7 +74,7 @@ export class Registration {
     this.#sample()
   }
 
-  /** The file that agents read. */
+  /** Path of the file that agents read. */
   get path(): string {
     return this.#writer.path
   }
@@ -83,7 +83,7 @@ export class Registration {
     return this.#isClosed
   }
 
-  /** Stops measuring, and the metrics of this process go. Idempotent. */
+  /** Stops measuring and removes the metrics of this process. Idempotent. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -109,7 +109,7 @@ export class Registration {
     }
   }
 
-  /** An application must not suffer from being measured: what goes wrong is a warning, and each only once. */
+  /** Emits each error once as a warning: measuring must not disturb the application. */
   #report(error: unknown): void {
     const { message } = PcpError.from(error)
     if (this.#told.has(message)) return
@@ -118,8 +118,8 @@ export class Registration {
   }
 }
 
-/** Who is measured: threads have numbers of their own beside those of processes where the system tells them. */
-function selfOf({ name = nameOfScript() }: RegisterOptions): Self {
+/** Identifies the measured process or thread. Threads have the system's thread IDs where /proc provides them. */
+function selfOf({ name = nameOfScript() }: RegisterOptions): MeasuredThread {
   if (isMainThread) return { tid: process.pid, instance: `${process.pid} ${name}` }
   const tid = threadNumber() ?? process.pid + threadId
   return { tid, instance: `${tid} ${name} thread ${threadId} of ${process.pid}` }
@@ -130,7 +130,7 @@ function nameOfScript(): string {
   return script === undefined || script === '' ? 'node' : basename(script)
 }
 
-/** The system's number of this thread; undefined where there is no /proc. */
+/** The system's ID of this thread; undefined without /proc. */
 function threadNumber(): number | undefined {
   try {
     const tid = Number(basename(readlinkSync('/proc/thread-self')))
@@ -140,7 +140,7 @@ function threadNumber(): number | undefined {
   }
 }
 
-/** Workers of a cluster have numbers. Whatever was forked has a channel: only then is the module worth loading. */
+/** Labels include the number of a cluster worker. Only forked processes, which have a channel, can be workers; only for them is the module loaded. */
 function labelsOf({ labels }: RegisterOptions): MmvLabels {
   const worker =
     process.channel === undefined || !isMainThread

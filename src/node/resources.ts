@@ -1,13 +1,13 @@
 /** Handles and requests that keep the event loop going, by type: items 90 to 99, domain 4. */
-import type { NodeContext, Part } from './context.ts'
-import { Family } from './family.ts'
+import type { Measurement, NodeContext } from './context.ts'
+import { ProcessInstances } from './family.ts'
 
-/** Counting takes time with each handle: no more than this part of it is spent. */
+/** Counting takes time proportional to the number of handles: its largest share of the process's time. */
 const SHARE = 1 / 500
 
-/** How many there are of each type: sockets, timers, servers and so on. */
-export function openResources(context: NodeContext): Part {
-  const types = new Family(context.writer, context.self, {
+/** Counts active resources by type: sockets, timers, servers and so on. */
+export function openResources(context: NodeContext): Measurement {
+  const types = new ProcessInstances(context.writer, context.self, {
     serial: 4,
     help: 'Types of handles and requests, by process',
   })
@@ -15,7 +15,7 @@ export function openResources(context: NodeContext): Part {
     item: 90,
     type: 'u32',
     help: 'Handles and requests that keep the event loop going',
-    text: 'As process.getActiveResourcesInfo() tells; seldom where there are very many.',
+    text: 'From process.getActiveResourcesInfo(); read less often if there are very many.',
   })
   const known = new Set<string>()
   let notBefore = 0

@@ -1,19 +1,19 @@
-/** What a request is for, in few enough words to count by: `/users/:id`. */
+/** Reduces a request to a route with few distinct values: `/users/:id`. */
 import type { IncomingMessage } from 'node:http'
 
 const MOST_CHARACTERS = 120
 const MOST_SEGMENTS = 8
-/** Numbers, UUIDs, and long words that have digits: nobody calls a route so. */
+/** Numbers, UUIDs, and long words with digits, which are unlikely in routes. */
 const IDENTIFIER = /^(?:\d+|[0-9a-f]{8}-[0-9a-f-]{27}|(?=.*\d)[\w-]{16,})$/i
 
-/** What Express, Connect and Restify leave on a request. */
+/** Properties that Express, Connect and Restify set on a request. */
 interface Routed {
   readonly baseUrl?: unknown
   readonly originalUrl?: unknown
   readonly route?: { readonly path?: unknown }
 }
 
-/** The route that a framework found; otherwise the path, with `:id` for what looks like an identifier. */
+/** Returns the route found by a framework; otherwise the path with `:id` for segments that look like identifiers. */
 export function routeOf(request: IncomingMessage): string {
   const { baseUrl, originalUrl, route } = request as Routed
   if (typeof route?.path === 'string') return `${typeof baseUrl === 'string' ? baseUrl : ''}${route.path}`
@@ -21,8 +21,8 @@ export function routeOf(request: IncomingMessage): string {
 }
 
 /**
- * A path, or the target of a request, without what differs from one request to the next. Most segments have no digit: those are
- * passed over, and a path without identifiers is given back as it is.
+ * Returns a path, or a request's target, with identifiers replaced. Segments without digits, the majority, are skipped; a
+ * path without identifiers is returned unchanged.
  */
 export function routeOfPath(target: string): string {
   const path = withoutQuery(target)
@@ -58,7 +58,7 @@ function hasDigit(text: string, start: number, end: number): boolean {
   return false
 }
 
-/** A route as part of an instance's name: without blanks, which would end it, and not too long. */
+/** Formats a route as part of an instance name: without spaces, which would end the name's identifying part, and shortened. */
 export function asPart(route: string): string {
   return route.replace(/[\s\p{Cc}]/gu, '_').slice(0, MOST_CHARACTERS)
 }

@@ -1,16 +1,16 @@
-/** Threads that this one has started: items 150 to 159, domain 10. */
+/** Worker threads started by this thread: items 150 to 159, domain 10. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { EventLoopUtilization } from 'node:perf_hooks'
 import type { Worker } from 'node:worker_threads'
-import type { NodeContext, Part } from './context.ts'
-import { Family } from './family.ts'
-import { fileName } from './place.ts'
+import type { Measurement, NodeContext } from './context.ts'
+import { ProcessInstances } from './family.ts'
+import { fileName } from './files.ts'
 
 const CHANNEL = 'worker_threads'
 
-/** A thread that runs. */
+/** A running thread. */
 interface Running {
   readonly worker: Worker
   readonly thread: number
@@ -18,24 +18,27 @@ interface Running {
   last: EventLoopUtilization
 }
 
-/** How many there are and, seen from here, how busy: a thread that is measured itself tells more. */
-export function openWorkers(context: NodeContext): Part {
-  const active = context.gauge('workers.active', 150, 'Worker threads that run', { type: 'u32', initial: 0 })
-  const started = context.counter('workers.started', 151, 'Worker threads that were started')
+/** Counts threads and their utilisation as seen from here; a thread that registers itself reports more. */
+export function openWorkers(context: NodeContext): Measurement {
+  const active = context.gauge('workers.active', 150, 'Running worker threads', { type: 'u32', initial: 0 })
+  const started = context.counter('workers.started', 151, 'Started worker threads')
   const failed = context.counter(
     'workers.failed',
     152,
     'Worker threads that ended with an exit code or an error',
   )
-  const threads = new Family(context.writer, context.self, { serial: 10, help: 'Worker threads, by process' })
+  const threads = new ProcessInstances(context.writer, context.self, {
+    serial: 10,
+    help: 'Worker threads, by process',
+  })
   const busy = threads.instances.counter('node.worker.active', {
     item: 153,
-    help: 'Time in which the event loop of a worker thread worked',
+    help: 'Time the event loop of a worker thread was active',
     units: 'microsec',
   })
   const utilization = threads.instances.gauge('node.worker.utilization', {
     item: 154,
-    help: 'Share of time in which the event loop of a worker thread worked, of the last interval',
+    help: 'Share of time the event loop of a worker thread was active in the last interval',
   })
   const running = new Map<Worker, Running>()
   const onStart = (message: unknown): void => {
@@ -58,7 +61,7 @@ export function openWorkers(context: NodeContext): Part {
       removeFile(one)
     })
   }
-  // A thread that is terminated has no time to take its file away, and so have all when the process ends.
+  // Terminated threads, and all threads at the end of the process, cannot remove their files.
   const removeFile = ({ thread }: Running): void =>
     rmSync(join(dirname(context.writer.path), fileName(process.pid, thread)), { force: true })
   const onExit = (): void => {

@@ -1,4 +1,4 @@
-/** What a context over an archive can do besides: move in time, and look at records. pmSetMode(3), docs/pmapi.md */
+/** Archive-only operations of a context: moving in time, and reading records. pmSetMode(3), docs/reference/client-library.md */
 
 import type { ArchiveLabel } from '../archive/label.ts'
 import type { ColumnMetric } from '../archive/number-columns.ts'
@@ -10,84 +10,84 @@ import type { Profile } from '../model/profile.ts'
 import type { Instances } from '../model/source.ts'
 import type { FetchResult } from '../model/values.ts'
 
-/** Which records, or which moments, to iterate over. */
+/** A range of records or sample times to iterate over. */
 export interface ArchiveRange {
-  /** From here on; default: the archive's start, or its end when going backwards. */
+  /** Start, inclusive; default: the archive's start, or its end when going backwards. */
   readonly from?: Timestamp
-  /** Up to here, inclusive; default: the other end of the archive. */
+  /** End, inclusive; default: the other end of the archive. */
   readonly to?: Timestamp
-  /** Later ones first. */
+  /** Iterate from later to earlier. */
   readonly backward?: boolean
 }
 
-/** Which moments to interpolate at. */
+/** A range of sample times to interpolate at. */
 export interface SampleRange extends ArchiveRange {
-  /** Each result is good until the next one is asked for, which may use its memory again; default: for ever. */
-  readonly isPassing?: boolean
+  /** Reuse the memory of a result for the next one, so that each is valid only until then. Default false. */
+  readonly reusesMemory?: boolean
 }
 
 /**
- * The archive behind a context. Everything here answers at once, as archives are files; a damaged record throws
- * PM_ERR_LOGREC from whatever had to read it.
+ * The archive behind a context. All calls are synchronous, because archives are files; a damaged record throws
+ * PM_ERR_LOGREC from the call that reads it.
  */
 export interface ArchiveControl {
   /** The label of the first archive. @see pmGetArchiveLabel(3) */
   readonly label: ArchiveLabel
-  /** When the first archive starts. */
+  /** Start of the first archive. */
   readonly start: Timestamp
-  /** The last record's time; later when the archive grows. PM_ERR_LOGREC where it cannot be found. @see pmGetArchiveEnd(3) */
+  /** Returns the last record's time, which increases while the archive grows. PM_ERR_LOGREC if it cannot be found. @see pmGetArchiveEnd(3) */
   end(): Timestamp
   readonly mode: ArchiveMode
-  /** The moment questions about instances and labels are answered for: of the last record, or of the next interpolation. */
+  /** Time at which instances and labels are looked up: that of the last record, or of the next interpolation. */
   readonly origin: Timestamp
   /**
-   * Says how the next fetch finds its values. `when` is the new origin; without it the origin stays. `stepSec` is what an
-   * interpolating fetch adds to the origin, to the nanosecond; a negative one goes back. @see pmSetMode(3)
+   * Sets how the next fetch finds its values. `when` is the new origin; without it the origin is unchanged. `stepSec` is
+   * added to the origin by each interpolating fetch, to the nanosecond; negative steps go back. @see pmSetMode(3)
    */
   setMode(mode: ArchiveMode, when?: Timestamp, stepSec?: number): void
-  /** Moves the origin as a step of another length would: rates compare with the fetch before, which `setMode` makes them forget. */
+  /** Moves the origin like a longer or shorter step. Rates still compare with the previous fetch, unlike after `setMode`. */
   moveTo(when: Timestamp): void
   /**
-   * The next record as it is; a mark has no sets. With `ids`: the next one that has some of these metrics, with their sets
-   * alone, or the next mark. PM_ERR_EOL behind the last one, PM_ERR_MODE when interpolating.
+   * Returns the next record unchanged; a mark has no sets. With `ids`: the next record that has some of these metrics,
+   * reduced to their sets, or the next mark. PM_ERR_EOL after the last record, PM_ERR_MODE when interpolating.
    * @see pmFetchArchive(3)
    */
   fetchRecord(ids?: readonly Pmid[]): FetchResult
   /**
-   * What `Context.fetch` gives of recorded metrics in this mode, and moves on as it does. PM_ERR_EOL, PM_ERR_LOGREC.
+   * Fetches recorded metrics synchronously in the current mode, like `Context.fetch`. PM_ERR_EOL, PM_ERR_LOGREC.
    * @see pmFetch(3)
    */
   fetchNow(ids: readonly Pmid[], profile: Profile): FetchResult
-  /** Instances of a domain over the archive's whole life. PM_ERR_INDOM_LOG. @see pmGetInDomArchive(3) */
+  /** Returns all instances that a domain had during the archive's life. PM_ERR_INDOM_LOG. @see pmGetInDomArchive(3) */
   instances(indom: Indom): Instances
-  /** Instance of that name, or of that name up to its first blank, at any time. PM_ERR_INST_LOG. @see pmLookupInDomArchive(3) */
+  /** Returns the instance with this name, or with this first word of its name, at any time. PM_ERR_INST_LOG. @see pmLookupInDomArchive(3) */
   instanceId(indom: Indom, name: string): number
-  /** Name of an instance, the newest it had. PM_ERR_INST_LOG. @see pmNameInDomArchive(3) */
+  /** Returns the latest name of an instance. PM_ERR_INST_LOG. @see pmNameInDomArchive(3) */
   instanceName(indom: Indom, id: number): string
-  /** All records in a range, marks among them; the context's own position stays where it is. */
+  /** Iterates over all records in a range, including marks; does not move the context. */
   records(range?: ArchiveRange): IterableIterator<FetchResult>
   /**
-   * Values computed at every `stepSec` of a range; the context's own position stays where it is. Of recorded metrics: PM_ERR_PMID_LOG
-   * for a derived one, which `Context.sample`, `table` and `fetch` have values of.
+   * Iterates over values interpolated at every `stepSec` of a range; does not move the context. Recorded metrics only:
+   * PM_ERR_PMID_LOG for a derived metric, which `Context.sample`, `table` and `fetch` can compute.
    */
   samples(ids: readonly Pmid[], stepSec: number, range?: SampleRange): IterableIterator<FetchResult>
   /**
-   * What fetches of some recorded metrics of numbers would give from the context's position on, moment after moment, in columns of
-   * numbers: for reports of a whole archive. PM_ERR_EOL behind the last moment; before, PM_ERR_PMID_LOG and PM_ERR_TYPE as of `scan`,
-   * and PM_ERR_ARG for a metric that is there twice.
+   * Returns rows of numbers, one per fetch from the context's position on, in columns: for reports over a whole archive.
+   * Reading after the last row throws PM_ERR_EOL. Throws PM_ERR_PMID_LOG and PM_ERR_TYPE like `scan`, PM_ERR_ARG for a
+   * metric given twice.
    */
   rows(metrics: readonly ColumnMetric[], profile?: Profile): NumberRows
-  /** As `rows`, with all values of each metric, in the order of its value set. */
+  /** Like `rows`, but with all values of each metric, in the order of its value set. */
   valueRows(ids: readonly Pmid[], profile?: Profile): ValueRows
   /**
-   * All values of some recorded metrics as columns of times and numbers, in one pass over the records. PM_ERR_PMID_LOG for a metric
-   * that is not there, or derived; PM_ERR_TYPE for one whose values are no numbers.
+   * Returns all values of recorded metrics as columns of times and numbers, in one pass over the records.
+   * PM_ERR_PMID_LOG for a metric that is missing or derived; PM_ERR_TYPE for non-numeric values.
    */
   scan(ids: readonly Pmid[], options?: ScanOptions): ScanResult
 }
 
-/** The control, but a new position or mode also makes `delta` and `rate` begin anew. */
-export function forgetting(control: ArchiveControl, forget: () => void): ArchiveControl {
+/** Returns the control with a `setMode` that also calls `forget`, which restarts `delta` and `rate`. */
+export function withForget(control: ArchiveControl, forget: () => void): ArchiveControl {
   const setMode: ArchiveControl['setMode'] = (mode, when, stepSec) => {
     control.setMode(mode, when, stepSec)
     forget()
@@ -95,7 +95,7 @@ export function forgetting(control: ArchiveControl, forget: () => void): Archive
   return Object.create(control, { setMode: { value: setMode, enumerable: true } }) as ArchiveControl
 }
 
-/** Is it a derived metric, or one of those that name the fields of event records? No archive has values of them. */
+/** Returns whether a metric is derived or names a field of event records; archives have no values of either. */
 export function isNeverRecorded(id: Pmid): boolean {
   return domainOf(id) === DOMAIN_RESERVED
 }

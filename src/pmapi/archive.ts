@@ -1,4 +1,4 @@
-/** Contexts on archives. pmNewContext(3) PM_CONTEXT_ARCHIVE, docs/pmapi.md */
+/** Contexts on archives. pmNewContext(3) PM_CONTEXT_ARCHIVE, docs/reference/client-library.md */
 import { Archive } from '../archive/archive.ts'
 import { scan } from '../archive/scan.ts'
 import { ArchiveSource, type ArchiveSourceOptions } from '../archive/source.ts'
@@ -7,7 +7,7 @@ import type { Timestamp } from '../base/timestamp.ts'
 import { isDerivedPmid } from '../derive/definitions.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { type Indom, type Pmid, pmidStr } from '../model/ids.ts'
-import { layer } from '../model/layer.ts'
+import { overrideSource } from '../model/layer.ts'
 import { ALL_INSTANCES } from '../model/profile.ts'
 import type { FetchResult } from '../model/values.ts'
 import { withLocalNames } from '../pmns/local-names.ts'
@@ -22,41 +22,41 @@ import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { isEndOfArchive } from './samples.ts'
 import { settingsOf } from './settings.ts'
 
-/** How to open archives. */
+/** Options of `openArchive`. */
 export interface OpenArchiveOptions {
   /** Default: the environment of this process. PCP_COUNTER_WRAP, PCP_IGNORE_MARK_RECORDS, PCP_INTERP_EARLIER and PCP_DERIVED_CONFIG are read. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Take metric names from here instead of from the archive. */
+  /** Replaces the metric names of the archive. */
   readonly names?: Pmns
-  /** Where archives are; default: this machine's files. */
+  /** File access; default: this machine's files. */
   readonly files?: ArchiveFiles
-  /** Accept archives whose label has feature bits that are not known. */
+  /** Accept archives whose label has unknown feature bits. */
   readonly anyFeatures?: boolean
-  /** Chooses metrics and domains that are treated as if they had not been recorded; default none. */
-  readonly isLeftOut?: (id: Pmid | Indom) => boolean
-  /** Between two observations of a number that is no counter: the nearer one, or, as before PCP 6.3.2, the earlier one; default: the nearer one unless PCP_INTERP_EARLIER is set. */
+  /** Returns whether to treat a metric or domain as not recorded; default: never. */
+  readonly isExcluded?: (id: Pmid | Indom) => boolean
+  /** Interpolate discrete and instantaneous numbers with the nearer observation, else (as before PCP 6.3.2) with the earlier one. Default true unless PCP_INTERP_EARLIER is set. */
   readonly nearest?: boolean
-  /** Every damaged record is an error, as in PCP; by default one that a power cut tore ends its volume, and damage its archive of a list. */
+  /** Make every damaged record an error, as PCP does. By default a torn record ends its volume, and damage skips that archive of a list. */
   readonly stopsAtDamage?: boolean
-  /** Hears about archives of a list that are left out, and about records lost to damage. */
+  /** Called for archives of a list that are skipped and for records lost to damage. */
   readonly onWarning?: (warning: PcpError) => void
   /** Derived metrics; default: those of `registerDerived`, and of the files that PCP_DERIVED_CONFIG names. */
   readonly derived?: () => DerivedSetup
-  /** What `sample` keeps time by; tests give their own. */
+  /** Clock used by `sample`; replaced in tests. */
   readonly clock?: Clock
 }
 
-/** A context on archives: its `archive` is never undefined. */
+/** A context on archives; its `archive` is always defined. */
 export interface ArchiveContext extends Context {
   readonly archive: ArchiveControl
-  /** Another context on the same archives, at the same position in the same mode. @see Context.dup */
+  /** Returns another context on the same archives, at the same position in the same mode. @see Context.dup */
   dup(options?: CallOptions): Promise<ArchiveContext>
 }
 
 /**
- * Opens archives as a source of metrics: base names, names of any of their files, or directories of archives; several follow each other
- * in time. Close the context when done. ENOENT, PM_ERR_LOGFILE, PM_ERR_LABEL, PM_ERR_LOGREC, PM_ERR_NODATA, PM_ERR_LOGHOST,
- * PM_ERR_LOGOVERLAP...
+ * Opens archives as a context: base names, names of any of their files, or directories of archives; several follow each
+ * other in time. Close the context when done. ENOENT, PM_ERR_LOGFILE, PM_ERR_LABEL, PM_ERR_LOGREC, PM_ERR_NODATA,
+ * PM_ERR_LOGHOST, PM_ERR_LOGOVERLAP...
  *
  * @example
  * const day = await openArchive('/var/log/pcp/pmlogger/db1/20260101')
@@ -70,19 +70,19 @@ export async function openArchive(
   names: string | readonly string[],
   options: OpenArchiveOptions = {},
 ): Promise<ArchiveContext> {
-  const { files = archiveFiles(), anyFeatures, stopsAtDamage, onWarning, isLeftOut } = options
+  const { files = archiveFiles(), anyFeatures, stopsAtDamage, onWarning, isExcluded } = options
   const archive = Archive.open(names, files, {
     ...(anyFeatures === undefined ? {} : { anyFeatures }),
     ...(stopsAtDamage === undefined ? {} : { stopsAtDamage }),
     ...(onWarning === undefined ? {} : { onWarning }),
-    ...(isLeftOut === undefined ? {} : { isLeftOut }),
+    ...(isExcluded === undefined ? {} : { ignores: isExcluded }),
   })
-  const rules = sourceRules(options)
+  const rules = interpolationRules(options)
   return contextOn(new ArchiveSource(archive, rules), new Set(), options)
 }
 
-/** Returns the rules of interpolation that options and the environment ask for. EINVAL for a PCP_IGNORE_MARK_RECORDS that is no interval. */
-export function sourceRules({
+/** Returns the interpolation rules set by options and environment. EINVAL for an invalid interval in PCP_IGNORE_MARK_RECORDS. */
+export function interpolationRules({
   env = process.env,
   nearest,
 }: Pick<OpenArchiveOptions, 'env' | 'nearest'>): ArchiveSourceOptions {
@@ -94,7 +94,7 @@ export function sourceRules({
   }
 }
 
-/** Nothing stands for all marks. An interval that cannot be read is an error: to guess would change values. */
+/** Empty text means all marks. An invalid interval is an error, because guessing would change values. */
 function secondsIn(text: string): number {
   if (text === '') return 0
   try {
@@ -102,11 +102,11 @@ function secondsIn(text: string): number {
     return sec + nsec / 1e9
   } catch (error) {
     const why = PcpError.from(error).message
-    throw new PcpError('EINVAL', `PCP_IGNORE_MARK_RECORDS is no interval:\n${why}`, { cause: error })
+    throw new PcpError('EINVAL', `PCP_IGNORE_MARK_RECORDS is not an interval:\n${why}`, { cause: error })
   }
 }
 
-/** A context on a source that shares its archive with those of other contexts that are open: the last one closes it. */
+/** Creates a context on a source that shares its archive with other open contexts; the last to close closes the archive. */
 function contextOn(
   source: ArchiveSource,
   open: Set<ArchiveSource>,
@@ -118,7 +118,7 @@ function contextOn(
     if (open.delete(source) && open.size === 0) source.archive.close()
   }
   const named = names === undefined ? source : withLocalNames(source, recordedNames(names, source.archive))
-  return Context.over(layer(named, { close }), {
+  return Context.over(overrideSource(named, { close }), {
     hostname: source.archive.label.hostname,
     archive: controlOf(source),
     derived: options.derived ?? (() => derivedSetup(settingsOf(options.env))),
@@ -127,7 +127,7 @@ function contextOn(
   }) as ArchiveContext
 }
 
-/** The names of metrics that an archive has. @see pmTrimNameSpace(3) */
+/** Returns the names whose metrics an archive has. @see pmTrimNameSpace(3) */
 function recordedNames(names: Pmns, { metadata }: Archive): Pmns {
   const trimmed = new Pmns()
   names.walk('', (name, id) => {
@@ -173,7 +173,7 @@ function controlOf(source: ArchiveSource): ArchiveControl {
       const other = source.dup()
       const { from, isWithin } = boundsOf(range, archive.start, end)
       other.setMode('interpolate', from, range.backward === true ? -stepSec : stepSec)
-      return until(isWithin, () => other.fetchNow(ids, ALL_INSTANCES, range.isPassing === true))
+      return until(isWithin, () => other.fetchNow(ids, ALL_INSTANCES, range.reusesMemory === true))
     },
     rows: (metrics, profile) => {
       insistOnRecorded(metrics.map(({ desc }) => desc.pmid))
@@ -190,17 +190,17 @@ function controlOf(source: ArchiveSource): ArchiveControl {
   }
 }
 
-/** Derived metrics are a layer above the archive, which only questions to the context pass. */
+/** Derived metrics are computed above the archive, for calls of the context only. */
 function insistOnRecorded(ids: readonly Pmid[]): void {
   const derived = ids.find(isDerivedPmid)
   if (derived !== undefined)
     throw new PcpError(
       'PM_ERR_PMID_LOG',
-      `Metric ${pmidStr(derived)} is derived, not recorded: read it with sample, table or fetch of the context`,
+      `Metric ${pmidStr(derived)} is derived, not recorded: use sample, table or fetch of the context`,
     )
 }
 
-/** Where a range starts, and whether a moment is before its other end. */
+/** Returns where a range starts, and a function that tests whether a time is before its other end. */
 function boundsOf(
   { from, to, backward = false }: ArchiveRange,
   start: Timestamp,
@@ -213,7 +213,7 @@ function boundsOf(
   }
 }
 
-/** Results while they are within a range, up to the end of the archive. */
+/** Yields results within a range, up to the end of the archive. */
 function* until(
   isWithin: (time: Timestamp) => boolean,
   fetch: () => FetchResult,

@@ -1,12 +1,12 @@
-/** The time that sampling goes by: a clock that never jumps, and waiting on it. */
-import { after } from '../base/after.ts'
+/** Clock used for sampling. */
+import { setLongTimeout } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 
-/** What sampling needs of time. */
+/** A monotonic clock and waiting. */
 export interface Clock {
-  /** Milliseconds since some moment, never set back. */
+  /** Returns milliseconds since an arbitrary start; never set back. */
   now(): number
   /** Waits; rejects with ECANCELED when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<void>
@@ -22,9 +22,9 @@ function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       cancel()
-      reject(new PcpError('ECANCELED', 'Sampling was given up', { cause: signal?.reason }))
+      reject(new PcpError('ECANCELED', 'Sampling was canceled', { cause: signal?.reason }))
     }
-    const cancel = after(ms, () => {
+    const cancel = setLongTimeout(ms, () => {
       unwatch()
       resolve()
     })

@@ -1,4 +1,4 @@
-/** Contexts on collectors. pmNewContext(3), docs/pmapi.md */
+/** Contexts on collectors. pmNewContext(3), docs/reference/client-library.md */
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { HostSource } from '../net/host-source.ts'
@@ -11,49 +11,50 @@ import { Context } from './context.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { settingsOf } from './settings.ts'
 
-/** How a context reconnects by itself. */
+/** Options for automatic reconnecting. */
 export interface ReconnectOptions {
   /**
-   * Seconds to wait after the loss, after the first failed attempt, after the second...; the last one repeats, and chance adds
-   * up to half. Default: PMCD_RECONNECT_TIMEOUT, or 1, 2, 5, 10, 20, 40, 80.
+   * Seconds to wait after the loss and after each failed attempt; the last delay repeats, and up to half is added at
+   * random. Default: PMCD_RECONNECT_TIMEOUT, or 1, 2, 5, 10, 20, 40, 80.
    */
   readonly delays?: readonly number[]
 }
 
-/** How to connect. */
+/** Options of `connect`. */
 export interface ConnectOptions {
   /**
-   * Default: the environment of this process. It gives PMCD_PORT, PMCD_CONNECT_TIMEOUT..., and overrides pcp.conf, which
-   * PCP_CONF names.
+   * Environment; default: that of this process. Provides PMCD_PORT, PMCD_CONNECT_TIMEOUT..., and overrides pcp.conf
+   * (PCP_CONF).
    */
   readonly env?: Env
-  /** Gives up connecting. */
+  /** Cancels connecting. */
   readonly signal?: AbortSignal
-  /** Container to look into. */
+  /** Container whose values to report. */
   readonly container?: string
-  /** Take metric names from here instead of from the collector. */
+  /** Replaces the metric names of the collector. */
   readonly names?: Pmns
   /** Derived metrics; default: those of `registerDerived`, and of the files that PCP_DERIVED_CONFIG names. */
   readonly derived?: () => DerivedSetup
-  /** What `sample` and reconnecting keep time by; tests give their own. */
+  /** Clock used by `sample` and reconnecting; replaced in tests. */
   readonly clock?: Clock
   /**
-   * Reconnect when the collector is lost, until the context is closed. Questions fail with the reason meanwhile; `sample` and
-   * `table` give a row whose `away` has it, then rows again. Default: only `reconnect()` connects again.
+   * Reconnect automatically after losing the collector, until the context is closed. Calls fail with the reason meanwhile;
+   * `sample` and `table` yield one row with that reason in `away`, then continue. Default: only `reconnect()` reconnects.
    */
   readonly reconnect?: boolean | ReconnectOptions
-  /** Requests without a reply that there may be: another one fails with EAGAIN. Default 65,536. */
+  /** Limit on requests without a reply; further requests fail with EAGAIN. Default 65,536. */
   readonly maxRequests?: number
   /**
-   * Limits of each reply: bytes of a PDU (default 64 MiB), items (values, names, instances...; 1,000,000) and bytes of a text (1 MiB). A request whose
-   * reply has more fails with PM_ERR_TOOBIG, a longer PDU ends the connection. PCP_REPLY_MB and PCP_REPLY_ITEMS set them for a process.
+   * Limits of each reply: bytes of a PDU (default 64 MiB), items (values, names, instances...; 1,000,000) and bytes of a
+   * text (1 MiB). A request whose reply exceeds them fails with PM_ERR_TOOBIG; a PDU that is too long ends the connection.
+   * PCP_REPLY_MB and PCP_REPLY_ITEMS set them for a process.
    */
   readonly replyLimits?: Partial<ReplyLimits>
 }
 
 /**
- * Connects to a collector: `host`, `host:port`, `unix:/path`, or `local:`, the default, for the one on this host. Close the
- * context when done. Throws PcpError: ECONNREFUSED, ETIMEDOUT, PM_ERR_PERMISSION, PM_ERR_CONNLIMIT...
+ * Connects to a collector: `host`, `host:port`, `unix:/path`, or `local:`, the default, for the one on this host, which is
+ * found as docs/decisions/discovery.md describes. Close the context when done. Throws PcpError: ECONNREFUSED, ETIMEDOUT, PM_ERR_PERMISSION, PM_ERR_CONNLIMIT...
  *
  * @example
  * const pcp = await connect('db1.example.com')
@@ -79,9 +80,11 @@ export async function connect(
     throw new PcpError('PM_ERR_ARG', `maxRequests must be at least 1: ${maxRequests}`)
   const env = container === undefined ? given : { ...given, PCP_CONTAINER: container }
   const spec = typeof host === 'string' ? parseHostSpec(host, env) : host
+  let runDir: string | undefined
   const dial = (giveUp?: AbortSignal): Promise<HostSource> =>
     HostSource.connect(spec, {
       env,
+      runDir,
       ...(giveUp === undefined ? {} : { signal: giveUp }),
       ...(maxRequests === undefined ? {} : { maxRequests }),
       ...(replyLimits === undefined ? {} : { replyLimits }),
@@ -89,6 +92,7 @@ export async function connect(
   const named = (source: MetricSource): MetricSource =>
     names === undefined ? source : withLocalNames(source, names)
   const source = await dial(signal)
+  runDir = source.runDir
   return Context.over(named(source), {
     hostname: spec.scheme === 'unix' || spec.scheme === 'local' ? 'localhost' : (spec.hosts[0]?.name ?? ''),
     counters: source.counters,
@@ -101,7 +105,7 @@ export async function connect(
   })
 }
 
-/** Seconds in PMCD_RECONNECT_TIMEOUT; what cannot be read is ignored. */
+/** Returns the seconds in PMCD_RECONNECT_TIMEOUT; invalid text is ignored. */
 function variableDelays(env: Env): readonly number[] {
   const steps = (env['PMCD_RECONNECT_TIMEOUT'] ?? '').split(',').map(Number)
   return steps.filter((step) => step > 0 && Number.isFinite(step))

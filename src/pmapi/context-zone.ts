@@ -3,15 +3,15 @@ import { PcpError } from '../model/errors.ts'
 import type { CallOptions, Context } from './context.ts'
 
 /**
- * Name of the zone of the source's host, as `newZone` takes it: of an archive's label, else as the collector tells it; by name
- * (`:Australia/Melbourne`) where it knows one, else as a rule. PM_ERR_VALUE when the source does not tell.
+ * Returns the time zone of the source's host in the form that `newZone` takes: from an archive's label, else from the
+ * collector, by name (`:Australia/Melbourne`) if it knows one, else as a rule. PM_ERR_VALUE if the source has no time zone.
  * @see pmNewContextZone(3)
  */
 export async function contextZoneName(context: Context, options?: CallOptions): Promise<string> {
   const label = context.archive?.label
   const told = label === undefined ? await toldZones(context, options) : [label.zoneinfo, label.timezone]
   const zone = told.find((name) => typeof name === 'string' && name !== '')
-  if (zone === undefined) throw new PcpError('PM_ERR_VALUE', 'The source does not tell its timezone')
+  if (zone === undefined) throw new PcpError('PM_ERR_VALUE', 'The source does not report its timezone')
   return String(zone)
 }
 

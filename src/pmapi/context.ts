@@ -1,4 +1,4 @@
-/** A context: one metric source seen by one client, with its instance profile. pmNewContext(3), docs/pmapi.md */
+/** A context: one client's view of a metric source, with its instance profile. pmNewContext(3), docs/reference/client-library.md */
 import type { MetricSource, SourceEvent } from '../model/source.ts'
 import type { PduCounters } from '../net/counters.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
@@ -11,19 +11,19 @@ import { type Columns, sampleTable, type TableOptions, type TableRow } from './t
 
 export type { CallOptions, TextOptions } from './context-calls.ts'
 
-/** How a context sees its source. */
+/** Options of `Context.over`. */
 export interface ContextOptions extends CallsOptions, LifecycleOptions {
-  /** What `sample` and reconnecting keep time by; tests give their own. */
+  /** Clock used by `sample` and reconnecting; replaced in tests. */
   readonly clock?: Clock
-  /** PDUs exchanged with the source, where it is at the other end of a connection. */
+  /** PDUs exchanged with the source if it is remote. */
   readonly counters?: PduCounters
-  /** Makes another context on the same source at the same place. */
+  /** Creates another context on the same source at the same position. */
   readonly dup?: () => Context
 }
 
 /**
- * A metric source as one client sees it. Calls may be made while others are being answered. Errors about one item
- * are returned in its place by the plural calls; the singular ones throw them.
+ * A metric source as one client sees it. Calls may overlap. Calls for several items return errors as outcomes of the
+ * items concerned; calls for one item throw them.
  */
 export class Context extends ContextCalls {
   readonly #lifecycle: Lifecycle
@@ -39,7 +39,7 @@ export class Context extends ContextCalls {
     this.#clock = clock
   }
 
-  /** A context on any source: a connection, agents in this process, a fake in a test. `close` closes the source. */
+  /** Creates a context on any source: a connection, local agents, a test double. `close` closes the source. */
   static over(source: MetricSource, options: ContextOptions = {}): Context {
     try {
       return new Context(new SharedSource(source), options)
@@ -49,14 +49,14 @@ export class Context extends ContextCalls {
     }
   }
 
-  /** PDUs exchanged with the source so far; undefined when it is in this process. */
+  /** PDUs exchanged with the source so far; undefined for a source in this process. */
   get counters(): PduCounters | undefined {
     return this.#options.counters
   }
 
   /**
-   * Rows of values at an interval that does not drift. A name with others below it stands for all of them. Ends after
-   * `count` rows or when the loop is left. PM_ERR_NAME for an unknown metric, ECANCELED when the signal is aborted.
+   * Yields rows of values at an interval that does not drift. A name of a non-leaf node includes all metrics below it.
+   * Ends after `count` rows or when the loop is left. PM_ERR_NAME for an unknown metric, ECANCELED on abort.
    *
    * @example
    * for await (const row of pcp.sample(['kernel.all.load', 'disk.dev.read'], { every: '5s', rates: true })) {
@@ -69,9 +69,9 @@ export class Context extends ContextCalls {
   }
 
   /**
-   * Typed rows at an interval that does not drift, or through an archive: each column says which metric, which instances, in
-   * which units. Counters are change a second, discrete values hold until there is another one. Errors as for `sample`;
-   * PM_ERR_INDOM, PM_ERR_INST for instances that do not fit, PM_ERR_CONV for units that do not.
+   * Yields typed rows at an interval that does not drift, or through an archive. Each column specifies metric, instances
+   * and units. Counters become rates per second; discrete values hold until the next one. Errors as for `sample`;
+   * PM_ERR_INDOM and PM_ERR_INST for instances that do not fit, PM_ERR_CONV for units that do not.
    *
    * @example
    * const columns = {
@@ -86,34 +86,34 @@ export class Context extends ContextCalls {
     return sampleTable(this, columns, options, this.#clock)
   }
 
-  /** The values of metrics now, named. A name with others below it stands for all of them. PM_ERR_NAME. */
+  /** Returns the current values of metrics by name. A name of a non-leaf node includes all metrics below it. PM_ERR_NAME. */
   async values<N extends string>(names: readonly N[], options: ValuesOptions = {}): Promise<Row<N>> {
     return valuesOnce(this, names, options)
   }
 
-  /** Subscribes to changed names and agents, and to a source lost and back, until the context is closed. Returns how to stop. */
+  /** Subscribes to changes of names and agents and to loss and return of the source, until the context is closed. Returns the function to unsubscribe. */
   subscribe(listener: (event: SourceEvent) => void): () => void {
     return this.#lifecycle.subscribe(listener)
   }
 
   /**
-   * Opens the source afresh; profile and derived metrics are kept. Callers at the same time share one attempt. After a failed
-   * attempt the next ones fail at once, with ETIMEDOUT, until some time has passed: longer after every failure. ECANCELED by
-   * the signal, PM_ERR_NOCONTEXT when the context is closed. @see pmReconnectContext(3)
+   * Reopens the source, keeping profile and derived metrics. Concurrent callers share one attempt. After a failed attempt,
+   * calls fail immediately with ETIMEDOUT for a while, longer after each failure. ECANCELED on abort, PM_ERR_NOCONTEXT
+   * after `close`. @see pmReconnectContext(3)
    */
   async reconnect(options?: CallOptions): Promise<void> {
     return this.#lifecycle.reconnect(options?.signal)
   }
 
   /**
-   * Another context on the same source, with the same profile and, over archives, at the same position in the same mode. A
-   * context on a collector opens a connection of its own; others share the source, which the last of them to be closed closes.
-   * Derived metrics of one context alone stay with it. @see pmDupContext(3)
+   * Returns another context on the same source, with the same profile and, for archives, at the same position in the same
+   * mode. On a collector it opens a new connection; other sources are shared and closed by the last context. Derived
+   * metrics of `addDerived` are not copied. @see pmDupContext(3)
    */
   async dup(options?: CallOptions): Promise<Context> {
-    this.#lifecycle.insistOnNotClosed()
+    this.#lifecycle.assertNotClosed()
     const { dup, reopen } = this.#options
-    // The PDUs counted are those of this context's connection.
+    // Counters belong to this context's connection.
     const { counters: _, ...rest } = this.#options
     let other = dup?.()
     other ??= reopen === undefined ? undefined : Context.over(await reopen(options?.signal), rest)
@@ -123,7 +123,7 @@ export class Context extends ContextCalls {
   }
 
   /**
-   * Releases the source, and gives up a `reconnect` under way: later questions fail with PM_ERR_NOCONTEXT. Idempotent.
+   * Releases the source and cancels a pending `reconnect`; later calls fail with PM_ERR_NOCONTEXT. Idempotent.
    * @see pmDestroyContext(3)
    */
   async close(): Promise<void> {

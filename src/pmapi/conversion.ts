@@ -1,4 +1,4 @@
-/** Values as somebody wants them: as a rate, in other units, of another type. pmExtendFetchGroup_item(3), docs/pmapi.md */
+/** Conversion of values to rates, other units and other types. pmExtendFetchGroup_item(3), docs/reference/client-library.md */
 import { formatE } from '../base/printf.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
@@ -10,35 +10,35 @@ import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_STRING, typeStr 
 import { unpackUnits } from '../model/units.ts'
 import type { Value } from '../model/values.ts'
 
-/** How a metric's values are wanted. */
+/** How to convert a metric's values. */
 export interface ConversionOptions {
   /**
-   * `'instant'`: as they are. `'rate'`: as change a second. Units such as `'Kbyte/min'`: in these, as a rate where their time
-   * dimension is one less than the metric's. Default: counters as change a second, others as they are.
+   * `'instant'`: unchanged. `'rate'`: change per second. Units such as `'Kbyte/min'`: converted to these, as a rate if
+   * their time dimension is one less than the metric's. Default: counters as change per second, others unchanged.
    */
   readonly scale?: string | undefined
   /** PM_TYPE_* that values are converted to. Default: DOUBLE for rates and scaled values, else the metric's own type. */
   readonly type?: number | undefined
   /**
-   * Rates of times that no units are given for are seconds a second, a utilisation. Otherwise such a rate is in the metric's
-   * own scale, milliseconds a second say, as in PCP's fetch groups.
+   * Without given units, convert rates of times to seconds per second (utilisation). Otherwise such rates keep the metric's
+   * scale, e.g. milliseconds per second, as in PCP's fetch groups.
    */
   readonly isUtilisation?: boolean
 }
 
-/** How the values of one metric are converted. */
+/** Planned conversion of one metric's values. */
 export interface Conversion {
   readonly desc: MetricDesc
   readonly type: number
   readonly isRate: boolean
-  /** Values, or rates, need no conversion. */
+  /** Values or rates need no further conversion. */
   readonly isPlain: boolean
-  /** The units word of the results, before `scaling.multiplier`. */
+  /** Units of the results (`pmUnits` word), before `scaling.multiplier`. */
   readonly units: number
   readonly scaling: Scaling | undefined
 }
 
-/** Into other units, after a factor that makes a rate's time seconds. */
+/** Conversion of units, after a factor that converts a rate's time unit to seconds. */
 interface Scaling {
   readonly factor: number
   readonly from: number
@@ -47,8 +47,8 @@ interface Scaling {
 }
 
 /**
- * Plans how to give a metric's values. PM_ERR_TYPE for types that are neither numbers nor text, PM_ERR_CONV for units that do
- * not fit the metric's or are none.
+ * Plans the conversion of a metric's values. PM_ERR_TYPE for types that are neither numbers nor text, PM_ERR_CONV for
+ * invalid or incompatible units.
  */
 export function planConversion(
   desc: MetricDesc,
@@ -67,14 +67,14 @@ export function planConversion(
   const { units, multiplier } = parseUnits(scale)
   const isRate = !sameDimensions(desc.units, units)
   if (isRate && !sameDimensions(rate.units, units))
-    throw noConversion(`"${scale}" are no units of such a metric`)
+    throw noConversion(`"${scale}" are not units of such a metric`)
   const from = isRate ? rate.units : desc.units
-  convScale(PM_TYPE_DOUBLE, 1, from, units) // throws where it is not possible
+  convScale(PM_TYPE_DOUBLE, 1, from, units) // throws if not possible
   const scaling = { factor: isRate ? rate.factor : 1, from, to: units, multiplier }
   return { desc, type: type ?? PM_TYPE_DOUBLE, isRate, isPlain: false, units, scaling }
 }
 
-/** Plans to give values as they are, whatever their type. */
+/** Plans to return values unchanged, whatever their type. */
 export function unconverted(desc: MetricDesc, type: number = desc.type): Conversion {
   return {
     desc,
@@ -86,7 +86,7 @@ export function unconverted(desc: MetricDesc, type: number = desc.type): Convers
   }
 }
 
-/** Plans to give change a second. */
+/** Plans to return changes per second. */
 export function asRate(desc: MetricDesc, isUtilisation: boolean, type: number = PM_TYPE_DOUBLE): Conversion {
   const { units, factor } = rateUnits(desc.units)
   const scaling = isUtilisation ? { factor, from: units, to: units, multiplier: 1 } : undefined
@@ -95,13 +95,13 @@ export function asRate(desc: MetricDesc, isUtilisation: boolean, type: number = 
 }
 
 /**
- * Converts a value as planned: one of the metric, or where rates are planned its change a second. PM_ERR_TYPE for text that is
- * no number, PM_ERR_TRUNC and PM_ERR_SIGN where the value does not fit.
+ * Converts a value as planned; with planned rates the value is the change per second. PM_ERR_TYPE for text that is not a
+ * number, PM_ERR_TRUNC and PM_ERR_SIGN if the value does not fit.
  */
 export function applyConversion({ desc, type, isRate, isPlain, scaling }: Conversion, value: Value): Value {
   if (isPlain) return value
   if (typeof value === 'string') return type === PM_TYPE_STRING ? value : parseNumber(value, type)
-  if (typeof value === 'object') throw noConversion('bytes are no value')
+  if (typeof value === 'object') throw noConversion('bytes cannot be converted')
   if (scaling === undefined) return asType(value, isRate ? PM_TYPE_DOUBLE : desc.type, type)
   const { factor, from, to, multiplier } = scaling
   const inSeconds = Number(value) * factor
@@ -115,13 +115,13 @@ function asType(value: number | bigint, from: number, to: number): Value {
   return from === PM_TYPE_DOUBLE ? formatE(Number(value), 17) : String(value)
 }
 
-/** Text as a number, as strtol(3) and strtod(3) read it to its end; no text at all is zero. */
+/** Parses a whole text like strtol(3) and strtod(3); empty text is zero. */
 function parseNumber(text: string, type: number): Value {
   const trimmed = text.trimStart()
   const isReal = type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE
   if (trimmed === '') return 0
   const pattern = isReal ? /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i : /^[+-]?\d+$/
-  if (!pattern.test(trimmed)) throw new PcpError('PM_ERR_TYPE', `"${text}" is no number`)
+  if (!pattern.test(trimmed)) throw new PcpError('PM_ERR_TYPE', `"${text}" is not a number`)
   return isReal
     ? convertValue(Number(trimmed), PM_TYPE_DOUBLE, type)
     : fitInteger(BigInt(trimmed.replace(/^\+/, '')), type)

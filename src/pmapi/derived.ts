@@ -1,4 +1,4 @@
-/** Derived metrics of the whole process: every context that is opened from then on has them. pmRegisterDerived(3), docs/derived.md */
+/** Derived metrics of the process, shared by every context opened later. pmRegisterDerived(3), docs/reference/derived-metrics.md */
 import { printable } from '../base/printable.ts'
 import { loadDerived } from '../derive/config.ts'
 import { getControl, setControl, setControls } from '../derive/controls.ts'
@@ -19,15 +19,15 @@ import { defaultDerivedList, readDerivedFiles, readEquivalences } from '../sys/d
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** What a context needs to have derived metrics. */
+/** A context's derived metrics. */
 export interface DerivedSetup {
-  /** The global definitions that hold for the context; asked for when they are first needed. */
+  /** Returns the global definitions for the context; called when they are first needed. */
   readonly list: () => readonly DerivedDefinition[]
-  /** Limits, and what becomes of metrics that cannot be bound. */
+  /** Limits and the handling of metrics that cannot be bound. */
   readonly controls?: DerivedControls
-  /** Are these instance domains declared to be the same? */
+  /** Returns whether two instance domains are declared to be the same. */
   readonly sameIndom?: SameIndom
-  /** Gets what is wrong with definitions, in whole lines. */
+  /** Receives problems of definitions as whole lines. */
   readonly report?: (text: string) => void
 }
 
@@ -39,10 +39,10 @@ export class DerivedMetrics {
   #locked: ReadonlySet<string> | undefined
   /** Definitions of configuration files, by file: contexts of one process may have different lists of files. */
   readonly #fromFiles = new Map<string, readonly DerivedDefinition[]>()
-  /** The same by list: files are read once. */
+  /** The same by list of files, so that each list is read once. */
   readonly #fromLists = new Map<string, readonly DerivedDefinition[]>()
 
-  /** PCP_DERIVED_CONTROL in `variables` sets controls that nobody else may change then. */
+  /** PCP_DERIVED_CONTROL in `variables` sets controls, which are then read-only. */
   constructor(variables: Variables = {}) {
     this.#variables = variables
   }
@@ -76,7 +76,7 @@ export class DerivedMetrics {
     this.#global.setText(name, level, text)
   }
 
-  /** Adds what a configuration text defines; returns how many metrics. */
+  /** Defines the metrics of a configuration text; returns their number. */
   load(
     text: string,
     options: { readonly file?: string; readonly report?: (text: string) => void } = {},
@@ -102,8 +102,8 @@ export class DerivedMetrics {
   }
 
   /**
-   * What a context opened now has: what is registered so far, and what the files that `variables` name define. They are read
-   * once, when a context first needs them: a name that its source does not know, a walk through the name space.
+   * Returns the derived metrics of a context opened now: those registered so far and those of the files named in
+   * `variables`. The files are read once, when a context first looks up an unknown name or walks the name space.
    */
   setup(variables: Variables = {}, report: (text: string) => void = toStderr): DerivedSetup {
     const ofFiles = new Set([...this.#fromFiles.values()].flat())
@@ -122,7 +122,7 @@ export class DerivedMetrics {
   #readFiles(list: string, report: (text: string) => void): readonly DerivedDefinition[] {
     const known = this.#fromLists.get(list)
     if (known !== undefined) return known
-    this.#fromLists.set(list, []) // for a definition that asks for the list while it is read
+    this.#fromLists.set(list, []) // for a definition that needs the list while it is being read
     const all = readDerivedFiles(list).flatMap(({ path, text }) => {
       let defined = this.#fromFiles.get(path)
       if (defined === undefined) {
@@ -141,15 +141,15 @@ export class DerivedMetrics {
 /** Derived metrics of this process. */
 const PROCESS: DerivedMetrics = new DerivedMetrics(process.env)
 
-/** What a context opened now has of this process's derived metrics; see `DerivedMetrics.setup`. */
+/** Returns this process's derived metrics for a context opened now; see `DerivedMetrics.setup`. */
 export function derivedSetup(variables?: Variables, report?: (text: string) => void): DerivedSetup {
   return PROCESS.setup(variables, report)
 }
 
 /**
- * Defines a derived metric for every context that is opened or reconnected from now on. PM_ERR_BADDERIVE with a message of
- * several lines that points at what is wrong with the expression, PM_ERR_NAME for what can be no name. Whether the expression
- * has a meaning depends on the source: a metric without one has PM_ERR_BADDERIVE for a descriptor.
+ * Defines a derived metric for every context opened or reconnected from now on. PM_ERR_BADDERIVE with a message of
+ * several lines that points at the error in the expression, PM_ERR_NAME for an invalid name. Whether the expression is
+ * valid depends on the source; if it is not, looking up the metric's descriptor fails with PM_ERR_BADDERIVE.
  *
  * @example
  * registerDerived('disk.busy', 'topk(3, rate(disk.dev.total))')
@@ -160,31 +160,31 @@ export function registerDerived(name: string, expression: string): Pmid {
   return PROCESS.register(name, expression)
 }
 
-/** Forgets a derived metric of `registerDerived`, also in open contexts. PM_ERR_NAME. @see pmUnregisterDerived(3) */
+/** Removes a derived metric of `registerDerived`, also from open contexts. PM_ERR_NAME. @see pmUnregisterDerived(3) */
 export function unregisterDerived(name: string): void {
   PROCESS.unregister(name)
 }
 
-/** Gives a derived metric of `registerDerived` a help text. PM_ERR_NAME, PM_ERR_TEXT when it has one. @see pmAddDerivedText(3) */
+/** Sets the help text of a derived metric of `registerDerived`. PM_ERR_NAME, or PM_ERR_TEXT if it has one. @see pmAddDerivedText(3) */
 export function addDerivedText(name: string, level: DerivedText, text: string): void {
   PROCESS.addText(name, level, text)
 }
 
 /**
- * Defines what configuration files say: a list of files and directories by colon. Returns how many metrics; what is wrong
- * goes to `report`, by default the standard error. ENOENT... of the first that cannot be read: what those before it say is
- * defined, the rest is not looked at. @see pmLoadDerivedConfig(3)
+ * Loads definitions from a colon-separated list of files and directories and returns their number. Problems go to
+ * `report`, by default standard error. Throws ENOENT etc. at the first unreadable file, keeping the definitions of the
+ * files before it. @see pmLoadDerivedConfig(3)
  */
 export function loadDerivedConfig(list: string, report?: (text: string) => void): number {
   return PROCESS.loadFiles(list, report)
 }
 
-/** Sets a control such as `global_limit`. PM_ERR_ARG, PM_ERR_AGAIN when the environment sets it. @see pmSetDerivedControl(3) */
+/** Sets a control such as `global_limit`. PM_ERR_ARG, or PM_ERR_AGAIN if the environment sets it. @see pmSetDerivedControl(3) */
 export function setDerivedControl(name: string, value: number): void {
   PROCESS.setControl(name, value)
 }
 
-/** The value of a control. PM_ERR_ARG. @see pmGetDerivedControl(3) */
+/** Returns the value of a control. PM_ERR_ARG. @see pmGetDerivedControl(3) */
 export function getDerivedControl(name: string): number {
   return getControl(PROCESS.controls, name)
 }

@@ -1,4 +1,4 @@
-/** Fetch groups: what is wanted is said once, each fetch fills it in. pmFetchGroup(3), docs/pmapi.md */
+/** Fetch groups: items are defined once and updated by each fetch. pmFetchGroup(3), docs/reference/client-library.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
@@ -14,47 +14,47 @@ import {
   type FetchIndom,
   type FetchItem,
   FetchRequest,
+  type GroupMember,
   IndomItem,
   Item,
-  type Member,
 } from './fetch-item.ts'
-import { findInstance, freshNames, type InstanceNames } from './instances.ts'
+import { emptyNameCache, findInstance, type InstanceNames } from './instances.ts'
 
-/** How one value is wanted. */
+/** Options of one value. */
 export interface ItemOptions extends ConversionOptions {
-  /** Which instance, by full name or by name up to its first blank: exactly for a metric that has an instance domain. */
+  /** Instance, by full name or first word; required for metrics with an instance domain and invalid for others. */
   readonly instance?: string
 }
 
-/** How the values of all instances are wanted. */
+/** Options of the values of all instances. */
 export interface IndomOptions extends ConversionOptions {
-  /** With more instances than this there are no values, and the error is PM_ERR_TOOBIG. Default: no limit. */
+  /** Limit on instances; beyond it there are no values and the error is PM_ERR_TOOBIG. Default: no limit. */
   readonly max?: number
 }
 
-/** How one field of event records is wanted. Rates are refused. */
+/** Options of one field of event records. Rates are refused. */
 export interface EventsOptions extends ConversionOptions {
-  /** Which instance of the event metric. */
+  /** Instance of the event metric. */
   readonly instance?: string
-  /** The metric that names the field. */
+  /** Metric that identifies the field. */
   readonly field: string
-  /** Which instance of the field. */
+  /** Instance of the field's metric. */
   readonly fieldInstance?: string
-  /** With more records than this there are no values, and the error is PM_ERR_TOOBIG. Default: no limit. */
+  /** Limit on records; beyond it there are no values and the error is PM_ERR_TOOBIG. Default: no limit. */
   readonly max?: number
 }
 
-/** How a group reads. */
+/** Options of a fetch group. */
 export interface FetchGroupOptions {
-  /** PCP_COUNTER_WRAP: an integer that decreased has gone round once. */
+  /** PCP_COUNTER_WRAP: treat a decreased integer counter as wrapped once. */
   readonly counterWrap?: boolean
-  /** PCP_DISCRETE_ONCE: a discrete value counts only for the fetch that brought it. */
+  /** PCP_DISCRETE_ONCE: return a discrete value only from the fetch that obtained it. */
   readonly discreteOnce?: boolean
 }
 
 /**
- * Items, and the context that they are fetched from. Say what is wanted with `item`, `indom` and `events`, then `fetch` again
- * and again.
+ * A set of items and the context that they are fetched from. Add items with `item`, `indom` and `events`, then call
+ * `fetch` repeatedly.
  *
  * @example
  * const group = FetchGroup.over(await connect())
@@ -70,39 +70,39 @@ export class FetchGroup {
   readonly #context: Context
   readonly #options: FetchGroupOptions
   readonly #names: InstanceNames
-  #members: Member[] = []
+  #members: GroupMember[] = []
   #request: FetchRequest | undefined
   #profile: Profile = ALL_INSTANCES
   #before: FetchResult | undefined
-  /** The opening of the source that the fetch before is from. */
+  /** `openings` of the context at the previous fetch. */
   #opening: number
   #timestamp: Timestamp | undefined
 
   private constructor(context: Context, options: FetchGroupOptions) {
     this.#context = context
-    this.#names = freshNames(context)
+    this.#names = emptyNameCache(context)
     this.#options = options
     this.#opening = context.openings
   }
 
-  /** A group over a context that it takes over: its profile becomes the group's, and `close` closes it. */
+  /** Creates a group over a context and takes ownership: the group sets its profile, and `close` closes it. */
   static over(context: Context, options: FetchGroupOptions = {}): FetchGroup {
     return new FetchGroup(context, options)
   }
 
-  /** The context, to ask it other questions. @see pmGetFetchGroupContext(3) */
+  /** The group's context, for other calls. @see pmGetFetchGroupContext(3) */
   get context(): Context {
     return this.#context
   }
 
-  /** When the values were read; undefined before the first fetch and after one that failed. @see pmExtendFetchGroup_timespec(3) */
+  /** Time of the values; undefined before the first fetch and after a failed one. @see pmExtendFetchGroup_timespec(3) */
   get timestamp(): Timestamp | undefined {
     return this.#timestamp
   }
 
   /**
-   * Adds one value. PM_ERR_NAME, PM_ERR_NONLEAF; PM_ERR_INDOM for an instance too many or too few, PM_ERR_INST for an unknown
-   * one; PM_ERR_TYPE, PM_ERR_CONV. @see pmExtendFetchGroup_item(3)
+   * Adds one value. PM_ERR_NAME, PM_ERR_NONLEAF; PM_ERR_INDOM for a missing or unexpected instance, PM_ERR_INST for an
+   * unknown one; PM_ERR_TYPE, PM_ERR_CONV. @see pmExtendFetchGroup_item(3)
    */
   async item(metric: string, options: ItemOptions = {}): Promise<FetchItem> {
     const desc = await this.#desc(metric)
@@ -111,7 +111,7 @@ export class FetchGroup {
     return this.#add(item)
   }
 
-  /** Adds all instances of a metric. Errors as for `item`. @see pmExtendFetchGroup_indom(3) */
+  /** Adds the values of all instances of a metric. Errors as for `item`. @see pmExtendFetchGroup_indom(3) */
   async indom(metric: string, options: IndomOptions = {}): Promise<FetchIndom> {
     const desc = await this.#desc(metric)
     const conversion = planConversion(desc, options)
@@ -141,14 +141,14 @@ export class FetchGroup {
   }
 
   /**
-   * Fetches everything and fills in the items. Returns the PMCD_* bits of what changed since the last fetch. When the fetch
-   * fails no item has a value. @see pmFetchGroup(3)
+   * Fetches all metrics and updates the items. Returns the PMCD_* bits of changes since the last fetch. After a failed
+   * fetch no item has a value. @see pmFetchGroup(3)
    */
   async fetch(options?: CallOptions): Promise<number> {
     return this.fetchNow(options)
   }
 
-  /** As `fetch`, but without a promise where there is nothing to wait for. @see Context.fetchNow */
+  /** Like `fetch`, but synchronous where possible. @see Context.fetchNow */
   fetchNow(options?: CallOptions): number | Promise<number> {
     if (this.#members.length === 0) return 0
     if (this.#request === undefined) {
@@ -176,7 +176,7 @@ export class FetchGroup {
     throw error
   }
 
-  /** Rates are not computed across a reconnect: counters may have restarted, as after a mark in an archive. */
+  /** Rates are not computed across a reconnect: counters may have restarted, as after an archive's mark record. */
   #forgetOtherSource(): void {
     const { openings } = this.#context
     if (openings === this.#opening) return
@@ -185,8 +185,12 @@ export class FetchGroup {
     this.#names.forget()
   }
 
-  /** Fills in the items, unless they are forgotten meanwhile. */
-  #take(result: FetchResult, request: FetchRequest, members: readonly Member[]): number | Promise<number> {
+  /** Updates the items, unless they were cleared meanwhile. */
+  #take(
+    result: FetchResult,
+    request: FetchRequest,
+    members: readonly GroupMember[],
+  ): number | Promise<number> {
     if (members !== this.#members) return result.changes
     this.#forgetOtherSource()
     const taken = request.take(result, this.#before, () => members === this.#members)
@@ -200,7 +204,7 @@ export class FetchGroup {
     return taken === undefined ? keep() : taken.then(keep)
   }
 
-  /** Forgets all items and keeps the context. @see pmClearFetchGroup(3) */
+  /** Removes all items but keeps the context. @see pmClearFetchGroup(3) */
   clear(): void {
     this.#members = []
     this.#request = undefined
@@ -218,7 +222,7 @@ export class FetchGroup {
     await this.close()
   }
 
-  #add<M extends Member>(member: M): M {
+  #add<M extends GroupMember>(member: M): M {
     this.#members.push(member)
     this.#request = undefined
     return member
@@ -237,8 +241,8 @@ export class FetchGroup {
   }
 }
 
-/** Returns a profile of only the instances of the items, and of whole domains where an item wants all. */
-function profileOf(members: readonly Member[]): Profile {
+/** Returns a profile of the items' instances only, with whole domains where an item needs all. */
+function profileOf(members: readonly GroupMember[]): Profile {
   const wanted = new Map<Indom, number[] | undefined>()
   for (const { desc, instance } of members) {
     if (instance === undefined) wanted.set(desc.indom, undefined)

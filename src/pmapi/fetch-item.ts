@@ -1,4 +1,4 @@
-/** The items of a fetch group: how each takes its values from what was fetched. pmExtendFetchGroup_item(3) */
+/** Items of a fetch group: each extracts its values from a fetch result. pmExtendFetchGroup_item(3) */
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
@@ -8,15 +8,15 @@ import { counterRate } from '../model/rate.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, Value, ValueSet } from '../model/values.ts'
 import { applyConversion, type Conversion } from './conversion.ts'
-import { placeOf } from './instances.ts'
+import { indexOfInstance } from './instances.ts'
 
 /** One value, as of the last fetch. */
 export interface FetchItem {
-  /** Undefined when there is none: `error` says why. */
+  /** Undefined without a value; `error` then has the reason. */
   readonly value: Value | undefined
   /**
-   * PM_ERR_AGAIN before the second reading of a rate, PM_ERR_VALUE for no value or a decrease, PM_ERR_TYPE for text that is
-   * no number, PM_ERR_TRUNC and PM_ERR_SIGN where it does not fit, or the metric's own.
+   * PM_ERR_AGAIN before the second fetch of a rate, PM_ERR_VALUE for a missing or decreased value, PM_ERR_TYPE for text
+   * that is not a number, PM_ERR_TRUNC and PM_ERR_SIGN for a value that does not fit, or the metric's own error.
    */
   readonly error: PcpError | undefined
 }
@@ -25,14 +25,14 @@ export interface FetchItem {
 export interface FetchInstance extends FetchItem {
   /** PM_IN_NULL for a metric without instances. */
   readonly id: number
-  /** Undefined for a metric without instances, and where nobody knows the name. */
+  /** Undefined for a metric without instances, and for an instance whose name is unknown. */
   readonly name: string | undefined
 }
 
 /** The values of all instances, sorted by id, as of the last fetch. */
 export interface FetchIndom {
   readonly instances: readonly FetchInstance[]
-  /** Why there are none, when that is an error. */
+  /** Error of the whole metric. */
   readonly error: PcpError | undefined
 }
 
@@ -41,46 +41,46 @@ export interface FetchEvent extends FetchItem {
   readonly time: Timestamp
 }
 
-/** A field of all records, as of the last fetch. */
+/** One field of all event records, as of the last fetch. */
 export interface FetchEvents {
   readonly records: readonly FetchEvent[]
   readonly error: PcpError | undefined
 }
 
 /** The values of one metric after a fetch. */
-export interface Fetched {
+export interface FetchedMetric {
   readonly set: ValueSet
   readonly before: ValueSet | undefined
-  /** Seconds from the fetch before to this one. */
+  /** Seconds since the previous fetch. */
   readonly elapsed: number
   readonly isFirst: boolean
 }
 
-/** Takes values after each fetch: an item of a group, a column of a table, a metric of a row. */
-export interface Target {
+/** Receives values after each fetch: an item of a group, a column of a table, a metric of a row. */
+export interface ValueConsumer {
   readonly id: Pmid
-  /** Takes its values; a promise only where names have to be requested. */
-  take(fetched: Fetched): Promise<void> | undefined
+  /** Takes its values; returns a promise only if instance names have to be fetched. */
+  take(fetched: FetchedMetric): Promise<void> | undefined
 }
 
-/** An item's place in the group. */
-export interface Member extends Target {
+/** A member of a fetch group. */
+export interface GroupMember extends ValueConsumer {
   readonly desc: MetricDesc
-  /** The one instance it wants; undefined for all of them. */
+  /** Instance to fetch; undefined for all. */
   readonly instance: number | undefined
-  /** No values, for the reason given. */
+  /** Clears the values for the given reason. */
   reset(error: PcpError): undefined
 }
 
-/** What is known of a value before anything was fetched. */
-const NOT_YET = new PcpError('PM_ERR_VALUE', 'Nothing was fetched yet')
+/** Error of every value before the first fetch. */
+const NOT_FETCHED = new PcpError('PM_ERR_VALUE', 'Nothing was fetched yet')
 
-const NOT_TWICE = new PcpError('PM_ERR_AGAIN', 'A rate needs two readings')
+const NEEDS_TWO_FETCHES = new PcpError('PM_ERR_AGAIN', 'A rate needs two readings')
 const NOT_BEFORE = new PcpError('PM_ERR_VALUE', 'No value before to make a rate of')
 const DECREASED = new PcpError('PM_ERR_VALUE', 'The value decreased')
 const NO_NUMBER = new PcpError('PM_ERR_CONV', 'No conversion: only numbers have rates')
 
-/** Reads values out of the sets of one metric. */
+/** Reads values from the value sets of one metric. */
 export class ValueReader {
   readonly conversion: Conversion
   readonly #wraps: boolean
@@ -90,8 +90,12 @@ export class ValueReader {
     this.#wraps = wraps
   }
 
-  /** Puts the `i`th value, converted, or why not, into an item. */
-  readInto(item: { -readonly [K in keyof FetchItem]: FetchItem[K] }, fetched: Fetched, i: number): void {
+  /** Stores the `i`th value, converted, or its error in an item. */
+  readInto(
+    item: { -readonly [K in keyof FetchItem]: FetchItem[K] },
+    fetched: FetchedMetric,
+    i: number,
+  ): void {
     let read: Outcome<Value>
     try {
       read = this.read(fetched, i)
@@ -107,8 +111,8 @@ export class ValueReader {
     }
   }
 
-  /** Returns the `i`th value, converted, or why it has no rate. Throws for values that cannot be read or converted. */
-  read(fetched: Fetched, i: number): Outcome<Value> {
+  /** Returns the `i`th value, converted, or the reason it has no rate. Throws for values that cannot be decoded or converted. */
+  read(fetched: FetchedMetric, i: number): Outcome<Value> {
     const { isRate, isPlain, desc } = this.conversion
     if (!isRate) {
       const value = extract(fetched.set, i, desc.type)
@@ -118,11 +122,11 @@ export class ValueReader {
     return typeof rate === 'number' ? applyConversion(this.conversion, rate) : rate
   }
 
-  #rate({ set, before, elapsed, isFirst }: Fetched, i: number): Outcome<number> {
-    if (isFirst) return NOT_TWICE
+  #rate({ set, before, elapsed, isFirst }: FetchedMetric, i: number): Outcome<number> {
+    if (isFirst) return NEEDS_TWO_FETCHES
     const { type } = this.conversion.desc
     const now = extract(set, i, type)
-    const k = before === undefined ? -1 : placeOf(before.inst, set.inst[i]!, i)
+    const k = before === undefined ? -1 : indexOfInstance(before.inst, set.inst[i]!, i)
     if (k < 0 || elapsed === 0) return NOT_BEFORE
     const earlier = extract(before!, k, type)
     if (!isNumeric(earlier) || !isNumeric(now)) return NO_NUMBER
@@ -135,13 +139,13 @@ function isNumeric(value: Value): value is number | bigint {
 }
 
 /** One value of a metric. */
-export class Item implements Member, FetchItem {
+export class Item implements GroupMember, FetchItem {
   readonly #reader: ValueReader
   readonly #repeats: boolean
   readonly instance: number | undefined
   value: Value | undefined
-  error: PcpError | undefined = NOT_YET
-  /** Where the instance was in the set before: mostly it is there again. */
+  error: PcpError | undefined = NOT_FETCHED
+  /** Index of the instance in the previous set; usually unchanged. */
   #at = 0
 
   constructor(conversion: Conversion, instance: number | undefined, wraps: boolean, repeats: boolean) {
@@ -158,12 +162,12 @@ export class Item implements Member, FetchItem {
     return this.desc.pmid
   }
 
-  take(fetched: Fetched): undefined {
+  take(fetched: FetchedMetric): undefined {
     const { set, isFirst } = fetched
     if (set.status < 0) return this.reset(PcpError.fromStatus(set.status))
     const { instance } = this
     if (instance === undefined) this.#at = 0
-    else this.#at = placeOf(set.inst, instance, this.#at)
+    else this.#at = indexOfInstance(set.inst, instance, this.#at)
     if (this.#at >= 0 && this.#at < set.status) this.#reader.readInto(this, fetched, this.#at)
     else if (!this.#repeats || this.value === undefined) {
       const isEarly = this.#reader.conversion.isRate && isFirst
@@ -177,21 +181,21 @@ export class Item implements Member, FetchItem {
   }
 }
 
-/** Names of the instances in a set. */
+/** Returns the names of the instances in a set. */
 type NamesOf = (set: ValueSet) => ReadonlyMap<number, string> | Promise<ReadonlyMap<number, string>>
 
 /** The values of all instances of a metric. */
-export class IndomItem implements Member, FetchIndom {
+export class IndomItem implements GroupMember, FetchIndom {
   readonly #reader: ValueReader
   readonly #max: number
   readonly #names: NamesOf
   readonly #repeats: boolean
-  /** Instances of the set before, and their places by ascending id. */
+  /** Instances of the previous set, and their indexes by ascending id. */
   #inst: Int32Array | undefined
   #order: readonly number[] = []
   readonly instance = undefined
   instances: readonly FetchInstance[] = []
-  error: PcpError | undefined = NOT_YET
+  error: PcpError | undefined = NOT_FETCHED
 
   constructor(conversion: Conversion, max: number, names: NamesOf, wraps: boolean, repeats: boolean) {
     this.#reader = new ValueReader(conversion, wraps)
@@ -208,7 +212,7 @@ export class IndomItem implements Member, FetchIndom {
     return this.desc.pmid
   }
 
-  take(fetched: Fetched): Promise<void> | undefined {
+  take(fetched: FetchedMetric): Promise<void> | undefined {
     const { set } = fetched
     if (set.status < 0) return this.reset(PcpError.fromStatus(set.status))
     if (set.status > this.#max)
@@ -219,9 +223,9 @@ export class IndomItem implements Member, FetchIndom {
     return this.#fill(fetched, names)
   }
 
-  #fill(fetched: Fetched, names: ReadonlyMap<number, string>): undefined {
+  #fill(fetched: FetchedMetric, names: ReadonlyMap<number, string>): undefined {
     const { inst } = fetched.set
-    // Sets share their instances where they cannot have changed.
+    // Sets share the array of instances if those cannot have changed.
     if (inst !== this.#inst) this.#order = Array.from(inst.keys()).sort((a, b) => inst[a]! - inst[b]!)
     this.#inst = inst
     this.error = undefined
@@ -240,14 +244,14 @@ export class IndomItem implements Member, FetchIndom {
 }
 
 /** One field of the records of an event metric. */
-export class EventsItem implements Member, FetchEvents {
+export class EventsItem implements GroupMember, FetchEvents {
   readonly desc: MetricDesc
   readonly instance: number | undefined
   readonly #field: ValueReader
   readonly #fieldInstance: number | undefined
   readonly #max: number
   records: readonly FetchEvent[] = []
-  error: PcpError | undefined = NOT_YET
+  error: PcpError | undefined = NOT_FETCHED
 
   constructor(
     desc: MetricDesc,
@@ -267,7 +271,7 @@ export class EventsItem implements Member, FetchEvents {
     return this.desc.pmid
   }
 
-  take({ set }: Fetched): undefined {
+  take({ set }: FetchedMetric): undefined {
     if (set.status < 0) return this.reset(PcpError.fromStatus(set.status))
     const i = this.instance === undefined ? 0 : set.inst.indexOf(this.instance)
     if (i < 0 || i >= set.status) return this.reset(new PcpError('PM_ERR_VALUE', 'No value now'))
@@ -297,14 +301,14 @@ export class EventsItem implements Member, FetchEvents {
   }
 }
 
-/** The metrics of targets, each fetched once. */
+/** The metrics of targets, without duplicates. */
 export class FetchRequest {
   readonly ids: readonly Pmid[]
-  readonly #targets: readonly Target[]
-  /** Where in `ids` each target's metric is. */
+  readonly #targets: readonly ValueConsumer[]
+  /** Index in `ids` of each target's metric. */
   readonly #places: readonly number[]
 
-  constructor(targets: Iterable<Target>) {
+  constructor(targets: Iterable<ValueConsumer>) {
     const places = new Map<Pmid, number>()
     this.#targets = [...targets]
     for (const { id } of this.#targets) if (!places.has(id)) places.set(id, places.size)
@@ -313,8 +317,8 @@ export class FetchRequest {
   }
 
   /**
-   * Fills in the targets from a result and the one before. A promise only where names have to be waited for; nothing more is
-   * filled in once `isWanted` returns false.
+   * Passes a result and the previous one to the targets. Returns a promise only if instance names have to be fetched;
+   * stops once `isWanted` returns false.
    */
   take(
     result: FetchResult,
@@ -334,7 +338,7 @@ export class FetchRequest {
   }
 }
 
-/** Returns the values of a metric in the result before; mostly they are in the same place. */
+/** Returns a metric's value set in the previous result; usually at the same index. */
 function setOf(before: FetchResult | undefined, id: Pmid, place: number): ValueSet | undefined {
   const set = before?.sets[place]
   return set?.pmid === id ? set : before?.sets.find(({ pmid }) => pmid === id)

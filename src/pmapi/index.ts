@@ -1,4 +1,4 @@
-/** The client library: `pcp-ts/pmapi`. docs/pmapi.md shows it by example, docs/pmapi-map.md finds C calls in it. */
+/** The client library: `pcp-ts/pmapi`. docs/reference/client-library.md has examples, docs/reference/pmapi-map.md the equivalents of C calls. */
 export { fromMillis, type Timestamp, toSeconds } from '../base/timestamp.ts'
 export type { DerivedText } from '../derive/definitions.ts'
 export {
@@ -142,6 +142,6 @@ export { type MetricSpec, parseMetricSpec } from './metric-spec.ts'
 export { loadNameSpace, type NameSpaceOptions } from './name-space.ts'
 export { type MetricValues, type PlainValues, Row, type RowJson } from './row.ts'
 export type { SampleOptions, ValuesOptions } from './sample.ts'
-export type { ReadingsOptions } from './shaped-rows.ts'
+export type { ReadingsOptions } from './sampled-rows.ts'
 export type { Cell, Column, Columns, TableOptions, TableRow } from './table.ts'
 export { type FollowTimeOptions, followTime, type TimeEvent, type TimeFollower } from './time-control.ts'

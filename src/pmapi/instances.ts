@@ -1,14 +1,14 @@
-/** Instances: their names, their places in value sets, and which one a name means. pmNameInDom(3), pmLookupInDom(3) */
+/** Names and indexes of instances. pmNameInDom(3), pmLookupInDom(3) */
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { type Indom, PM_INDOM_NULL } from '../model/ids.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { CallOptions, ContextCalls } from './context-calls.ts'
 
-/** Most domains remembered; beyond that all are dropped and refetched. */
+/** Limit on cached domains; beyond it all are dropped and refetched. */
 const MOST_INDOMS = 1000
 
-/** Names of the instances in value sets: refetched when a set has an unknown instance, which drops the names of vanished ones. */
+/** Caches instance names. An unknown instance in a value set causes a refetch, which drops the names of vanished instances. */
 export class InstanceNames {
   readonly #context: ContextCalls
   #known = new Map<Indom, ReadonlyMap<number, string>>()
@@ -17,14 +17,14 @@ export class InstanceNames {
     this.#context = context
   }
 
-  /** Forgets all names: the source is another one, or instances may have got other names. */
+  /** Drops all names, because the source or its instances may have changed. */
   forget(): void {
     this.#known = new Map()
   }
 
   /**
-   * Names by instance, at least of those in the set that anybody knows; none for a metric without instances. A promise only
-   * where they have to be asked for.
+   * Returns names by instance, for all instances of the set whose names are known; empty for a metric without instances.
+   * Returns a promise only if names have to be fetched.
    */
   of(
     indom: Indom,
@@ -58,8 +58,8 @@ export class InstanceNames {
 
 const namesOf = new WeakMap<ContextCalls, InstanceNames>()
 
-/** Returns the names of a context's instances, all of them forgotten: who begins to sample wants those of now. */
-export function freshNames(context: ContextCalls): InstanceNames {
+/** Returns the name cache of a context, emptied so that sampling starts with current names. */
+export function emptyNameCache(context: ContextCalls): InstanceNames {
   const names = namesOf.get(context) ?? new InstanceNames(context)
   names.forget()
   namesOf.set(context, names)
@@ -67,8 +67,8 @@ export function freshNames(context: ContextCalls): InstanceNames {
 }
 
 /**
- * The instance of that name, at any time of an archive; undefined for a metric without instances. PM_ERR_INDOM when there is
- * a name and no instances or the other way round, PM_ERR_INST or PM_ERR_INST_LOG for an unknown one.
+ * Returns the instance with this name (in archives at any time); undefined for a metric without instances. PM_ERR_INDOM
+ * for a missing or unexpected name, PM_ERR_INST or PM_ERR_INST_LOG for an unknown one.
  */
 export async function findInstance(
   context: ContextCalls,
@@ -84,20 +84,20 @@ export async function findInstance(
   return context.instanceId(indom, name)
 }
 
-/** Is an instance among those asked for, by full name or by name up to its first blank? */
-export function isWanted(wanted: readonly string[], name: string): boolean {
+/** Returns whether an instance is selected, by its full name or first word. */
+export function isSelected(wanted: readonly string[], name: string): boolean {
   const blank = name.indexOf(' ')
   return wanted.includes(name) || (blank > 0 && wanted.includes(name.slice(0, blank)))
 }
 
-/** Below this length a search is cheaper than a table. */
+/** Below this length a linear search is faster than a map. */
 const SHORT = 16
 
-/** Tables of arrays in which an instance was looked for; sets share arrays that did not change. */
+/** Indexes by instance, for arrays that were searched; value sets share arrays that did not change. */
 const tables = new WeakMap<Int32Array, ReadonlyMap<number, number>>()
 
-/** Returns where an instance is, -1 for nowhere. `guess` is where it mostly is: its place in the set before. */
-export function placeOf(inst: Int32Array, instance: number, guess: number): number {
+/** Returns the index of an instance, or -1. `guess` is its likely index: that in the previous set. */
+export function indexOfInstance(inst: Int32Array, instance: number, guess: number): number {
   if (inst[guess] === instance) return guess
   if (inst.length < SHORT) return inst.indexOf(instance)
   let places = tables.get(inst)

@@ -1,6 +1,6 @@
 /**
- * Metrics whose types the compiler knows: `pmgenmap --typescript` writes what they are, and a misspelt name or a wrong type
- * is then a mistake that does not compile. docs/guide/typed-metrics.md
+ * Statically typed metrics: `pmgenmap --typescript` writes their descriptors, and a misspelt name or a wrong type becomes
+ * a compile error. docs/how-to/typed-metrics.md
  */
 import type { Timestamp } from '../base/timestamp.ts'
 import { isError, PcpError } from '../model/errors.ts'
@@ -20,7 +20,7 @@ import type { MetricValues, Row } from './row.ts'
 import type { SampleOptions, ValuesOptions } from './sample.ts'
 import type { Cell, Column, TableOptions } from './table.ts'
 
-/** Type of a metric's values, by the name of its PM_TYPE_* constant in lower case. */
+/** Type of a metric's values: its PM_TYPE_* constant in lower case. */
 export type KnownType =
   | '32'
   | 'u32'
@@ -34,20 +34,20 @@ export type KnownType =
   | 'event'
   | 'highres_event'
 
-/** What is known of a metric before it is asked for. */
+/** Descriptor of a metric at compile time. */
 export interface KnownMetric {
   readonly pmid: Pmid
   readonly type: KnownType
   readonly sem: 'counter' | 'instant' | 'discrete'
   readonly hasInstances: boolean
-  /** As `unitsStr` writes them; '' for none. */
+  /** Formatted as by `unitsStr`; '' for none. */
   readonly units: string
 }
 
-/** What is known of metrics, by name: a list that `pmgenmap --typescript` wrote. */
+/** Descriptors by name, written by `pmgenmap --typescript`. */
 export type KnownMetrics = Readonly<Record<string, KnownMetric>>
 
-/** What values of a type are. Integers of 64 bits are bigints beyond 2^53. */
+/** JavaScript type of a metric type's values. 64-bit integers beyond 2^53 are bigints. */
 export type KnownValue<T extends KnownType> = T extends '32' | 'u32' | 'float' | 'double'
   ? number
   : T extends '64' | 'u64'
@@ -56,35 +56,35 @@ export type KnownValue<T extends KnownType> = T extends '32' | 'u32' | 'float' |
       ? string
       : Uint8Array
 
-/** The values of a metric in a row: where counters are `AsRate`, their change a second. */
+/** Type of a metric's values in a row; with `AsRate` counters are changes per second. */
 export type ValueIn<K extends KnownMetric, AsRate extends boolean = false> = K['sem'] extends 'counter'
   ? AsRate extends true
     ? number
     : KnownValue<K['type']>
   : KnownValue<K['type']>
 
-/** Arguments behind the name of a metric: the instance, where it has some. */
+/** Arguments after a metric's name: the instance, if the metric has instances. */
 export type InstanceArguments<K extends KnownMetric> = K['hasInstances'] extends true
   ? [instance: string]
   : []
 
-/** Everything about one metric in a row. */
+/** One metric in a row. */
 export interface KnownValues<K extends KnownMetric, AsRate extends boolean = false> extends MetricValues {
   readonly value: (K['hasInstances'] extends true ? never : ValueIn<K, AsRate>) | undefined
   readonly instances: ReadonlyMap<string, ValueIn<K, AsRate>>
 }
 
-/** A row of known metrics: a `Row` whose names and values have types. */
+/** A `Row` with typed names and values. */
 export interface KnownRow<M extends KnownMetrics, N extends keyof M, AsRate extends boolean = false>
   extends Pick<Row, 'toJSON' | 'away'> {
   readonly time: Timestamp
-  /** Everything about one metric. */
+  /** Returns one metric. */
   get<K extends N>(name: K): KnownValues<M[K], AsRate>
-  /** One value; undefined when there is none now. A metric with instances needs the name of one. */
+  /** Returns one value, or undefined without a current value. A metric with instances needs an instance name. */
   value<K extends N>(name: K, ...instance: InstanceArguments<M[K]>): ValueIn<M[K], AsRate> | undefined
-  /** All metrics, in the order asked for. */
+  /** Iterates over all metrics, in the order given. */
   [Symbol.iterator](): IterableIterator<MetricValues>
-  /** The values alone, in plain objects; a metric without a value now is missing. */
+  /** Returns the values as plain objects, without metrics that have no current value. */
   toObject(): {
     [K in N]?: M[K]['hasInstances'] extends true
       ? { readonly [instance: string]: ValueIn<M[K], AsRate> }
@@ -92,21 +92,21 @@ export interface KnownRow<M extends KnownMetrics, N extends keyof M, AsRate exte
   }
 }
 
-/** Names of metrics whose values are numbers or text; others cannot be converted. */
+/** Names of metrics whose values are numbers or text, which can be converted. */
 export type ScalarName<M extends KnownMetrics> = {
   [N in keyof M & string]: M[N]['type'] extends 'aggregate' | 'aggregate_static' | 'event' | 'highres_event'
     ? never
     : N
 }[keyof M & string]
 
-/** Which instances: one or many of a metric that has some, none of others. */
+/** Selection of instances: required for metrics with instances, not allowed for others. */
 type WhichInstances<K extends KnownMetric> = K['hasInstances'] extends true
   ?
       | { readonly instance: string; readonly instances?: never }
       | { readonly instances: 'all' | readonly string[]; readonly instance?: never }
   : { readonly instance?: never; readonly instances?: never }
 
-/** What values are: of text it must be said. */
+/** Kind of values; required for text metrics. */
 type WhichKind<K extends KnownMetric> = K['type'] extends 'string'
   ? { readonly as: 'number' | 'text' | 'exact' }
   : Pick<Column, 'as'>
@@ -118,7 +118,7 @@ export type KnownColumn<M extends KnownMetrics> = {
     WhichKind<M[N]>
 }[ScalarName<M>]
 
-/** A column as a text: a metric without instances, or one instance, `'NAME[INSTANCE]'`; of numbers. */
+/** A column as text: a numeric metric without instances, or one instance, `'NAME[INSTANCE]'`. */
 export type KnownColumnText<M extends KnownMetrics> = {
   [N in ScalarName<M>]: M[N]['type'] extends 'string'
     ? never
@@ -132,7 +132,7 @@ export type KnownColumns<M extends KnownMetrics> = Readonly<
   Record<string, KnownColumnText<M> | KnownColumn<M>>
 >
 
-/** What a metric's values become: counters are rates unless they are asked for as they are. */
+/** Type of converted values: counters become rates unless `scale` is `'instant'`. */
 export type Converted<K extends KnownMetric, O> = O extends { readonly type: number }
   ? Value
   : O extends { readonly scale: 'instant' }
@@ -143,7 +143,7 @@ export type Converted<K extends KnownMetric, O> = O extends { readonly type: num
         ? number
         : KnownValue<K['type']>
 
-/** What a column's cells are; undefined where there is no value now. */
+/** Type of a column's cells; undefined without a current value. */
 export type KnownCell<M extends KnownMetrics, C> = C extends {
   readonly metric: infer N extends keyof M
   readonly as: 'exact'
@@ -153,7 +153,7 @@ export type KnownCell<M extends KnownMetrics, C> = C extends {
     : Converted<M[N], C> | undefined
   : Cell<C>
 
-/** One row: a `TableRow` whose exact values have types. */
+/** A `TableRow` with typed exact values. */
 export interface KnownTableRow<M extends KnownMetrics, C extends KnownColumns<M>> {
   readonly time: Timestamp
   readonly values: { readonly [K in keyof C]: KnownCell<M, C[K]> }
@@ -168,7 +168,7 @@ export type EventName<M extends KnownMetrics> = {
   [N in keyof M & string]: M[N]['type'] extends 'event' | 'highres_event' ? N : never
 }[keyof M & string]
 
-/** Those of `N` that have instances, or those that have none. */
+/** The names in `N` whose metrics have instances, or have none. */
 export type NameBy<M extends KnownMetrics, N extends keyof M, HasInstances extends boolean> = {
   [K in N]: M[K]['hasInstances'] extends HasInstances ? K : never
 }[N]
@@ -188,7 +188,7 @@ export interface KnownIndom<K extends KnownMetric, O> extends FetchIndom {
   readonly instances: readonly KnownInstance<K, O>[]
 }
 
-/** A fetch group of known metrics, and of no others. @see FetchGroup */
+/** A fetch group limited to known metrics. @see FetchGroup */
 export interface KnownGroup<M extends KnownMetrics>
   extends Pick<
     FetchGroup,
@@ -216,23 +216,23 @@ export interface KnownGroup<M extends KnownMetrics>
   ): Promise<FetchEvents>
 }
 
-/** A context that is asked for known metrics, and for no others. */
+/** A context limited to known metrics. */
 export interface KnownContext<M extends KnownMetrics> {
-  /** The context, for all other questions. */
+  /** The context, for all other calls. */
   readonly context: Context
-  /** The values now. @see Context.values */
+  /** Returns the current values. @see Context.values */
   values<N extends keyof M & string>(names: readonly N[], options?: ValuesOptions): Promise<KnownRow<M, N>>
-  /** Rows of values at an interval; with `rates: true` counters are numbers: change a second. @see Context.sample */
+  /** Yields rows of values at an interval; with `rates: true` counters become changes per second. @see Context.sample */
   sample<N extends keyof M & string, const O extends SampleOptions = SampleOptions>(
     names: readonly N[],
     options?: O,
   ): AsyncGenerator<KnownRow<M, N, O extends { readonly rates: true } ? true : false>>
-  /** Rows of columns, each with its metric, instances and units. @see Context.table */
+  /** Yields rows of columns, each with its metric, instances and units. @see Context.table */
   table<const C extends KnownColumns<M>>(
     columns: C,
     options?: TableOptions,
   ): AsyncGenerator<KnownTableRow<M, C>>
-  /** A fetch group, which takes the context over: closing it closes the context. @see FetchGroup */
+  /** Creates a fetch group, which takes ownership of the context: closing it closes the context. @see FetchGroup */
   group(options?: FetchGroupOptions): KnownGroup<M>
   /** Closes the context. @see Context.close */
   close(): Promise<void>
@@ -241,8 +241,8 @@ export interface KnownContext<M extends KnownMetrics> {
 }
 
 /**
- * A context whose questions about `metrics` have types. Makes sure that its source has these metrics as they were when the
- * list was written: PM_ERR_NAME or PM_ERR_NONLEAF for one that is not there, PM_ERR_TYPE for one that is another now.
+ * Returns a context with typed calls for `metrics`. Checks that the source's metrics match the generated list:
+ * PM_ERR_NAME or PM_ERR_NONLEAF for a missing metric, PM_ERR_TYPE for one whose type differs.
  *
  * @example
  * const pcp = await known(await connect(), pmclient_init)
@@ -303,7 +303,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set<KnownType>([
   'highres_event',
 ])
 
-/** The name of a PM_TYPE_* constant; undefined for types that values cannot have. */
+/** Returns the name of a PM_TYPE_* constant; undefined for types that values cannot have. */
 export function knownType(type: number): KnownType | undefined {
   const name = typeStr(type).toLowerCase()
   return KNOWN_TYPES.has(name) ? (name as KnownType) : undefined

@@ -10,32 +10,32 @@ import type { DerivedDefinitions } from '../derive/definitions.ts'
 import { type DerivedSource, withDerived } from '../derive/derived-source.ts'
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource, SourceEvent } from '../model/source.ts'
-import { SourceListeners } from '../net/listeners.ts'
+import { SourceListeners } from '../net/source-listeners.ts'
 import type { Clock } from './clock.ts'
 import { type DerivedSetup, derivedSetup } from './derived.ts'
 import { SharedSource } from './shared-source.ts'
 import { traced } from './traced.ts'
 
-/** How a context opens sources. */
+/** Options for opening a context's source. */
 export interface LifecycleOptions {
-  /** Derived metrics it has from the start; default: what `registerDerived` has defined so far. */
+  /** Initial derived metrics; default: those registered with `registerDerived` so far. */
   readonly derived?: () => DerivedSetup
-  /** Opens the source afresh; without it there is nothing to reconnect to. It must settle once its signal is aborted. */
+  /** Reopens the source; without it the context cannot reconnect. It must settle after its signal aborts. */
   readonly reopen?: (signal?: AbortSignal) => Promise<MetricSource>
   /** Reconnect automatically when the source is lost. Default false. */
   readonly reconnect?: boolean
-  /** Seconds to wait after the first, second... failed attempt to reconnect; the last one repeats. Chance adds up to half. */
+  /** Seconds to wait after each failed attempt to reconnect; the last one repeats. Up to half is added at random. */
   readonly reconnectTimeouts?: readonly number[]
-  /** Chance for those delays, from 0 up to 1; tests give their own. Default Math.random. */
+  /** Random number from 0 up to 1 for those delays; replaced in tests. Default Math.random. */
   readonly random?: () => number
 }
 
-/** Seconds to wait after failed attempts: PCP's own. */
+/** Seconds to wait after failed attempts: PCP's defaults. */
 const DEFAULT_DELAYS: readonly number[] = [5, 10, 20, 40, 80]
-/** Seconds to wait after the loss, and after each failed attempt, where the context reconnects by itself. */
-const OWN_DELAYS: readonly number[] = [1, 2, 5, 10, 20, 40, 80]
+/** Seconds to wait after the loss and after each failed attempt when reconnecting automatically. */
+const AUTO_RECONNECT_DELAYS: readonly number[] = [1, 2, 5, 10, 20, 40, 80]
 
-/** Spaces the attempts to reconnect to a collector; an empty list means the default delays, in seconds. PMCD_RECONNECT_TIMEOUT */
+/** Returns the back-off for reconnecting to a collector; an empty list selects the default delays, in seconds. PMCD_RECONNECT_TIMEOUT */
 export function reconnectBackoff(
   seconds: readonly number[] = [],
   random?: () => number,
@@ -45,14 +45,14 @@ export function reconnectBackoff(
   return new Backoff(random === undefined ? { delaysMs } : { delaysMs, random })
 }
 
-/** In every state but `open`, calls are refused with `why`. */
+/** In every state but `open`, calls reject with `why`. */
 type State =
   | { readonly is: 'open' }
   | { readonly is: 'lost'; readonly why: PcpError }
   | {
       readonly is: 'reopening'
       readonly why: PcpError
-      /** Undefined where the source was closed in order to open it again. */
+      /** Undefined if the source was closed in order to reopen it. */
       readonly lostBy: PcpError | undefined
       readonly attempt: Attempt
     }
@@ -60,28 +60,28 @@ type State =
 
 type Reopen = NonNullable<LifecycleOptions['reopen']>
 
-/** Holds the source of a context, through its states. At most one source is open at a time. */
+/** The states of a context and its source. At most one source is open at a time. */
 export class Lifecycle {
-  /** The source with all layers: calls go here, after `insistOnOpen`. */
+  /** The source with all layers. Call `assertOpen` before using it. */
   source: MetricSource
   /** The layer of derived metrics within `source`. */
   derived: DerivedSource
-  /** Number of the context, on each of its sources. */
+  /** Context number, the same on each source. */
   readonly context: number
-  /** How often a source was opened. */
+  /** Number of times a source was opened. */
   openings = 0
-  /** Why there was no source before the present one was opened; undefined for the first. */
+  /** Why the previous source was lost; undefined for the first source. */
   lastAway: PcpError | undefined
   #state: State = { is: 'open' }
-  /** Aborted when the state is left. */
+  /** Aborted when the current state is left. */
   #leaving = new AbortController()
-  /** Callers that wait for another state. */
+  /** Callers waiting for a state change. */
   readonly #waiting = new Set<() => void>()
   readonly #options: LifecycleOptions
   readonly #clock: Clock
   readonly #backoff: Backoff
   readonly #listeners = new SourceListeners()
-  /** Undefined once it was released. */
+  /** Undefined once released. */
   #shared: SharedSource | undefined
   #unsubscribe: () => void = () => {}
 
@@ -93,14 +93,14 @@ export class Lifecycle {
     this.#backoff = reconnectBackoff(
       reconnectTimeouts,
       random,
-      this.reconnectsItself ? OWN_DELAYS : undefined,
+      this.reconnectsItself ? AUTO_RECONNECT_DELAYS : undefined,
     )
     this.derived = this.#layers(shared)
     this.source = traced(this.derived)
     this.#hold(shared)
   }
 
-  /** Does the context reconnect by itself? */
+  /** True if the context reconnects automatically. */
   get reconnectsItself(): boolean {
     return this.#options.reconnect === true && this.#options.reopen !== undefined
   }
@@ -111,42 +111,42 @@ export class Lifecycle {
     return state.is === 'open' || state.is === 'closed' ? undefined : state.why
   }
 
-  /** The source that is held; undefined while it is reopened and after `close`. */
+  /** The open source; undefined while reopening and after `close`. */
   get shared(): SharedSource | undefined {
     return this.#shared
   }
 
-  /** Throws PM_ERR_NOCONTEXT after `close`, and why the source is away while it is. */
-  insistOnOpen(): void {
+  /** Throws PM_ERR_NOCONTEXT after `close`, or the reason the source is away. */
+  assertOpen(): void {
     if (this.#state.is !== 'open') throw this.#state.why
   }
 
   /** Throws PM_ERR_NOCONTEXT after `close`. */
-  insistOnNotClosed(): void {
+  assertNotClosed(): void {
     if (this.#state.is === 'closed') throw this.#state.why
   }
 
-  /** Subscribes to events of every source there will be, until `close`. */
+  /** Subscribes to events of the current and all later sources, until `close`. */
   subscribe(listener: (event: SourceEvent) => void): () => void {
     return this.#listeners.subscribe(listener)
   }
 
-  /** Closes the source and opens another one; callers at the same time share one attempt. Errors as `Context.reconnect`. */
+  /** Closes the source and opens it again; concurrent callers share one attempt. Errors as `Context.reconnect`. */
   async reconnect(signal?: AbortSignal): Promise<void> {
-    this.insistOnNotClosed()
+    this.assertNotClosed()
     const { reopen } = this.#options
     if (reopen === undefined) return
-    if (signal?.aborted === true) throw this.#givenUp(signal)
+    if (signal?.aborted === true) throw this.#canceled(signal)
     let attempt = this.#state.is === 'reopening' ? this.#state.attempt : undefined
     if (attempt === undefined || attempt.isGivenUp) {
-      if (!this.#backoff.mayTry(this.#clock.now()))
+      if (!this.#backoff.canRetry(this.#clock.now()))
         throw new PcpError('ETIMEDOUT', 'Too soon after the last failed attempt to reconnect')
       attempt = this.#begin(reopen, attempt)
     }
-    await attempt.join(signal, () => this.#givenUp(signal))
+    await attempt.join(signal, () => this.#canceled(signal))
   }
 
-  /** Waits until a source is open. Rejects with the loss if nothing reconnects, and with ECANCELED by the signal. */
+  /** Resolves when a source is open. Rejects with the reason of the loss if nothing reconnects, with ECANCELED on abort. */
   async untilOpen(signal?: AbortSignal): Promise<void> {
     for (;;) {
       const state = this.#state
@@ -156,7 +156,7 @@ export class Lifecycle {
     }
   }
 
-  /** Gives up an attempt under way and releases the source for good; idempotent. */
+  /** Cancels a pending attempt and releases the source for good. Idempotent. */
   close(): Promise<void> {
     const state = this.#state
     if (state.is === 'closed') return state.released
@@ -169,7 +169,7 @@ export class Lifecycle {
   }
 
   async #end(attempt: Attempt | undefined): Promise<void> {
-    attempt?.giveUp()
+    attempt?.cancel()
     const released = this.#release()
     await Promise.allSettled([released, attempt?.settled])
     await released
@@ -183,24 +183,24 @@ export class Lifecycle {
     if (state.is === 'lost' && this.reconnectsItself) void this.#retry(this.#leaving.signal)
   }
 
-  /** Attempts to reconnect when the back-off allows it, for as long as the source is lost. */
+  /** Attempts to reconnect at the pace of the back-off while the source is lost. */
   async #retry(leaving: AbortSignal): Promise<void> {
     while (!leaving.aborted) {
       try {
-        await this.#clock.sleep(this.#backoff.leftMs(this.#clock.now()), leaving)
+        await this.#clock.sleep(this.#backoff.remainingMs(this.#clock.now()), leaving)
         await this.reconnect()
       } catch {
-        // A failed attempt has entered the state again, and what follows is up to that.
+        // A failed attempt has re-entered the lost state, which retries.
       }
     }
   }
 
-  #givenUp(signal: AbortSignal | undefined): PcpError {
+  #canceled(signal: AbortSignal | undefined): PcpError {
     if (this.#state.is === 'closed') return this.#state.why
-    return new PcpError('ECANCELED', 'Reconnecting was given up', { cause: signal?.reason })
+    return new PcpError('ECANCELED', 'Reconnecting was canceled', { cause: signal?.reason })
   }
 
-  /** The source with what every context adds to it, and derived metrics of this one alone. */
+  /** Adds the layers of every context to a source, including the context's own derived metrics. */
   #layers({ source }: SharedSource, own?: DerivedDefinitions): DerivedSource {
     const { list, ...rest } = (this.#options.derived ?? derivedSetup)()
     return withDerived(source, list, { ...rest, hasEvents: true, ...(own === undefined ? {} : { own }) })
@@ -217,7 +217,7 @@ export class Lifecycle {
     if (shared === undefined) return
     this.#shared = undefined
     this.#unsubscribe()
-    // Other contexts may keep the source open for long.
+    // Other contexts may keep the source open.
     if (shared.release()) await this.source.close()
     else this.derived.release()
   }
@@ -232,7 +232,7 @@ export class Lifecycle {
     this.#listeners.emit(event)
   }
 
-  /** Remembers why the source was lost, unless an earlier reason is known. */
+  /** Records why the source was lost, unless an earlier reason is recorded. */
   #noteLoss(lostBy: PcpError): void {
     const state = this.#state
     if (state.is === 'reopening' && state.lostBy === undefined) this.#enter({ ...state, why: lostBy, lostBy })
@@ -241,7 +241,7 @@ export class Lifecycle {
   #begin(reopen: Reopen, before: Attempt | undefined): Attempt {
     const attempt: Attempt = new Attempt(async (signal) => {
       try {
-        // An attempt that was given up may still have a source to close.
+        // A canceled attempt may still have a source to close.
         await before?.settled
         await this.#reopen(reopen, signal)
       } catch (error) {
@@ -268,7 +268,7 @@ export class Lifecycle {
       this.#adopt(new SharedSource(source, this.context + 1))
     } catch (error) {
       await source?.close().catch(() => {})
-      if (signal.aborted) throw this.#givenUp(signal)
+      if (signal.aborted) throw this.#canceled(signal)
       this.#backoff.failed(this.#clock.now())
       throw new PcpError('ETIMEDOUT', `Cannot reconnect: ${(error as Error).message}`, { cause: error })
     }
@@ -280,13 +280,13 @@ export class Lifecycle {
     this.#hold(shared)
     this.lastAway = this.away
     this.#backoff.succeeded(this.#clock.now())
-    // A listener that throws must not count as a failed attempt.
+    // An exception of a listener must not count as a failed attempt.
     if (this.#state.is === 'reopening' && this.#state.lostBy !== undefined)
       queueMicrotask(() => this.#listeners.emit({ type: 'back' }))
     this.#enter({ is: 'open' })
   }
 
-  /** Waits until another state is entered. */
+  /** Resolves when the state changes. */
   #change(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
@@ -295,7 +295,7 @@ export class Lifecycle {
         settle()
       }
       const wake = (): void => end(resolve)
-      const giveUp = (): void => end(() => reject(this.#givenUp(signal)))
+      const giveUp = (): void => end(() => reject(this.#canceled(signal)))
       this.#waiting.add(wake)
       const unwatch = onAbort(signal, giveUp)
       if (signal?.aborted === true) giveUp()
@@ -303,38 +303,38 @@ export class Lifecycle {
   }
 }
 
-/** One attempt to reopen the source, shared by its callers: given up by `giveUp`, or when none of them waits for it any more. */
+/** One attempt to reopen the source, shared by its callers. Canceled by `giveUp`, or when no caller waits any more. */
 class Attempt {
   readonly #controller = new AbortController()
   readonly #outcome: Promise<void>
   #callers = 0
-  /** Resolves when nothing of the attempt is under way any more; never rejects. */
+  /** Resolves when the attempt has finished completely; never rejects. */
   readonly settled: Promise<void>
 
-  /** Starts `run`, which must settle once its signal is aborted. */
+  /** Starts `run`, which must settle after its signal aborts. */
   constructor(run: (signal: AbortSignal) => Promise<void>) {
     this.#outcome = run(this.#controller.signal)
     this.settled = this.#outcome.catch(() => {})
   }
 
-  /** Has `giveUp` been called? The attempt may still be under way. */
+  /** Whether `giveUp` was called; the attempt may still be finishing. */
   get isGivenUp(): boolean {
     return this.#controller.signal.aborted
   }
 
-  /** Stops it. */
-  giveUp(): void {
+  /** Cancels the attempt. */
+  cancel(): void {
     this.#controller.abort()
   }
 
-  /** Waits for the outcome, or rejects with `givenUp` when the caller's signal is aborted. */
+  /** Waits for the outcome; rejects with `givenUp` when the caller's signal aborts. */
   join(signal: AbortSignal | undefined, givenUp: () => PcpError): Promise<void> {
     this.#callers++
     return new Promise((resolve, reject) => {
       const unwatch = onAbort(signal, () => {
         unwatch()
         reject(givenUp())
-        if (--this.#callers === 0) this.giveUp()
+        if (--this.#callers === 0) this.cancel()
       })
       this.#outcome.finally(unwatch).then(resolve, reject)
     })

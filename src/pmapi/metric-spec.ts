@@ -1,21 +1,21 @@
 /** Metric specifications: `[source] metric [instances]`. pmParseMetricSpec(3) */
 import { PcpError } from '../model/errors.ts'
 
-/** A metric, where it comes from, and which instances are meant. */
+/** A parsed metric specification. */
 export interface MetricSpec {
   readonly kind: 'host' | 'archive' | 'local'
-  /** Host specification or archive name; '@' for a local context; undefined when the text names none. */
+  /** Host specification or archive name; '@' for a local context; undefined if the text has no source. */
   readonly source: string | undefined
   readonly metric: string
-  /** External names; none means all instances. */
+  /** External names; empty for all instances. */
   readonly instances: readonly string[]
 }
 
 const BLANK = /\s/
 
 /**
- * Reads `metric`, `host:metric`, `archive/metric`, `@:metric`, each with an optional `[instance,...]`. A backslash
- * quotes the next character. PM_ERR_GENERIC with a message of two lines: the text, and a caret below the mistake.
+ * Parses `metric`, `host:metric`, `archive/metric`, `@:metric`, each with an optional `[instance,...]`. A backslash
+ * quotes the next character. Throws PM_ERR_GENERIC with a two-line message: the text, and a caret below the error.
  */
 export function parseMetricSpec(text: string): MetricSpec {
   const fail = (at: number, what: string): never => {
@@ -56,7 +56,7 @@ export function parseMetricSpec(text: string): MetricSpec {
   return { kind, source, metric, instances }
 }
 
-/** Where the part before `[` ends, and its last unquoted `:` or `/`, or -1. */
+/** Returns the end of the part before `[`, and the index of its last unquoted `:` or `/`, or -1. */
 function outline(text: string, start: number): { end: number; split: number } {
   let split = -1
   for (let i = start; i < text.length; i++) {

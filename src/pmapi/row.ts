@@ -1,4 +1,4 @@
-/** The values of metrics at one moment, named. docs/pmapi.md */
+/** Rows of named values. docs/reference/client-library.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
@@ -9,11 +9,11 @@ import type { Value } from '../model/values.ts'
 export interface MetricValues {
   readonly name: string
   readonly desc: MetricDesc
-  /** Units of the values as text, '' for none: those of the rate where a counter was converted. */
+  /** Units of the values as text, '' for none; for a converted counter those of the rate. */
   readonly units: string
-  /** Why there are no values, when that is an error. */
+  /** Error of the whole metric. */
   readonly error: PcpError | undefined
-  /** The value of a metric without instances; undefined when there is none now. */
+  /** Value of a metric without instances; undefined without a current value. */
   readonly value: Value | undefined
   /** Values by instance name; empty for a metric without instances. */
   readonly instances: ReadonlyMap<string, Value>
@@ -22,45 +22,45 @@ export interface MetricValues {
 /** A metric's value, or its values by instance name. */
 export type PlainValues<V> = V | { readonly [instance: string]: V }
 
-/** A row as JSON has it. */
+/** JSON form of a row. */
 export interface RowJson {
   /** UTC, with nanoseconds: `2026-11-20T12:00:00.250000000Z`. */
   readonly time: string
   /** By metric. An integer beyond 2^53 is a string of digits, bytes are base64. */
   readonly values: { readonly [metric: string]: PlainValues<number | string> }
-  /** Codes of the metrics that failed. */
+  /** Error codes of the metrics that failed. */
   readonly errors: { readonly [metric: string]: string }
-  /** Code of the error that the source was lost with, in a row without values. */
+  /** Code of the error with which the source was lost, in a row without values. */
   readonly away?: string
 }
 
 type Inspect = (shown: unknown, options: object) => string
 
-/** The values of all metrics at one moment. `N` are the names that were asked for. */
+/** The values of several metrics at one time. `N` are the names requested. */
 export class Row<N extends string = string> {
-  /** When the values were read, or the loss of the source was noticed. */
+  /** When the values were fetched, or when the loss of the source was detected. */
   readonly time: Timestamp
-  /** Error that the source was lost with, if this row marks its absence; otherwise undefined. */
+  /** Error with which the source was lost, in a row that marks its absence; otherwise undefined. */
   readonly away: PcpError | undefined
   readonly #metrics: ReadonlyMap<string, MetricValues>
 
-  /** Rows are made by `Context.sample` and `Context.values`. */
+  /** Rows are created by `Context.sample` and `Context.values`. */
   constructor(time: Timestamp, metrics: ReadonlyMap<string, MetricValues>, away?: PcpError) {
     this.time = time
     this.away = away
     this.#metrics = metrics
   }
 
-  /** Everything about one metric. PM_ERR_NAME when it was not asked for. */
+  /** Returns one metric. PM_ERR_NAME if it was not requested. */
   get(name: N | (string & {})): MetricValues {
     const metric = this.#metrics.get(name)
-    if (metric === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${name}" was not asked for`)
+    if (metric === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${name}" was not requested`)
     return metric
   }
 
   /**
-   * One value: of a metric without instances, or of one instance of a metric, by its full name. Undefined without a value
-   * now. PM_ERR_INDOM where the metric has instances and none is named, or the other way round.
+   * Returns one value of a metric, or of one instance by its full name; undefined without a current value. PM_ERR_INDOM for
+   * a missing or unexpected instance.
    */
   value(name: N | (string & {}), instance?: string): Value | undefined {
     const metric = this.get(name)
@@ -74,20 +74,20 @@ export class Row<N extends string = string> {
     return instance === undefined ? metric.value : metric.instances.get(instance)
   }
 
-  /** All metrics, in the order asked for. */
+  /** Iterates over all metrics, in the order requested. */
   [Symbol.iterator](): IterableIterator<MetricValues> {
     return this.#metrics.values()
   }
 
   /**
-   * The values alone, in plain objects: `{ 'hinv.ncpu': 8, 'kernel.all.load': { '1 minute': 0.25, ... } }`. A metric that
-   * failed, or has no value now, is missing.
+   * Returns the values as plain objects: `{ 'hinv.ncpu': 8, 'kernel.all.load': { '1 minute': 0.25, ... } }`. Metrics that
+   * failed or have no current value are missing.
    */
   toObject(): { [metric: string]: PlainValues<Value> } {
     return this.#plain((value) => value)
   }
 
-  /** What JSON.stringify makes of a row. */
+  /** Returns the form that JSON.stringify writes. */
   toJSON(): RowJson {
     const failed = [...this].flatMap(({ name, error }) => (error === undefined ? [] : [[name, error.code]]))
     return {
@@ -98,7 +98,7 @@ export class Row<N extends string = string> {
     }
   }
 
-  /** What console.log shows: the time, and the value or the code of the error of every metric. */
+  /** Formats the row for console.log: the time, and the value or error code of every metric. */
   #inspect(options: object, inspect: Inspect): string {
     if (this.away !== undefined) return `Row ${isoTime(this.time)} away: ${this.away.message}`
     const shown: Record<string, unknown> = this.toObject()
@@ -107,7 +107,7 @@ export class Row<N extends string = string> {
   }
 
   static {
-    // By its name, as a method may not be declared by a symbol that has no import; hidden, as it is no value of the row.
+    // Defined at runtime, because a method cannot be declared by a symbol without an import; not enumerable.
     Object.defineProperty(Row.prototype, Symbol.for('nodejs.util.inspect.custom'), {
       value(this: Row, _depth: number, options: object, inspect: Inspect): string {
         return this.#inspect(options, inspect)
@@ -134,7 +134,7 @@ function jsonValue(value: Value): number | string {
 
 function isoTime({ sec, nsec }: Timestamp): string {
   const date = new Date(sec * 1000)
-  // No collector's clock is there, but a timestamp can be.
+  // Outside the range of Date.
   if (Number.isNaN(date.getTime())) return `${sec}.${String(nsec).padStart(9, '0')}`
   return date.toISOString().replace(/\d{3}Z$/, `${String(nsec).padStart(9, '0')}Z`)
 }

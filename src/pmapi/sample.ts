@@ -1,4 +1,4 @@
-/** Sampling: the values of metrics, named and converted, once or at an interval. docs/pmapi.md */
+/** Sampling of named and converted values, once or at an interval. docs/reference/client-library.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
@@ -9,28 +9,28 @@ import type { FetchResult, Value } from '../model/values.ts'
 import type { Clock } from './clock.ts'
 import type { CallOptions, ContextCalls } from './context-calls.ts'
 import { asRate, unconverted } from './conversion.ts'
-import { type Fetched, FetchRequest, type Target, ValueReader } from './fetch-item.ts'
-import { freshNames, type InstanceNames, isWanted } from './instances.ts'
+import { type FetchedMetric, FetchRequest, type ValueConsumer, ValueReader } from './fetch-item.ts'
+import { emptyNameCache, type InstanceNames, isSelected } from './instances.ts'
 import { type MetricValues, Row } from './row.ts'
-import { type ReadingsOptions, type RowShaper, shapedRows } from './shaped-rows.ts'
+import { type ReadingsOptions, type RowMapper, shapedRows } from './sampled-rows.ts'
 
-/** How `Context.values` reads. */
+/** Options of `Context.values`. */
 export interface ValuesOptions extends CallOptions {
-  /** Keep only these instances, by full name or by the name up to its first blank. */
+  /** Keep only these instances, by full name or first word. */
   readonly instances?: readonly string[]
 }
 
-/** How `Context.sample` reads. */
+/** Options of `Context.sample`. */
 export interface SampleOptions extends ValuesOptions, ReadingsOptions {
-  /** Give counters as change a second. The first row then comes one interval late, as it needs two readings. */
+  /** Convert counters to change per second. The first row is then one interval late, because it needs two fetches. */
   readonly rates?: boolean
-  /** Stop after this many rows. */
+  /** Number of rows after which to stop. */
   readonly count?: number
-  /** A counter that decreased has gone round once, rather than restarted. */
+  /** Treat a decreased counter as wrapped once instead of restarted. */
   readonly counterWrap?: boolean
 }
 
-/** Reads the values once. */
+/** Fetches the values once. */
 export async function valuesOnce(
   context: ContextCalls,
   names: readonly string[],
@@ -41,7 +41,7 @@ export async function valuesOnce(
   return sampler.rowOf(await context.fetch(ids, options), undefined)
 }
 
-/** Reads the values at an interval that does not drift, or through an archive. */
+/** Samples values at an interval that does not drift, or through an archive. */
 export function sampleRows(
   context: ContextCalls,
   names: readonly string[],
@@ -51,8 +51,8 @@ export function sampleRows(
   return shapedRows(context, new Sampler(context, names, options), options, clock)
 }
 
-/** The metrics of rows, as they are in the source that is open. */
-class Sampler implements RowShaper<Row> {
+/** The metrics of rows, as the current source has them. */
+class Sampler implements RowMapper<Row> {
   readonly #context: ContextCalls
   readonly #asked: readonly string[]
   readonly #options: SampleOptions
@@ -65,12 +65,12 @@ class Sampler implements RowShaper<Row> {
     this.#options = options
   }
 
-  /** The first time PM_ERR_NAME for an unknown name; later ones keep their place, with an error. */
+  /** Throws PM_ERR_NAME for an unknown name the first time; later, missing metrics remain in the rows with an error. */
   async lookup(isAgain: boolean): Promise<{ readonly ids: readonly Pmid[]; readonly isComplete: boolean }> {
     const found = await this.#leaves()
     const ids = [...found.values()].filter((outcome): outcome is Pmid => !isError(outcome))
     const descs = ids.length === 0 ? [] : await this.#context.descs(ids, this.#options)
-    const names = freshNames(this.#context)
+    const names = emptyNameCache(this.#context)
     let next = 0
     const metrics = [...found].flatMap(([name, outcome]): SampledMetric[] => {
       const desc = isError(outcome) ? outcome : descs[next++]!
@@ -87,15 +87,15 @@ class Sampler implements RowShaper<Row> {
     return { ids: this.#request.ids, isComplete: there.length === metrics.length }
   }
 
-  /** A metric that is another one since the source was away must not pass for what it was. */
+  /** A metric whose descriptor changed while the source was away must not be mixed with the old one. */
   #checked(metric: SampledMetric): SampledMetric {
     const before = this.#metrics.find(({ name }) => name === metric.name)
     if (before === undefined || isAlike(before.desc, metric.desc)) return metric
-    const what = `"${metric.name}" is another metric since its source was away: sample again`
+    const what = `"${metric.name}" changed while its source was away: restart sampling`
     return before.missing(new PcpError('PM_ERR_TYPE', what))
   }
 
-  /** Looks up each name: its PMID or its error; a name with others below it is replaced by all of those. */
+  /** Looks up each name: its PMID or error; a non-leaf name is replaced by all metrics below it. */
   async #leaves(): Promise<Map<string, Outcome<Pmid>>> {
     const names = this.#asked
     const found = await this.#context.lookupNames(names, this.#options)
@@ -107,7 +107,7 @@ class Sampler implements RowShaper<Row> {
         const below = await this.#context.traverse(name, this.#options)
         const ids = await this.#context.lookupNames(below, this.#options)
         for (const [k, id] of ids.entries()) if (!isError(id)) leaves.set(below[k]!, id)
-        // A metric that is missing since the source was away keeps its place until it is back.
+        // A metric missing since the source was away remains in the rows until it is back.
         for (const known of this.#metrics)
           if (known.name.startsWith(`${name}.`) && !leaves.has(known.name))
             leaves.set(known.name, new PcpError('PM_ERR_NAME', `Unknown metric name: "${known.name}"`))
@@ -116,14 +116,14 @@ class Sampler implements RowShaper<Row> {
     return leaves
   }
 
-  /** Undefined where rates need another reading. */
+  /** Undefined if rates need another fetch. */
   async row(result: FetchResult, before: FetchResult | undefined): Promise<Row | undefined> {
     const needsTwo = this.#metrics.some(({ isRate }) => isRate)
     return needsTwo && before === undefined ? undefined : this.rowOf(result, before)
   }
 
-  /** All metrics without values: the source was away. */
-  gap(away: PcpError, time: Timestamp): Row {
+  /** Returns a row without values: the source was away. */
+  gapRow(away: PcpError, time: Timestamp): Row {
     return rowOf(
       time,
       this.#metrics.map((metric) => metric.missing(away)),
@@ -141,8 +141,8 @@ function rowOf(time: Timestamp, metrics: readonly SampledMetric[], away?: PcpErr
   return new Row(time, new Map(metrics.map((metric) => [metric.name, metric.values])), away)
 }
 
-/** A metric of rows, with its values in the newest one. */
-class SampledMetric implements Target {
+/** A metric of the rows, with its newest values. */
+class SampledMetric implements ValueConsumer {
   readonly name: string
   readonly desc: MetricDesc
   readonly id: Pmid
@@ -182,12 +182,12 @@ class SampledMetric implements Target {
     return this.#values
   }
 
-  /** The metric while it has no values, for the reason given. */
+  /** Returns the metric without values, with the reason. */
   missing(error: PcpError): SampledMetric {
     return new SampledMetric(this.name, this.desc, this.#names, this.#options, error)
   }
 
-  take(fetched: Fetched): Promise<void> | undefined {
+  take(fetched: FetchedMetric): Promise<void> | undefined {
     const { set } = fetched
     const { indom } = this.desc
     const names = indom === PM_INDOM_NULL ? undefined : this.#names.of(indom, set, this.#options)
@@ -203,7 +203,7 @@ class SampledMetric implements Target {
     return { name: this.name, desc: this.desc, units: this.#units, error, value, instances }
   }
 
-  #fill(fetched: Fetched, names: ReadonlyMap<number, string> | undefined): undefined {
+  #fill(fetched: FetchedMetric, names: ReadonlyMap<number, string> | undefined): undefined {
     const { set } = fetched
     const error = set.status < 0 ? PcpError.fromStatus(set.status, this.name) : undefined
     const { instances: wanted } = this.#options
@@ -211,11 +211,11 @@ class SampledMetric implements Target {
     let value: Value | undefined
     for (let i = 0; i < set.status; i++) {
       const read = this.#reader.read(fetched, i)
-      // Without a rate: new, or restarted.
+      // No rate: the instance is new or its counter restarted.
       if (typeof read === 'object' && isError(read)) continue
       const instance = names?.get(set.inst[i]!)
       if (names === undefined) value = read
-      else if (instance !== undefined && (wanted === undefined || isWanted(wanted, instance)))
+      else if (instance !== undefined && (wanted === undefined || isSelected(wanted, instance)))
         instances.set(instance, read)
     }
     this.#values = this.#valuesOf(error, value, instances)

@@ -11,70 +11,70 @@ import { EventLoopTurn, yieldToEventLoop } from '../sys/event-loop.ts'
 import type { ArchiveControl } from './archive-control.ts'
 import { type Clock, SYSTEM_CLOCK } from './clock.ts'
 
-/** What to sample, when, and until when. */
+/** Plan of a sampling loop. */
 export interface SamplingPlan<R> {
-  /** Takes one sample; without a promise where there is nothing to wait for. PM_ERR_EOL ends the samples. */
+  /** Takes one sample, synchronously if possible. PM_ERR_EOL ends the samples. */
   readonly take: () => R | Promise<R>
-  /** Seconds from one sample to the next; archives: negative to go back. Infinity: the next one when `hurry` is called. */
+  /** Seconds between samples; archives: negative to go back. Infinity: sample only when `sampleNow` is called. */
   readonly intervalSec: number
-  /** Number of samples. Default: until the archive, or the window, ends. */
+  /** Number of samples. Default: until the end of the archive or window. */
   readonly count?: number
-  /** Archives: moment of the first sample. Default: where the contexts are, in the mode that they are in. */
+  /** Archives: time of the first sample. Default: the contexts' current position and mode. */
   readonly origin?: Timestamp
-  /** Archives: how values are found, from `origin` on. Default: interpolated. */
+  /** Archives: mode from `origin` on. Default: interpolated. */
   readonly mode?: ArchiveMode
-  /** Whether a sample is outside the window; it and those behind it are not returned. */
+  /** Returns whether a sample is after the window; it and later ones are not returned. */
   readonly isBeyond?: (sample: R) => boolean
-  /** Whether samples wait for their moments. Default: those of live contexts do. */
+  /** Wait until each sample is due. Default: true for live contexts. */
   readonly isPaced?: boolean
   /**
-   * What becomes of moments that passed while a sample was taken: all of them are sampled, one after another (`'catch-up'`, default),
-   * only the latest one is (`'latest'`), or the next one is waited for (`'skip'`).
+   * Handling of sample times that passed while a sample was taken: sample all of them in sequence (`'catch-up'`, default),
+   * only the latest (`'latest'`), or wait for the next (`'skip'`).
    */
   readonly late?: 'catch-up' | 'latest' | 'skip'
-  /** With `'latest'`: moments are skipped so many at a time. Default 1. */
+  /** With `'latest'`: skip in multiples of this number. Default 1. */
   readonly skipsBy?: number
-  /** Milliseconds until the first moment, for starts that are aligned. Default 0. */
+  /** Milliseconds until the first sample, for an aligned start. Default 0. */
   readonly startInMs?: number
-  /** Waits, before the next moment is chosen, until the source can be sampled; false ends the samples. Paced ones only. */
+  /** Resolves when the source can be sampled, before the next time is chosen; false ends the samples. Paced samples only. */
   readonly ready?: () => Promise<boolean> | undefined
-  /** Writes out what the samples so far came to, before each wait and each turn of the event loop. */
+  /** Writes buffered output, before each wait and each turn of the event loop. */
   readonly flush?: () => Promise<void>
-  /** Default: that of this process. */
+  /** Default: the clock of this process. */
   readonly clock?: Clock
-  /** Its signal gives up sampling. Looked at before each wait and behind each turn of the event loop, not before. */
+  /** Its signal cancels sampling. Checked before each wait and after each turn of the event loop, but not earlier. */
   readonly call?: { readonly signal?: AbortSignal }
 }
 
-/** What sampling needs of a context. */
+/** The part of a context that sampling needs. */
 export interface SampledContext {
   readonly archive: Pick<ArchiveControl, 'setMode'> | undefined
 }
 
 /**
- * Samples a context, or several together. Archives are placed where the plan starts immediately; moments are counted from the
- * first sample on. Iterate, or call `next`, which needs no promise for archives. ECANCELED when the signal is aborted.
+ * Samples one or several contexts. Archives are moved to the plan's origin immediately; sample times count from the first
+ * sample. Iterate over the result, or call `next`, which is synchronous for archives. ECANCELED on abort.
  */
-export function samples<R extends {}>(
+export function sampleLoop<R extends {}>(
   contexts: SampledContext | readonly SampledContext[],
   plan: SamplingPlan<R>,
-): Samples<R> {
+): SampleSequence<R> {
   const all = 'length' in contexts ? contexts : [contexts]
   const { origin, mode = 'interpolate', intervalSec } = plan
   if (origin !== undefined)
     for (const { archive } of all)
       if (mode === 'interpolate') archive?.setMode(mode, origin, intervalSec)
       else archive?.setMode(mode, origin)
-  return new Samples(plan, plan.isPaced ?? all.every(({ archive }) => archive === undefined))
+  return new SampleSequence(plan, plan.isPaced ?? all.every(({ archive }) => archive === undefined))
 }
 
-/** Returns whether an error is the end of an archive. */
+/** Returns whether an error marks the end of an archive. */
 export function isEndOfArchive(error: unknown): boolean {
   return error instanceof PcpError && error.code === 'PM_ERR_EOL'
 }
 
-/** One sample after another. `samples` makes these. */
-export class Samples<R extends {}> implements AsyncIterable<R> {
+/** A sequence of samples, created by `samples`. */
+export class SampleSequence<R extends {}> implements AsyncIterable<R> {
   readonly #plan: SamplingPlan<R>
   readonly #isPaced: boolean
   readonly #clock: Clock
@@ -83,10 +83,10 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
   #taken = 0
   #isOver = false
   #startMs: number | undefined
-  /** Of the last sample, in intervals since the start. */
+  /** Time of the last sample, in intervals since the start. */
   #moment = 0
   #wake: (() => void) | undefined
-  /** Moments that were skipped for the last sample, as it was late. */
+  /** Sample times skipped before the last sample because it was late. */
   missed = 0
   /** The PM_ERR_EOL that ended the samples. */
   end: PcpError | undefined
@@ -98,7 +98,7 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
     this.#clock = plan.clock ?? SYSTEM_CLOCK
   }
 
-  /** Returns the next sample; undefined behind the last one. A promise only where there is something to wait for. */
+  /** Returns the next sample, or undefined after the last one. Returns a promise only if it has to wait. */
   next(): R | undefined | Promise<R | undefined> {
     if (this.#isOver || this.#taken >= this.#count) return undefined
     if (this.#isPaced) return this.#inTime()
@@ -114,8 +114,8 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
     }
   }
 
-  /** Takes the sample that is waited for immediately. Those behind it keep their moments. */
-  hurry(): void {
+  /** Takes the next sample immediately. Later samples keep their times. */
+  sampleNow(): void {
     this.#wake?.()
   }
 
@@ -139,7 +139,7 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
     return this.#take()
   }
 
-  /** Chooses the next moment; returns the milliseconds until then. */
+  /** Chooses the next sample time; returns the milliseconds until then. */
   #untilNext(): number {
     const { intervalSec, late, skipsBy = 1 } = this.#plan
     const intervalMs = intervalSec * 1000
@@ -179,7 +179,7 @@ export class Samples<R extends {}> implements AsyncIterable<R> {
   #insistOnGoing(): void {
     const signal = this.#plan.call?.signal
     if (signal?.aborted === true)
-      throw new PcpError('ECANCELED', 'Sampling was given up', { cause: signal.reason })
+      throw new PcpError('ECANCELED', 'Sampling was canceled', { cause: signal.reason })
   }
 
   #take(): R | undefined | Promise<R | undefined> {

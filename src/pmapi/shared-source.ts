@@ -1,13 +1,13 @@
-/** A source and the contexts on it. pmDupContext(3) */
+/** A source shared by contexts. pmDupContext(3) */
 import type { MetricSource } from '../model/source.ts'
 
-/** Counts the contexts that have a source open: the last one closes it. */
+/** Counts the contexts on an open source; the last one closes it. */
 export class SharedSource {
   readonly source: MetricSource
   #contexts = 0
   /**
-   * Collectors limit the numbers of a connection (-C of pmcd), so each source has its own: a process may have any number of
-   * contexts.
+   * Next context number. Numbers are per source because collectors limit them per connection (pmcd -C), while a process may
+   * have any number of contexts.
    */
   #next: number
 
@@ -17,18 +17,18 @@ export class SharedSource {
     this.#next = next
   }
 
-  /** Another context has it open. */
+  /** Adds a context. */
   share(): this {
     this.#contexts++
     return this
   }
 
-  /** A number for another context. */
+  /** Returns the number of a new context. */
   nextContext(): number {
     return this.#next++
   }
 
-  /** A context lets go of it. True for the last one. */
+  /** Removes a context; returns true for the last one. */
   release(): boolean {
     return --this.#contexts === 0
   }

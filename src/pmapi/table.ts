@@ -1,4 +1,4 @@
-/** Sampling into rows whose types are known: each column says which metric, which instances, in which units. docs/pmapi.md */
+/** Sampling into typed rows: each column specifies metric, instances and units. docs/reference/client-library.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
@@ -9,25 +9,25 @@ import type { Clock } from './clock.ts'
 import type { ContextCalls } from './context-calls.ts'
 import { planConversion } from './conversion.ts'
 import { FetchRequest, IndomItem, Item } from './fetch-item.ts'
-import { findInstance, freshNames, type InstanceNames, isWanted } from './instances.ts'
+import { emptyNameCache, findInstance, type InstanceNames, isSelected } from './instances.ts'
 import { parseMetricSpec } from './metric-spec.ts'
-import { type ReadingsOptions, type RowShaper, shapedRows } from './shaped-rows.ts'
+import { type ReadingsOptions, type RowMapper, shapedRows } from './sampled-rows.ts'
 
-/** What a column shows. */
+/** One column. */
 export interface Column {
   readonly metric: string
-  /** The one instance, of a metric that has several; by full name or by name up to its first blank. */
+  /** Instance of a metric with instances, by full name or first word. */
   readonly instance?: string
-  /** Many instances: all of them, or those of these names. The cells are then maps by instance name. */
+  /** Several instances: all, or those with these names. The cells are then maps by instance name. */
   readonly instances?: 'all' | readonly string[]
-  /** `'instant'`, `'rate'`, or units such as `'Mbyte/sec'`. Default: counters as change a second, others as they are. */
+  /** `'instant'`, `'rate'`, or units such as `'Mbyte/sec'`. Default: counters as change per second, others unchanged. */
   readonly scale?: string
-  /** What values are: numbers (default), text, or whatever the metric has: bigint where a number is not exact. */
+  /** Type of the cells: numbers (default), text, or the metric's own type, with bigint where a number is not exact. */
   readonly as?: 'number' | 'text' | 'exact'
 }
 
 /**
- * Columns by name; a text is the name of a metric, or of one instance of it.
+ * Columns by name; a string names a metric or one instance of it.
  *
  * @example
  * const columns: Columns = {
@@ -46,37 +46,37 @@ type Scalar<C> = C extends { readonly as: 'text' }
     ? Value
     : number
 
-/** What a column's cells are; undefined where there is no value now. */
+/** Type of a column's cells; undefined without a current value. */
 export type Cell<C> = C extends { readonly instances: 'all' | readonly string[] }
   ? ReadonlyMap<string, Scalar<C>>
   : Scalar<C> | undefined
 
 /** One row. */
 export interface TableRow<C extends Columns> {
-  /** When the values were read. */
+  /** When the values were fetched. */
   readonly time: Timestamp
   readonly values: { readonly [K in keyof C]: Cell<C[K]> }
-  /** Why a column has no value: PM_ERR_AGAIN in the first row of a rate, PM_ERR_VALUE when there is none... */
+  /** Why a column has no value: PM_ERR_AGAIN in the first row of a rate, PM_ERR_VALUE without a current value... */
   readonly errors: { readonly [K in keyof C]?: PcpError }
-  /** Error that the source was lost with, if this row marks its absence; otherwise undefined. */
+  /** Error with which the source was lost, in a row that marks its absence; otherwise undefined. */
   readonly away: PcpError | undefined
 }
 
-/** How a table is sampled. */
+/** Options of `Context.table`. */
 export interface TableOptions extends ReadingsOptions {
-  /** Stop after this many rows. */
+  /** Number of rows after which to stop. */
   readonly count?: number
-  /** A counter that decreased has gone round once, rather than restarted. */
+  /** Treat a decreased counter as wrapped once instead of restarted. */
   readonly counterWrap?: boolean
 }
 
-/** A column that was looked up, or why it is missing since the source was away. */
+/** A column after look-up, or the reason it is missing since the source was away. */
 type Field = {
   readonly name: string
   readonly column: Column
 } & ({ readonly item: Item | IndomItem } | { readonly missing: PcpError })
 
-/** Samples columns. Going forwards, discrete values hold until there is another one. */
+/** Samples columns. Going forwards, discrete values hold until the next one. */
 export function sampleTable<const C extends Columns>(
   context: ContextCalls,
   columns: C,
@@ -86,8 +86,8 @@ export function sampleTable<const C extends Columns>(
   return shapedRows(context, new Table<C>(context, columns, options), options, clock)
 }
 
-/** The columns, as they are in the source that is open. */
-class Table<C extends Columns> implements RowShaper<TableRow<C>> {
+/** The columns, as the current source has them. */
+class Table<C extends Columns> implements RowMapper<TableRow<C>> {
   readonly #context: ContextCalls
   readonly #columns: C
   readonly #options: TableOptions
@@ -100,10 +100,10 @@ class Table<C extends Columns> implements RowShaper<TableRow<C>> {
     this.#options = options
   }
 
-  /** Errors the first time; later ones belong to their columns. */
+  /** Throws errors the first time; later errors belong to their columns. */
   async lookup(isAgain: boolean): Promise<{ readonly ids: readonly Pmid[]; readonly isComplete: boolean }> {
     const { openings } = this.#context
-    const names = freshNames(this.#context)
+    const names = emptyNameCache(this.#context)
     this.#fields = await Promise.all(
       Object.entries(this.#columns).map(async ([name, given]): Promise<Field> => {
         const column = columnOf(given)
@@ -140,7 +140,7 @@ class Table<C extends Columns> implements RowShaper<TableRow<C>> {
     return rowOf<C>(result.timestamp, values, errors)
   }
 
-  gap(away: PcpError, time: Timestamp): TableRow<C> {
+  gapRow(away: PcpError, time: Timestamp): TableRow<C> {
     const values = this.#fields.map(({ name, column }) => [name, emptyCell(column)])
     const errors = this.#fields.map(({ name }) => [name, away])
     return rowOf<C>(time, Object.fromEntries(values), Object.fromEntries(errors), away)
@@ -164,7 +164,7 @@ function emptyCell({ instances }: Column): ReadonlyMap<string, Value> | undefine
 function columnOf(column: string | Column): Column {
   if (typeof column !== 'string') return column
   const { metric, instances } = parseMetricSpec(column)
-  // A text names one instance, so blanks belong to its name; commands separate instances by them.
+  // A string names one instance, so blanks belong to its name; commands separate instances by blanks.
   const isOne = instances.length < 2 || !column.includes(',')
   if (!isOne)
     throw new PcpError('PM_ERR_ARG', `"${column}": several instances need a column with \`instances\``)
@@ -175,7 +175,7 @@ function columnOf(column: string | Column): Column {
   return instance === undefined ? { metric } : { metric, instance }
 }
 
-/** PM_ERR_ARG for one and many instances at once, PM_ERR_INDOM for many of a metric that has none. */
+/** Throws PM_ERR_ARG for `instance` together with `instances`, PM_ERR_INDOM for `instances` of a metric without any. */
 function insistOnInstances({ metric, instance, instances }: Column, { indom }: MetricDesc): void {
   if (instances === undefined) return
   if (instance !== undefined)
@@ -207,7 +207,7 @@ function cellsOf({ instances }: IndomItem, { instances: wanted }: Column): Reado
   const cells = new Map<string, Value>()
   for (const { name, value } of instances) {
     if (name === undefined || value === undefined) continue
-    if (wanted === 'all' || isWanted(wanted ?? [], name)) cells.set(name, value)
+    if (wanted === 'all' || isSelected(wanted ?? [], name)) cells.set(name, value)
   }
   return cells
 }

@@ -1,4 +1,4 @@
-/** Following a time control: programs that show the moment which others show too. pmTimeConnect(3), docs/formats/time-control.md */
+/** Follows a time control, so that several programs show the same time. pmTimeConnect(3), docs/formats/time-control.md */
 
 import { onAbort } from '../base/on-abort.ts'
 import { fromMillis, type Timestamp, toSeconds } from '../base/timestamp.ts'
@@ -21,20 +21,20 @@ import {
 import type { CallOptions, Context } from './context.ts'
 import { settingsOf } from './settings.ts'
 
-/** How to follow a time control. */
+/** Options of `followTime`. */
 export interface FollowTimeOptions extends CallOptions {
-  /** Port on this machine. Default: PMTIME_PORT, or 43334, the first that a control of `npm start` or pmproxy tries. */
+  /** Port on this machine. Default: PMTIME_PORT, or 43334, the first port that the control of `npm start` or pmproxy tries. */
   readonly port?: number
-  /** Seconds from one step to the next, which the first program that follows decides. Default 1. */
+  /** Seconds between steps; the first program to connect sets it. Default 1. */
   readonly interval?: number
-  /** Zone to offer to the others, as TZ has it, and how people call it. Default UTC. */
+  /** Time zone offered to other programs, as in TZ, and its display name. Default UTC. */
   readonly zone?: { readonly name: string; readonly label: string }
 }
 
-/** What a time control has its followers do. */
+/** An instruction of the time control. */
 export type TimeEvent =
   | {
-      /** Show this moment. The context of an archive is there already, ready to fetch. */
+      /** Show this time. The context of an archive has been moved there, ready to fetch. */
       readonly type: 'step'
       readonly position: Timestamp
       /** Seconds from one step to the next. */
@@ -42,21 +42,21 @@ export type TimeEvent =
       readonly direction: 'forward' | 'backward'
     }
   | {
-      /** Time stands still, runs on, or is elsewhere: the next step does not continue the one before. */
+      /** Time was stopped, started or moved: the next step does not continue the previous one. */
       readonly type: 'stop' | 'play'
       readonly position: Timestamp
       readonly interval: number
     }
-  /** Someone moves the position: no steps until it is let go. */
+  /** A user is dragging the position; no steps until it is released. */
   | { readonly type: 'drag' }
   /** Show times in this zone. */
   | { readonly type: 'zone'; readonly name: string; readonly label: string }
-  /** The end of what there is was reached. */
+  /** The end of the available range was reached. */
   | { readonly type: 'bound' }
 
 /**
- * The events of a time control, for a `for await` loop, which ends when the control has gone. A step counts as done when the
- * loop asks for the next event: the control sends no other one to this program before.
+ * Events of a time control as an async iterable, which ends when the control closes. Requesting the next event
+ * acknowledges a step; the control sends this program no further step before.
  */
 export class TimeFollower implements AsyncIterable<TimeEvent> {
   readonly #context: Context
@@ -64,7 +64,7 @@ export class TimeFollower implements AsyncIterable<TimeEvent> {
   readonly #unlink: () => void
   #signal: AbortSignal | undefined
 
-  /** `followTime` makes these. */
+  /** Created by `followTime`. */
   constructor(context: Context, connection: TimeConnection, signal: AbortSignal | undefined) {
     this.#context = context
     this.#connection = connection
@@ -73,12 +73,12 @@ export class TimeFollower implements AsyncIterable<TimeEvent> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<TimeEvent> {
-    this.#connection.show()
+    this.#connection.showControl()
     try {
       for (;;) {
         const message = await this.#connection.next()
         if (this.#signal?.aborted === true)
-          throw new PcpError('ECANCELED', 'Following a time control was given up', {
+          throw new PcpError('ECANCELED', 'Following a time control was canceled', {
             cause: this.#signal.reason,
           })
         if (message === undefined) return
@@ -110,8 +110,8 @@ export class TimeFollower implements AsyncIterable<TimeEvent> {
 }
 
 /**
- * Follows the time control of this machine: that of the page of charts, so that a program shows the moment which the page shows.
- * ECONNREFUSED without one, ECANCELED by the signal.
+ * Follows the time control of this machine, which the chart page uses, so that a program shows the same time as the page.
+ * ECONNREFUSED without a time control, ECANCELED on abort.
  *
  * @see pmTimeConnect(3)
  */
@@ -120,9 +120,9 @@ export async function followTime(context: Context, options: FollowTimeOptions = 
   if (!(interval > 0)) throw new PcpError('PM_ERR_ARG', `An interval must be positive: ${interval}`)
   const port = options.port ?? Number(settingsOf()['PMTIME_PORT'] ?? TIME_CONTROL_PORT)
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
-    throw new PcpError('PM_ERR_ARG', `There is no port ${port}: set PMTIME_PORT or \`port\``)
+    throw new PcpError('PM_ERR_ARG', `Port ${port} is not between 1 and 65535: set PMTIME_PORT or \`port\``)
   if (signal?.aborted === true)
-    throw new PcpError('ECANCELED', 'Following a time control was given up', { cause: signal.reason })
+    throw new PcpError('ECANCELED', 'Following a time control was canceled', { cause: signal.reason })
   const { archive } = context
   const now = fromMillis(Date.now())
   const connection = await TimeConnection.open(port, {
@@ -136,7 +136,7 @@ export async function followTime(context: Context, options: FollowTimeOptions = 
   return new TimeFollower(context, connection, signal)
 }
 
-/** What a message asks for; undefined for those that followers ignore. */
+/** Converts a message to an event; undefined for messages that followers ignore. */
 function eventOf({ command, state, position, delta, zone }: TimeMessage): TimeEvent | undefined {
   const interval = toSeconds(delta)
   switch (command) {

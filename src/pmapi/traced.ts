@@ -1,4 +1,4 @@
-/** What a context asks its source and what it hears, as lines for -D. docs/guide/debugging.md */
+/** Traces a context's requests and replies for -D. docs/how-to/debug.md */
 
 import { type DebugName, debug, isDebug, trace } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
@@ -13,46 +13,50 @@ import { unitsStr } from '../model/units.ts'
 import { extract } from '../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
 
-/** Diagnostics that this tells about. */
+/** Diagnostics traced here. */
 const TOPICS = 'fetch,value,profile,indom,labels,pmns,context,pmapi'
-/** Items of a long list that are shown. */
+/** Number of items shown of a long list. */
 const SHOWN = 16
 
-/** The source, or one that answers the same and traces what -D asked for when this was called. */
+/** Returns the source, wrapped for tracing if one of the diagnostics is on now. */
 export function traced(source: MetricSource): MetricSource {
-  return isDebug(TOPICS) ? new TracedSource(source) : source
+  return isDebug(TOPICS) ? new TracingSource(source) : source
 }
 
-/** Remembers names and descriptors that pass through it, to show metrics as people know them. */
-class TracedSource extends SourceLayer {
+/** Remembers names and descriptors that pass through, to show metrics by name. */
+class TracingSource extends SourceLayer {
   readonly #names = new Map<Pmid, string>()
   readonly #descs = new Map<Pmid, MetricDesc>()
   readonly #profiles = new Map<number, Profile>()
 
   override children(name: string, ask: Ask): ReturnType<MetricSource['children']> {
-    return told('pmns', `children of "${name}"`, this.source.children(name, ask), (children) =>
+    return tracedCall('pmns', `children of "${name}"`, this.source.children(name, ask), (children) =>
       list(children, (child) => `${child.name}${child.isLeaf ? '' : '.'}`),
     )
   }
 
   override traverse(name: string, ask: Ask): Promise<readonly string[]> {
-    return told('pmns', `names below "${name}"`, this.source.traverse(name, ask), (names) => list(names))
+    return tracedCall('pmns', `names below "${name}"`, this.source.traverse(name, ask), (names) =>
+      list(names),
+    )
   }
 
   override lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]> {
-    return told('pmns', `PMIDs of ${list(names)}`, this.source.lookupNames(names, ask), (found) => {
+    return tracedCall('pmns', `PMIDs of ${list(names)}`, this.source.lookupNames(names, ask), (found) => {
       for (const [i, id] of found.entries()) if (!isError(id)) this.#names.set(id, names[i]!)
       return list(found, (id) => (isError(id) ? id.code : pmidStr(id)))
     })
   }
 
   override lookupId(id: Pmid, ask: Ask): Promise<readonly string[]> {
-    return told('pmns', `names of ${this.#metric(id)}`, this.source.lookupId(id, ask), (names) => list(names))
+    return tracedCall('pmns', `names of ${this.#metric(id)}`, this.source.lookupId(id, ask), (names) =>
+      list(names),
+    )
   }
 
   override descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
     const what = `descriptors of ${list(ids, (id) => this.#metric(id))}`
-    return told('pmapi', what, this.source.descs(ids, ask), (descs) => {
+    return tracedCall('pmapi', what, this.source.descs(ids, ask), (descs) => {
       for (const desc of descs) if (!isError(desc)) this.#descs.set(desc.pmid, desc)
       return list(descs, describe)
     })
@@ -63,25 +67,27 @@ class TracedSource extends SourceLayer {
   ): ReturnType<MetricSource['instances']> {
     const part = query === undefined ? '' : 'id' in query ? ` id ${query.id}` : ` name "${query.name}"`
     const what = `instances of ${indomStr(indom)}${part}`
-    return told('indom', what, this.source.instances(indom, query, ask), ({ ids, names }) =>
+    return tracedCall('indom', what, this.source.instances(indom, query, ask), ({ ids, names }) =>
       list(ids, (id, i) => `${id} "${names[i]}"`),
     )
   }
 
   override text(...[query, ask]: Parameters<MetricSource['text']>): Promise<string> {
     const on = query.kind === 'metric' ? this.#metric(query.id) : indomStr(query.id)
-    return told('pmapi', `${query.level} text of ${on}`, this.source.text(query, ask), JSON.stringify)
+    return tracedCall('pmapi', `${query.level} text of ${on}`, this.source.text(query, ask), JSON.stringify)
   }
 
   override labels(...[query, ask]: Parameters<MetricSource['labels']>): ReturnType<MetricSource['labels']> {
     const what = `labels of level ${query.level}, id 0x${(query.id >>> 0).toString(16)}`
-    return told('labels', what, this.source.labels(query, ask), (sets) => list(sets, ({ json }) => json))
+    return tracedCall('labels', what, this.source.labels(query, ask), (sets) =>
+      list(sets, ({ json }) => json),
+    )
   }
 
   override fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     this.#tellProfile(ask)
     const what = `values of ${list(ids, (id) => this.#metric(id))}`
-    return told('fetch', what, this.source.fetch(ids, ask), (result) => {
+    return tracedCall('fetch', what, this.source.fetch(ids, ask), (result) => {
       const { sec, nsec } = result.timestamp
       if (debug.value) for (const set of result.sets) trace('value', this.#values(set))
       const changes = result.changes === 0 ? '' : `, changes 0x${result.changes.toString(16)}`
@@ -102,7 +108,7 @@ class TracedSource extends SourceLayer {
   }
 
   override store(sets: readonly ValueSet[], ask: Ask): Promise<void> {
-    return told(
+    return tracedCall(
       'pmapi',
       `store ${list(sets, (set) => this.#values(set))}`,
       this.source.store(sets, ask),
@@ -139,8 +145,8 @@ class TracedSource extends SourceLayer {
   }
 }
 
-/** Tells about a question and its answer or error, when the diagnostic is on. */
-async function told<T>(
+/** Traces a request with its answer or error while the diagnostic is on. */
+async function tracedCall<T>(
   topic: DebugName,
   what: string,
   answer: Promise<T>,
@@ -179,7 +185,7 @@ function statusText(status: number): string {
   return `${status} value${status === 1 ? '' : 's'}`
 }
 
-/** Items with commas between them, the end of a long list as a number. */
+/** Joins items with commas; the rest of a long list is shown as a number. */
 function list<T>(items: readonly T[], show: (item: T, i: number) => string = String): string {
   if (items.length === 0) return 'nothing'
   const shown = items.slice(0, SHOWN).map(show).join(', ')

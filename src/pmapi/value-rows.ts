@@ -1,4 +1,4 @@
-/** Values of metrics, moment after moment, as columns: live, or of an archive. pmFetch(3) */
+/** Columns of values, fetch by fetch, live or from an archive. pmFetch(3) */
 import type { Timestamp } from '../base/timestamp.ts'
 import { isDebug } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
@@ -9,32 +9,32 @@ import type { FetchResult, ValueSet } from '../model/values.ts'
 import type { ArchiveControl } from './archive-control.ts'
 import type { CallOptions, Context } from './context.ts'
 
-/** Values in columns, moment after moment. */
-export interface ContextRows {
-  /** One a metric, of the moment that `next` returned last. */
+/** Columns of values, advanced by `next`. */
+export interface ColumnCursor {
+  /** One per metric, with the values of the last `next`. */
   readonly columns: readonly ValueColumns[]
-  /** The value sets behind the columns, none for a mark; undefined where columns come straight out of records. */
+  /** Value sets behind the columns, empty for a mark; undefined if columns are read directly from records. */
   readonly sets: readonly ValueSet[] | undefined
-  /** Changes since the fetch before: PMCD_* bits. */
+  /** PMCD_* bits of changes since the previous fetch. */
   readonly changes: number
-  /** On to the next moment: immediately over an archive, unless something has to be computed or traced. Errors as of `Context.fetch`. */
+  /** Advances and returns the time; synchronous over an archive unless values are derived or traced. Errors as `Context.fetch`. */
   next(options?: CallOptions): Timestamp | Promise<Timestamp>
 }
 
-/** Fetches metrics again and again into columns: straight out of an archive's records where that makes no difference. */
-export function valueRows(context: Context, descs: readonly MetricDesc[]): ContextRows {
+/** Fetches metrics repeatedly into columns, directly from an archive's records where the result is the same. */
+export function valueRows(context: Context, descs: readonly MetricDesc[]): ColumnCursor {
   const ids = descs.map(({ pmid }) => pmid)
   if (!hasRecordedRows(context, descs))
     return new FetchedRows(descs, (options) => context.fetchNow(ids, options))
   return { ...context.archive!.valueRows(ids, context.profile), sets: undefined, changes: 0 }
 }
 
-/** Reads the records of a metric unchanged, and marks, in the archive's direction. */
-export function recordRows(archive: ArchiveControl, desc: MetricDesc): ContextRows {
+/** Reads unchanged records of a metric, and marks, in the archive's direction. */
+export function recordRows(archive: ArchiveControl, desc: MetricDesc): ColumnCursor {
   return new FetchedRows([desc], () => archive.fetchRecord([desc.pmid]))
 }
 
-/** Are these different recorded numbers, whose fetches need not be traced? */
+/** Returns whether the metrics are distinct recorded numbers whose fetches are not traced. */
 function hasRecordedRows({ archive }: Context, descs: readonly MetricDesc[]): boolean {
   return (
     archive !== undefined &&
@@ -49,8 +49,8 @@ function isRecordedNumber({ pmid, type }: MetricDesc): boolean {
   return type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE && domainOf(pmid) !== DOMAIN_RESERVED
 }
 
-/** Rows out of fetched value sets. */
-class FetchedRows implements ContextRows {
+/** Columns of fetched value sets. */
+class FetchedRows implements ColumnCursor {
   readonly columns: readonly ValueColumns[]
   sets: readonly ValueSet[] = []
   changes = 0
@@ -73,7 +73,7 @@ class FetchedRows implements ContextRows {
     this.sets = sets
     this.changes = changes
     for (let m = 0; m < this.columns.length; m++) {
-      if (m < sets.length) this.columns[m]!.take(sets[m]!)
+      if (m < sets.length) this.columns[m]!.fillFrom(sets[m]!)
       else this.columns[m]!.begin(0)
     }
     return timestamp

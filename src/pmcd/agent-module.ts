@@ -1,55 +1,66 @@
-/** Agents as the user names them: one of this package, or a JavaScript module that exports one. docs/agents.md */
+/** Loads agents: those of this package, and JavaScript modules that export one. docs/reference/agent-toolkit.md */
 import { statSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { AGENTS } from '../agents/registry.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import type { AgentDefinition } from '../pmda/define-agent.ts'
+import { provideOwnPackage } from './own-package.ts'
 
-/** Where the definition of an agent is found. A thread is told this: it can be cloned. */
-export type AgentPlace =
+/** Location of an agent's definition; plain data that can be sent to a thread. */
+export type AgentLocation =
   | { readonly kind: 'builtin'; readonly name: string }
   | { readonly kind: 'module'; readonly path: string; readonly entry: string }
 
-/** Is this file a module that we load, and not a shared object that an agent of ours stands in for? */
+/** Returns whether a file is a module of JavaScript or TypeScript, as opposed to a shared object that one of our agents replaces. */
 export function isAgentModule(path: string): boolean {
-  return /\.[cm]?js$/.test(path)
+  return /\.[cm]?[jt]s$/.test(path)
 }
 
 /**
- * Loads the definition. PM_ERR_GENERIC when there is no such agent; EBUSY while the module is still being loaded for a
- * caller whose `signal` was aborted; otherwise what loading the module throws.
+ * Loads the definition. PM_ERR_GENERIC for an unknown agent; EBUSY while the module is still being loaded for a caller
+ * whose `signal` was aborted; otherwise the error of loading the module.
  */
-export async function loadAgent(place: AgentPlace, signal?: AbortSignal): Promise<AgentDefinition> {
+export async function loadAgent(place: AgentLocation, signal?: AbortSignal): Promise<AgentDefinition> {
   if (place.kind === 'module') return loadModule(place.path, place.entry, signal)
   const found = AGENTS.find(({ name }) => name === place.name)
-  if (found === undefined) throw new PcpError('PM_ERR_GENERIC', `No agent is called "${place.name}"`)
+  if (found === undefined) throw unknownAgent(place.name)
   return found.load()
+}
+
+function unknownAgent(name: string): PcpError {
+  return new PcpError(
+    'PM_ERR_GENERIC',
+    name === 'pmcd'
+      ? 'Agent "pmcd" cannot be installed: it is part of every collector and reports about it'
+      : `No agent is called "${name}"; use one of ${AGENTS.map((agent) => agent.name).join(', ')}`,
+  )
 }
 
 type Exports = Readonly<Record<string, unknown>>
 
-/** One attempt to load a module. */
+/** An attempt to load a module. */
 interface Load {
-  /** When its file was last changed. */
+  /** Modification time of the file. */
   readonly changed: string
   readonly exports: Promise<Exports>
   state: 'loading' | 'given up' | 'loaded' | 'failed'
 }
 
-/** The last attempt for each path that a configuration has named. */
+/** Latest attempt by path. */
 const loads = new Map<string, Load>()
 
 /**
- * Imports a module. Node keeps the outcome for a URL for good, also a failure or an await that never ends: after one of these
- * a changed file is imported by another URL.
+ * Imports a module. Node caches the outcome per URL forever, including a failure or a top-level await that never ends;
+ * a changed file is imported with a different URL. The old module then stays in memory, as does every module that it imports.
  */
 function importModule(path: string, signal: AbortSignal | undefined): Promise<Exports> {
+  provideOwnPackage(path)
   const { href } = pathToFileURL(path)
   const changed = changeTime(path)
   const former = loads.get(path)
-  if (former?.state === 'loaded') return former.exports
-  if (former?.changed === changed && former.state === 'loading') return former.exports
+  if (former?.changed === changed && (former.state === 'loaded' || former.state === 'loading'))
+    return former.exports
   if (former?.changed === changed && former.state === 'given up')
     return Promise.reject(
       new PcpError('EBUSY', `${path} is still being loaded: an await at its top level does not end`),
@@ -83,8 +94,15 @@ async function loadModule(
   entry: string,
   signal: AbortSignal | undefined,
 ): Promise<AgentDefinition> {
-  const exported = await importModule(path, signal)
-  // Of a CommonJS module only the default export is certain to be seen.
+  if (/\.[cm]?ts$/.test(path) && !('typescript' in process.features))
+    throw new PcpError(
+      'ENOSYS',
+      `Node ${process.versions.node} does not run TypeScript: compile ${path} to JavaScript, or use Node 22.18 or newer`,
+    )
+  const exported = await importModule(path, signal).catch((error: unknown) => {
+    throw PcpError.from(error, `Cannot load ${path}`)
+  })
+  // For CommonJS modules only the default export is guaranteed.
   const { default: whole } = exported
   const inside =
     typeof whole === 'object' && whole !== null ? (whole as Record<string, unknown>)[entry] : undefined
@@ -94,7 +112,7 @@ async function loadModule(
   return definition
 }
 
-/** The agent may have been made by another copy of the toolkit: its shape counts. */
+/** Checks the shape only: the agent may come from another copy of the toolkit. */
 function isDefinition(value: unknown): value is AgentDefinition {
   if (typeof value !== 'object' || value === null) return false
   const { name, open } = value as Partial<AgentDefinition>

@@ -1,4 +1,4 @@
-/** What a thread runs that holds one agent; open-worker.ts starts it. docs/decisions/worker-agents.md */
+/** Program of a thread that runs one agent, started by open-worker.ts. docs/decisions/worker-agents.md */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { clearDebug, setDebug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
@@ -9,28 +9,28 @@ import { openAgent } from '../pmda/open-agent.ts'
 import type { Variables } from '../sys/config.ts'
 import type { LogLevel } from '../sys/log.ts'
 import { PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../wire/creds.ts'
-import { type AgentPlace, loadAgent } from './agent-module.ts'
+import { type AgentLocation, loadAgent } from './agent-module.ts'
 
-/** What the thread is started with. */
+/** Data that the thread is started with. */
 export interface WorkerSetup {
-  /** PDUs. */
+  /** Carries PDUs. */
   readonly port: MessagePort
-  readonly place: AgentPlace
+  readonly place: AgentLocation
   readonly domain: number
   readonly variables: Variables
-  /** Diagnostics that are on: the list that `setDebug` takes. The collector posts another one when they are switched. */
+  /** Enabled diagnostics, as `setDebug` takes them. The collector posts a new list when they change. */
   readonly debug: string
-  /** User who may store to controls besides root. */
+  /** User who may store to controls, besides root. */
   readonly owner: number | undefined
 }
 
-/** What the thread tells besides PDUs: a line for the log. */
+/** A log line from the thread. */
 export interface WorkerNotice {
   readonly level: LogLevel
   readonly text: string
 }
 
-/** A failure before the end of the conversation ends the thread, and the collector hears it as the thread's error. */
+/** An early failure ends the thread; the collector receives it as the thread's error. */
 async function run({ port, place, domain, variables, owner, debug }: WorkerSetup): Promise<void> {
   setDebug(debug)
   parentPort?.on('message', (list: string) => {
@@ -59,5 +59,5 @@ async function run({ port, place, domain, variables, owner, debug }: WorkerSetup
   }
 }
 
-// Timers and sockets of the agent would keep the thread. An exception leaves it by itself, with its stack.
+// The agent's timers and sockets would keep the thread alive. An exception ends it with its stack.
 void run(workerData as WorkerSetup).then(() => process.exit(0))

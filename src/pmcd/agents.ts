@@ -1,7 +1,7 @@
-/** All agents of a collector: started, lost, restarted, replaced when the configuration changes. pmcd(1) */
+/** All agents of a collector: starting, restarting, and replacement after configuration changes. pmcd(1) */
 
 import { loggableMessage } from '../base/printable.ts'
-import { within } from '../base/within.ts'
+import { withTimeout } from '../base/within.ts'
 import { debug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { ANONYMOUS, type MetricSource } from '../model/source.ts'
@@ -12,26 +12,26 @@ import { Pmns } from '../pmns/tree.ts'
 import { AgentSlot, exitText, type OpenedAgent, type SlotOptions } from '../routing/agent-slot.ts'
 import type { AgentOpenEnv, AgentOptions } from './options.ts'
 
-/** Shortest time between two automatic restart rounds, in milliseconds. */
+/** Shortest time between automatic restarts, in milliseconds. */
 const RESTART_INTERVAL_MS = 60_000
-/** Time for all names of one agent: however soon each answer comes, the others must not wait for ever. */
+/** Time limit for all names of one agent, so that a slow agent cannot delay the others forever. */
 const NAMES_MS = 10_000
 
-/** What agents do to their collector. */
+/** The collector, as its agents need it. */
 export interface AgentsHost {
   readonly env: AgentOpenEnv
   readonly restartsAgents: boolean
-  /** Shortest time between two automatic restart rounds in milliseconds; default 60 000. */
+  /** Shortest time between automatic restarts in milliseconds; default 60 000. */
   readonly restartIntervalMs?: number
   readonly clock: () => number
-  /** PMCD_* changes for all clients. */
+  /** Sends PMCD_* changes to all clients. */
   readonly changed: (changes: number) => void
-  /** An agent was opened: it must hear who the clients are. */
+  /** An agent was opened and needs the attributes of the clients. */
   readonly started: (slot: AgentSlot) => void
-  /** Agents came or went: names and routes may have changed. */
+  /** Agents were added or lost: names and routes may have changed. */
   readonly rerouted: () => Promise<void>
-  /** An agent was started, or a round of restarts took place. */
-  readonly advanced: () => void
+  /** Called when agents are started or restarted. */
+  readonly roundStarted: () => void
 }
 
 /** The configured agents, in configuration order. */
@@ -40,21 +40,20 @@ export class Agents {
   #slots: readonly AgentSlot[] = []
   #lastRound = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
-  /** Rounds follow one another: the next waits for this. */
+  /** Rounds run in sequence; resolves when the last one has finished. */
   #round: Promise<void> = Promise.resolve()
-  #isLookDue = false
+  #isRerouteDue = false
   #isClosed = false
 
   constructor(host: AgentsHost) {
     this.#host = host
   }
 
-  /** One slot an agent, connected or not. */
+  /** One slot per agent, connected or not. */
   get slots(): readonly AgentSlot[] {
     return this.#slots
   }
 
-  /** Starts the first agents. */
   start(options: readonly AgentOptions[]): Promise<void> {
     return this.#inTurn(async () => {
       this.#slots = options.map((each) => this.#newSlot(each))
@@ -63,7 +62,7 @@ export class Agents {
     })
   }
 
-  /** Starts those that are gone. */
+  /** Restarts lost agents. */
   restart(): Promise<void> {
     return this.#inTurn(async () => {
       const deceased = this.#slots.filter((slot) => slot.state === 'failed')
@@ -74,7 +73,7 @@ export class Agents {
     })
   }
 
-  /** Keeps connected agents whose line did not change, ends others, starts new ones and those that are gone. */
+  /** Keeps connected agents whose line did not change, closes others, starts new and lost ones. */
   replace(options: readonly AgentOptions[]): Promise<void> {
     return this.#inTurn(async () => {
       const old = new Set(this.#slots)
@@ -94,7 +93,7 @@ export class Agents {
     })
   }
 
-  /** A name space of everything the agents tell about their names: what there is without a PMNS file. */
+  /** Returns a name space of the names that agents report; used without a PMNS file. */
   async names(): Promise<Pmns> {
     const pmns = new Pmns()
     const slots = this.#slots
@@ -105,28 +104,31 @@ export class Agents {
     return pmns
   }
 
-  /** Names of one agent; none when it does not return them, which is logged. */
+  /** Returns the names of one agent; empty, with a warning in the log, if the agent fails. */
   async #namesOf(slot: AgentSlot): Promise<Iterable<NamedId>> {
     const { source } = slot
     if (source === undefined || slot.refusal !== 0) return []
     try {
-      const names = await within(NAMES_MS, namesOf(source))
+      const names = await withTimeout(NAMES_MS, namesOf(source))
       if (names !== undefined) return names
-      this.#scheduleRestart() // which looks at all names again
+      this.#scheduleRestart() // which reads all names again
       throw new PcpError('PM_ERR_TIMEOUT', `no complete list within ${NAMES_MS} ms`)
     } catch (error) {
-      // An agent that has no names of its own needs a PMNS file to be seen.
+      // Agents that do not report names need a PMNS file.
       const { message } = PcpError.from(error)
-      this.#host.env.log.notice('warning', `Agent "${slot.options.name}" does not tell its names: ${message}`)
+      this.#host.env.log.notice(
+        'warning',
+        `Agent "${slot.options.name}" does not report its names: ${message}`,
+      )
       return []
     }
   }
 
-  /** Ends all agents. */
+  /** Closes all agents. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    // A round may be waiting for an agent that never answers; one that it has only just started ends after it.
+    // A running round may wait for an agent that never answers; an agent it has just started is closed after it.
     await this.#endAll()
     await this.#round
     await this.#endAll()
@@ -136,7 +138,7 @@ export class Agents {
     await Promise.all(this.#slots.map((slot) => this.#end(slot, 'terminated')))
   }
 
-  /** Ends an agent, and logs how when it was a process of its own. */
+  /** Closes an agent and logs its exit status if it was a process. */
   async #end(slot: AgentSlot, reason: string): Promise<void> {
     const isProcess = slot.state !== 'failed' && slot.options.kind !== 'dso'
     const ended = await slot.close()
@@ -146,22 +148,21 @@ export class Agents {
 
   async #inTurn(round: () => Promise<void>): Promise<void> {
     const turn = this.#round.then(() => (this.#isClosed ? undefined : round()))
-    this.#round = turn.catch(() => {}) // the caller hears of it; the next round must not
+    this.#round = turn.catch(() => {}) // reported to the caller only, not to the next round
     await turn
   }
 
-  /** Clients hear of all of a round at once, when its agents can be asked. */
+  /** Restarts agents. Clients are notified once, when all agents of the round are available. */
   async #startRound(deceased: readonly AgentSlot[], changes: number): Promise<void> {
     if (debug.appl1) trace('appl1', `round of ${deceased.length} agents to start`)
-    this.#host.advanced()
+    this.#host.roundStarted()
     const count = await this.#startSlots(deceased)
     await this.#host.rerouted()
     if (count > 0) this.#host.changed(PMCD_ADD_AGENT | changes)
   }
 
   /**
-   * Starts agents at the same time; those that fail are logged, in configuration order. Resolves to the number of
-   * those that did start.
+   * Starts agents in parallel; failures are logged in configuration order. Resolves to the number of agents started.
    */
   async #startSlots(slots: readonly AgentSlot[]): Promise<number> {
     const outcomes = await Promise.allSettled(slots.map((slot) => slot.start()))
@@ -169,14 +170,14 @@ export class Agents {
     outcomes.forEach((outcome, i) => {
       const { name } = slots[i]!.options
       if (outcome.status === 'fulfilled') {
-        this.#host.advanced()
+        this.#host.roundStarted()
         count++
       } else if (!this.#isClosed) {
         const { message } = PcpError.from(outcome.reason)
         this.#host.env.log.notice('error', `Agent "${name}" did not start: ${message}`)
       }
     })
-    if (slots.some((slot) => slot.isToRestart)) this.#scheduleRestart()
+    if (slots.some((slot) => slot.shouldRestart)) this.#scheduleRestart()
     return count
   }
 
@@ -195,11 +196,11 @@ export class Agents {
         changed: (slot, changes) => {
           this.#debug(slot, `announces state changes ${changes}`)
           this.#host.changed(changes)
-          if ((changes & PMCD_NAMES_CHANGE) !== 0) this.#lookAgain()
+          if ((changes & PMCD_NAMES_CHANGE) !== 0) this.#scheduleReroute()
         },
         ready: (slot) => {
           this.#debug(slot, 'is ready')
-          this.#lookAgain()
+          this.#scheduleReroute()
         },
         lost: (slot, reason) => {
           this.#debug(slot, `is lost, status ${slot.status}`)
@@ -215,35 +216,35 @@ export class Agents {
     if (debug.appl0) trace('appl0', `agent "${slot.options.name}" ${what}`)
   }
 
-  /** Names may be others now. */
-  #lookAgain(): void {
-    // An agent may say so with every reply: one look that has not begun serves them all.
-    if (this.#isLookDue) return
-    this.#isLookDue = true
-    // Rerouting logs what goes wrong with an agent and does not reject.
+  /** Schedules a reread of names, which may have changed. */
+  #scheduleReroute(): void {
+    // An agent may report changes with every reply; one pending reread covers them all.
+    if (this.#isRerouteDue) return
+    this.#isRerouteDue = true
+    // Rerouting logs errors of agents and does not reject.
     void this.#inTurn(() => {
-      this.#isLookDue = false
+      this.#isRerouteDue = false
       return this.#host.rerouted()
     })
   }
 
-  /** The first failure is mended at once, later ones at most once a minute. */
+  /** Restarts immediately after the first loss, later at most once per interval. */
   #scheduleRestart(): void {
     if (!this.#host.restartsAgents || this.#isClosed || this.#timer !== undefined) return
     const { restartIntervalMs = RESTART_INTERVAL_MS } = this.#host
     const since = this.#host.clock() - this.#lastRound
-    // A clock that was set back must not put the restart off.
+    // A clock that was set back must not delay the restart.
     const wait = since < 0 ? restartIntervalMs : Math.max(0, restartIntervalMs - since)
     if (debug.appl1) trace('appl1', `restart in ${wait} ms`)
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#lastRound = this.#host.clock()
-      void this.#restartAndLook()
+      void this.#autoRestart()
     }, wait)
     this.#timer.unref()
   }
 
-  async #restartAndLook(): Promise<void> {
+  async #autoRestart(): Promise<void> {
     this.#host.env.log.notice('info', 'Auto-restarting agents.')
     try {
       await this.restart()
@@ -257,7 +258,7 @@ function isSame(a: SlotOptions, b: SlotOptions): boolean {
   return a.domain === b.domain && a.kind === b.kind && a.parameters === b.parameters && a.name === b.name
 }
 
-/** Logs that an agent is gone, and the events that led to it. */
+/** Logs the loss of an agent and the event trace. */
 function cleanUp(env: AgentOpenEnv, slot: AgentSlot, reason: string): void {
   const { name, domain } = slot.options
   env.log.notice('info', 'CleanupAgent ...')
@@ -267,7 +268,7 @@ function cleanUp(env: AgentOpenEnv, slot: AgentSlot, reason: string): void {
   events.dump()
 }
 
-/** What an agent tells about its names. One in this process also tells which subtrees it must be asked about each time. */
+/** Returns the names that an agent reports. An agent in this process also reports its dynamic subtrees. */
 async function namesOf(source: MetricSource | AgentSource): Promise<Iterable<NamedId>> {
   if ('names' in source) return source.names()
   const ask = { requester: ANONYMOUS }
@@ -279,12 +280,12 @@ async function namesOf(source: MetricSource | AgentSource): Promise<Iterable<Nam
   })
 }
 
-/** One agent's wrong name must not cost the others theirs. */
+/** Adds a name; an invalid one is skipped with a warning and does not affect others. */
 function addName(pmns: Pmns, name: string, id: number, slot: AgentSlot, env: AgentOpenEnv): void {
   try {
     pmns.add(name, id)
   } catch (error) {
     const { message } = PcpError.from(error)
-    env.log.notice('warning', `Agent "${slot.options.name}", name "${name}" is left out: ${message}`)
+    env.log.notice('warning', `Agent "${slot.options.name}", name "${name}" is ignored: ${message}`)
   }
 }

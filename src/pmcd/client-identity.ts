@@ -1,4 +1,4 @@
-/** Who a client of the collector is, as it is kept, told to agents and named in questions. docs/formats/wire.md §7.4 */
+/** Identity of a collector's client, for the collector, for agents and as requester. docs/formats/wire.md §7.4 */
 import type { Profile } from '../model/profile.ts'
 import type { Credentials, Requester } from '../model/source.ts'
 import {
@@ -10,22 +10,22 @@ import {
   PCP_ATTR_USERNAME,
 } from '../wire/attr.ts'
 
-/** Who a client is, as the collector keeps it. */
+/** Identity of a client. */
 export interface ClientIdentity {
-  /** Place among the clients: reused. */
+  /** Index among the clients; reused. */
   readonly slot: number
-  /** Number of the connection: never reused. */
+  /** Number of the connection; never reused. */
   readonly seq: number
-  /** Descriptor of its socket. */
+  /** File descriptor of the socket. */
   readonly fd: number
   readonly address: string
-  /** What its memory counts for: `originOf`. */
+  /** Group that the client's memory counts towards: `originOf`. */
   readonly origin: string
   readonly startMs: number
   readonly credentials?: Credentials
 }
 
-/** What agents are told about a client, in PCP's order; that it has left its container as ''. */
+/** Returns the attributes sent to agents, in PCP's order; '' as container after leaving one. */
 export function attributesOf(
   { credentials = {} }: ClientIdentity,
   container: string | undefined,
@@ -42,7 +42,7 @@ export function attributesOf(
   return all.flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)] as const]))
 }
 
-/** Who asks, when it is this client in one of its contexts; `container` is '' for none. */
+/** Returns this client as the requester of a context; `container` is '' for none. */
 export function requesterOf(
   { slot, credentials }: ClientIdentity,
   context: number,

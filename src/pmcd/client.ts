@@ -1,7 +1,7 @@
 /**
  * One client of the collector: handshake, contexts, requests in, replies out in request order. docs/formats/wire.md §4, §10
  *
- *     challenge ──► introduction (handshake.ts) ──► requests
+ *     challenge ──► handshake (handshake.ts) ──► requests
  */
 
 import { setMaxListeners } from 'node:events'
@@ -11,7 +11,7 @@ import { PcpError } from '../model/errors.ts'
 import { ALL_INSTANCES, type Profile, profileBytes } from '../model/profile.ts'
 import type { Ask, Credentials, MetricSource, Requester } from '../model/source.ts'
 import { OP_FETCH, OP_STORE } from '../net/access/statements.ts'
-import { PduServer, type ServedPeer, type ServerPolicy } from '../net/pdu-server.ts'
+import { type PduPeer, PduServer, type ServerPolicy } from '../net/pdu-server.ts'
 import { COLLECTOR_REQUESTS } from '../net/serve-source.ts'
 import { encodeChallenge, encodeError } from '../wire/error.ts'
 import type { FetchPdu } from '../wire/fetch.ts'
@@ -19,42 +19,42 @@ import { PDU_ATTR, PDU_CREDS, PDU_PMNS_TRAVERSE, PDU_PROFILE, PDU_RESULT } from 
 import { decodeProfile } from '../wire/profile.ts'
 import { attributesOf, type ClientIdentity, requesterOf } from './client-identity.ts'
 import type { FetchBatch } from './fetch-batch.ts'
-import { flagsIn, type Gate, Handshake, OPEN_GATE } from './handshake.ts'
+import { flagsIn, Handshake, type HandshakePolicy, OPEN_HANDSHAKE_POLICY } from './handshake.ts'
 import type { Limits } from './options.ts'
 import type { WorkQueue } from './work-queue.ts'
 
-/** The socket, as far as a client needs it. */
-export interface ClientConnection extends ServedPeer {
-  /** Sends what is queued, then closes; for a time, what still comes is dropped. */
+/** The connection, as far as a client needs it. */
+export interface ClientConnection extends PduPeer {
+  /** Sends queued data, then closes; discards input for `lingerMs`. */
   close(lingerMs?: number): Promise<void>
-  /** Ends immediately, dropping what is queued. */
+  /** Closes immediately, dropping queued data. */
   destroy(error?: PcpError): void
 }
 
-/** What the collector is to its clients. */
+/** The collector, as its clients need it. */
 export interface ClientHost {
   readonly source: MetricSource
   readonly batch: FetchBatch
-  /** Work beyond a client's share. */
+  /** Queue for work beyond a client's share. */
   readonly work: WorkQueue
-  /** Memory that clients make the collector hold. */
+  /** Memory budget of all clients. */
   readonly budget: ByteBudget
   readonly limits: Limits
-  /** PDU_FLAG_* offered to everybody. */
+  /** PDU_FLAG_* offered to all clients. */
   readonly features: number
-  /** The client's attributes are known, or have changed. */
-  readonly introduced: (client: Client) => void
+  /** Called when the client's attributes are known or have changed. */
+  readonly identified: (client: Client) => void
   /** Logs the first refusal of each host. */
   readonly violation: (client: Client) => void
 }
 
-/** Work that a client may ask for before all others have a turn: so many small requests, or one large one. */
+/** Work a client may request before other clients get a turn, in units of one small request. */
 const WORK_A_TURN = 16
-/** Bytes of a request that count as another small one. */
+/** Bytes of a request that count as one more unit. */
 const WORK_BYTES = 1024
-/** How long a client may take to read why it is refused. */
+/** Time for a client to read the reason of its refusal. */
 export const LINGER_MS: number = 1000
-/** Why nothing is read from a client. */
+/** Reasons for not reading from a client. */
 const TURN = 'the others have a turn'
 const HANDSHAKE = 'the handshake is at work'
 const GONE = new PcpError('PM_ERR_EOF', 'The client has gone')
@@ -67,31 +67,31 @@ export class Client {
   readonly #contexts = new Map<number, Requester>()
   readonly #server: PduServer<MetricSource, Ask>
   readonly #account: ByteAccount
-  /** Bytes of requests and replies, and of what the connection holds. */
+  /** Bytes of pending requests and replies, and bytes held by the connection. */
   #outstanding = 0
   #held = 0
-  /** Aborted when the client goes: its questions that agents have not been asked yet are dropped. */
-  readonly #gone = new AbortController()
-  /** Undefined when it has introduced itself. */
-  #introduction: Handshake | undefined
+  /** Aborted when the client leaves; requests not yet sent to agents are then dropped. */
+  readonly #leaving = new AbortController()
+  /** Undefined once the handshake is complete. */
+  #handshake: Handshake | undefined
   #isClosed = false
-  /** Work asked for since the others had their turn. */
+  /** Work units since other clients had a turn. */
   #work = 0
-  /** Undefined as long as it has named none. */
+  /** Undefined until the client names one. */
   #container: string | undefined
-  /** Who asks when no context is named. */
-  #anybody: Requester
+  /** Requester of requests without a context. */
+  #defaultRequester: Requester
   #whoami = ''
   /** OP_* bits it may not do. */
   denied: number
 
-  /** Sends the challenge; `gate` is what lies between it and the first request. */
+  /** Sends the challenge; `gate` determines the handshake before the first request. */
   constructor(
     identity: ClientIdentity,
     connection: ClientConnection,
     host: ClientHost,
     denied: number,
-    gate: Gate = OPEN_GATE,
+    gate: HandshakePolicy = OPEN_HANDSHAKE_POLICY,
   ) {
     this.#identity = identity
     this.#connection = connection
@@ -102,30 +102,29 @@ export class Client {
       evict: (reason) => this.#evicted(reason),
     })
     this.denied = denied
-    this.#anybody = this.#requester(0, ALL_INSTANCES)
-    setMaxListeners(0, this.#gone.signal) // each question that waits for an agent listens
+    this.#defaultRequester = this.#requester(0, ALL_INSTANCES)
+    setMaxListeners(0, this.#leaving.signal) // each pending request adds a listener
     this.#server = new PduServer(this.#policy(), connection)
-    this.#introduction = this.#introduce(gate, host.features | gate.features)
+    this.#handshake = this.#startHandshake(gate, host.features | gate.features)
     connection.send(encodeChallenge(host.features | gate.features))
   }
 
-  /** Who it is. */
   get identity(): ClientIdentity {
     return this.#identity
   }
 
-  /** It has proved who it is, before its first request. */
+  /** Sets credentials after authentication, before the first request. */
   setCredentials(credentials: Credentials): void {
     this.#identity = { ...this.#identity, credentials }
-    this.#anybody = this.#requester(0, ALL_INSTANCES)
+    this.#defaultRequester = this.#requester(0, ALL_INSTANCES)
   }
 
-  /** Container it looks into; '' for none. */
+  /** Container whose values the client sees; '' for none. */
   get container(): string {
     return this.#container ?? ''
   }
 
-  /** What the client says it is. */
+  /** Description that the client stored in pmcd.client.whoami. */
   get whoami(): string {
     return this.#whoami
   }
@@ -135,9 +134,9 @@ export class Client {
     this.#whoami = text
   }
 
-  /** Has it finished the handshake? */
+  /** True after the handshake. */
   get isOpen(): boolean {
-    return this.#introduction === undefined && !this.#isClosed
+    return this.#handshake === undefined && !this.#isClosed
   }
 
   /** Adds PMCD_* bits to send with the next fetch. */
@@ -145,30 +144,30 @@ export class Client {
     this.#server.addChanges(changes)
   }
 
-  /** Looks into another container from now on. EINVAL for a name no container can have. */
+  /** Selects another container. EINVAL for an invalid name. */
   setContainer(name: string): void {
     if (!/^[\w.-]*$/.test(name))
-      throw new PcpError('EINVAL', `Container name "${name}" has characters it cannot have`)
+      throw new PcpError('EINVAL', `Container name "${name}" has invalid characters`)
     this.#account.keep(name.length - this.container.length)
     this.#container = name
-    this.#anybody = this.#requester(0, ALL_INSTANCES)
+    this.#defaultRequester = this.#requester(0, ALL_INSTANCES)
     for (const [context, { profile }] of this.#contexts)
       this.#contexts.set(context, this.#requester(context, profile))
-    if (this.isOpen) this.#host.introduced(this)
+    if (this.isOpen) this.#host.identified(this)
   }
 
-  /** What agents are told about it, in PCP's order; that it has left its container as ''. */
+  /** Attributes sent to agents, in PCP's order; '' as container after leaving one. */
   get attributes(): readonly (readonly [key: number, value: string])[] {
     return attributesOf(this.#identity, this.#container)
   }
 
-  /** Counts bytes that its connection holds: requests in pieces, replies that it does not read. */
+  /** Counts bytes held by the connection: incomplete requests and replies that the client does not read. */
   setHeld(bytes: number): void {
     this.#held = bytes
     this.#weigh()
   }
 
-  /** Tells the client why, and closes. */
+  /** Sends the client a reason and closes the connection. */
   refuse(status: number): void {
     if (this.#isClosed) return
     this.#connection.send(encodeError(status))
@@ -176,31 +175,31 @@ export class Client {
     void this.#connection.close(LINGER_MS)
   }
 
-  /** Stops; replies still to come are dropped. */
+  /** Closes the connection; pending replies are dropped. */
   close(): void {
     if (this.#isClosed) return
     this.ended()
     void this.#connection.close()
   }
 
-  /** The connection has ended by itself. */
+  /** Must be called when the connection has ended by itself. */
   ended(): void {
     this.#isClosed = true
     this.#server.close()
     this.#host.budget.close(this.#account)
-    this.#introduction?.end()
-    this.#gone.abort(GONE) // making an exception for each costs more than all else that ends a client
+    this.#handshake?.end()
+    this.#leaving.abort(GONE) // a new exception per client would dominate the cost of closing
   }
 
-  /** Takes a PDU from the client. It may borrow the socket's buffer: what is kept is copied by the decoders. */
+  /** Processes a PDU from the client. It may borrow the socket's buffer; decoders copy what they keep. */
   receive(pdu: Uint8Array): void {
     if (this.#isClosed) return
-    if (this.#introduction === undefined) {
+    if (this.#handshake === undefined) {
       this.#server.receive(pdu)
       return
     }
     try {
-      this.#introduction.receive(pdu)
+      this.#handshake.receive(pdu)
     } catch (error) {
       this.refuse(PcpError.from(error).status)
     }
@@ -215,7 +214,7 @@ export class Client {
     this.#account.setPassing(this.#held + this.#outstanding)
   }
 
-  #introduce(gate: Gate, features: number): Handshake {
+  #startHandshake(gate: HandshakePolicy, features: number): Handshake {
     return new Handshake(
       {
         send: (pdu) => this.#connection.send(pdu),
@@ -223,8 +222,8 @@ export class Client {
         resume: () => this.#server.release(HANDSHAKE),
         setContainer: (name) => this.setContainer(name),
         done: () => {
-          this.#introduction = undefined
-          this.#host.introduced(this)
+          this.#handshake = undefined
+          this.#host.identified(this)
         },
         refuse: (error) => this.refuse(error.status),
         drop: () => this.close(),
@@ -234,18 +233,18 @@ export class Client {
     )
   }
 
-  /** A client may say again what it wants, but encryption and users are for once. */
+  /** A client may send CREDS again, but encryption and authentication are possible only once. */
   #credsAgain(pdu: Uint8Array): void {
     const { features } = this.#host
     if (flagsIn(pdu, features) === undefined) return
-    this.#introduction = this.#introduce(OPEN_GATE, features)
-    this.#introduction.receive(pdu)
+    this.#handshake = this.#startHandshake(OPEN_HANDSHAKE_POLICY, features)
+    this.#handshake.receive(pdu)
   }
 
-  /** How its requests are served: what it may do, who asks, and when others have a turn. */
+  /** Returns the policy for its requests: permissions, requester, and fair scheduling among clients. */
   #policy(): ServerPolicy<MetricSource, Ask> {
     const { source, batch, work, limits, violation } = this.#host
-    const { signal } = this.#gone
+    const { signal } = this.#leaving
     return {
       source,
       requests: COLLECTOR_REQUESTS,
@@ -258,15 +257,15 @@ export class Client {
         }
         this.#count(type, pdu.length)
       },
-      notice: (type, pdu) => {
+      handleOther: (type, pdu) => {
         if (type === PDU_PROFILE) this.#profile(pdu)
         else if (type === PDU_CREDS) this.#credsAgain(pdu)
         else return false
         return true
       },
-      // Fetches are asked by one of its contexts, with the profile of that.
+      // A fetch belongs to a context and uses that context's profile.
       identify: ({ isFetch }, _pdu, query) => {
-        if (isFetch !== true) return { requester: this.#anybody, signal, moment: {} }
+        if (isFetch !== true) return { requester: this.#defaultRequester, signal, batch: {} }
         const { context, ids } = query as FetchPdu
         const requester = this.#contexts.get(context)
         if (requester === undefined)
@@ -280,20 +279,20 @@ export class Client {
           batch.add((query as FetchPdu).ids.length, who, run)
           return true
         }
-        // A fetch before it must not see what a store after it changes.
+        // An earlier fetch must not see the effects of a later store.
         if (type === PDU_RESULT) batch.flush()
         if (type !== PDU_PMNS_TRAVERSE) return false
-        // It may be for all names: all others have a turn before it, and the client's next request waits for its reply.
+        // It may cover all names: other clients get a turn first, and this client's next request waits for the reply.
         this.#server.hold(TURN)
         work.add(() => {
-          if (!this.#isClosed) void run(who).then(() => this.#rested())
+          if (!this.#isClosed) void run(who).then(() => this.#resumeTurn())
         })
         return true
       },
       answered: ({ isFetch }) => {
         if (isFetch === true) batch.busyPoll.touch()
       },
-      weigh: (bytes) => {
+      onBytes: (bytes) => {
         this.#outstanding = bytes
         this.#account.setPassing(this.#held + bytes)
       },
@@ -303,9 +302,9 @@ export class Client {
 
   #profile(pdu: Uint8Array): void {
     const { context, profile } = decodeProfile(pdu)
-    if (context < 0) throw new PcpError('PM_ERR_IPC', `Context ${context} cannot be`)
+    if (context < 0) throw new PcpError('PM_ERR_IPC', `Context ${context} is not a valid number`)
     if (context >= this.#host.limits.contexts)
-      throw new PcpError('EAGAIN', `Context ${context} is one too many`)
+      throw new PcpError('EAGAIN', `Context ${context} exceeds the limit of ${this.#host.limits.contexts}`)
     if (debug.profile) this.#trace('profile', `context ${context} gets a profile of ${pdu.length} bytes`)
     const before = this.#contexts.get(context)
     this.#account.keep(profileBytes(profile) - (before === undefined ? 0 : profileBytes(before.profile)))
@@ -317,18 +316,18 @@ export class Client {
     trace(topic, `client ${this.identity.seq}: ${text}`)
   }
 
-  /** Lets the others have a turn when this client has asked for much: it may send thousands of requests at a time. */
+  /** Yields to other clients after much work: a client may send thousands of requests at once. */
   #count(type: number, bytes: number): void {
     if (this.#server.isIdle) this.#work = 0
-    if (type === PDU_PMNS_TRAVERSE) return // it has a turn of its own
+    if (type === PDU_PMNS_TRAVERSE) return // it is queued separately
     this.#work += 1 + bytes / WORK_BYTES
     if (this.#work < WORK_A_TURN || this.#server.isHeldBy(TURN)) return
     this.#server.hold(TURN)
-    this.#host.work.add(() => this.#rested())
+    this.#host.work.add(() => this.#resumeTurn())
   }
 
-  /** Reads on: the others had their turn. */
-  #rested(): void {
+  /** Resumes reading after the other clients had their turn. */
+  #resumeTurn(): void {
     this.#work = 0
     this.#server.release(TURN)
   }

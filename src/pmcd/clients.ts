@@ -1,4 +1,4 @@
-/** All clients of a collector: let in or refused, numbered, judged anew by new access rules, gone. pmcd(1) */
+/** All clients of a collector: accepting and refusing, numbering, access control. pmcd(1) */
 
 import type { Socket } from 'node:net'
 import { type BudgetLimits, ByteBudget } from '../base/byte-budget.ts'
@@ -7,7 +7,7 @@ import { PcpError, statusOf } from '../model/errors.ts'
 import { PM_IN_NULL } from '../model/ids.ts'
 import type { Credentials, MetricSource } from '../model/source.ts'
 import { OP_ALL } from '../net/access/statements.ts'
-import type { AccessTable, Admission, Peer } from '../net/access/table.ts'
+import type { AccessPeer, AccessTable, Admission } from '../net/access/table.ts'
 import { originOf } from '../net/client-origin.ts'
 import { PduConnection, socketStream } from '../net/connection.ts'
 import type { PduCounters } from '../net/counters.ts'
@@ -19,43 +19,43 @@ import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import { PDU_FLAG_CONTAINER, PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../wire/creds.ts'
 import { encodeChallenge } from '../wire/error.ts'
 import { Client, type ClientHost, LINGER_MS } from './client.ts'
-import { ConnectionWatch, type EventTrace } from './event-trace.ts'
+import { ConnectionTracer, type EventTrace } from './event-trace.ts'
 import { FetchBatch } from './fetch-batch.ts'
 import type { Limits } from './options.ts'
 import { RateLimitedLog } from './rate-limited-log.ts'
-import type { Security } from './security.ts'
+import type { CollectorSecurity } from './security.ts'
 import { WorkQueue } from './work-queue.ts'
 
 const FEATURES: number = PDU_FLAG_CONTAINER | PDU_FLAG_LABELS | PDU_FLAG_HIGHRES | PDU_FLAG_DESCS
 const PERMISSION: number = statusOf('PM_ERR_PERMISSION')
 const CONNLIMIT: number = statusOf('PM_ERR_CONNLIMIT')
 
-/** What clients need of their collector. */
+/** The collector, as its clients need it. */
 export interface ClientsHost {
   readonly source: MetricSource
   readonly limits: Limits
-  /** Memory that clients may make the collector hold. */
+  /** Memory limits for all clients. */
   readonly memory: BudgetLimits
   readonly log: Log
   readonly counters: PduCounters
   readonly clock: () => number
-  /** Milliseconds for the rest of a PDU that has begun; 0 is no limit. Asked for each connection. */
+  /** Milliseconds for the rest of an incomplete PDU; 0 for no limit. Called for each connection. */
   readonly incompleteMs: () => number
-  /** Milliseconds until a client must have introduced itself. */
+  /** Milliseconds for the handshake. */
   readonly handshakeMs: number
   readonly events: EventTrace
-  /** Who is at the other end of unix sockets; absent where nobody can know. */
+  /** Identifies peers of unix sockets; undefined if the platform cannot. */
   readonly peerCredentials: PeerCredentials | undefined
-  readonly security: Security
-  /** Agents must hear who this is. */
+  readonly security: CollectorSecurity
+  /** Called when agents need the attributes of a client. */
   readonly introduced: (client: Client) => void
 }
 
-/** A client and what belongs to its connection. */
-interface Connected {
+/** A client with its connection. */
+interface ConnectedClient {
   readonly client: Client
   readonly connection: PduConnection
-  peer: Peer
+  peer: AccessPeer
   admission: Admission
 }
 
@@ -63,12 +63,12 @@ interface Connected {
 export class Clients {
   readonly #host: ClientsHost
   readonly #clientHost: ClientHost
-  /** By slot; freed slots are used again. */
-  readonly #slots: (Connected | undefined)[] = []
-  /** Hosts whose refusal has been logged under the present access rules. */
+  /** By slot; freed slots are reused. */
+  readonly #slots: (ConnectedClient | undefined)[] = []
+  /** Hosts whose refusal was logged under the current access rules. */
   readonly #violators = new RateLimitedLog()
-  /** Clients that came before there was anything to serve; undefined from then on. */
-  #early: Connected[] | undefined = []
+  /** Clients that connected before the collector was ready; undefined afterwards. */
+  #waitingForStart: ConnectedClient[] | undefined = []
   #access: AccessTable
   #nextSeq = 0
   #isClosed = false
@@ -83,7 +83,7 @@ export class Clients {
       budget: new ByteBudget(host.memory, (text) => host.log.notice('warning', text)),
       limits: host.limits,
       features: FEATURES,
-      introduced: host.introduced,
+      identified: host.introduced,
       violation: (client) => this.#violation(client.identity.address),
     }
     this.#warnOfUnknowns()
@@ -94,23 +94,23 @@ export class Clients {
     return this.#access
   }
 
-  /** Those connected now, by slot. */
+  /** Returns connected clients by slot. */
   all(): Client[] {
     return this.#connected().map(({ client }) => client)
   }
 
-  /** The client in a slot. PM_ERR_PERMISSION when it is not connection number `seq`; PM_IN_NULL stands for any. */
-  own(slot: number, seq: number): Client {
+  /** Returns the client in a slot. PM_ERR_PERMISSION if it is not connection `seq`; PM_IN_NULL accepts any. */
+  clientOf(slot: number, seq: number): Client {
     const client = this.#slots[slot]?.client
     if (client === undefined || (seq !== PM_IN_NULL && client.identity.seq !== seq))
-      throw new PcpError('PM_ERR_PERMISSION', 'A client may only change what is said about itself')
+      throw new PcpError('PM_ERR_PERMISSION', 'A client may change only its own values')
     return client
   }
 
-  /** Takes a new connection; a client that may do nothing, or is one too many, is told and dropped. */
+  /** Accepts a connection. A client without any permission, or above a limit, receives the reason and is disconnected. */
   accept(socket: Socket, endpoint: Endpoint): void {
     if (endpoint.family !== 'unix' && socket.remoteAddress === undefined) {
-      // It has been reset already. What it sent can still be read, and rules for hosts would not match it.
+      // Reset already. Input may still be readable, but host rules would not match without an address.
       socket.destroy()
       return
     }
@@ -127,7 +127,7 @@ export class Clients {
       backpressure: true,
       onHeld: (bytes) => client?.setHeld(bytes),
       counters: this.#host.counters,
-      watch: new ConnectionWatch(events, `client ${seq}`, fd),
+      watch: new ConnectionTracer(events, `client ${seq}`, fd),
     })
     const isUnknown = peer.credentials === undefined
     const { hasUsers, demands } = this.#host.security
@@ -137,7 +137,7 @@ export class Clients {
     if (debug.access)
       trace(
         'access',
-        `${address} fd=${fd}: denied ${admission.denied}, ${admission.counted.length} rules count it`,
+        `${address} fd=${fd}: denied ${admission.denied}, ${admission.matching.length} rules count it`,
       )
     if (isDenied) this.#violation(address)
     if (this.#isClosed || isDenied || !this.#access.admit(admission)) {
@@ -160,7 +160,7 @@ export class Clients {
     events.clientAdded(slot, address, fd, seq)
     if (debug.context) trace('context', `client ${seq} comes from ${address}, slot ${slot}, fd=${fd}`)
     if (debug.auth) trace('auth', `client ${seq} is ${JSON.stringify(peer.credentials ?? 'unknown')}`)
-    const gate = this.#host.security.gateFor({
+    const gate = this.#host.security.handshakePolicyFor({
       connection,
       address: peer.address,
       credentials: peer.credentials,
@@ -168,69 +168,69 @@ export class Clients {
       loggedIn: (credentials) => this.#loggedIn(connected, credentials),
     })
     client = new Client(identity, connection, this.#clientHost, admission.denied, gate)
-    const connected: Connected = { client, connection, peer, admission }
+    const connected: ConnectedClient = { client, connection, peer, admission }
     this.#slots[slot] = connected
     connection.onClose((error) => this.#gone(connected, error))
-    if (this.#early === undefined) this.#hear(connected)
-    else this.#early.push(connected)
+    if (this.#waitingForStart === undefined) this.#receive(connected)
+    else this.#waitingForStart.push(connected)
   }
 
-  /** Refuses a connection for want of a descriptor. */
+  /** Refuses a connection for lack of file descriptors. */
   refuse(socket: Socket): void {
     const connection = new PduConnection(socketStream(socket), { name: 'a client that is refused' })
     connection.send(encodeChallenge(0, CONNLIMIT))
     void connection.close(LINGER_MS)
   }
 
-  /** A client has proved who it is: it is judged by that now. */
-  #loggedIn(connected: Connected, credentials: Credentials): void {
+  /** Applies the access rules again after authentication. */
+  #loggedIn(connected: ConnectedClient, credentials: Credentials): void {
     const { client, admission } = connected
     connected.peer = { ...connected.peer, credentials }
     this.#access.release(admission)
-    this.#judge(connected)
+    this.#checkAccess(connected)
     if (debug.auth) trace('auth', `client ${client.identity.seq} is ${JSON.stringify(credentials)}`)
     client.setCredentials(credentials)
   }
 
-  /** Asks the present rules about a client that is not counted. Throws why it may not stay. */
-  #judge(connected: Connected): void {
+  /** Applies the access rules to a client that is not counted. Throws the reason if it must leave. */
+  #checkAccess(connected: ConnectedClient): void {
     const { client, peer } = connected
     const admission = this.#access.check(peer)
     const isDenied = admission.denied === OP_ALL
     const isIn = !isDenied && this.#access.admit(admission)
-    connected.admission = isIn ? admission : { ...admission, counted: [] }
+    connected.admission = isIn ? admission : { ...admission, matching: [] }
     client.denied = admission.denied
     if (isDenied) this.#violation(client.identity.address)
     if (!isIn) throw new PcpError(isDenied ? 'PM_ERR_PERMISSION' : 'PM_ERR_CONNLIMIT')
   }
 
-  /** From now on requests are answered, those that came before as well. */
+  /** Starts answering requests, including those received before. */
   serve(): void {
-    const early = this.#early
-    this.#early = undefined
-    for (const connected of early ?? []) this.#hear(connected)
+    const early = this.#waitingForStart
+    this.#waitingForStart = undefined
+    for (const connected of early ?? []) this.#receive(connected)
   }
 
-  /** PMCD_* bits to tell each client with its next fetch. */
+  /** Adds PMCD_* bits to send to each client with its next fetch. */
   addChanges(changes: number): void {
     for (const { client } of this.#connected()) client.addChanges(changes)
   }
 
-  /** Judges every client anew; one that may do nothing any more, or is one too many, is told and dropped. */
+  /** Applies new access rules to all clients. A client without any permission, or above a limit, receives the reason and is disconnected. */
   setAccess(access: AccessTable): void {
     this.#access = access
     this.#violators.clear()
     this.#warnOfUnknowns()
     for (const connected of this.#connected()) {
       try {
-        this.#judge(connected)
+        this.#checkAccess(connected)
       } catch (error) {
         connected.client.refuse(PcpError.from(error).status)
       }
     }
   }
 
-  /** Drops all clients, and those that still come; resolves when their connections are closed. */
+  /** Disconnects all clients, present and future; resolves when the connections are closed. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all(
@@ -241,11 +241,11 @@ export class Clients {
     )
   }
 
-  #connected(): Connected[] {
+  #connected(): ConnectedClient[] {
     return this.#slots.filter((connected) => connected !== undefined)
   }
 
-  #peerOf(socket: Socket, endpoint: Endpoint): { address: string; peer: Peer } {
+  #peerOf(socket: Socket, endpoint: Endpoint): { address: string; peer: AccessPeer } {
     if (endpoint.family !== 'unix') {
       const address = socket.remoteAddress!
       return { address, peer: { address } }
@@ -255,8 +255,8 @@ export class Clients {
     return { address: endpoint.address, peer }
   }
 
-  /** Takes its PDUs, and drops it when it does not introduce itself in time. */
-  #hear({ client, connection }: Connected): void {
+  /** Receives PDUs, and disconnects the client if its handshake takes too long. */
+  #receive({ client, connection }: ConnectedClient): void {
     connection.onPdu((pdu) => client.receive(pdu))
     const cancel = deadline(this.#host.handshakeMs, () => {
       if (!client.isOpen) connection.destroy()
@@ -264,7 +264,7 @@ export class Clients {
     connection.onClose(cancel)
   }
 
-  #gone({ client, admission }: Connected, error: PcpError): void {
+  #gone({ client, admission }: ConnectedClient, error: PcpError): void {
     const { slot, seq, fd } = client.identity
     const { events } = this.#host
     events.clientEnded(slot, fd, error.code === 'PM_ERR_EOF' ? undefined : error)
@@ -280,11 +280,12 @@ export class Clients {
       this.#host.log.notice('warning', `access violation from host ${address}`)
   }
 
-  /** Rules that nobody can satisfy are no reason to let everybody in, but one to say so. */
+  /** Warns about user rules that clients cannot satisfy. Such rules deny access; they are not ignored. */
   #warnOfUnknowns(): void {
     if (!this.#access.needsCredentials) return
     const { peerCredentials, log } = this.#host
-    const problem = peerCredentials === undefined ? 'nobody can be asked' : peerCredentials.problem()
+    const problem =
+      peerCredentials === undefined ? 'unix sockets do not identify their users' : peerCredentials.problem()
     const fate = this.#host.security.hasUsers ? 'must authenticate' : 'is refused'
     const who =
       problem === undefined

@@ -1,8 +1,16 @@
-/** A running collector: listeners, clients, agents and what the collector says about itself. docs/architecture.md */
+/** A running collector: listeners, clients, agents and the metrics about itself. docs/architecture.md */
 import type { AgentInfo, ClientInfo, CollectorStatistics, Controls } from '../agents/pmcd/statistics.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { VERSION } from '../base/version.ts'
-import { debug, debugBits, debugList, debugOfBits, parseDebug, replaceDebug, trace } from '../model/debug.ts'
+import {
+  debug,
+  debugBits,
+  debugList,
+  debugNamesOfBits,
+  parseDebug,
+  replaceDebug,
+  trace,
+} from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import type { MetricSource } from '../model/source.ts'
 import { PMCD_LABEL_CHANGE } from '../model/values.ts'
@@ -22,16 +30,16 @@ import { Clients } from './clients.ts'
 import { EventTrace } from './event-trace.ts'
 import { accessTables, agentTable, clientTable, portTable } from './log-tables.ts'
 import type { Collector, CollectorOptions, Limits } from './options.ts'
-import { Security } from './security.ts'
+import { CollectorSecurity } from './security.ts'
 
 const DEFAULT_LIMITS: Limits = { pduBytes: MAX_CLIENT_PDU, contexts: 64, metrics: 32768 }
 const NO_LABELS: HostLabels = { files: new Map(), intrinsic: new Map(), problems: [] }
 const HANDSHAKE_MS = 10_000
 
 /**
- * Listens, then starts agents; clients that come before these are ready wait for them. Agents that fail are logged and
- * tried again later. Rejects, with everything released, when no endpoint could be opened or no agent is configured, and
- * with ECANCELED when `signal` is aborted before it has started.
+ * Listens, then starts agents; clients that connect earlier wait until these are ready. Failing agents are logged and
+ * retried later. Rejects, with everything released, when no endpoint could be opened or no agent is configured, and with
+ * ECANCELED when `signal` aborts before the start is complete.
  */
 export async function startCollector(options: CollectorOptions, signal?: AbortSignal): Promise<Collector> {
   const collector = new RunningCollector(options)
@@ -59,13 +67,13 @@ class RunningCollector implements Collector {
   readonly #agents: Agents
   readonly #router: Router
   readonly #clients: Clients
-  readonly #security: Security
+  readonly #security: CollectorSecurity
   #listeners: Listeners | undefined
   #labels: HostLabels
   #pmns: Pmns | undefined
   #seqnum = 1
   #sighups = 0
-  /** Signals that come while the configuration is being read wait for this. */
+  /** Resolves when the current reconfiguration is done; later signals wait for it. */
   #reconfiguring: Promise<void> = Promise.resolve()
   #closing: Promise<void> | undefined
 
@@ -76,7 +84,7 @@ class RunningCollector implements Collector {
     this.#labels = options.readLabels?.() ?? NO_LABELS
     this.#pmns = options.pmns
     this.#controls = { timeoutSec: options.timeoutSec ?? 5, credsTimeoutSec: options.credsTimeoutSec ?? 3 }
-    this.#security = new Security(options.security ?? {}, options.log)
+    this.#security = new CollectorSecurity(options.security ?? {}, options.log)
     this.#events = options.events ?? new EventTrace((line) => options.log.line(line), this.#clock)
     this.#agents = new Agents({
       env: {
@@ -98,7 +106,7 @@ class RunningCollector implements Collector {
         for (const client of this.#clients.all()) this.#introduce(client, slot)
       },
       rerouted: () => this.#reroute(),
-      advanced: () => {
+      roundStarted: () => {
         this.#seqnum++
       },
     })
@@ -240,7 +248,7 @@ class RunningCollector implements Collector {
     }
   }
 
-  /** Tells an agent who a client is. */
+  /** Sends an agent the attributes of a client. */
   #introduce(client: Client, slot: AgentSlot): void {
     if (!client.isOpen) return
     for (const [key, value] of client.attributes) {
@@ -299,7 +307,7 @@ class RunningCollector implements Collector {
           return debugBits(parseDebug(debugList())!)
         },
         set bits(bits) {
-          replaceDebug(debugOfBits(bits), (line) => log.line(line))
+          replaceDebug(debugNamesOfBits(bits), (line) => log.line(line))
         },
       },
       trace: this.#events,
@@ -314,9 +322,9 @@ class RunningCollector implements Collector {
       dumpConnections: () => this.#dumpConnections(),
       fence: (domain, on) => this.#fence(domain, on),
       setWhoami: (slot, seq, text) => {
-        this.#clients.own(slot, seq).whoami = text
+        this.#clients.clientOf(slot, seq).whoami = text
       },
-      setContainer: (slot, seq, name) => this.#clients.own(slot, seq).setContainer(name),
+      setContainer: (slot, seq, name) => this.#clients.clientOf(slot, seq).setContainer(name),
     }
   }
 
@@ -337,9 +345,10 @@ function agentInfo(slot: AgentSlot): AgentInfo {
   return {
     domain,
     name,
-    kind: kind === 'worker' ? 'dso' : kind, // PCP has no number for it: it has no process of its own
+    kind: kind === 'worker' ? 'dso' : kind, // PCP has no number for threads
     status: slot.status,
     isConnected: slot.state !== 'failed',
     isFenced: slot.isFenced,
+    failure: slot.failure,
   }
 }

@@ -1,19 +1,19 @@
 /**
- * The event trace: the last connections and PDUs, kept in a ring and written when somebody asks or an agent goes. pmcd(1) -T
+ * Event trace: a ring of recent connections and PDUs, written on request or when an agent is lost. pmcd(1) -T
  *
  *     ->PMCD event trace: starting at Fri Nov 20 09:22:49 2026
  *     ->         Recv: PROFILE PDU, fd=7, pdubuf=0x...1f
  *     ->09:22:50 Xmit: RESULT PDU, fd=7, numpmid=3
  *
- * The time stands where the second is another than in the line above.
+ * A line has the time if it differs by second from the previous line.
  */
 import { debug } from '../model/debug.ts'
 import { errStr, type PcpError } from '../model/errors.ts'
-import type { PduWatch } from '../net/connection.ts'
+import type { PduObserver } from '../net/connection.ts'
 import { tracePdus } from '../net/pdu-trace.ts'
 import { ctime } from '../sys/log.ts'
 import { pduName, pduType } from '../wire/pdu.ts'
-import { replyTypeOf, sentDetail } from '../wire/pdu-details.ts'
+import { pduDetail, replyTypeOf } from '../wire/pdu-details.ts'
 
 /** Bits of -T. */
 const TRACE_CONNECTIONS = 1
@@ -21,26 +21,26 @@ const TRACE_PDUS = 2
 const TRACE_UNBUFFERED = 256
 
 const DEFAULT_SIZE = 20
-/** Nobody reads more, and each event holds memory. */
+/** Limits memory; more events are of no use. */
 const MAX_SIZE = 1_000_000
 
 interface TraceEvent {
   readonly ms: number
-  /** What happened; made when it is written, because most events never are. */
+  /** Formats the event; called only when it is written, because most events never are. */
   readonly text: () => string
 }
 
-/** Watches the PDUs of one connection: for the event trace, and for -D pdu. */
-export class ConnectionWatch implements PduWatch {
-  /** Descriptors; a socket has one for both. */
+/** Observes the PDUs of one connection, for the event trace and for -D pdu. */
+export class ConnectionTracer implements PduObserver {
+  /** File descriptors; the same one twice for a socket. */
   readonly sendFd: number
   readonly receiveFd: number
-  /** Type of the PDU sent last, 0 once something has come back. */
+  /** Type of the last PDU sent; 0 after a reply. */
   lastSent = 0
   readonly #events: EventTrace
-  readonly #pdus: PduWatch
+  readonly #pdus: PduObserver
 
-  /** `peer` is at the other end: `client 7`. */
+  /** `peer` names the other end: `client 7`. */
   constructor(events: EventTrace, peer: string, sendFd: number, receiveFd: number = sendFd) {
     this.#events = events
     this.#pdus = tracePdus(peer, sendFd, receiveFd)
@@ -64,30 +64,30 @@ export class ConnectionWatch implements PduWatch {
     this.#pdus.received(pdu)
   }
 
-  /** The connection ended without having been closed. */
+  /** Records that the connection failed. */
   failed(error: PcpError): void {
     this.#events.failed(this, error)
   }
 }
 
-/** The ring. Its settings may change at any time. */
+/** The ring of events. Its settings may change at any time. */
 export class EventTrace {
-  /** TRACE_CONNECTIONS: are clients and agents that come and go recorded? */
+  /** TRACE_CONNECTIONS: record arrival and departure of clients and agents. */
   recordsConnections = false
-  /** TRACE_PDUS: are PDUs recorded? */
+  /** TRACE_PDUS: record PDUs. */
   recordsPdus = false
   readonly #write: (line: string) => void
   readonly #clock: () => number
   #isUnbuffered = false
   #size = DEFAULT_SIZE
-  /** Oldest first; a ring once it is full: `#next` is then the oldest. */
+  /** Oldest first; once full, `#next` is the index of the oldest. */
   #events: TraceEvent[] = []
   #next = 0
-  /** Second of the line written last; undefined at the beginning of a block. */
+  /** Second of the last line written; undefined at the start of a block. */
   #lastSec: number | undefined
   #received = 0
 
-  /** `write` takes a line of the log; `mask` is the sum of TRACE_* to start with. */
+  /** `write` receives lines for the log; `mask` is the initial sum of TRACE_*. */
   constructor(write: (line: string) => void, clock: () => number = Date.now, mask = 0) {
     this.#write = write
     this.#clock = clock
@@ -96,7 +96,7 @@ export class EventTrace {
     this.#isUnbuffered = (mask & TRACE_UNBUFFERED) !== 0
   }
 
-  /** Is each event written at once, without heading? */
+  /** Write each event immediately, without a heading. */
   get isUnbuffered(): boolean {
     return this.#isUnbuffered
   }
@@ -106,7 +106,7 @@ export class EventTrace {
     this.#lastSec = undefined
   }
 
-  /** Events the ring holds. A new size forgets those that are in it. */
+  /** Capacity of the ring; changing it discards recorded events. */
   get size(): number {
     return this.#size
   }
@@ -116,19 +116,19 @@ export class EventTrace {
     this.#forget()
   }
 
-  /** A client came. */
+  /** Records a new client. */
   clientAdded(slot: number, address: string, fd: number, seq: number): void {
     if (this.recordsConnections)
       this.#add(() => `New client: [${slot}] addr=${address}, fd=${fd}, seq=${seq}`)
   }
 
-  /** A client went, in order or because of an error. */
+  /** Records the departure of a client, orderly or after an error. */
   clientEnded(slot: number, fd: number, error: PcpError | undefined): void {
     if (this.recordsConnections)
       this.#add(() => `End client: [${slot}] fd=${fd}${error === undefined ? '' : `, ${errorDetail(error)}`}`)
   }
 
-  /** An agent came or went; those in this process have no descriptors. */
+  /** Records that an agent was added or dropped; agents in this process have no file descriptors. */
   agent(
     what: 'Add' | 'Drop',
     domain: number,
@@ -139,17 +139,17 @@ export class EventTrace {
     this.#add(() => `${what} PMDA: domain=${domain}, ${place}`)
   }
 
-  /** A PDU is sent. */
-  sent(connection: ConnectionWatch, pdu: Uint8Array): void {
+  /** Records a PDU sent. */
+  sent(connection: ConnectionTracer, pdu: Uint8Array): void {
     const type = pduType(pdu)
     connection.lastSent = type
     const { sendFd: fd } = connection
-    const detail = sentDetail(pdu)
+    const detail = pduDetail(pdu)
     this.#add(() => `Xmit: ${pduName(type)} PDU, fd=${fd}${detail()}`)
   }
 
-  /** A PDU was received. PCP shows where its buffer is; ours come and go, so they are numbered. */
-  received(connection: ConnectionWatch, pdu: Uint8Array): void {
+  /** Records a PDU received. PCP shows the address of its buffer; ours are transient, so they are numbered. */
+  received(connection: ConnectionTracer, pdu: Uint8Array): void {
     const type = pduType(pdu)
     const { receiveFd: fd } = connection
     connection.lastSent = 0
@@ -157,8 +157,8 @@ export class EventTrace {
     this.#add(() => `Recv: ${pduName(type)} PDU, fd=${fd}, pdubuf=0x...${number.toString(16)}`)
   }
 
-  /** The connection to an agent ended while it was expected to answer. */
-  failed({ sendFd, receiveFd, lastSent }: ConnectionWatch, error: PcpError): void {
+  /** Records that the connection to an agent ended while a reply was expected. */
+  failed({ sendFd, receiveFd, lastSent }: ConnectionTracer, error: PcpError): void {
     if (!this.recordsPdus) return
     const expected = replyTypeOf(lastSent)
     const expecting = `expecting ${expected === undefined ? 'NO' : pduName(expected)} PDU, fd=${receiveFd}`
@@ -177,7 +177,7 @@ export class EventTrace {
     }
   }
 
-  /** Writes what the ring holds, and empties it. */
+  /** Writes the recorded events and clears the ring. */
   dump(): void {
     const events = [...this.#events.slice(this.#next), ...this.#events.slice(0, this.#next)]
     this.#forget()

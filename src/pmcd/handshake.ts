@@ -1,9 +1,9 @@
 /**
- * How a client introduces itself, up to its first request. docs/formats/wire.md §4, docs/security.md
+ * Handshake of a client, up to its first request. docs/formats/wire.md §4, docs/explanation/security.md
  *
  *     creds ──► [tls] ──► [login] ──► [container] ──► open
  *
- * Whatever fails on this way is told to the client, and ends its connection.
+ * A failure is reported to the client and ends the connection.
  */
 import { PcpError } from '../model/errors.ts'
 import type { SaslServer, SaslStep } from '../net/sasl/server.ts'
@@ -22,89 +22,94 @@ import {
 import { encodeError } from '../wire/error.ts'
 import { PDU_CREDS, pduType } from '../wire/pdu.ts'
 
-/** What this client is offered, and what it must do to get in. */
-export interface Gate {
-  /** PDU_FLAG_* offered besides what everybody gets. */
+/** Features offered to a client, and what it must do before its first request. */
+export interface HandshakePolicy {
+  /** PDU_FLAG_* offered besides those for all clients. */
   readonly features: number
-  /** It is not known who it is, and that matters. */
+  /** The client's user is unknown but required. */
   readonly needsLogin: boolean
-  /** It must come with TLS and a certificate. */
+  /** The client must use TLS with a certificate. */
   readonly needsCertificate: boolean
   readonly isUnix: boolean
-  /** Makes the connection secure and calls back, with an error when the client's certificate will not do. */
+  /** Starts TLS, then calls `done`, with an error if the client's certificate is not acceptable. */
   readonly secure?: (done: (error?: PcpError) => void) => void
   /** Begins an authentication. */
   readonly beginLogin?: (isPrivate: boolean) => SaslServer
-  /** It has not proved who it is: for the log. */
+  /** Logs a failed authentication. */
   readonly loginFailed?: (error: PcpError) => void
-  /** It has proved to be this user, or is a guest without a name. Throws PcpError when that one may not connect. */
+  /** The client authenticated as this user, or as guest (undefined). Throws PcpError if the user may not connect. */
   readonly loggedIn?: (user: string | undefined) => void
 }
 
-/** A gate that stands open: no TLS, nobody to know. */
-export const OPEN_GATE: Gate = { features: 0, needsLogin: false, needsCertificate: false, isUnix: false }
+/** A policy without TLS and authentication. */
+export const OPEN_HANDSHAKE_POLICY: HandshakePolicy = {
+  features: 0,
+  needsLogin: false,
+  needsCertificate: false,
+  isUnix: false,
+}
 
-/** The client, as far as its introduction goes. */
-export interface Newcomer {
+/** The client, as far as its handshake needs it. */
+export interface HandshakeClient {
   readonly send: (pdu: Uint8Array) => void
   readonly pause: () => void
   readonly resume: () => void
   readonly setContainer: (name: string) => void
-  /** It may ask now. */
+  /** The handshake is complete. */
   readonly done: () => void
-  /** It may not, and hears why. */
+  /** Sends the client an error and disconnects it. */
   readonly refuse: (error: PcpError) => void
-  /** It is no client at all. */
+  /** Disconnects a peer that does not speak the protocol. */
   readonly drop: () => void
 }
 
-/** What may be asked for, when it is offered. The other features are announcements. */
-const ASKABLE =
+/** Features that a client may request if offered; all others are announcements. */
+const REQUESTABLE =
   PDU_FLAG_SECURE |
   PDU_FLAG_SECURE_ACK |
   PDU_FLAG_AUTH |
   PDU_FLAG_CREDS_REQD |
   PDU_FLAG_CONTAINER |
   PDU_FLAG_CERT_REQD
-/** Features that exist but are not offered get 'not supported', all others are protocol errors. */
-const KNOWN = ASKABLE | PDU_FLAG_COMPRESS
+/** Known features that are not offered are refused as 'not supported'; unknown ones are protocol errors. */
+const KNOWN = REQUESTABLE | PDU_FLAG_COMPRESS
 
-/** The flags of CREDS; undefined as long as the client has given no version. Throws when they are not on offer. */
+/** Returns the flags of CREDS; undefined if they have no version. Throws for flags that are not offered. */
 export function flagsIn(pdu: Uint8Array, features: number): number | undefined {
   const { version, flags } = versionOf(decodeCreds(pdu))
   if (version === 0) return undefined
-  const refused = flags & ~(features & ASKABLE)
+  const refused = flags & ~(features & REQUESTABLE)
   if ((refused & ~KNOWN) !== 0)
-    throw new PcpError('PM_ERR_IPC', `Client asks for unknown features 0x${refused.toString(16)}`)
+    throw new PcpError('PM_ERR_IPC', `Client requests unknown features 0x${refused.toString(16)}`)
   if (refused !== 0)
-    throw new PcpError('ENOTSUP', `Client asks for features 0x${refused.toString(16)} that are not offered`)
+    throw new PcpError('ENOTSUP', `Client requests features 0x${refused.toString(16)} that are not offered`)
   return flags
 }
 
-/** One client's introduction. */
+/** The handshake of one client. */
 export class Handshake {
-  readonly #newcomer: Newcomer
-  readonly #gate: Gate
+  readonly #client: HandshakeClient
+  readonly #gate: HandshakePolicy
   readonly #features: number
   #state: 'creds' | 'tls' | 'login' | 'container' | 'over' = 'creds'
   #flags = 0
   #isSecure = false
   #login: SaslServer | undefined
 
-  /** `features` are all PDU_FLAG_* the client was offered. */
-  constructor(newcomer: Newcomer, gate: Gate, features: number) {
-    this.#newcomer = newcomer
+  /** `features` are all PDU_FLAG_* offered to the client. */
+  constructor(client: HandshakeClient, gate: HandshakePolicy, features: number) {
+    this.#client = client
     this.#gate = gate
     this.#features = features
   }
 
-  /** Stops; what is still going on has no effect. */
+  /** Ends the handshake; pending steps have no effect. */
   end(): void {
     this.#state = 'over'
     this.#login?.end()
   }
 
-  /** Takes a PDU; throws PcpError when the client cannot go on. */
+  /** Processes a PDU; throws PcpError if the client must be refused. */
   receive(pdu: Uint8Array): void {
     switch (this.#state) {
       case 'creds':
@@ -123,7 +128,7 @@ export class Handshake {
 
   #creds(pdu: Uint8Array): void {
     if (pduType(pdu) !== PDU_CREDS) {
-      this.#newcomer.drop()
+      this.#client.drop()
       return
     }
     const flags = flagsIn(pdu, this.#features)
@@ -133,22 +138,22 @@ export class Handshake {
     if (this.#gate.needsCertificate && !has(PDU_FLAG_SECURE))
       throw new PcpError('PM_ERR_NEEDCLIENTCERT', 'A remote client without TLS')
     if (this.#gate.needsLogin && !this.#wantsLogin)
-      throw new PcpError('PM_ERR_PERMISSION', 'A client that does not say who it is')
+      throw new PcpError('PM_ERR_PERMISSION', 'A client without authentication')
     if (!has(PDU_FLAG_SECURE)) {
       this.#afterTls()
       return
     }
     this.#state = 'tls'
-    if (has(PDU_FLAG_SECURE_ACK)) this.#newcomer.send(encodeError(0))
+    if (has(PDU_FLAG_SECURE_ACK)) this.#client.send(encodeError(0))
     this.#gate.secure!((error) => {
       if (this.#state !== 'tls') return
       this.#isSecure = true
       if (error === undefined) this.#afterTls()
-      else this.#newcomer.refuse(error)
+      else this.#client.refuse(error)
     })
   }
 
-  /** On a unix socket the kernel says who it is, so that a demand for users is not one for passwords there. */
+  /** On a unix socket the kernel identifies the user, so required credentials do not mean a password there. */
   get #wantsLogin(): boolean {
     const demanded = this.#gate.isUnix ? 0 : PDU_FLAG_CREDS_REQD
     return (this.#flags & (PDU_FLAG_AUTH | demanded)) !== 0
@@ -161,15 +166,15 @@ export class Handshake {
     }
     this.#state = 'login'
     this.#login = this.#gate.beginLogin!(this.#isSecure || this.#gate.isUnix)
-    this.#newcomer.send(encodeAttr(PCP_ATTR_NONE, this.#login.mechanisms))
+    this.#client.send(encodeAttr(PCP_ATTR_NONE, this.#login.mechanisms))
   }
 
-  /** A message of an authentication. Others wait until it has been judged. */
+  /** Processes an authentication message. Later messages wait until it has been checked. */
   #message(pdu: Uint8Array): void {
     const { key, value } = decodeAttr(pdu)
     if (key !== PCP_ATTR_NONE)
       throw new PcpError('PM_ERR_IPC', `Expected an authentication, not attribute ${key}`)
-    this.#newcomer.pause()
+    this.#client.pause()
     this.#login!.step(value)
       .then((step) => {
         if (this.#state === 'login') this.#step(step)
@@ -178,18 +183,18 @@ export class Handshake {
         if (this.#state !== 'login') return
         const reason = PcpError.from(error)
         this.#gate.loginFailed?.(reason)
-        this.#newcomer.refuse(reason)
+        this.#client.refuse(reason)
       })
   }
 
   #step(step: SaslStep): void {
     if ('challenge' in step) {
-      this.#newcomer.send(encodeAttr(PCP_ATTR_NONE, step.challenge))
+      this.#client.send(encodeAttr(PCP_ATTR_NONE, step.challenge))
     } else {
       this.#gate.loggedIn!(step.user)
       this.#afterLogin()
     }
-    this.#newcomer.resume()
+    this.#client.resume()
   }
 
   #afterLogin(): void {
@@ -201,12 +206,12 @@ export class Handshake {
     const attr = decodeAttr(pdu)
     if (attr.key !== PCP_ATTR_CONTAINER)
       throw new PcpError('PM_ERR_IPC', `Expected a container, not attribute ${attr.key}`)
-    this.#newcomer.setContainer(attrText(attr))
+    this.#client.setContainer(attrText(attr))
     this.#open()
   }
 
   #open(): void {
     this.#state = 'over'
-    this.#newcomer.done()
+    this.#client.done()
   }
 }

@@ -1,4 +1,4 @@
-/** The tables a collector writes to its log: agents, access rules, ports, clients. pmcd(1) */
+/** Tables in a collector's log: agents, access rules, ports, clients. pmcd(1) */
 
 import { OP_FETCH, OP_STORE } from '../net/access/statements.ts'
 import type { AccessRule, AccessTable } from '../net/access/table.ts'
@@ -8,7 +8,7 @@ import type { Client } from './client.ts'
 
 const PROTOCOLS = { dso: 'dso', worker: 'dso worker', pipe: 'bin pipe', socket: 'bin sock' } as const
 
-/** The agents that are connected. */
+/** Lists the connected agents. */
 export function agentTable(slots: readonly AgentSlot[]): string {
   const lines = [
     '',
@@ -28,13 +28,13 @@ export function agentTable(slots: readonly AgentSlot[]): string {
   return lines.join('\n')
 }
 
-/** Host, user and group rules, or that there are none. */
+/** Lists host, user and group rules, or reports that there are none. */
 export function accessTables(table: AccessTable): string {
   const parts = (['host', 'user', 'group'] as const).map((subject) => {
     const title = `${subject[0]!.toUpperCase()}${subject.slice(1)}`
     const rules = table.rules(subject)
     if (rules.length === 0)
-      return subject !== 'host' && table.judgesBy(subject)
+      return subject !== 'host' && table.hasRulesFor(subject)
         ? `${title} access list empty: no ${subject} of its statements is known, so everybody is refused`
         : `${title} access list empty: ${subject}-based access control turned off`
     const rows = rules.map(({ rule, current }) => accessRow(rule, current))
@@ -53,10 +53,10 @@ function accessRow(rule: AccessRule, current: number): string {
     (rule.specified & operation) === 0 ? '  ' : (rule.denied & operation) === 0 ? ' y' : ' n'
   const limit = rule.maxConnections ?? 0
   const count = `${String(current).padStart(5)} ${limit === Number.POSITIVE_INFINITY ? '    0' : String(limit).padStart(5)}`
-  return `${flag(OP_FETCH)} ${flag(OP_STORE)} ${count} ${String(rule.level).padStart(3)} ${rule.spec}`
+  return `${flag(OP_FETCH)} ${flag(OP_STORE)} ${count} ${String(rule.generality).padStart(3)} ${rule.spec}`
 }
 
-/** Where the collector listens. */
+/** Lists the ports. */
 export function portTable(endpoints: readonly Endpoint[]): string {
   const lines = [
     'pmcd request port(s):',
@@ -71,7 +71,7 @@ export function portTable(endpoints: readonly Endpoint[]): string {
   return lines.join('\n')
 }
 
-/** Who is connected, below a heading. */
+/** Lists the clients, below a heading. */
 export function clientTable(clients: Iterable<Client>, heading: string): string {
   const lines = [
     heading,

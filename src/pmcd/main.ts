@@ -1,4 +1,4 @@
-/** A collector as a process: configuration, log, signals, PID file. pmcd(1) */
+/** Runs a collector as a process: configuration, log, signals, PID file. pmcd(1) */
 
 import { accessSync, constants, existsSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { onAbort } from '../base/on-abort.ts'
 import { debug, replaceDebug, trace } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
-import { type Account, becomeAccount, serviceAccount } from '../net/access/account.ts'
+import { type ServiceAccount, serviceAccount, switchToAccount } from '../net/access/account.ts'
 import { defaultSocketPath } from '../net/host-spec.ts'
 import { readHostLabels } from '../routing/host-labels.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
@@ -20,31 +20,31 @@ import { FileConfiguration, readConfig } from './configuration.ts'
 import { EventTrace } from './event-trace.ts'
 import { killWithStuckThreads, stuckThreads } from './open-worker.ts'
 import type { Collector } from './options.ts'
-import { securityOf } from './security.ts'
+import { processSecurity } from './security.ts'
 import { type CollectorSettings, environmentSettings } from './settings.ts'
 
-/** Port of a collector unless something else is said. */
+/** Default port of a collector. */
 export const PMCD_PORT = 44321
 
-/** What a collector process is run with. */
+/** Environment of a collector process. */
 export interface CollectorProcess {
   readonly env: Variables
-  /** Ends the collector. */
+  /** Stops the collector. */
   readonly signal: AbortSignal
-  /** It serves clients now. */
+  /** Called when it serves clients. */
   readonly started: (collector: Collector) => void
-  /** It could not start; the same is in the log. */
+  /** Called with the reason, also logged, if it could not start. */
   readonly failed: (message: string) => void
 }
 
-/** Runs a collector until it is told to end. Resolves to the exit status. */
+/** Runs a collector until it is stopped. Resolves to the exit status. */
 export async function runCollector(settings: CollectorSettings, io: CollectorProcess): Promise<number> {
   process.umask(0o022)
   const signals = watchSignals(io.signal)
   const host = settings.hostname ?? hostname()
   const log = openServiceLog(settings.logPath, { progname: 'pmcd', host }, describe)
   const defect = (error: Error): void => log.notice('error', `A defect ends pmcd: ${error.stack ?? error}`)
-  process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error to show it on
+  process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error
   try {
     const started = await start(settings, io, log, host).catch((error: unknown) => {
       if (io.signal.aborted) return undefined
@@ -79,7 +79,7 @@ export async function runCollector(settings: CollectorSettings, io: CollectorPro
   }
 }
 
-/** Checks a configuration without starting anything; messages go to `report`. Resolves to the exit status. */
+/** Checks a configuration without starting anything; reports messages to `report`. Resolves to the exit status. */
 export async function verifyConfiguration(
   settings: CollectorSettings,
   env: Variables,
@@ -115,7 +115,7 @@ async function start(
   if (debug.config) trace('config', `settings from ${confPath ?? 'built-in defaults'}`)
   for (const notice of environment.notices) log.line(`Warning: ${notice}`)
   const account = settings.isService ? serviceAccount(settings.username, variables) : undefined
-  // Without pcp.conf and pmcd.conf there is no installation to follow: the built-in agents run.
+  // Without pcp.conf and pmcd.conf nothing is installed: the built-in agents run.
   const defaultConfig = variables['PCP_PMCDCONF_PATH']!
   const hasConfig = confPath !== undefined || existsSync(defaultConfig)
   const configPath = settings.configPath ?? (hasConfig ? defaultConfig : undefined)
@@ -125,6 +125,7 @@ async function start(
   const files = new FileConfiguration({
     configPath,
     pmnsPath,
+    isPmnsOptional: settings.pmnsPath === undefined && !variables['PMNS_DEFAULT'],
     isPmnsUnique: settings.isPmnsUnique ?? false,
     variables,
     log,
@@ -161,7 +162,7 @@ async function start(
         readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' }),
       events,
       peerCredentials: peerCredentials(),
-      security: securityOf(variables, log, settings),
+      security: processSecurity(variables, log, settings),
     },
     io.signal,
   )
@@ -169,7 +170,7 @@ async function start(
   for (const line of exposureLines(settings, environment.localOnly, account)) log.line(line)
   try {
     const pidFile = writePidFile(join(variables['PCP_RUN_DIR']!, 'pmcd.pid'), log, describe)
-    if (account !== undefined) becomeAccount(account)
+    if (account !== undefined) switchToAccount(account)
     if (io.env['NOTIFY_SOCKET'] !== undefined) await notifyReady(log)
     return { collector, pidFile }
   } catch (error) {
@@ -178,11 +179,11 @@ async function start(
   }
 }
 
-/** Returns what the log of a service says about who can reach it and what it may do. */
+/** Returns log lines of a service about who can connect and its privileges. */
 function exposureLines(
   { addresses }: CollectorSettings,
   localOnly: boolean,
-  account: Account | undefined,
+  account: ServiceAccount | undefined,
 ): readonly string[] {
   const isClosed = localOnly && addresses.length === 0
   const isRoot = account === undefined && process.geteuid?.() === 0
@@ -197,7 +198,7 @@ function exposureLines(
   ]
 }
 
-/** Agents in processes of their own start beside the collector's log, because that is where they write theirs. */
+/** Returns the directory where agent processes start: that of the collector's log, because agents write their logs there. */
 function agentDirectory(logPath: string, variables: Variables): string {
   if (logPath !== '-') return dirname(resolve(logPath))
   const dir = join(variables['PCP_LOG_DIR']!, 'pmcd')
@@ -205,15 +206,15 @@ function agentDirectory(logPath: string, variables: Variables): string {
     accessSync(dir, constants.W_OK)
     return dir
   } catch {
-    return process.cwd() // nothing is installed here, or this is not its user
+    return process.cwd() // PCP is not installed, or the directory is not writable
   }
 }
 
-/** Signals from before the start until after the end: one that comes early waits, and none cuts the end short. */
+/** Signals are queued during start-up; none interrupts shutdown. */
 interface Signals {
-  /** Resolves to the name of the one that ends the collector. */
+  /** Resolves to the name of the signal that ends the collector. */
   readonly ended: Promise<string>
-  /** Calls back for each SIGHUP; once for those that came before. */
+  /** Calls `listener` for each SIGHUP, and once if there were earlier ones. */
   onHangup(listener: () => void): void
   close(): void
 }
@@ -244,7 +245,7 @@ function watchSignals(signal: AbortSignal): Signals {
     },
     close() {
       process.off('SIGHUP', onHangup)
-      // A second signal must not kill a process that is about to end with status 0.
+      // A second signal must not kill a process that is about to exit with status 0.
       if (name !== undefined) return
       process.off('SIGINT', note)
       process.off('SIGTERM', note)

@@ -1,24 +1,30 @@
-/** From configuration lines to agents that can be opened: ours in this process or a thread of it, all others in theirs. pmcd(1) */
+/** Opens agents of configuration lines: ours in this process or a thread, others in their own process. pmcd(1) */
 import { basename } from 'node:path'
 import { PMCD_DOMAIN, pmcdAgent } from '../agents/pmcd/index.ts'
-import { AGENTS, standIn } from '../agents/registry.ts'
+import { AGENTS, replacementFor } from '../agents/registry.ts'
 import { PcpError } from '../model/errors.ts'
 import type { AgentDefinition } from '../pmda/define-agent.ts'
 import { openAgent } from '../pmda/open-agent.ts'
 import type { OpenedAgent } from '../routing/agent-slot.ts'
-import type { AgentConfig, DsoConfig, SocketConfig, WorkerConfig } from '../routing/pmcd-conf.ts'
-import { type AgentPlace, isAgentModule, loadAgent } from './agent-module.ts'
-import { openPipeAgent, openSocketAgent } from './open-process.ts'
+import type {
+  AgentConfig,
+  DaemonConfig,
+  DsoConfig,
+  SocketConfig,
+  WorkerConfig,
+} from '../routing/pmcd-conf.ts'
+import { type AgentLocation, isAgentModule, loadAgent } from './agent-module.ts'
+import { openDaemonAgent, openPipeAgent, openSocketAgent } from './open-process.ts'
 import { openWorkerAgent } from './open-worker.ts'
 import type { AgentOpenEnv, AgentOptions } from './options.ts'
 
-/** The shared object that our own agent about the collector stands in for. */
+/** The shared object that our own agent about the collector replaces. */
 const OWN_DSO = { file: 'pmda_pmcd.so', entry: 'pmcd_init' }
 
-/** The agent of one line of pmcd.conf. */
+/** Returns the agent of one line of pmcd.conf. */
 export function agentFromConfig(config: AgentConfig): AgentOptions {
-  const { name, domain, kind } = config
-  const common = { name, domain, kind }
+  const { name, domain } = config
+  const common = { name, domain, kind: config.kind === 'daemon' ? 'pipe' : config.kind }
   switch (config.kind) {
     case 'dso':
       return {
@@ -30,7 +36,15 @@ export function agentFromConfig(config: AgentConfig): AgentOptions {
       return {
         ...common,
         parameters: `lib=${config.path} entry=${config.entry}`,
-        open: async (env, signal) => openWorkerAgent({ name, domain, place: placeOf(config) }, env, signal),
+        open: async (env, signal) =>
+          openWorkerAgent({ name, domain, place: locationOf(config) }, env, signal),
+      }
+    case 'daemon':
+      return {
+        ...common,
+        parameters: `lib=${config.path} entry=daemon:${config.entry}`,
+        open: async (env, signal) =>
+          openDaemonAgent({ name, domain, place: locationOf(config) }, env, signal),
       }
     case 'pipe':
       return {
@@ -48,18 +62,18 @@ export function agentFromConfig(config: AgentConfig): AgentOptions {
   }
 }
 
-/** Names of the agents that come with the package, the collector's own included. */
+/** Names of the agents in the package, including the collector's own. */
 export const BUILTIN_AGENTS: readonly string[] = ['pmcd', ...AGENTS.map(({ name }) => name)]
 
 const SERVING_AGENTS = [
   'pmcd',
-  ...AGENTS.flatMap(({ name, isDemonstration, isOutgoing }) => (isDemonstration || isOutgoing ? [] : [name])),
+  ...AGENTS.flatMap(({ name, isDemonstration, isExplicit }) => (isDemonstration || isExplicit ? [] : [name])),
 ]
 
 /**
- * Agents that come with the package, in this process: what runs where there is no pmcd.conf. Default: all but those
- * that somebody must name. Those in `threads` run in threads of their own, where the collector's own agent cannot.
- * PM_ERR_GENERIC for an unknown name.
+ * Returns agents of the package to run in this process, used without a pmcd.conf. Default: all except those that must
+ * be requested by name. Agents in `threads` run in threads, which the collector's own agent cannot. PM_ERR_GENERIC for
+ * an unknown name.
  */
 export function builtinAgents(
   names: readonly string[] = SERVING_AGENTS,
@@ -70,12 +84,12 @@ export function builtinAgents(
     if (entry === undefined && name !== 'pmcd')
       throw new PcpError(
         'PM_ERR_GENERIC',
-        `No agent is called "${name}"; there are ${BUILTIN_AGENTS.join(', ')}`,
+        `No agent is called "${name}"; use one of ${BUILTIN_AGENTS.join(', ')}`,
       )
     const domain = entry?.domain ?? PMCD_DOMAIN
     const common = { name, domain, parameters: 'built in' }
     if (entry !== undefined && threads.includes(name)) {
-      const place: AgentPlace = { kind: 'builtin', name }
+      const place: AgentLocation = { kind: 'builtin', name }
       return {
         ...common,
         kind: 'worker',
@@ -90,33 +104,33 @@ export function builtinAgents(
   })
 }
 
-/** A shared object is not loaded: the agent of ours that does the same is opened, or a module's. */
+/** Opens our equivalent of a shared object, or the agent of a JavaScript module; shared objects are not loaded. */
 async function openDso(config: DsoConfig, env: AgentOpenEnv, signal: AbortSignal): Promise<OpenedAgent> {
   const { name, domain } = config
-  const definition = isOwn(config) ? pmcdAgent(env.statistics) : await loadAgent(placeOf(config), signal)
+  const definition = isOwn(config) ? pmcdAgent(env.statistics) : await loadAgent(locationOf(config), signal)
   return openHere(name, domain, definition, env)
 }
 
-/** Where the agent of a line is found. PM_ERR_GENERIC when a shared object has no stand-in. */
-function placeOf(config: DsoConfig | WorkerConfig): AgentPlace {
+/** Returns the location of a line's agent. PM_ERR_GENERIC for a shared object without an equivalent. */
+function locationOf(config: DsoConfig | WorkerConfig | DaemonConfig): AgentLocation {
   const { name, path, entry } = config
   if (isAgentModule(path)) return { kind: 'module', path, entry }
   if (isOwn(config))
     throw new PcpError(
       'PM_ERR_GENERIC',
-      `Agent "${name}" tells of the collector: write its entry as ${entry}`,
+      `Agent "${name}" reports about the collector: write its entry as ${entry}`,
     )
-  const found = standIn(path, entry)
+  const found = replacementFor(path, entry)
   if (found === undefined)
     throw new PcpError(
       'PM_ERR_GENERIC',
-      `Cannot find ${name} DSO at "${path}": no built-in agent stands in for ${entry} in ${basename(path)}`,
+      `Cannot find ${name} DSO at "${path}": no built-in agent replaces ${entry} in ${basename(path)}`,
     )
   return { kind: 'builtin', name: found.name }
 }
 
-/** Does this line name the collector's own agent, which only the collector's thread can hold? */
-function isOwn({ path, entry }: DsoConfig | WorkerConfig): boolean {
+/** Returns whether a line names the collector's own agent, which can run only in the collector's thread. */
+function isOwn({ path, entry }: DsoConfig | WorkerConfig | DaemonConfig): boolean {
   return basename(path) === OWN_DSO.file && entry === OWN_DSO.entry
 }
 

@@ -1,10 +1,11 @@
-/** Agents in processes of their own: behind a pair of pipes, or behind a socket. docs/formats/wire.md §7.1 */
+/** Opens agents in their own process, connected by pipes or a socket. docs/formats/wire.md §7.1 */
 import type { ChildProcess } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { constants } from 'node:os'
 import { onAbort } from '../base/on-abort.ts'
-import { within } from '../base/within.ts'
+import { loggableMessage } from '../base/printable.ts'
+import { withTimeout } from '../base/within.ts'
 import { PcpError } from '../model/errors.ts'
 import { openAgentLink } from '../net/agent-link.ts'
 import { PduConnection, type PduStream, socketStream } from '../net/connection.ts'
@@ -13,40 +14,75 @@ import type { PipeConfig, SocketConfig } from '../routing/pmcd-conf.ts'
 import { descriptorOf } from '../sys/descriptor.ts'
 import type { Log } from '../sys/log.ts'
 import { REPLY_LIMITS } from '../wire/reply-limits.ts'
-import { ConnectionWatch } from './event-trace.ts'
+import type { AgentLocation } from './agent-module.ts'
+import { ConnectionTracer } from './event-trace.ts'
 import type { AgentOpenEnv } from './options.ts'
+import { programBeside } from './program-beside.ts'
 
-/** How long an agent may take to end once its connection is closed: to write what it keeps, to log out of what it watches. */
+/** Time for an agent to exit after its connection was closed, for instance to save its state. */
 const EXIT_MS = 5000
-/** How long one that does not notice that may take to end after SIGTERM. */
+/** Time to exit after SIGTERM. */
 const TERMINATE_MS = 1000
-/** How long a killed process may take to be gone on a busy machine. */
+/** Time to exit after SIGKILL on a busy machine. */
 const KILL_MS = 2000
-/** How long an agent that was just started may take until it listens, how often that is tried, and how long each time. */
+/** Time for a started agent to listen, interval between attempts to connect, and time limit of each. */
 const LISTEN_MS = 4000
 const RETRY_MS = 100
 const CONNECT_MS = 3000
 
-/** Starts an agent whose standard input and output are the connection. */
-export async function openPipeAgent(
+/** Starts an agent that is connected through its standard input and output. */
+export function openPipeAgent(
   config: PipeConfig,
   env: AgentOpenEnv,
   signal: AbortSignal,
 ): Promise<OpenedAgent> {
-  const running = await startProcess(config.argv, true, env)
+  return openPiped(config, env, signal, false)
+}
+
+async function openPiped(
+  { name, argv, startsNotReady }: Pick<PipeConfig, 'name' | 'argv' | 'startsNotReady'>,
+  env: AgentOpenEnv,
+  signal: AbortSignal,
+  reportsFailure: boolean,
+): Promise<OpenedAgent> {
+  const running = await startProcess(argv, true, env, reportsFailure)
   const { child } = running
+  const lastLine = reportsFailure ? logErrors(child, name, env.log) : undefined
   const unlink = onAbort(signal, running.kill)
   try {
-    return await connectAgent(config.name, { readable: child.stdout!, writable: child.stdin! }, env, {
-      startsNotReady: config.startsNotReady,
+    return await connectAgent(name, { readable: child.stdout!, writable: child.stdin! }, env, {
+      startsNotReady,
       running,
     })
+  } catch (error) {
+    const line = await lastLine?.()
+    throw line === undefined ? error : new PcpError(PcpError.from(error).code, line, { cause: error })
   } finally {
     unlink()
   }
 }
 
-/** Connects to an agent that listens, after starting it when the configuration has a command. */
+/** A module's agent to run in its own process. */
+export interface DaemonAgent {
+  readonly name: string
+  readonly domain: number
+  readonly place: AgentLocation
+}
+
+/**
+ * Starts the process of a module's agent. It is run by this installation's Node and program, so that a configuration need
+ * not name them. Rejects with the last line that the process wrote, if it ends before the handshake.
+ */
+export async function openDaemonAgent(
+  { name, domain, place }: DaemonAgent,
+  env: AgentOpenEnv,
+  signal: AbortSignal,
+): Promise<OpenedAgent> {
+  const argv = [process.execPath, programBeside('agent-daemon.cjs'), JSON.stringify(place), '-d', `${domain}`]
+  return openPiped({ name, argv, startsNotReady: false }, env, signal, true)
+}
+
+/** Connects to an agent that listens, after starting it if the configuration has a command. */
 export async function openSocketAgent(
   config: SocketConfig,
   env: AgentOpenEnv,
@@ -59,7 +95,7 @@ export async function openSocketAgent(
     return await connectAgent(config.name, socketStream(socket), env, {
       startsNotReady: false,
       running,
-      // An agent serves one connection and leaves its socket, which would keep the next one from listening.
+      // An agent serves one connection and leaves its socket behind, which would prevent the next one from listening.
       ...(config.family === 'unix' ? { leftover: config.path } : {}),
     })
   } catch (error) {
@@ -70,27 +106,27 @@ export async function openSocketAgent(
   }
 }
 
-/** What an agent runs in, and how it will end. */
-export interface Running {
+/** The process or thread of an agent. */
+export interface AgentRuntime {
   /** Process id; a thread has none. */
   readonly pid?: number
   readonly exited: Promise<ExitStatus>
-  /** Requests its end by SIGTERM; a thread has no such signal. */
+  /** Sends SIGTERM; undefined for a thread. */
   readonly terminate?: () => void
-  /** Ends it by force. */
+  /** Kills it. */
   readonly kill: () => void
 }
 
-/** How an agent at the other end of a stream is taken on. */
+/** Settings of `connectAgent`. */
 export interface LinkSettings {
   readonly startsNotReady: boolean
-  /** What ends with the connection; undefined: nothing of ours. */
-  readonly running: Running | undefined
-  /** A file to remove when the agent has ended. */
+  /** Process or thread to end with the connection; undefined if we did not start one. */
+  readonly running: AgentRuntime | undefined
+  /** File to remove after the agent has ended. */
   readonly leftover?: string
 }
 
-/** Greets an agent. Rejects with why that failed; what it runs in is then killed. */
+/** Performs the handshake with an agent. Rejects with the reason of a failure, after killing its process or thread. */
 export async function connectAgent(
   name: string,
   stream: PduStream,
@@ -98,7 +134,7 @@ export async function connectAgent(
   { startsNotReady, running, leftover }: LinkSettings,
 ): Promise<OpenedAgent> {
   const fds = [descriptorOf(stream.writable), descriptorOf(stream.readable)] as const
-  const watch = new ConnectionWatch(env.events, `agent "${name}"`, ...fds)
+  const watch = new ConnectionTracer(env.events, `agent "${name}"`, ...fds)
   const connection = new PduConnection(stream, {
     name: `agent "${name}"`,
     limit: REPLY_LIMITS.pduBytes,
@@ -106,7 +142,7 @@ export async function connectAgent(
     watch,
   })
   let isClosing = false
-  // Before the link hears of it: who hears from the link closes it.
+  // Registered before the link's listener, which closes the link.
   connection.onClose((error) => {
     if (!isClosing) watch.failed(error)
   })
@@ -122,7 +158,7 @@ export async function connectAgent(
     throw error
   })
   const closeLink = link.close.bind(link)
-  // Whoever closes the source ends the process with it: at first by closing its input, then by force.
+  // Closing the source also ends the process: first by closing its input, then by force.
   link.close = async () => {
     isClosing = true
     await closeLink()
@@ -138,7 +174,7 @@ export async function connectAgent(
   }
 }
 
-/** A collector that gave up root may not remove what an agent left: that concerns the agent's next start, and nobody else. */
+/** After dropping root a collector may be unable to remove the file; that affects only the agent's next start. */
 function removeLeftover(path: string, log: Log): void {
   try {
     rmSync(path, { force: true })
@@ -147,17 +183,51 @@ function removeLeftover(path: string, log: Log): void {
   }
 }
 
-/** Resolves once the process runs. Rejects with the errno of why it does not. */
+/** Time for a process that failed its handshake to write why. */
+const LAST_LINE_MS = 300
+/** Longest line that is kept. */
+const MAX_LINE = 4096
+
+/** Writes the process's standard error to the log. Returns a function that waits for its end and resolves to the last line. */
+function logErrors(child: ChildProcess, name: string, log: Log): () => Promise<string | undefined> {
+  let last: string | undefined
+  let rest = ''
+  const write = (line: string): void => {
+    log.line(loggableMessage(`${name}: ${line}`))
+    if (line.trim() !== '') last = line
+  }
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) write(line)
+    if (rest.length <= MAX_LINE) return
+    write(rest)
+    rest = ''
+  })
+  const ended = new Promise<void>((resolve) => {
+    child.stderr!.once('close', () => {
+      if (rest !== '') write(rest)
+      resolve()
+    })
+  })
+  return async () => {
+    await withTimeout(LAST_LINE_MS, ended)
+    return last
+  }
+}
+
+/** Resolves when the process runs. Rejects with the errno if it cannot be started. */
 async function startProcess(
   argv: readonly string[],
   isPiped: boolean,
   env: AgentOpenEnv,
-): Promise<Running & { readonly child: ChildProcess }> {
+  readsErrors = false,
+): Promise<AgentRuntime & { readonly child: ChildProcess }> {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const [command, ...args] = argv
   const io = isPiped ? 'pipe' : 'ignore'
   const child = spawn(command!, args, {
-    stdio: [io, io, env.log.fd],
+    stdio: [io, io, readsErrors ? 'pipe' : env.log.fd],
     ...(env.agentDir === undefined ? {} : { cwd: env.agentDir }),
   })
   const exited = new Promise<ExitStatus>((resolve) => {
@@ -167,7 +237,7 @@ async function startProcess(
   })
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
-    // Later errors are signals that could not be sent, to an agent that runs as somebody else: its end is waited for.
+    // Later errors are signals that could not be sent, to an agent of another user; its end is awaited.
     child.on('error', (error) => reject(PcpError.from(error, `Cannot start ${command}`)))
   })
   return {
@@ -179,18 +249,18 @@ async function startProcess(
   }
 }
 
-/** Waits for the end, then makes it happen. Gives up on what cannot even be killed: it must not keep us. */
-async function end({ exited, terminate, kill }: Running): Promise<void> {
-  if ((await within(EXIT_MS, exited)) !== undefined) return
+/** Waits for the end, then forces it. Gives up on a process that cannot be killed. */
+async function end({ exited, terminate, kill }: AgentRuntime): Promise<void> {
+  if ((await withTimeout(EXIT_MS, exited)) !== undefined) return
   if (terminate !== undefined) {
     terminate()
-    if ((await within(TERMINATE_MS, exited)) !== undefined) return
+    if ((await withTimeout(TERMINATE_MS, exited)) !== undefined) return
   }
   kill()
-  await within(KILL_MS, exited)
+  await withTimeout(KILL_MS, exited)
 }
 
-/** Tries until it works, `patienceMs` have passed or `signal` is aborted; rejects with the last error. */
+/** Retries until connected, until `patienceMs` have passed or `signal` aborts; rejects with the last error. */
 async function connectSocket(config: SocketConfig, patienceMs: number, signal: AbortSignal): Promise<Socket> {
   const { connect } = process.getBuiltinModule('node:net')
   const target =
@@ -204,7 +274,7 @@ async function connectSocket(config: SocketConfig, patienceMs: number, signal: A
         const socket = connect(target)
         const late = (): void =>
           void socket.destroy(new PcpError('ETIMEDOUT', `No connection within ${CONNECT_MS} ms`))
-        // A queue of connections that is full lets the next one wait for minutes.
+        // With a full backlog the kernel would wait for minutes.
         const timer = setTimeout(late, CONNECT_MS)
         socket.once('connect', () => resolve(socket))
         socket.once('error', reject)

@@ -1,48 +1,47 @@
-/** Agents in threads of the collector: an AgentLink over a message port. docs/decisions/worker-agents.md */
-import { dirname, join } from 'node:path'
+/** Opens agents in threads of the collector: an AgentLink over a message port. docs/decisions/worker-agents.md */
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import type { Worker } from 'node:worker_threads'
 import { onAbort } from '../base/on-abort.ts'
-import { within } from '../base/within.ts'
+import { withTimeout } from '../base/within.ts'
 import { debugList, onDebugChange } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import { portStream } from '../net/port-stream.ts'
 import type { ExitStatus, OpenedAgent } from '../routing/agent-slot.ts'
-import type { AgentPlace } from './agent-module.ts'
+import type { AgentLocation } from './agent-module.ts'
 import type { WorkerNotice, WorkerSetup } from './agent-worker.ts'
 import { connectAgent } from './open-process.ts'
 import type { AgentOpenEnv } from './options.ts'
+import { programBeside } from './program-beside.ts'
 
-/** How long a thread that did not greet may take to end and tell why. */
-const TELL_MS = 300
-/** How long a thread that was told to end may take before its agent is not started again. */
+/** Time for a thread that failed its handshake to exit with its error. */
+const EXIT_ERROR_MS = 300
+/** Time for a terminated thread to end before its agent can be restarted. */
 const END_MS = 3000
-/** MiB of JavaScript heap an agent may use unless the collector was told otherwise. */
+/** Default limit of an agent's JavaScript heap in MiB. */
 const HEAP_MB = 256
 
-/** Threads of this process that were told to end and have not. */
+/** Threads that were terminated and have not ended yet. */
 const ending = new Map<Worker, { readonly name: string; readonly exited: Promise<ExitStatus> }>()
 
-/** Waits for threads that are ending; resolves to how many do not: they are in a system call, or in a loop of V8's own. */
+/** Waits for terminated threads; resolves to the number that did not end, stuck in a system call or inside V8. */
 export async function stuckThreads(): Promise<number> {
-  await within(END_MS, Promise.all([...ending.values()].map(({ exited }) => exited)))
+  await withTimeout(END_MS, Promise.all([...ending.values()].map(({ exited }) => exited)))
   return ending.size
 }
 
-/** Ends a process that has such threads by force: an orderly exit would wait for them. Call it last. */
+/** Kills this process if it has stuck threads, which would block an orderly exit. Call it last. */
 export function killWithStuckThreads(): void {
   if (ending.size > 0) process.kill(process.pid, 'SIGKILL')
 }
 
-/** An agent that is to run in a thread. */
+/** An agent to run in a thread. */
 export interface WorkerAgent {
   readonly name: string
   readonly domain: number
-  readonly place: AgentPlace
+  readonly place: AgentLocation
 }
 
-/** Starts a thread for an agent and greets the agent. Rejects with what the thread failed with, if it did. */
+/** Starts a thread and performs the handshake with its agent. Rejects with the thread's error, if any. */
 export async function openWorkerAgent(
   agent: WorkerAgent,
   env: AgentOpenEnv,
@@ -61,7 +60,7 @@ export async function openWorkerAgent(
     debug: debugList(),
     owner: env.statistics.uid,
   }
-  const worker = new Worker(env.workers?.program ?? workerProgram(), {
+  const worker = new Worker(env.workers?.program ?? programBeside('agent-worker.cjs'), {
     workerData: setup,
     transferList: [port2],
     name: agent.name,
@@ -81,28 +80,22 @@ export async function openWorkerAgent(
   try {
     return await connectAgent(agent.name, portStream(port1), env, settings)
   } catch (error) {
-    // The connection ends before the thread has told why; one that is stuck never tells.
-    await within(TELL_MS, exited)
+    // The connection ends before the thread's error arrives; a stuck thread sends none.
+    await withTimeout(EXIT_ERROR_MS, exited)
     throw failure() ?? error
   } finally {
     unlink()
   }
 }
 
-/** Waits for the thread that an agent had; EBUSY when that is stuck: with each restart there would be one more. */
+/** Waits for the agent's previous thread. EBUSY if it is stuck, so that restarts do not accumulate threads. */
 async function formerThread(name: string): Promise<void> {
   const former = [...ending.values()].find((each) => each.name === name)
-  if (former !== undefined && (await within(END_MS, former.exited)) === undefined)
-    throw new PcpError('EBUSY', `Agent "${name}": the thread it had does not end`)
+  if (former !== undefined && (await withTimeout(END_MS, former.exited)) === undefined)
+    throw new PcpError('EBUSY', `Agent "${name}": its previous thread does not end`)
 }
 
-/** The program of the threads stands beside whatever program this is part of. */
-function workerProgram(): string {
-  const here = import.meta.url // a path where this is bundled as CommonJS
-  return join(dirname(here.startsWith('file:') ? fileURLToPath(here) : here), 'agent-worker.cjs')
-}
-
-/** Brings what the thread prints and tells to the log, and notes how it ends. */
+/** Logs the thread's output and notices, and records how it ends. */
 function watch(
   worker: Worker,
   name: string,
@@ -127,7 +120,7 @@ function watch(
   return { exited, failure: () => failure }
 }
 
-/** Each chunk is what one call printed. */
+/** Each chunk is the output of one call. */
 function logLines(stream: Readable, write: (line: string) => void): void {
   stream.setEncoding('utf8').on('data', (text: string) => {
     for (const line of text.replace(/\n$/, '').split('\n')) write(line)

@@ -1,4 +1,4 @@
-/** What a collector is started with: everything it touches is handed in. docs/architecture.md */
+/** Options of a collector. All its resources are passed in. docs/architecture.md */
 import type { CollectorStatistics } from '../agents/pmcd/statistics.ts'
 import type { BudgetLimits } from '../base/byte-budget.ts'
 import type { MetricSource } from '../model/source.ts'
@@ -14,50 +14,50 @@ import type { PeerCredentials } from '../sys/native/peer-credentials.ts'
 import type { EventTrace } from './event-trace.ts'
 import type { SecurityOptions } from './security.ts'
 
-/** An agent that the collector opens, keeps and, when it fails, opens again. */
+/** An agent that the collector opens, and reopens after a failure. */
 export interface AgentOptions extends SlotOptions {
-  /** Opens the agent; rejects with why it cannot be opened. Aborting `signal` kills whatever was started for it. */
+  /** Opens the agent; rejects with the reason if it cannot. Aborting `signal` kills any process started for it. */
   readonly open: (env: AgentOpenEnv, signal: AbortSignal) => Promise<OpenedAgent>
 }
 
-/** What an agent is opened with. */
+/** Environment for opening an agent. */
 export interface AgentOpenEnv {
-  /** Milliseconds to wait for a reply; 0 is no limit. Asked for each request, because it may change. */
+  /** Reply timeout in milliseconds; 0 for none. Called for each request, because it may change. */
   readonly timeoutMs: () => number
   /** Milliseconds to wait for an agent's module, or for the first PDU of an agent in its own process. */
   readonly credsTimeoutMs: () => number
   readonly log: Log
-  /** Directory that agents' processes start in, where they write their logs; default: this process's. */
+  /** Working directory of agent processes, where they write their logs; default: this process's. */
   readonly agentDir?: string
   /** Environment and pcp.conf variables. */
   readonly variables: Variables
   /** For the collector's own agent. */
   readonly statistics: CollectorStatistics
-  /** Counts PDUs of all connections. */
+  /** Counters of PDUs on all connections. */
   readonly counters: PduCounters
   readonly workers?: WorkerSettings
   readonly events: EventTrace
 }
 
-/** How agents run in threads. */
+/** Settings of threads for agents. */
 export interface WorkerSettings {
-  /** Path of the program that agent-worker.ts is built to; default: agent-worker.cjs beside this program. */
+  /** Path of the program built from agent-worker.ts; default: agent-worker.cjs beside this program. */
   readonly program?: string
   /** MiB of JavaScript heap each may use; default 256. */
   readonly heapMb?: number
 }
 
-/** Limits on what clients may ask. */
+/** Limits on requests of clients. */
 export interface Limits {
-  /** Bytes of one PDU. */
+  /** Bytes per PDU. */
   readonly pduBytes: number
-  /** Contexts of one client. */
+  /** Contexts per client. */
   readonly contexts: number
-  /** Metrics of one fetch. */
+  /** Metrics per fetch. */
   readonly metrics: number
 }
 
-/** Where a collector listens. */
+/** Endpoints of a collector. */
 export interface CollectorEndpoints {
   /** TCP ports; 0 lets the kernel choose. */
   readonly ports: readonly number[]
@@ -71,49 +71,49 @@ export interface CollectorEndpoints {
   readonly backlog?: number
 }
 
-/** What a configuration decides, and a new reading of it may change. */
+/** The part of the options that can be reloaded. */
 export interface Configuration {
   readonly agents: readonly AgentOptions[]
-  /** Default: everybody may do everything. */
+  /** Default: no restrictions. */
   readonly access?: AccessTable
-  /** The name space; absent: the names that the agents tell. */
+  /** Name space; default: the names that agents report. */
   readonly pmns?: Pmns
 }
 
-/** What a collector is started with. */
+/** Options of `startCollector`. */
 export interface CollectorOptions extends CollectorEndpoints, Configuration {
-  /** Name of the host the metrics are about. */
+  /** Name of the monitored host. */
   readonly hostname: string
   readonly log: Log
-  /** Directory that agents' processes start in, where they write their logs; default: this process's. */
+  /** Working directory of agent processes, where they write their logs; default: this process's. */
   readonly agentDir?: string
   /** Default: this process's environment. */
   readonly variables?: Variables
   readonly limits?: Partial<Limits>
-  /** Memory that clients may make it hold; default: `clientMemory()`. */
+  /** Memory limits for clients; default: `clientMemory()`. */
   readonly memory?: BudgetLimits
   readonly workers?: WorkerSettings
-  /** Seconds an agent may take for a reply, 0 is no limit; default 5. */
+  /** Agents' reply timeout in seconds, 0 for none; default 5. */
   readonly timeoutSec?: number
-  /** Seconds an agent may take for its first PDU; default 3. */
+  /** Time for an agent's first PDU in seconds; default 3. */
   readonly credsTimeoutSec?: number
-  /** Milliseconds a client may take to introduce itself before it is dropped; default 10 000. */
+  /** Time for a client's handshake in milliseconds; default 10 000. */
   readonly handshakeMs?: number
-  /** Start agents again that are gone; default true. */
+  /** Restart lost agents; default true. */
   readonly restartsAgents?: boolean
-  /** Shortest time between two automatic restart rounds in milliseconds; default 60 000. */
+  /** Shortest time between automatic restarts in milliseconds; default 60 000. */
   readonly restartIntervalMs?: number
-  /** Reads the configuration again; undefined when nothing changed. Rejects when it has errors: the old one stays. */
+  /** Rereads the configuration; resolves to undefined if unchanged. Rejects for errors; the old configuration then stays in force. */
   readonly reload?: () => Promise<Configuration | undefined>
-  /** The name space when its file has changed; looked at when agents were started or say that names are others. */
+  /** Returns the name space if its file changed; called after agents were started or reported changed names. */
   readonly reloadNames?: () => Pmns | undefined
-  /** Reads the context labels. Default: the host name only. */
+  /** Reads the context labels. Default: only the host name. */
   readonly readLabels?: () => HostLabels
-  /** Who is at the other end of unix sockets; default: nobody knows. */
+  /** Identifies peers of unix sockets; default: unknown. */
   readonly peerCredentials?: PeerCredentials
   /** TLS and authentication; default: neither. */
   readonly security?: SecurityOptions
-  /** Records connections and PDUs; default: once stores turn it on. */
+  /** Records connections and PDUs; by default only after a store turns it on. */
   readonly events?: EventTrace
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
@@ -121,14 +121,14 @@ export interface CollectorOptions extends CollectorEndpoints, Configuration {
 
 /** A running collector. */
 export interface Collector {
-  /** Where it listens; those that could not be opened have an error. */
+  /** Endpoints, including those that could not be opened, which have an `error`. */
   readonly endpoints: readonly Endpoint[]
-  /** TCP port of the first endpoint that has one; 0 when there is none. */
+  /** TCP port of the first TCP endpoint, or 0. */
   readonly port: number
-  /** What it serves, for a context in the same process. */
+  /** The metrics served, for a context in the same process. */
   readonly source: MetricSource
-  /** Reads the configuration again and starts agents that are gone. @see pmcd(1) SIGHUP */
+  /** Rereads the configuration and restarts lost agents. @see pmcd(1) SIGHUP */
   reconfigure(): Promise<void>
-  /** Stops listening, drops clients, ends agents; idempotent. */
+  /** Stops listening, disconnects clients, closes agents. Idempotent. */
   close(): Promise<void>
 }

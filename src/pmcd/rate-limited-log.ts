@@ -1,13 +1,13 @@
-/** Lines of the log about peers: each once, so that strangers cannot fill it. */
+/** Limits log lines about peers to one each, so that strangers cannot fill the log. */
 
-/** No one reads about more, and an IPv6 network has more addresses than we have memory. */
+/** Limits memory: an IPv6 network has a virtually unlimited number of addresses. */
 const MAX_KEYS = 10_000
 
-/** Keys that have a line in the log. */
+/** Keys that have been logged. */
 export class RateLimitedLog {
   readonly #keys = new Set<string>()
 
-  /** Returns whether a key gets a line now: not a second time, nor after ten thousand others. */
+  /** Returns true the first time a key is seen, for up to ten thousand keys. */
   isNew(key: string): boolean {
     if (this.#keys.size >= MAX_KEYS || this.#keys.has(key)) return false
     this.#keys.add(key)

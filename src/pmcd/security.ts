@@ -1,12 +1,12 @@
-/** How the collector's connections are protected: certificates, TLS, users. docs/security.md */
+/** Security of the collector's connections: certificates, TLS, users. docs/explanation/security.md */
 import { PcpError } from '../model/errors.ts'
 import type { Credentials } from '../model/source.ts'
 import type { PduConnection } from '../net/connection.ts'
 import { LoginAttempts } from '../net/login-attempts.ts'
 import { isLoopback } from '../net/loopback.ts'
 import { Authenticator, type FindVerifier } from '../net/sasl/server.ts'
-import { userFilePath, usersIn } from '../net/sasl/user-file.ts'
-import { hasGoodCertificate, type TlsServer, tlsServer } from '../net/tls.ts'
+import { userFileLookup, userFilePath } from '../net/sasl/user-file.ts'
+import { hasValidClientCertificate, type TlsServer, tlsServer } from '../net/tls.ts'
 import { loadTlsConfig } from '../net/tls-config.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
@@ -18,46 +18,50 @@ import {
   PDU_FLAG_SECURE,
   PDU_FLAG_SECURE_ACK,
 } from '../wire/creds.ts'
-import type { Gate } from './handshake.ts'
+import type { HandshakePolicy } from './handshake.ts'
 import { RateLimitedLog } from './rate-limited-log.ts'
 
-/** What protects a collector. */
-export interface SecurityOptions extends Demands {
-  /** Reads certificate and key, at the start and with each new configuration; undefined: no TLS. Throws PcpError. */
+/** Security options of a collector. */
+export interface SecurityOptions extends ClientRequirements {
+  /** Reads certificate and key, at the start and on each reload; returns undefined for no TLS. Throws PcpError. */
   readonly readTls?: () => TlsServer | undefined
-  /** Finds users; without it nobody can authenticate. */
+  /** Looks up verifiers of users; without it clients cannot authenticate. */
   readonly findVerifier?: FindVerifier
-  /** The account of an authenticated user on this host. */
+  /** Returns the account of an authenticated user on this host. */
   readonly accountOf?: (user: string) => Pick<Credentials, 'uid' | 'gid'>
 }
 
-/** What clients must do. */
-export interface Demands {
-  /** All must be known, by authentication or by a unix socket. @see pmcd(1) -S */
+/** Requirements on clients. */
+export interface ClientRequirements {
+  /** Every client must be identified, by authentication or a unix socket. @see pmcd(1) -S */
   readonly requiresUser?: boolean
-  /** Those from other hosts must have a certificate. @see pmcd(1) -Q */
+  /** Clients of other hosts must have a certificate. @see pmcd(1) -Q */
   readonly requiresCertificate?: boolean
 }
 
-/** What is known of a client when it connects. */
-export interface Visitor {
+/** A client that is connecting. */
+export interface ConnectingClient {
   readonly connection: PduConnection
   /** Undefined for a unix socket. */
   readonly address: string | undefined
   readonly credentials: Credentials | undefined
-  /** Do access rules ask for users? */
+  /** True if access rules name users or groups. */
   readonly isJudgedByUser: boolean
-  /** It has proved who it is. Throws PcpError when that one may not connect. */
+  /** Called after authentication. Throws PcpError if the user may not connect. */
   readonly loggedIn: (credentials: Credentials) => void
 }
 
-/** What a collector process is protected by: tls.conf, passwd.conf and the accounts of the host. */
-export function securityOf(variables: Variables, log: Log, demands: Demands = {}): SecurityOptions {
+/** Returns the security options of a collector process: tls.conf, passwd.conf and the accounts of the host. */
+export function processSecurity(
+  variables: Variables,
+  log: Log,
+  demands: ClientRequirements = {},
+): SecurityOptions {
   let accounts: ReturnType<typeof openAccounts> | undefined
   return {
     ...demands,
     readTls: () => tlsServer(loadTlsConfig(variables), (problem) => log.notice('warning', problem)),
-    findVerifier: usersIn(userFilePath(variables), (problem) => log.notice('error', problem)),
+    findVerifier: userFileLookup(userFilePath(variables), (problem) => log.notice('error', problem)),
     accountOf: (user) => {
       accounts ??= openAccounts()
       const [uid, gid] = [accounts.userId(user), accounts.firstGroupOf(user)]
@@ -66,14 +70,14 @@ export function securityOf(variables: Variables, log: Log, demands: Demands = {}
   }
 }
 
-/** What protects a running collector. */
-export class Security {
+/** Security of a running collector. */
+export class CollectorSecurity {
   readonly #options: SecurityOptions
   readonly #log: Log
   readonly #authenticator: Authenticator
   #tls: TlsServer | undefined
-  /** What has been logged since the last reading of the configuration: one line for each host and kind. */
-  readonly #told = new RateLimitedLog()
+  /** Limits log lines to one per host and kind until the next reload. */
+  readonly #rateLimit = new RateLimitedLog()
   readonly #attempts = new LoginAttempts({
     report: (origin, count) => {
       if (count > 1) this.#tell(`logins ${count}`, origin, `${count} failed or refused logins from ${origin}`)
@@ -86,22 +90,22 @@ export class Security {
     this.#authenticator = new Authenticator(options.findVerifier, this.#attempts)
   }
 
-  /** Is TLS offered? */
+  /** True if TLS is offered. */
   get isSecure(): boolean {
     return this.#tls !== undefined
   }
 
-  /** Can clients authenticate? */
+  /** True if clients can authenticate. */
   get hasUsers(): boolean {
     return this.#options.findVerifier !== undefined
   }
 
-  /** What clients must do. */
-  get demands(): Demands {
+  /** Requirements on clients. */
+  get demands(): ClientRequirements {
     return this.#options
   }
 
-  /** Reads the certificates. Throws PcpError when they are needed and cannot be used; otherwise there is no TLS. */
+  /** Reads the certificates. Throws PcpError if they are required but unusable; otherwise TLS is disabled. */
   start(): void {
     const { readTls, requiresCertificate = false } = this.#options
     try {
@@ -117,9 +121,9 @@ export class Security {
       )
   }
 
-  /** Reads the certificates again; those that cannot be used do not replace the present ones. */
+  /** Rereads the certificates; unusable ones do not replace the current ones. */
   reload(): void {
-    this.#told.clear()
+    this.#rateLimit.clear()
     try {
       const tls = this.#options.readTls?.()
       if (this.#options.requiresCertificate === true && tls?.hasCa !== true)
@@ -130,15 +134,21 @@ export class Security {
     }
   }
 
-  /** What lies between a client and its first request. */
-  gateFor({ connection, address, credentials, isJudgedByUser, loggedIn }: Visitor): Gate {
+  /** Returns what a new client may and must do in its handshake. */
+  handshakePolicyFor({
+    connection,
+    address,
+    credentials,
+    isJudgedByUser,
+    loggedIn,
+  }: ConnectingClient): HandshakePolicy {
     const { requiresUser = false, requiresCertificate = false, accountOf } = this.#options
     const tls = this.#tls
     const authenticator = this.#authenticator
     const isUserNeeded = requiresUser || isJudgedByUser
     const needsCertificate = requiresCertificate && address !== undefined && !isLoopback(address)
     const host = address ?? 'this host'
-    // A guest is not known, and so not admitted where users must be.
+    // A guest is not identified, so guests are refused where users are required.
     const takesGuests = address === undefined && !isUserNeeded
     const hasLogins = this.hasUsers || takesGuests
     connection.onClose((error) => {
@@ -171,7 +181,7 @@ export class Security {
   }
 
   #tell(kind: string, host: string, text: string): void {
-    if (this.#told.isNew(`${kind} ${host}`)) this.#log.notice('warning', text)
+    if (this.#rateLimit.isNew(`${kind} ${host}`)) this.#log.notice('warning', text)
   }
 }
 
@@ -179,12 +189,12 @@ function secureWith(
   tls: TlsServer,
   connection: PduConnection,
   needsCertificate: boolean,
-): NonNullable<Gate['secure']> {
+): NonNullable<HandshakePolicy['secure']> {
   return (done) => {
     connection.upgrade(({ readable }) => {
       const stream = tls.secure(readable as import('node:net').Socket)
       void stream.secured.then((socket) => {
-        const isGood = !(tls.verifiesClients || needsCertificate) || hasGoodCertificate(socket)
+        const isGood = !(tls.verifiesClients || needsCertificate) || hasValidClientCertificate(socket)
         done(isGood ? undefined : new PcpError('PM_ERR_NEEDCLIENTCERT'))
       })
       return stream

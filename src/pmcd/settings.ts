@@ -1,12 +1,12 @@
-/** What the command line and the environment of pmcd decide. pmcd(1) */
+/** Settings of pmcd from the command line and the environment. pmcd(1) */
 import { parsePorts } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
 
-/** The command line, taken apart and checked. */
+/** Parsed and checked command line. */
 export interface CollectorSettings {
-  /** pmcd.conf; undefined: the one of pcp.conf, or the built-in agents where there is none. */
+  /** pmcd.conf; default: the one of pcp.conf, else the built-in agents. */
   readonly configPath?: string
-  /** Name space file; undefined: the default one, or the names the built-in agents tell. */
+  /** Name space file; default: the installed one, else the names that agents report. */
   readonly pmnsPath?: string
   /** Refuse two names for one PMID. */
   readonly isPmnsUnique?: boolean
@@ -21,32 +21,32 @@ export interface CollectorSettings {
   readonly pduBytes?: number
   readonly contexts?: number
   readonly metrics?: number
-  /** Sum of TRACE_*: what the event trace records from the start. */
+  /** Initial mask of the event trace: sum of TRACE_*. */
   readonly traceMask: number
-  /** Names of -D. */
+  /** Diagnostics of -D. */
   readonly debug: ReadonlySet<string>
-  /** Clients of other hosts must have a certificate. */
+  /** Clients of other hosts must have a certificate (-Q). */
   readonly requiresCertificate: boolean
-  /** All clients must be known. */
+  /** All clients must be identified (-S). */
   readonly requiresUser: boolean
-  /** Does it run as a service: with a PID file, and as somebody else than root? */
+  /** Run as a service: with a PID file and without root. */
   readonly isService: boolean
-  /** Account to run as once it serves; default: PCP_USER. Services only. */
+  /** Account to switch to after start-up; default: PCP_USER. Services only. */
   readonly username?: string
 }
 
-/** What the environment adds. */
+/** Settings from the environment. */
 export interface EnvironmentSettings {
   readonly ports: readonly number[]
   readonly localOnly: boolean
   readonly backlog?: number
   readonly credsTimeoutSec?: number
   readonly restartsAgents: boolean
-  /** One line for each variable that changes something. */
+  /** One log line per variable that has an effect. */
   readonly notices: readonly string[]
 }
 
-/** Reads the environment variables of pmcd; a value that cannot be is a notice and has no effect. */
+/** Reads the environment variables of pmcd. Invalid values are ignored with a notice. */
 export function environmentSettings(env: Variables): EnvironmentSettings {
   const notices: string[] = []
   const number = (name: string, isGood: (n: number) => boolean): number | undefined => {
@@ -57,7 +57,7 @@ export function environmentSettings(env: Variables): EnvironmentSettings {
       notices.push(`${name}=${text} from the environment is in force`)
       return value
     }
-    notices.push(`${name}=${text} from the environment is ignored: not a number it can be`)
+    notices.push(`${name}=${text} from the environment is ignored: the number is invalid or out of range`)
     return undefined
   }
   const backlog = number('PMCD_MAXPENDING', (n) => n > 0)

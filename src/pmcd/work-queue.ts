@@ -1,17 +1,17 @@
-/** Work beyond what a client may have done immediately: a piece of it each time round the event loop. docs/decisions/budgets.md */
+/** Queue for work beyond a client's share, run in pieces, one per turn of the event loop. docs/decisions/budgets.md */
 
-/** Takes jobs in order, one job of a client at a time, and reads sockets between them: others wait for one job, not for all. */
+/** Runs jobs in order, one at a time, and reads sockets between them, so that clients wait for one job only. */
 export class WorkQueue {
   #jobs: (() => void)[] = []
   #isDue = false
 
-  /** Does this job when those before it have had their turn. */
+  /** Adds a job. */
   add(job: () => void): void {
     this.#jobs.push(job)
     this.#beDue()
   }
 
-  /** Does one job. */
+  /** Runs one job. */
   turn(): void {
     this.#isDue = false
     const job = this.#jobs.shift()

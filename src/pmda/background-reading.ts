@@ -1,18 +1,18 @@
-/** A reading that takes time: refreshed by itself, so that no fetch ever waits for it. docs/agents.md */
-import { after, MAX_DELAY_MS } from '../base/after.ts'
+/** A reading refreshed on a timer, so that no fetch waits for it. docs/reference/agent-toolkit.md */
+import { MAX_DELAY_MS, setLongTimeout } from '../base/after.ts'
 import { withSignal } from '../base/with-signal.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import type { Refreshable } from './reading.ts'
 
-/** How a background reading is made. */
+/** Options of a background reading. */
 export interface BackgroundOptions {
-  /** Milliseconds from the start of one refresh to that of the next; one that takes longer delays the next. */
+  /** Milliseconds between the starts of two refreshes. A slow refresh delays the next one. */
   readonly intervalMs: number
-  /** A refresh that takes longer has failed (ETIMEDOUT) and its signal is aborted. Default: ten intervals, 30 s at least. */
+  /** A refresh that takes longer fails with ETIMEDOUT and its signal is aborted. Default: ten intervals, at least 30 s. */
   readonly timeoutMs?: number
-  /** What was read longer ago counts no more (PM_ERR_AGAIN). Default: forever, while refreshes do not fail. */
+  /** Older values are replaced by PM_ERR_AGAIN. Default: values never expire while refreshes succeed. */
   readonly maxAgeMs?: number
-  /** Called after each refresh: to announce changed names, to compute rates. What it throws is the reading's error. */
+  /** Called after each refresh, for example to announce changed names or compute rates. An exception becomes the reading's error. */
   readonly onRefresh?: () => void
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
@@ -21,9 +21,9 @@ export interface BackgroundOptions {
 const LEAST_TIMEOUT_MS = 30_000
 
 /**
- * Reads something again and again, from `start` on, and has ready what was read last. The metrics that name it as their
- * `reading` have PM_ERR_AGAIN until there is something, and the error of a refresh that failed. How long refreshes take,
- * and how many failed, are fields: worth a metric each. Timers and refreshes end with `close`; they keep no process alive.
+ * Calls a function periodically, from `start` on, and keeps its last result. Metrics that name it as their `reading`
+ * return PM_ERR_AGAIN before the first result and the error of a failed refresh. Duration and failures of refreshes are
+ * fields that agents can export as metrics. `close` stops timers and refreshes; they keep no process alive.
  */
 export class BackgroundReading<T> implements Refreshable {
   readonly #read: (signal: AbortSignal) => T | Promise<T>
@@ -39,52 +39,51 @@ export class BackgroundReading<T> implements Refreshable {
   #running: Promise<void> | undefined
   readonly #closing = new AbortController()
 
-  /** `read` is given a signal that is aborted when it takes too long, or at the end. PM_ERR_GENERIC for a wrong interval. */
+  /** The signal given to `read` is aborted on timeout and by `close`. PM_ERR_BADSTORE for a wrong interval. */
   constructor(read: (signal: AbortSignal) => T | Promise<T>, options: BackgroundOptions) {
     this.#read = read
     this.#options = options
     this.#intervalMs = checkedInterval(options.intervalMs)
   }
 
-  /** Refreshes finished, also those that failed. */
+  /** Finished refreshes, including failed ones. */
   get refreshes(): number {
     return this.#refreshes
   }
 
-  /** Refreshes that failed. */
   get failures(): number {
     return this.#failures
   }
 
-  /** How long the last refresh took, in milliseconds. */
+  /** Duration of the last refresh, in milliseconds. */
   get durationMs(): number {
     return this.#durationMs
   }
 
-  /** Milliseconds since `value` was read; undefined before there was one. */
+  /** Milliseconds since `value` was read; undefined before the first value. */
   get ageMs(): number | undefined {
     return this.#readAt === undefined ? undefined : this.#now() - this.#readAt
   }
 
-  /** Milliseconds from the start of one refresh to that of the next. */
+  /** Milliseconds between the starts of two refreshes. */
   get intervalMs(): number {
     return this.#intervalMs
   }
 
-  /** Counts from the start of the last refresh: a shorter interval may mean at once. PM_ERR_BADSTORE unless above 0. */
+  /** Counted from the start of the last refresh, so a shorter interval may trigger one immediately. PM_ERR_BADSTORE unless above 0. */
   set intervalMs(intervalMs: number) {
     this.#intervalMs = checkedInterval(intervalMs)
     if (this.#timer !== undefined) this.#schedule()
   }
 
-  /** What was read last. Throws why there is nothing. */
+  /** The last result. Throws `error` without one. */
   get value(): T {
     const { error } = this
     if (error !== undefined) throw error
     return this.#outcome as T
   }
 
-  /** Why there is no value: nothing read yet, the last refresh failed, or it is too long ago. */
+  /** Reason of a missing value: not read yet, the last refresh failed, or the value expired. */
   get error(): PcpError | undefined {
     if (this.#outcome instanceof PcpError) return this.#outcome
     const { maxAgeMs } = this.#options
@@ -92,15 +91,15 @@ export class BackgroundReading<T> implements Refreshable {
     return new PcpError('PM_ERR_AGAIN', `Read ${this.ageMs} ms ago, longer than ${maxAgeMs} ms`)
   }
 
-  /** Nothing: fetches take what is there. */
+  /** Does nothing: fetches use the last result. */
   refresh(): void {}
 
-  /** Begins to refresh, now and then each interval. Returns when the first refresh is over. */
+  /** Starts periodic refreshes. Resolves after the first one. */
   start(): Promise<void> {
     return this.refreshNow()
   }
 
-  /** Refreshes now, or joins the refresh that is under way. Never fails: see `error`. */
+  /** Refreshes now or joins the refresh in progress. Never rejects; see `error`. */
   refreshNow(): Promise<void> {
     if (this.#closing.signal.aborted) return Promise.resolve()
     clearTimeout(this.#timer)
@@ -109,7 +108,7 @@ export class BackgroundReading<T> implements Refreshable {
     return this.#running
   }
 
-  /** Stops, and aborts a refresh that is under way. */
+  /** Stops the timer and aborts a refresh in progress. */
   close(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -139,7 +138,7 @@ export class BackgroundReading<T> implements Refreshable {
     try {
       this.#options.onRefresh?.()
     } catch (error) {
-      this.#outcome = PcpError.from(error) // nobody waits here who could be told otherwise
+      this.#outcome = PcpError.from(error) // runs on a timer, without a caller to throw to
     }
   }
 
@@ -152,7 +151,7 @@ export class BackgroundReading<T> implements Refreshable {
           reject(new PcpError('ETIMEDOUT', `No answer within ${timeoutMs} ms`))
           abort()
         }
-        cancel = after(timeoutMs, giveUp, { isBackground: true })
+        cancel = setLongTimeout(timeoutMs, giveUp, { isBackground: true })
       })
       try {
         const read = async (): Promise<T> => this.#read(signal)

@@ -1,8 +1,8 @@
-/** Agents need not run as root. docs/agents.md */
+/** Drops root privileges of agents that do not need them. docs/reference/agent-toolkit.md */
 import { PcpError } from '../model/errors.ts'
 import { openAccounts } from '../sys/native/accounts.ts'
 
-/** Gives up root for a user, in the order that cannot be undone. ESRCH for an unknown one, EPERM when it cannot be. */
+/** Switches irrevocably from root to a user: groups, gid, uid. ESRCH for an unknown user, EPERM when not permitted. */
 export function becomeUser(user: string): void {
   const accounts = openAccounts()
   const uid = accounts.userId(user)

@@ -1,24 +1,22 @@
-/** The tables of an agent as they are used: by PMID and by indom, with everything worked out once. */
+/** The tables of an agent indexed by PMID and instance domain, with everything precomputed. */
 import type { MetricDesc } from '../model/desc.ts'
 import { type Indom, indom, PM_INDOM_NULL, type Pmid, pmid } from '../model/ids.ts'
 import type { AgentTables, IndomSpec, MetricSpec } from './define.ts'
-import { AgentIndom } from './indom.ts'
+import { AgentInstanceDomain } from './indom.ts'
 import { SEMANTICS, TYPES, unitsWord } from './type-tables.ts'
 
-/** A metric as it is fetched. */
+/** A metric of an open agent. */
 export interface AgentMetric {
   readonly name: string
-  /** As the table has it; `descOf` says what it is now. */
+  /** From the table; `descOf` returns the current one. */
   readonly desc: MetricDesc
   readonly spec: MetricSpec
   /** Undefined for a metric with one value. */
-  readonly indom: AgentIndom | undefined
-  /**
-   * What each fetch wants of `spec`. Rows are objects of many shapes, in which looking something up costs ten times as much.
-   */
+  readonly indom: AgentInstanceDomain | undefined
+  /** Copied from `spec` for fetches: looking up a property in table rows, objects of many shapes, takes ten times as long. */
   readonly reading: MetricSpec['reading']
-  readonly isShown: MetricSpec['isShown']
-  readonly ahead: MetricSpec['ahead']
+  readonly isVisibleTo: MetricSpec['isVisibleTo']
+  readonly prefetch: MetricSpec['prefetch']
   readonly begin: MetricSpec['begin']
   readonly describe: MetricSpec['describe']
   readonly reportedAs: MetricSpec['reportedAs']
@@ -31,24 +29,24 @@ export interface CompiledAgent {
   readonly tables: AgentTables
   /** In table order. */
   readonly metrics: ReadonlyMap<Pmid, AgentMetric>
-  readonly indoms: ReadonlyMap<Indom, AgentIndom>
-  /** Does any instance domain label its instances? */
+  readonly indoms: ReadonlyMap<Indom, AgentInstanceDomain>
+  /** True if any instance domain labels its instances. */
   readonly hasInstanceLabels: boolean
 }
 
-/** The descriptor of a metric now. Throws what its `describe` throws. */
+/** Returns the current descriptor of a metric. Throws what its `describe` throws. */
 export function descOf(metric: AgentMetric): MetricDesc {
   const { describe } = metric
   return describe === undefined ? metric.desc : describe(metric.desc)
 }
 
-/** Works out identifiers, descriptors and look-up tables of tables that `checkTables` accepted. */
+/** Computes identifiers, descriptors and look-up tables of tables that `checkTables` accepted. */
 export function compile(domain: number, tables: AgentTables): CompiledAgent {
   const metrics = new Map<Pmid, AgentMetric>()
-  const indoms = new Map<Indom, AgentIndom>()
-  const indomOf = (spec: IndomSpec): AgentIndom => {
+  const indoms = new Map<Indom, AgentInstanceDomain>()
+  const indomOf = (spec: IndomSpec): AgentInstanceDomain => {
     const id = indom(domain, spec.serial)
-    const known = indoms.get(id) ?? new AgentIndom(id, spec)
+    const known = indoms.get(id) ?? new AgentInstanceDomain(id, spec)
     indoms.set(id, known)
     return known
   }
@@ -63,15 +61,15 @@ export function compile(domain: number, tables: AgentTables): CompiledAgent {
       sem: SEMANTICS[spec.sem],
       units: unitsWord(name, spec.units),
     }
-    const { reading, isShown, ahead, begin, describe, reportedAs, value } = spec
+    const { reading, isVisibleTo, prefetch, begin, describe, reportedAs, value } = spec
     metrics.set(id, {
       name,
       desc,
       spec,
       indom: instances,
       reading,
-      isShown,
-      ahead,
+      isVisibleTo,
+      prefetch: prefetch,
       begin,
       describe,
       reportedAs,
@@ -80,7 +78,7 @@ export function compile(domain: number, tables: AgentTables): CompiledAgent {
   }
   for (const spec of tables.indoms ?? []) indomOf(spec)
   const hasInstanceLabels = [...indoms.values()].some(
-    ({ spec }) => spec.instanceLabels !== undefined || spec.instanceNotes !== undefined,
+    ({ spec }) => spec.instanceLabels !== undefined || spec.optionalInstanceLabels !== undefined,
   )
   return { domain, tables, metrics, indoms, hasInstanceLabels }
 }

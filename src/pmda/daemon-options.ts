@@ -1,41 +1,41 @@
-/** The command line that every agent daemon understands, with options of the agent's own. pmdaGetOptions(3), docs/agents.md */
+/** Parses the command line common to all agent daemons, with the agent's own options. pmdaGetOptions(3), docs/reference/agent-toolkit.md */
 import { parseDebug } from '../model/debug.ts'
 
-/** An option that one agent has besides those of every daemon. */
+/** An agent's own option. */
 export interface DaemonOption {
-  /** One letter or digit, none of those that every daemon has. */
+  /** One letter or digit, not one of the common options. */
   readonly short?: string
   /** The name after `--`, and in `env.options`. */
   readonly long: string
-  /** What its argument is called in the usage text; an option without one takes none. */
+  /** Name of its argument in the usage text; an option without one takes none. */
   readonly arg?: string
   readonly help: string
 }
 
-/** The agent's own options as they were given: the argument, or true for an option that takes none. */
-export type GivenOptions = Readonly<Record<string, string | true>>
+/** Values of the agent's own options: the argument, or true for an option without one. */
+export type OptionValues = Readonly<Record<string, string | true>>
 
-/** How pmcd reaches the agent. */
+/** How pmcd connects to the agent. */
 export type Transport =
   | { readonly kind: 'pipe' }
   | { readonly kind: 'inet' | 'ipv6'; readonly port: number }
   | { readonly kind: 'unix'; readonly path: string }
 
-/** What a command line says. */
+/** A parsed command line. */
 export interface DaemonOptions {
   readonly domain: number | undefined
-  /** Log file; undefined is NAME.log in the current directory. */
+  /** Log file; default NAME.log in the current directory. */
   readonly log: string | undefined
   readonly user: string | undefined
-  /** Names of diagnostics, as setDebug takes them. */
+  /** Diagnostics, in the syntax of setDebug. */
   readonly debug: string | undefined
-  /** Base name of help files, whose texts come before those of the agent's table. */
+  /** Base name of help files, whose texts take precedence over the agent's tables. */
   readonly help: string | undefined
   readonly transport: Transport
-  readonly own: GivenOptions
+  readonly own: OptionValues
 }
 
-/** Mistakes in a command line, without the program's name; none of them and no options ask for the usage text. */
+/** Mistakes in a command line, without the program's name. With neither mistakes nor options, help was requested. */
 export interface DaemonUsage {
   readonly problems: readonly string[]
 }
@@ -73,7 +73,7 @@ const ROWS: readonly Row[] = [
 ]
 const TRANSPORTS = 'ip6u'
 
-/** Can an agent have these options? Says what is wrong with one, or undefined. */
+/** Checks an agent's own options. Returns the first mistake, or undefined. */
 export function checkOwnOptions(own: readonly DaemonOption[]): string | undefined {
   const rows = [...ROWS]
   for (const row of own.map(rowOf)) {
@@ -86,7 +86,7 @@ export function checkOwnOptions(own: readonly DaemonOption[]): string | undefine
   return undefined
 }
 
-/** Text for whoever asked for it, or made a mistake. */
+/** Returns the usage text. */
 export function daemonUsage(program: string, own: readonly DaemonOption[] = []): string {
   const lines = [...ROWS, ...own.map(rowOf)].map(({ short, long, arg, help }) => {
     const [space, equals] = arg === '' ? ['', ''] : [` ${arg}`, `=${arg}`]
@@ -96,7 +96,7 @@ export function daemonUsage(program: string, own: readonly DaemonOption[] = []):
   return `Usage: ${program} [options]\n\nOptions (at most one of -i, -6, -u and -p):\n${lines.join('')}`
 }
 
-/** Takes a command line apart. `portOf` finds the port of a service name. Operands are ignored, as by every agent. */
+/** Parses a command line. `portOf` returns the port of a service name. As in PCP's agents operands are ignored. */
 export function parseDaemonOptions(
   args: readonly string[],
   portOf: (service: string) => number | undefined,
@@ -181,7 +181,7 @@ function split(
   return { given, problems }
 }
 
-/** One argument of bundled letters; returns how many further arguments it used. */
+/** Parses one argument of bundled letters; returns how many further arguments it used. */
 function splitBundle(
   arg: string,
   next: string | undefined,

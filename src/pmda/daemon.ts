@@ -1,4 +1,4 @@
-/** An agent as a process of its own, as pmcd starts it: pmdaMain(3), docs/agents.md */
+/** Runs an agent as a separate process, as pmcd starts it. pmdaMain(3), docs/reference/agent-toolkit.md */
 
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
@@ -19,32 +19,32 @@ import type { AgentDefinition } from './define-agent.ts'
 import { HelpFile } from './help-file.ts'
 import { openAgent } from './open-agent.ts'
 
-/** Everything a daemon touches, so that tests run it in-process. */
+/** Everything a daemon uses of its process, so that tests can run it in-process. */
 export interface DaemonIo {
   /** Arguments after the program's name. */
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Where the log is written unless -l says otherwise. */
+  /** Directory of the log without -l. */
   readonly cwd: string
-  /** Standard input and output, when they are what connects the agent with pmcd. */
+  /** Standard input and output, for an agent that pmcd connects to by pipe. */
   readonly pipe: () => PduStream
-  /** Usage and mistakes, before there is a log. */
+  /** Prints usage and mistakes before the log is open. */
   readonly stderr: (text: string) => void
-  /** The log is open: what else the process prints belongs there. */
+  /** Called when the log is open; anything else the process prints belongs there. */
   readonly onLog?: (log: Log) => void
-  /** The agent waits for pmcd on this port (0 for a unix socket). */
+  /** Called when the agent listens for pmcd on this port (0 for a unix socket). */
   readonly onListening?: (port: number) => void
-  /** The process has the rights of root: an agent that needs none of them gives them up. */
+  /** The process runs as root: an agent that does not need root switches to another user. */
   readonly isRoot?: boolean
-  /** Becomes another user. Throws when it cannot. */
+  /** Switches to another user. Throws if it cannot. */
   readonly becomeUser?: (user: string) => void
-  /** Ends the agent in good order. */
+  /** Shuts the agent down. */
   readonly signal: AbortSignal
 }
 
 /**
- * Runs an agent until pmcd closes the connection. Resolves to the exit status: 0 at the end of requests, 1 when the
- * command line is wrong or the agent cannot start; the reason stands in the log or, before there is one, on stderr.
+ * Runs an agent until pmcd closes the connection. Resolves to the exit status: 0 after the last request, 1 when the
+ * command line is wrong or the agent cannot start. The reason is logged or, before the log is open, written to stderr.
  */
 export async function runAgentDaemon(definition: AgentDefinition, io: DaemonIo): Promise<number> {
   const program = `pmda${definition.name}`
@@ -99,18 +99,18 @@ async function serve(
     const stop = (): void => void connection.close()
     const unlink = onAbort(io.signal, stop)
     if (io.signal.aborted) stop()
-    // Clients' credentials and containers are asked for, so that an agent sees the same here as inside a collector.
+    // Requests clients' credentials and containers, so that an agent behaves as inside a collector.
     await serveAgent(source, connection, { flags: PDU_FLAG_AUTH | PDU_FLAG_CONTAINER })
     unlink()
   } catch (error) {
-    // pmcd may go away at any time, before its greeting as well: that is the end, not a failure.
+    // pmcd may disconnect at any time, even before its greeting: that is a normal end.
     if (!(error instanceof PcpError) || error.code !== 'PM_ERR_EOF') throw error
   } finally {
     await source.close()
   }
 }
 
-/** Help files in the agent's own directory, where PCP's agents have theirs: texts of the site, or of PCP's agent itself. */
+/** Base name of the help files in the agent's PCP directory: the site's texts, or those of PCP's own agent. */
 function installedHelp(name: string, env: Readonly<Record<string, string | undefined>>): string | undefined {
   const dir = env['PCP_PMDAS_DIR']
   if (dir === undefined) return undefined
@@ -118,7 +118,7 @@ function installedHelp(name: string, env: Readonly<Record<string, string | undef
   return existsSync(`${base}.dir`) && existsSync(`${base}.pag`) ? base : undefined
 }
 
-/** Help files of the command line, or the agent's directory. What is wrong with them is told, and the agent's own texts serve. */
+/** Opens help files of the command line or the agent's directory. If they are wrong, logs why; the agent's own texts are used. */
 function openDaemonHelp(base: string | undefined, log: Log): HelpFile | undefined {
   if (base === undefined) return undefined
   try {
@@ -129,7 +129,7 @@ function openDaemonHelp(base: string | undefined, log: Log): HelpFile | undefine
   }
 }
 
-/** The one connection to pmcd: nobody else is let in. */
+/** Accepts one connection, from pmcd. */
 async function connect(transport: Transport, io: DaemonIo): Promise<PduStream> {
   if (transport.kind === 'pipe') return io.pipe()
   const { promise, accept } = firstConnection(io.signal)
@@ -141,7 +141,6 @@ async function connect(transport: Transport, io: DaemonIo): Promise<PduStream> {
     onConnection: accept,
   })
   try {
-    // One address is refused as the other family's: what counts is the endpoint of ours.
     const endpoint = listeners.endpoints.find(({ family }) => family === transport.kind)!
     if (endpoint.error !== undefined) throw endpoint.error
     if (isUnix) chmodSync(transport.path, 0o660)
@@ -162,7 +161,7 @@ function firstConnection(signal: AbortSignal): {
     settle = resolve
     onAbort(signal, () => reject(new PcpError('EINTR', 'Ended before pmcd connected')))
   })
-  promise.catch(() => undefined) // whoever awaits it hears it; nobody does when listening fails first
+  promise.catch(() => undefined) // never awaited if listening fails first
   const accept = (socket: Socket): void => {
     if (settle === undefined) socket.destroy()
     else settle(socket)
@@ -171,7 +170,7 @@ function firstConnection(signal: AbortSignal): {
   return { promise, accept }
 }
 
-/** NAME.log in the current directory, which pmcd makes its own log directory; standard error when that cannot be. */
+/** Opens NAME.log in the current directory, which pmcd sets to its log directory; standard error if that fails. */
 function openDaemonLog(name: string, options: DaemonOptions, io: DaemonIo): Log {
   const progname = `pmda${name}`
   const file = options.log ?? `${name}.log`

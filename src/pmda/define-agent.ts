@@ -1,55 +1,63 @@
-/** From a table to an agent that can be opened, with everything checked that can be checked once. docs/agents.md */
+/** Checks the table of an agent and turns it into a definition that can be opened. docs/reference/agent-toolkit.md */
+import { renameFields } from '../base/deprecated.ts'
 import { PcpError } from '../model/errors.ts'
 import { checkOwnOptions, type DaemonOption } from './daemon-options.ts'
-import type { AgentEnv, AgentSpec, AgentTables, IndomSpec, MetricSpec } from './define.ts'
-import { SEMANTICS, TYPES, unitsWord } from './type-tables.ts'
+import { checkFields, checkInstance, checkRecord } from './declared-fields.ts'
+import type { AgentEnv, AgentSpec, AgentTables, IndomSpec } from './define.ts'
+import { OLD_INDOM_FIELDS, OLD_METRIC_FIELDS } from './deprecated.ts'
+import { unitsWord } from './type-tables.ts'
 
-/** A checked agent: what collectors and daemons open. */
+/** A checked agent, opened by collectors and daemons. */
 export interface AgentDefinition {
   /** Name without 'pmda'. */
   readonly name: string
-  /** The domain it has unless a configuration says otherwise. */
+  /** Default domain; a configuration may change it. */
   readonly domain: number
-  /** Its daemon becomes the user of PCP_USER when root starts it. */
+  /** The agent states no domain: `domain` is only used until a collector has chosen one. */
+  readonly isDomainFree?: true
+  /** When root starts its daemon, it switches to the user PCP_USER. */
   readonly needsNoRoot: boolean
-  /** Options of its daemon besides those that every daemon has. */
+  /** The agent's own daemon options. */
   readonly options: readonly DaemonOption[]
-  /** Tables for one life of the agent; `openAgent` checks those that a function made. */
+  /** Returns the tables of one opened agent; `openAgent` checks tables returned by a function. */
   readonly open: (env: AgentEnv) => AgentTables
 }
 
+/** Domain of an agent that states none, outside of a collector: the last of the range for agents of a site. */
+const FREE_DOMAIN = 510
+
 /**
- * Defines an agent. Tables given directly are checked here, those of an `open` function when the agent is opened; an agent
- * may have both, and then has the metrics, labels and hooks of both.
- * PM_ERR_GENERIC says what in the table is wrong and how to mend it.
+ * Defines an agent. Tables given directly are checked here, those returned by `open` when the agent is opened; an agent
+ * may have both and then has the metrics, labels and hooks of both. EINVAL names a missing or wrong field.
  */
 export function defineAgent(spec: AgentSpec): AgentDefinition {
-  const { name, domain, needsNoRoot = false, options = [], open, ...tables } = spec
-  if (!/^[A-Za-z]\w*$/.test(name))
-    throw wrong(`Agent name "${name}" must be a letter followed by letters, digits or _`)
-  if (!Number.isInteger(domain) || domain < 0 || domain > 510)
-    throw wrong(`Agent ${name}: domain ${domain} must be a whole number from 0 to 510`)
+  checkRecord('defineAgent', 'its argument', spec)
+  const { name, domain = FREE_DOMAIN, needsNoRoot = false, options = [], open, ...tables } = spec
+  checkFields(typeof name === 'string' ? `Agent ${name}` : 'Agent', 'agent', spec)
+  for (const [i, option] of options.entries()) checkFields(`Agent ${name}, option ${i + 1}`, 'option', option)
   const problem = checkOwnOptions(options)
   if (problem !== undefined) throw wrong(`Agent ${name}: ${problem}`)
-  if (open !== undefined && Object.keys(tables).length === 0)
-    return { name, domain, needsNoRoot, options, open }
-  const own: AgentTables = { metrics: {}, ...tables }
+  const isFree = spec.domain === undefined ? { isDomainFree: true as const } : {}
+  const common = { name, domain, ...isFree, needsNoRoot, options }
+  if (open !== undefined && Object.keys(tables).length === 0) return { ...common, open }
+  const own: AgentTables =
+    open === undefined ? (tables as AgentTables) : { ...tables, metrics: tables.metrics ?? {} }
   checkTables(name, own)
-  if (open === undefined) return { name, domain, needsNoRoot, options, open: () => own }
-  const joined = (opened: AgentTables): AgentTables => joinTables(name, own, opened)
+  if (open === undefined) return { ...common, open: () => own }
+  const joined = (opened: AgentTables): AgentTables => {
+    checkShape(name, opened)
+    return joinTables(name, own, opened)
+  }
   return {
-    name,
-    domain,
-    needsNoRoot,
-    options,
+    ...common,
     open: (env) =>
       joined(open({ ...env, replaceTables: (replacement) => env.replaceTables(joined(replacement)) })),
   }
 }
 
 /**
- * Joins the tables beside `open` with those it returned: metrics, roots and instance domains of both. PM_ERR_GENERIC for
- * anything that both have, because one of them would be lost.
+ * Joins the tables given directly with those returned by `open`. EINVAL for anything defined in both, because one
+ * definition would be lost.
  */
 function joinTables(agent: string, own: AgentTables, opened: AgentTables): AgentTables {
   const twice = (what: string): PcpError =>
@@ -70,19 +78,30 @@ function joinTables(agent: string, own: AgentTables, opened: AgentTables): Agent
   return joined
 }
 
-/** Checks the tables of an agent. PM_ERR_GENERIC names the metric or the instance domain and what to do. */
+/** Checks the types of the tables, not yet their metrics and instance domains. */
+function checkShape(agent: string, tables: AgentTables): void {
+  checkRecord(`Agent ${agent}`, 'its tables', tables)
+  checkFields(`Agent ${agent}`, 'tables', tables)
+}
+
+/** Checks the tables of an agent. EINVAL names the metric or instance domain, the field, and what it must be. */
 export function checkTables(agent: string, tables: AgentTables): void {
+  checkShape(agent, tables)
   const taken = new Map<number, string>()
   const serials = new Map<number, IndomSpec>()
   for (const [name, metric] of Object.entries(tables.metrics)) {
     const where = `Agent ${agent}, metric ${name}`
     if (!NAME.test(name))
       throw wrong(`${where}: each part of a name is a letter followed by letters, digits or _`)
+    checkRecord(`Agent ${agent}`, `metric ${name}`, metric)
     if ('alias' in metric) {
+      checkFields(where, 'alias', metric)
       checkAlias(where, metric.alias, tables)
       continue
     }
-    checkMetric(where, metric)
+    renameFields(metric, OLD_METRIC_FIELDS)
+    checkFields(where, 'metric', metric)
+    unitsWord(where, metric.units)
     const key = (metric.cluster ?? 0) * 1024 + metric.item
     const other = taken.get(key)
     if (other !== undefined)
@@ -102,20 +121,7 @@ function checkAlias(where: string, alias: string | number, tables: AgentTables):
   if (typeof alias === 'number') return
   const target = Object.hasOwn(tables.metrics, alias) ? tables.metrics[alias] : undefined
   if (target === undefined || 'alias' in target)
-    throw wrong(`${where}: there is no metric "${alias}" to name`)
-}
-
-function checkMetric(where: string, metric: MetricSpec): void {
-  const { cluster = 0, item } = metric
-  if (!Number.isInteger(cluster) || cluster < 0 || cluster > 4095)
-    throw wrong(`${where}: cluster ${cluster} must be a whole number from 0 to 4095`)
-  if (!Number.isInteger(item) || item < 0 || item > 1023)
-    throw wrong(`${where}: item ${item} must be a whole number from 0 to 1023`)
-  if (metric.help.trim() === '') throw wrong(`${where}: help is empty: say in one line what the value tells`)
-  // Agents in plain JavaScript have no compiler that knows these words.
-  if (!Object.hasOwn(TYPES, metric.type)) throw wrong(`${where}: ${oneOf('type', metric.type, TYPES)}`)
-  if (!Object.hasOwn(SEMANTICS, metric.sem)) throw wrong(`${where}: ${oneOf('sem', metric.sem, SEMANTICS)}`)
-  unitsWord(where, metric.units)
+    throw wrong(`${where}: the aliased metric "${alias}" does not exist`)
 }
 
 function checkIndom(where: string, indom: IndomSpec, serials: Map<number, IndomSpec>): void {
@@ -124,30 +130,22 @@ function checkIndom(where: string, indom: IndomSpec, serials: Map<number, IndomS
   if (known === indom) return
   if (known !== undefined)
     throw wrong(`${where}: instance domain ${serial} is declared twice: use one object in all its metrics`)
-  if (!Number.isInteger(serial) || serial < 0 || serial > 0x3fffff)
-    throw wrong(`${where}: serial ${serial} of the instance domain must be a whole number from 0 to 4194303`)
-  if (indom.help.trim() === '')
-    throw wrong(
-      `${where}: help of instance domain ${serial} is empty: say in one line what its instances are`,
-    )
-  if (typeof indom.instances !== 'function') checkStatic(where, indom.instances)
+  const here = `${where}, instance domain ${serial ?? ''}`.trimEnd()
+  renameFields(indom, OLD_INDOM_FIELDS)
+  checkFields(here, 'indom', indom)
+  if (typeof indom.instances !== 'function') checkStatic(here, indom.instances)
   serials.set(serial, indom)
 }
 
 function checkStatic(where: string, instances: { readonly [name: string]: number }): void {
   const seen = new Set<number>()
   for (const [name, id] of Object.entries(instances)) {
-    if (!Number.isInteger(id) || id < 0 || id > 0x7fffffff)
-      throw wrong(`${where}: id ${id} of instance "${name}" must be a whole number from 0 to 2147483647`)
+    checkInstance(where, name, id)
     if (seen.has(id)) throw wrong(`${where}: instance "${name}" has id ${id}, which another instance has`)
     seen.add(id)
   }
 }
 
-function oneOf(key: string, word: string, words: { readonly [word: string]: number }): string {
-  return `${key} "${word}" must be one of ${Object.keys(words).join(', ')}`
-}
-
 function wrong(message: string): PcpError {
-  return new PcpError('PM_ERR_GENERIC', message)
+  return new PcpError('EINVAL', message)
 }

@@ -1,52 +1,52 @@
-/** Events that clients fetch when they please: a queue with a bound, and a position for each client. docs/agents.md */
+/** A bounded queue of events with a read position for each client. docs/reference/agent-toolkit.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import { encodeEvents, type NewEventRecord, PM_EVENT_FLAG_MISSED } from '../model/events.ts'
 import type { Ask } from '../model/source.ts'
 import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../model/types.ts'
 
-/** How a queue is made. */
+/** Options of an event queue. */
 export interface EventQueueOptions<T> {
   /** For the log. */
   readonly name: string
-  /** Bytes of events that are kept; the oldest are given up for new ones. */
+  /** Most bytes of queued events; new events replace the oldest. */
   readonly maxBytes: number
-  /** The metric's type: 'event' (default) has microseconds, 'highres-event' nanoseconds. */
+  /** The metric's type: 'event' (default) has timestamps in microseconds, 'highres-event' in nanoseconds. */
   readonly type?: 'event' | 'highres-event'
-  /** Bytes an event takes. */
+  /** Returns the size of an event in bytes. */
   readonly sizeOf: (event: T) => number
-  /** The records that an event becomes, when a client fetches it. */
+  /** Converts an event to records when a client fetches it. */
   readonly decode: (event: T, timestamp: Timestamp) => NewEventRecord | readonly NewEventRecord[]
-  /** Only clients that were given access, or that have a filter, see events: for agents that check who somebody is. */
+  /** Restricts events to clients with access (`setAccess`) or a filter, for agents that check credentials. */
   readonly needsAccess?: boolean
-  /** Hears of events that are too large. */
+  /** Logs events that are too large. */
   readonly log?: (level: 'warning', text: string) => void
 }
 
-interface Kept<T> {
+interface QueuedEvent<T> {
   readonly event: T
   readonly timestamp: Timestamp
   readonly bytes: number
 }
 
-/** What is known of a client. Positions count events since the queue was made. */
+/** State of a client. Positions count events since the queue was created. */
 interface Client<T> {
-  /** The next event it will get; undefined before its first fetch. */
+  /** Position of its next event; undefined before its first fetch. */
   next: number | undefined
   isHidden: ((event: T) => boolean) | undefined
   hasAccess: boolean
 }
 
 /**
- * A queue of events. A client gets the events since its last fetch, and a record that says how many it missed; it begins
- * with its first fetch, which has none. Events that every client has had are let go, and without clients none are kept.
- * Give `endClient` the clients that went away. @see pmdaEventNewQueue(3), pmdaEventNewClient(3)
+ * A queue of events. A client gets the events since its last fetch and, if it missed some, a record with their number. Its
+ * first fetch returns no events. Events that every client has fetched are dropped; without clients none are kept. Call
+ * `endClient` when a client disconnects. @see pmdaEventNewQueue(3), pmdaEventNewClient(3)
  */
 export class EventQueue<T> {
   readonly #options: EventQueueOptions<T>
   readonly #clients = new Map<number, Client<T>>()
-  /** Kept events from `#head` on; those before are gone. */
-  #kept: (Kept<T> | undefined)[] = []
+  /** Kept events, from `#head` on. */
+  #kept: (QueuedEvent<T> | undefined)[] = []
   #head = 0
   /** Position of the event at `#head`. */
   #first = 0
@@ -54,7 +54,7 @@ export class EventQueue<T> {
   #events = 0
   #bytes = 0
 
-  /** PM_ERR_GENERIC for a bound that is not above 0. */
+  /** PM_ERR_GENERIC unless `maxBytes` is above 0. */
   constructor(options: EventQueueOptions<T>) {
     if (!(options.maxBytes > 0))
       throw new PcpError('PM_ERR_GENERIC', `Event queue ${options.name}: maxBytes must be above 0`)
@@ -83,7 +83,7 @@ export class EventQueue<T> {
     return count
   }
 
-  /** Adds an event. One larger than the whole queue is counted and told in the log, but not kept. @see pmdaEventQueueAppend(3) */
+  /** Adds an event. An event larger than the whole queue is counted and logged but not kept. @see pmdaEventQueueAppend(3) */
   append(event: T, timestamp: Timestamp): void {
     const { name, maxBytes, sizeOf, log } = this.#options
     const bytes = sizeOf(event)
@@ -100,8 +100,8 @@ export class EventQueue<T> {
   }
 
   /**
-   * What the client that asks has not had yet: the value of an event metric, which may have no records. A client that was
-   * too slow gets one more record, of how many events it missed. PM_ERR_PERMISSION as `needsAccess` says.
+   * Returns the value of an event metric for a client: the events it has not had yet, possibly none. A client that was too
+   * slow gets one more record with the number of missed events. PM_ERR_PERMISSION as `needsAccess` describes.
    * @see pmdaEventQueueRecords(3)
    */
   records(ask: Ask): Uint8Array {
@@ -126,23 +126,23 @@ export class EventQueue<T> {
     return encodeEvents(type === 'event' ? PM_TYPE_EVENT : PM_TYPE_HIGHRES_EVENT, records)
   }
 
-  /** Hides the events from a client for which `isHidden` says so; undefined shows all again. @see pmdaEventSetFilter(3) */
+  /** Hides events from a client if `isHidden` returns true; undefined removes the filter. @see pmdaEventSetFilter(3) */
   setFilter(client: number, isHidden: ((event: T) => boolean) | undefined): void {
     this.#client(client).isHidden = isHidden
   }
 
-  /** Lets a client see events, or not, where `needsAccess` asks for it. @see pmdaEventSetAccess(3) */
+  /** Grants or revokes a client's access, for queues with `needsAccess`. @see pmdaEventSetAccess(3) */
   setAccess(client: number, hasAccess: boolean): void {
     this.#client(client).hasAccess = hasAccess
   }
 
-  /** Forgets a client, its filter and its access. @see pmdaEventEndClient(3) */
+  /** Forgets a client with its filter and access. @see pmdaEventEndClient(3) */
   endClient(client: number): void {
     this.#clients.delete(client)
     this.#letGo()
   }
 
-  /** Lets all events and clients go. @see pmdaEventQueueShutdown(3) */
+  /** Drops all events and clients. @see pmdaEventQueueShutdown(3) */
   clear(): void {
     this.#clients.clear()
     this.#letGo()
@@ -157,20 +157,20 @@ export class EventQueue<T> {
     return client
   }
 
-  /** Lets the oldest event go. */
+  /** Drops the oldest event. */
   #drop(): void {
     this.#memory -= this.#kept[this.#head]!.bytes
     this.#kept[this.#head] = undefined
     this.#head++
     this.#first++
-    // Moving what is left once in a while keeps each step cheap.
+    // Compacting the array rarely keeps each step cheap.
     if (this.#head > 1024 && this.#head * 2 > this.#kept.length) {
       this.#kept = this.#kept.slice(this.#head)
       this.#head = 0
     }
   }
 
-  /** Lets events go that every client has had. */
+  /** Drops events that every client has fetched. */
   #letGo(): void {
     let oldest = this.#first + this.#kept.length - this.#head
     for (const { next } of this.#clients.values()) oldest = Math.min(oldest, next ?? oldest)

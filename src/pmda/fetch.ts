@@ -1,4 +1,4 @@
-/** The values of one metric: from the agent's callbacks into the columns of a value set. */
+/** Fetches the values of one metric from the agent's callbacks into the columns of a value set. */
 import { PcpError, statusOf } from '../model/errors.ts'
 import { type Indom, indomStr, PM_IN_NULL, PM_INDOM_NULL } from '../model/ids.ts'
 import type { Ask } from '../model/source.ts'
@@ -6,34 +6,34 @@ import { PM_TYPE_NOSUPPORT } from '../model/types.ts'
 import type { ValueSetWriter } from '../model/value-writer.ts'
 import { emptySet, type Value, type ValueSet } from '../model/values.ts'
 import { type AgentMetric, descOf } from './compile.ts'
-import type { AgentIndom } from './indom.ts'
-import type { Reports } from './reports.ts'
+import type { AgentInstanceDomain } from './indom.ts'
+import type { MetricErrorLog } from './metric-error-log.ts'
 
-/** The one 'instance' of a metric without instance domain. */
+/** Instances of a metric without instance domain. */
 export const SINGULAR: Int32Array = Int32Array.of(PM_IN_NULL)
 const APPVERSION: number = statusOf('PM_ERR_APPVERSION')
 const CONV: number = statusOf('PM_ERR_CONV')
 
-/** What fetches of one agent share. */
+/** Shared by all fetches of an agent. */
 export interface FetchTools {
   readonly writer: ValueSetWriter
-  /** All domains: a metric may change which is its own. */
-  readonly indoms: ReadonlyMap<Indom, AgentIndom>
-  readonly reports: Reports
+  /** All domains, because `describe` may change a metric's domain. */
+  readonly indoms: ReadonlyMap<Indom, AgentInstanceDomain>
+  readonly reports: MetricErrorLog
 }
 
 /**
- * Fetches one metric. Never throws: what fails becomes the status of the set. When some instances have a value those
- * without one are left out; when none has, the status is what the last callback said: an error, or 0 for 'no value'.
+ * Fetches one metric. Never throws: errors become the status of the set. If some instances have a value, those without
+ * are left out; if none has, the status is the result of the last callback: an error, or 0 for 'no value'.
  */
-export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools: FetchTools): ValueSet {
-  const { desc, indom, reading, isShown, begin } = metric
+export function fetchMetric(metric: AgentMetric, ask: Ask, batch: object, tools: FetchTools): ValueSet {
+  const { desc, indom, reading, isVisibleTo, begin } = metric
   try {
     const { type, indom: id } = descOf(metric)
     if (type === PM_TYPE_NOSUPPORT) return emptySet(desc.pmid, APPVERSION)
-    if (isShown !== undefined && !isShown(ask)) return emptySet(desc.pmid)
+    if (isVisibleTo !== undefined && !isVisibleTo(ask)) return emptySet(desc.pmid)
     if (reading !== undefined) {
-      reading.refresh(moment)
+      reading.refresh(batch)
       const { error } = reading
       if (error !== undefined) {
         tools.reports.failure(metric.name, error)
@@ -42,7 +42,7 @@ export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools
     }
     begin?.(ask)
     const instances = id === desc.indom ? indom : otherIndom(metric, id, tools)
-    const wanted = instances === undefined ? SINGULAR : instances.select(ask, moment)
+    const wanted = instances === undefined ? SINGULAR : instances.select(ask, batch)
     tools.writer.begin(desc.pmid, type)
     return fetchInstances(metric, wanted, ask, tools)
   } catch (thrown) {
@@ -50,8 +50,12 @@ export function fetchMetric(metric: AgentMetric, ask: Ask, moment: object, tools
   }
 }
 
-/** The domain that `describe` gave a metric. */
-function otherIndom({ name }: AgentMetric, id: Indom, { indoms }: FetchTools): AgentIndom | undefined {
+/** The domain returned by the metric's `describe`. */
+function otherIndom(
+  { name }: AgentMetric,
+  id: Indom,
+  { indoms }: FetchTools,
+): AgentInstanceDomain | undefined {
   if (id === PM_INDOM_NULL) return undefined
   const indom = indoms.get(id)
   if (indom === undefined)
@@ -80,7 +84,7 @@ function fetchInstances(metric: AgentMetric, wanted: Int32Array, ask: Ask, tools
   return count === 0 ? emptySet(desc.pmid, last) : writer.end()
 }
 
-/** Adds a value to the set being written. Status: 0, or PM_ERR_CONV when the callback gave a value of another type. */
+/** Adds a value to the set being written. Returns 0, or PM_ERR_CONV for a value of the wrong type. */
 function add(metric: AgentMetric, inst: number, sample: Value, tools: FetchTools): number {
   try {
     tools.writer.add(inst, sample)

@@ -1,4 +1,4 @@
-/** Help files as agents of PCP read them: a table of keys (.dir) and the texts (.pag). docs/formats/help.md §2 */
+/** Help files of PCP's agents: a table of keys (.dir) and the texts (.pag). docs/formats/help.md §2 */
 import { PcpError } from '../model/errors.ts'
 import type { HelpEntry } from './help-source.ts'
 
@@ -8,7 +8,7 @@ export interface HelpFiles {
   readonly pag: Uint8Array
 }
 
-/** What a help file says of one metric or instance domain. */
+/** Help texts of one metric or instance domain. */
 export interface HelpRecord {
   readonly kind: 'metric' | 'indom'
   readonly id: number
@@ -24,8 +24,8 @@ const INDOM_BIT = 0x80000000
 const RECORD = 12
 
 /**
- * The files of these entries. Texts hold one character a byte (latin1). The table is in little-endian order unless told
- * otherwise: it has the order of the machine that made it.
+ * Encodes entries as help files. Texts hold one byte per character (latin1). The table has the byte order of the machine
+ * that writes it: little-endian by default.
  */
 export function encodeHelp(entries: readonly HelpEntry[], littleEndian = true): HelpFiles {
   const rows: { readonly key: number; readonly oneline: number; readonly help: number }[] = []
@@ -53,7 +53,7 @@ export function encodeHelp(entries: readonly HelpEntry[], littleEndian = true): 
   return { dir, pag: Buffer.from(pag, 'latin1') }
 }
 
-/** Instance domains after metrics, each by what follows the domain. */
+/** Sort key: metrics before instance domains, each by the identifier without its domain. */
 function orderOf(key: number): number {
   return (key >= INDOM_BIT ? INDOM_BIT : 0) + (key & 0x3fffff)
 }
@@ -64,24 +64,24 @@ export class HelpFile {
   readonly #byKey = new Map<number, HelpRecord>()
 
   /**
-   * Reads both files, of either byte order, whole. PM_ERR_CONV (with the record) when they are no help files, or not
-   * of this version, or a record points outside the texts.
+   * Decodes both files, of either byte order. PM_ERR_CONV (with the number of the record) if they are not help files of this
+   * version or a record points outside the texts.
    */
   constructor({ dir, pag }: HelpFiles) {
     this.#records = decode(dir, pag)
     for (const record of this.#records) {
       const key = keyOf(record.kind, record.id)
-      // As a search by PCP's library, which stops at the first.
+      // PCP's library stops at the first match.
       if (!this.#byKey.has(key)) this.#byKey.set(key, record)
     }
   }
 
-  /** Everything in it, in the order of its table. */
+  /** All records, in the order of the table. */
   get records(): readonly HelpRecord[] {
     return this.#records
   }
 
-  /** What it says of a metric or an instance domain; undefined when it has nothing of it. */
+  /** Returns the texts of a metric or instance domain, or undefined. */
   find(kind: 'metric' | 'indom', id: number): HelpRecord | undefined {
     return this.#byKey.get(keyOf(kind, id))
   }
@@ -100,7 +100,10 @@ function decode(dir: Uint8Array, pag: Uint8Array): readonly HelpRecord[] {
   const count = view.getUint32(8, isLittle)
   const room = Math.floor(dir.length / RECORD) - 1
   if (count !== room || dir.length % RECORD !== 0)
-    throw new PcpError('PM_ERR_CONV', `Header tells of ${count} entries, the file has room for ${room}`)
+    throw new PcpError(
+      'PM_ERR_CONV',
+      `Header has a count of ${count} entries, the file has space for ${room}`,
+    )
   const texts = Buffer.from(pag.buffer, pag.byteOffset, pag.byteLength)
   if (texts.toString('latin1', 0, PAG_HEADER.length) !== PAG_HEADER)
     throw new PcpError('PM_ERR_CONV', 'Bad format: the texts (.pag) are not of version 2')

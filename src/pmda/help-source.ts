@@ -1,4 +1,4 @@
-/** Sources of help texts, as agents of PCP bring them and newhelp reads them. newhelp(1), docs/formats/help.md §1 */
+/** Parses help sources of PCP's agents, as newhelp does. newhelp(1), docs/formats/help.md §1 */
 import { type Outcome, PcpError } from '../model/errors.ts'
 import { indom, type Pmid, pmid } from '../model/ids.ts'
 
@@ -7,47 +7,47 @@ export interface HelpEntry {
   readonly kind: 'metric' | 'indom'
   /** PMID or instance domain. */
   readonly id: number
-  /** As the source names it: a metric, `29.0.1`, `29.2`. */
+  /** As written in the source: a metric name, `29.0.1`, `29.2`. */
   readonly name: string
   readonly oneline: string
   /** '' for an entry of one line. */
   readonly help: string
 }
 
-/** Something a source has that cannot stay as it is. */
+/** A mistake in a source. */
 export interface HelpProblem {
   readonly line: number
-  /** What is wrong, with the name of the entry before it where there is one. */
+  /** The message, with the name of the entry before it if there is one. */
   readonly text: string
-  /** The text where a line or an entry was cut. */
+  /** Text at which a line or an entry was cut. */
   readonly after?: string
-  /** What newhelp makes of it: its exit status is that of the worst. */
+  /** The worst severity determines newhelp's exit status. */
   readonly severity: 'warning' | 'error'
 }
 
-/** How a source is read. */
+/** Options of `parseHelpSource`. */
 export interface HelpSourceOptions {
   /** PMID of a metric, or why it has none. */
   readonly pmidOf: (name: string) => Outcome<Pmid>
-  /** Warn about entries without one line, or without more than one line. */
+  /** Warn about entries without a one-line text or without a long one. */
   readonly warnsOfNull?: boolean
-  /** Hears what is wrong, in the order of the source. */
+  /** Called for each mistake, in the order of the source. */
   readonly report: (problem: HelpProblem) => void
-  /** Hears the name of each entry that is taken and has both texts. */
+  /** Called with the name of each accepted entry that has both texts. */
   readonly onEntry?: (name: string) => void
-  /** Entries of other sources that go into the same help file: their keys are taken. */
+  /** Entries of other sources for the same help file, whose keys are taken. */
   readonly earlier?: readonly HelpEntry[]
 }
 
-/** Longest line, and longest text of an entry, in characters: what PCP's own readers have room for. */
+/** Longest line and longest text of an entry, in characters: limits of PCP's readers. */
 const MAX_LINE = 127
 const MAX_ENTRY = 1023
-/** Leading fields of domain, cluster or serial, and item. */
+/** Highest values of the fields of a number. */
 const MAX_FIELDS = { domain: 510, cluster: 4095, item: 1023, serial: 4_194_303 } as const
 
 /**
- * Reads a source; one character a byte, so read the file as latin1 to keep it as it is. Never throws: what is wrong
- * with an entry is reported, and the entry is left out (an error) or cut (a warning).
+ * Parses a source with one byte per character: read the file as latin1 to preserve it. Never throws: mistakes are
+ * reported, and the entry is left out (an error) or cut (a warning).
  */
 export function parseHelpSource(text: string, options: HelpSourceOptions): readonly HelpEntry[] {
   const reader = new SourceReader(options)
@@ -56,7 +56,7 @@ export function parseHelpSource(text: string, options: HelpSourceOptions): reado
   return reader.finish(number + 1)
 }
 
-/** The newline at the end ends a line; it does not begin one. */
+/** Splits into lines. A newline at the end does not begin another line. */
 function linesOf(text: string): string[] {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()
@@ -109,7 +109,7 @@ class SourceReader {
     else this.#draft = { key, oneline, lines: [] }
   }
 
-  /** Takes the entry that ended before this line. */
+  /** Completes the entry before this line. */
   #end(number: number): void {
     const draft = this.#draft
     if (draft === undefined) return
@@ -169,7 +169,7 @@ function fieldsOf(key: string): readonly number[] {
   return key.split('.').map(Number)
 }
 
-/** PMIDs and instance domains share the numbers: the top bit, which neither has, tells them apart. */
+/** PMIDs and instance domains share numbers: the top bit, unused by both, distinguishes them. */
 function keyOf({ kind, id }: Pick<HelpEntry, 'kind' | 'id'>): number {
   return kind === 'indom' ? id + 2 ** 31 : id
 }

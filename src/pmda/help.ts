@@ -1,8 +1,8 @@
-/** Help texts as they are sent: agents write paragraphs, terminals want lines. */
+/** Wraps help texts, which agents write as paragraphs, for terminals. */
 
 const WIDTH = 75
 
-/** Breaks lines of more than 75 characters at blanks. Shorter lines, and indented ones, stay as they are. */
+/** Breaks lines of more than 75 characters at spaces. Shorter and indented lines are unchanged. */
 export function wrapText(text: string): string {
   return text.split('\n').map(wrapLine).join('\n')
 }

@@ -1,4 +1,4 @@
-/** Public entry point 'pcp-ts/pmda': everything an agent is written with. docs/agents.md */
+/** Public entry point 'pcp-ts/pmda': the agent toolkit. docs/reference/agent-toolkit.md */
 export { Scanner } from '../base/scan.ts'
 export { type DebugName, isDebug } from '../model/debug.ts'
 export { type ErrorCode, type Outcome, PcpError } from '../model/errors.ts'
@@ -31,7 +31,7 @@ export {
   InstanceCache,
   type InstanceCacheOptions,
 } from './cache/instance-cache.ts'
-export type { DaemonOption, GivenOptions } from './daemon-options.ts'
+export type { DaemonOption, OptionValues } from './daemon-options.ts'
 export type {
   AgentEnv,
   AgentSpec,
@@ -47,13 +47,14 @@ export type {
   TypeName,
 } from './define.ts'
 export { type AgentDefinition, defineAgent } from './define-agent.ts'
+export { type AskOptions, askService, type GivenOptions } from './deprecated.ts'
 export { EventQueue, type EventQueueOptions } from './event-queue.ts'
 export { ChildFeed, type ChildFeedOptions, type Program, type RunOptions, runProgram } from './feeds/child.ts'
 export { LogTail, type LogTailOptions } from './feeds/log-tail.ts'
 export { type SnapshotFileOptions, snapshotFile } from './feeds/snapshot-file.ts'
 export {
-  type AskOptions,
-  askService,
+  type QueryOptions,
+  queryService,
   type ServiceAddress,
   SocketFeed,
   type SocketFeedOptions,

@@ -1,16 +1,16 @@
-/** An instance domain of an open agent: which instances there are now, and which of them somebody wants. */
+/** An instance domain of an open agent: its current instances, and those in a client's profile. */
 import { PcpError } from '../model/errors.ts'
 import { type Indom, indomStr } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
 import type { Ask, InstanceQuery, Instances, Requester } from '../model/source.ts'
-import type { IndomSpec, Listing } from './define.ts'
+import type { IndomSpec, InstanceList } from './define.ts'
 
-/** Listing and selection are worked out once a moment, however many metrics of a fetch share the domain. */
-export class AgentIndom {
+/** Lists and selects instances once per batch, however many metrics of a fetch share the domain. */
+export class AgentInstanceDomain {
   readonly id: Indom
   readonly spec: IndomSpec
   readonly #isStatic: boolean
-  #listing: Listing | undefined
+  #listing: InstanceList | undefined
   #listedAt: object | undefined
   #listedFor: Requester | undefined
   #all: Int32Array | undefined
@@ -26,37 +26,37 @@ export class AgentIndom {
       this.#listing = { ids: Object.values(instances), names: Object.keys(instances) }
   }
 
-  /** All instances now, in the agent's order. Throws why they cannot be listed. */
+  /** Returns the current instances, in the agent's order. Throws why they cannot be listed. */
   list(ask: Ask): Instances {
-    const { ids, names } = this.#list(ask, ask.moment)
+    const { ids, names } = this.#list(ask, ask.batch)
     return { indom: this.id, ids, names: typeof names === 'function' ? this.#checked(ids, names()) : names }
   }
 
-  #list(ask: Ask, moment: object | undefined): Listing {
+  #list(ask: Ask, batch: object | undefined): InstanceList {
     const { reading, instances, isPerRequester = false } = this.spec
     const known = this.#listing
     if (known !== undefined) {
       if (this.#isStatic) return known
       const isForAsker = !isPerRequester || ask.requester === this.#listedFor
-      if (isForAsker && moment !== undefined && moment === this.#listedAt) return known
+      if (isForAsker && batch !== undefined && batch === this.#listedAt) return known
     }
     if (reading !== undefined) {
-      reading.refresh(moment)
+      reading.refresh(batch)
       if (reading.error !== undefined) throw reading.error
     }
     const listing = (instances as Exclude<typeof instances, { readonly [name: string]: number }>)(ask)
     if (typeof listing.names !== 'function') this.#checked(listing.ids, listing.names)
     this.#listing = listing
-    this.#listedAt = moment
+    this.#listedAt = batch
     this.#listedFor = isPerRequester ? ask.requester : undefined
     this.#all = undefined
     this.#selectedFor = undefined
     return listing
   }
 
-  /** Ids that the profile wants, in the agent's order. Shared: never written to. Throws as `list` does. */
-  select(ask: Ask, moment: object): Int32Array {
-    const { ids } = this.#list(ask, moment)
+  /** Returns the identifiers in the profile, in the agent's order. The result is shared: do not modify. Throws as `list`. */
+  select(ask: Ask, batch: object): Int32Array {
+    const { ids } = this.#list(ask, batch)
     const { profile } = ask.requester
     const entry = profile.entries.get(this.id)
     if (entry === undefined ? profile.includeByDefault : entry.includeAll && entry.instances.size === 0) {
@@ -71,7 +71,7 @@ export class AgentIndom {
     return this.#selection
   }
 
-  /** Answers a question about instances. PM_ERR_INST for an instance that does not exist. */
+  /** Answers a request for instances. PM_ERR_INST for an unknown instance. */
   find(query: InstanceQuery, ask: Ask): Instances {
     const listing = this.list(ask)
     if (query === undefined) return listing
@@ -100,7 +100,7 @@ export class AgentIndom {
 
 const NONE = new Int32Array(0)
 
-/** Place of a name: an exact match, else the first whose part before the first space is the given name. @see pmLookupInDom(3) */
+/** Index of a name: an exact match, else the first whose part before the first space is the given name. @see pmLookupInDom(3) */
 function findName(names: readonly string[], given: string): number {
   const exact = names.indexOf(given)
   if (exact >= 0 || given.includes(' ')) return exact

@@ -1,14 +1,14 @@
-/** The names an agent answers for: of its metrics, further ones, and subtrees it decides about itself. docs/agents.md */
+/** The name space of an agent: its metrics, aliases and dynamic subtrees. docs/reference/agent-toolkit.md */
 import { PcpError } from '../model/errors.ts'
 import { dynamicRoot, type Pmid } from '../model/ids.ts'
 import type { Child } from '../model/source.ts'
 import { Pmns } from '../pmns/tree.ts'
 import type { AgentMetric, CompiledAgent } from './compile.ts'
 
-/** A name and what it stands for. */
+/** A name and its PMID. */
 export type NamedId = readonly [name: string, id: Pmid]
 
-/** The names of an agent with certain tables. */
+/** The name space of one set of tables. */
 export class AgentNames {
   readonly #tree = new Pmns()
   /** In table order. */
@@ -26,7 +26,7 @@ export class AgentNames {
     for (const [name, id] of this.#entries) this.#tree.add(name, id)
   }
 
-  /** What a collector puts into its name space: a subtree that the agent decides about is one name there. */
+  /** Returns the entries for a collector's name space: a dynamic subtree is one entry. */
   *forCollector(): Iterable<NamedId> {
     for (const root of this.#roots) yield [root, dynamicRoot(this.#domain)]
     for (const entry of this.#entries) if (this.#rootOf(entry[0]) === undefined) yield entry
@@ -37,7 +37,7 @@ export class AgentNames {
     return this.#roots.includes(name) && !this.#tree.has(name) ? [] : this.#tree.children(name)
   }
 
-  /** As MetricSource.traverse, but table order below a dynamic root: that is the order in which agents of PCP tell. */
+  /** As MetricSource.traverse, but in table order below a dynamic root, as PCP's agents return names. */
   traverse(name: string): readonly string[] {
     if (this.#rootOf(name) === undefined) return this.#tree.traverse(name)
     const found = this.#entries.filter(([entry]) => isAtOrBelow(entry, name)).map(([entry]) => entry)
@@ -51,7 +51,7 @@ export class AgentNames {
     return new PcpError('PM_ERR_NAME', `Unknown metric name: "${name}"`)
   }
 
-  /** All names of a PMID, none when it has none. */
+  /** Returns all names of a PMID, possibly none. */
   namesOf(id: Pmid): readonly string[] {
     return this.#tree.namesOf(id)
   }
@@ -72,7 +72,7 @@ function entriesOf(
   const ids = new Map<string, Pmid>()
   for (const [id, { name }] of metrics) ids.set(name, id)
   return Object.entries(rows).map(([name, row]): NamedId => {
-    // checkTables has made sure that the other row exists.
+    // checkTables made sure that the other row exists.
     if (!('alias' in row)) return [name, ids.get(name)!]
     return [name, typeof row.alias === 'number' ? row.alias : ids.get(row.alias)!]
   })

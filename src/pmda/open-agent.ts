@@ -1,6 +1,6 @@
-/** An open agent: a MetricSource made from tables. docs/agents.md */
+/** An open agent: a MetricSource backed by tables. docs/reference/agent-toolkit.md */
 import { fromMillis } from '../base/timestamp.ts'
-import { within } from '../base/within.ts'
+import { withTimeout } from '../base/within.ts'
 import { debug, trace } from '../model/debug.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
@@ -25,28 +25,28 @@ import { type FetchTools, fetchMetric } from './fetch.ts'
 import { wrapText } from './help.ts'
 import type { HelpFile } from './help-file.ts'
 import { labelsOf } from './labels.ts'
+import { MetricErrorLog } from './metric-error-log.ts'
 import { AgentNames, type NamedId } from './names.ts'
 import { Prefetches } from './prefetches.ts'
-import { Reports } from './reports.ts'
 import { storeSet } from './store.ts'
 
-/** An agent in this process. What changed comes as events, never in `FetchResult.changes`. */
+/** An agent in this process. Changes are sent as events, never in `FetchResult.changes`. */
 export interface AgentSource extends MetricSource {
   /** Name without 'pmda'. */
   readonly agent: string
   /** The domain it was opened with. */
   readonly domain: number
   /**
-   * Every name and its PMID, in table order: what a collector puts into its name space. A subtree whose names come and go
-   * is one name with the PMID of a dynamic root.
+   * Returns every name and its PMID, in table order, for a collector's name space. A dynamic subtree is one name with the
+   * PMID of a dynamic root.
    */
   names(): Iterable<NamedId>
 }
 
 /**
- * Opens an agent in this process. What `env` does not say is: the definition's domain, the file system's root, this
- * process's environment, the wall clock, no options, and a log that is thrown away. Texts in `help` come before those of
- * the tables. PM_ERR_GENERIC when the tables are wrong.
+ * Opens an agent in this process. Defaults of `env`: the definition's domain, the root of the file system, this process's
+ * environment, the wall clock, no options, and no log. Texts in `help` take precedence over those of the tables.
+ * EINVAL when the tables are wrong.
  */
 export function openAgent(
   definition: AgentDefinition,
@@ -56,7 +56,7 @@ export function openAgent(
   return new Agent(definition, env, help)
 }
 
-/** Returns the tables from which an open agent answers now; undefined for other sources. */
+/** Returns the current tables of an open agent; undefined for other sources. */
 export function tablesOf(source: AgentSource): AgentTables | undefined {
   return source instanceof Agent ? source.tables : undefined
 }
@@ -67,7 +67,7 @@ class Agent implements AgentSource {
   readonly #env: AgentEnv
   readonly #help: HelpFile | undefined
   #compiled: CompiledAgent
-  /** Of the tables that `tablesFor` gave. */
+  /** Compiled tables returned by `tablesFor`. */
   readonly #elsewhere = new WeakMap<object, CompiledAgent>()
   #names: AgentNames
   #tools: FetchTools
@@ -96,7 +96,7 @@ class Agent implements AgentSource {
     checkTables(this.agent, tables)
     this.#compiled = compile(this.domain, tables)
     this.#names = new AgentNames(this.#compiled)
-    const reports = new Reports(this.#env.log)
+    const reports = new MetricErrorLog(this.#env.log)
     this.#tools = { writer: new ValueSetWriter(), reports, indoms: this.#compiled.indoms }
   }
 
@@ -151,8 +151,8 @@ class Agent implements AgentSource {
   }
 
   async fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
-    // who comes over a pipe has no moment: all metrics of a fetch share one, so that a file is read once for them
-    const asked = ask.moment === undefined ? { moment: {}, ...ask } : ask
+    // Requests over a pipe have no batch: give the metrics of a fetch a common one, so that each file is read once.
+    const asked = ask.batch === undefined ? { batch: {}, ...ask } : ask
     return this.#serve('fetch', asked, () => this.#fetch(ids, asked))
   }
 
@@ -171,7 +171,7 @@ class Agent implements AgentSource {
     try {
       this.#compiled.tables.endClient?.(client)
     } catch (thrown) {
-      this.#tools.reports.thrown(this.agent, thrown) // nobody has asked: only the log can hear of it
+      this.#tools.reports.thrown(this.agent, thrown) // not a request, so the error can only be logged
     }
   }
 
@@ -190,10 +190,11 @@ class Agent implements AgentSource {
     const closing = this.#guard(() => this.#compiled.tables.close?.())
     if (!(closing instanceof Promise)) return
     const over = closing.then(() => true)
-    const isOver = await within(CLOSE_MS, over).catch((thrown: unknown) => {
+    const isOver = await withTimeout(CLOSE_MS, over).catch((thrown: unknown) => {
       throw this.#tools.reports.thrown(this.agent, thrown)
     })
-    if (isOver !== true) this.#env.log('warning', `Its end takes longer than ${CLOSE_MS} ms and is given up`)
+    if (isOver !== true)
+      this.#env.log('warning', `close did not end within ${CLOSE_MS} ms; not waiting any longer`)
   }
 
   #desc(id: Pmid): Outcome<MetricDesc> {
@@ -220,7 +221,7 @@ class Agent implements AgentSource {
     return level === 'oneline' ? spec.help : wrapText(spec.text ?? spec.help)
   }
 
-  /** What other threads have begun is waited for at the end: until then the rest is worked out. */
+  /** Fetches metrics with a prefetch last, so that other threads work in the meantime. */
   #fetch(ids: readonly Pmid[], ask: Ask): FetchResult | Promise<FetchResult> {
     const { beforeFetch } = this.#compiled.tables
     if (beforeFetch !== undefined) this.#guard(() => beforeFetch(ask))
@@ -231,16 +232,14 @@ class Agent implements AgentSource {
     const fetch = (i: number): void => {
       const metric = metrics[i]
       sets[i] =
-        metric === undefined
-          ? emptySet(ids[i]!, UNKNOWN_METRIC)
-          : fetchMetric(metric, ask, ask.moment!, tools)
+        metric === undefined ? emptySet(ids[i]!, UNKNOWN_METRIC) : fetchMetric(metric, ask, ask.batch!, tools)
     }
     const result = (): FetchResult => ({ timestamp: fromMillis(this.#env.clock()), changes: 0, sets })
     const later: number[] = []
     const begun = new Map<AgentMetric, Promise<void>>()
     for (let i = 0; i < ids.length; i++) {
       const metric = metrics[i]
-      if (metric?.ahead === undefined) continue
+      if (metric?.prefetch === undefined) continue
       const prefetch = begun.get(metric) ?? this.#prefetches.begin(metric, ask)
       if (prefetch === undefined) continue
       begun.set(metric, prefetch)
@@ -256,7 +255,7 @@ class Agent implements AgentSource {
           sets[i] = emptySet(ids[i]!, TIMEOUT)
           tools.reports.failure(
             metrics[i]!.name,
-            new PcpError('PM_ERR_TIMEOUT', 'what it waits for does not end'),
+            new PcpError('PM_ERR_TIMEOUT', 'prefetch did not end in time'),
           )
         } else fetch(i)
       }
@@ -264,7 +263,7 @@ class Agent implements AgentSource {
     })
   }
 
-  /** The tables that answer who asks. */
+  /** The tables for a requester. */
   #for(ask: Ask): CompiledAgent {
     const { tablesFor } = this.#compiled.tables
     const tables = tablesFor === undefined ? undefined : this.#guard(() => tablesFor(ask))
@@ -278,7 +277,7 @@ class Agent implements AgentSource {
     return compiled
   }
 
-  /** Answers a request, between what the agent wants to do before and after it; before it may refuse. */
+  /** Answers a request between the agent's hooks; `beforeRequest` may refuse it. */
   #serve<T>(kind: RequestKind, ask: Ask, answer: () => T): T {
     const { beforeRequest, afterRequest } = this.#compiled.tables
     if (debug.libpmda) trace('libpmda', `${this.agent}: ${kind} for client ${ask.requester.client}`)
@@ -306,7 +305,7 @@ class Agent implements AgentSource {
     this.#announce({ type: 'changed', changes: PMCD_NAMES_CHANGE })
   }
 
-  /** Runs callbacks of the agent: what they throw becomes a PcpError, and a defect is told in the log. */
+  /** Runs a callback of the agent: an exception becomes a PcpError, and defects are logged. */
   #guard<T>(run: () => T): T {
     try {
       return run()
@@ -323,9 +322,9 @@ class Agent implements AgentSource {
 
 const UNKNOWN_METRIC: number = new PcpError('PM_ERR_PMID').status
 const TIMEOUT: number = new PcpError('PM_ERR_TIMEOUT').status
-/** Default time for what `ahead` begins. */
+/** Default time limit of `prefetch`. */
 const PREFETCH_MS = 5000
-/** Longest end of an agent. */
+/** Time limit of `close`. */
 const CLOSE_MS = 5000
 
 function unknownMetric(id: Pmid): PcpError {

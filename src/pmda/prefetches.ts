@@ -1,5 +1,5 @@
-/** What metrics begin before a fetch and wait for at its end, with a time limit: one that never ends costs its metric alone. */
-import { after } from '../base/after.ts'
+/** Prefetches, begun before a fetch and awaited at its end. The time limit confines a slow prefetch to its metric. */
+import { setLongTimeout } from '../base/after.ts'
 import type { Ask } from '../model/source.ts'
 import type { AgentMetric } from './compile.ts'
 import { SINGULAR } from './fetch.ts'
@@ -9,31 +9,31 @@ const NONE: ReadonlySet<AgentMetric> = new Set()
 /** The prefetches of one agent. */
 export class Prefetches {
   readonly #timeoutMs: () => number
-  /** Prefetches that took too long and have not ended: until then their metrics begin no other. */
+  /** Prefetches that exceeded the limit and are still running: their metrics start no other meanwhile. */
   readonly #late = new Map<AgentMetric, Promise<void>>()
 
-  /** `timeoutMs` returns the time limit, which may change; 0 is none. */
+  /** `timeoutMs` returns the current time limit; 0 for none. */
   constructor(timeoutMs: () => number) {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Lets a metric that takes other threads to read begin with that. The promise never fails; undefined: nothing to wait for. */
+  /** Starts the prefetch of a metric. The promise never rejects; undefined if there is nothing to wait for. */
   begin(metric: AgentMetric, ask: Ask): Promise<void> | undefined {
     const late = this.#late.get(metric)
     if (late !== undefined) return late
-    const { ahead, indom } = metric
+    const { prefetch, indom } = metric
     try {
-      const begun = ahead!(ask, () => indom?.select(ask, ask.moment!) ?? SINGULAR)
+      const begun = prefetch!(ask, () => indom?.select(ask, ask.batch!) ?? SINGULAR)
       return begun instanceof Promise ? begun : undefined
     } catch {
-      return undefined // the fetch meets the same error, and reports it
+      return undefined // the fetch meets the same error and reports it
     }
   }
 
   /** Waits until all have ended or the time is up. Resolves to the metrics whose prefetch has not ended. */
   async wait(begun: ReadonlyMap<AgentMetric, Promise<void>>): Promise<ReadonlySet<AgentMetric>> {
     const unfinished = new Set<AgentMetric>()
-    /** Prefetches that an earlier fetch gave up: it removes them from `#late` when they end. */
+    /** Given up by an earlier fetch, which removes them from `#late` when they end. */
     const isKnown = new Set<AgentMetric>()
     const waiting: Promise<void>[] = []
     for (const [metric, prefetch] of begun) {
@@ -46,7 +46,7 @@ export class Prefetches {
         unfinished.delete(metric)
         this.#late.delete(metric)
       }
-      // What it rejects with, the fetch meets as well.
+      // A rejection is ignored: the fetch meets the same error.
       waiting.push(prefetch.then(end, end))
     }
     if (waiting.length > 0) await this.#inTime(Promise.all(waiting))
@@ -64,7 +64,7 @@ export class Prefetches {
     }
     let cancel = (): void => {}
     const late = new Promise<void>((resolve) => {
-      cancel = after(ms, resolve)
+      cancel = setLongTimeout(ms, resolve)
     })
     try {
       await Promise.race([all, late])

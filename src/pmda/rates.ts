@@ -1,16 +1,16 @@
-/** Rates that an agent works out itself, for metrics that are no counters any more. docs/agents.md */
+/** Rates computed by an agent itself, for metrics whose values are no longer counters. docs/reference/agent-toolkit.md */
 import { counterRate } from '../model/rate.ts'
 import { TYPES } from './type-tables.ts'
 
-/** How rates are worked out. */
+/** Options of `Rates`. */
 export interface RatesOptions {
-  /** The counters have this type and wrap; without it a counter that went back was restarted, and has no rate. */
+  /** Counters of this type wrap. By default a decreasing counter was reset and has no rate. */
   readonly wrapsAs?: '32' | 'u32' | '64' | 'u64'
 }
 
 /**
- * Changes of counters a second, between the last two updates. A counter has none before it was seen in two updates in
- * succession: clients get no value, never a made-up one.
+ * Rates per second of counters between the last two updates. A counter has a rate only if it was in two successive
+ * updates, so that clients never get an invented value.
  */
 export class Rates<K = number> {
   readonly #wrapsAs: RatesOptions['wrapsAs']
@@ -22,7 +22,7 @@ export class Rates<K = number> {
     this.#wrapsAs = options.wrapsAs
   }
 
-  /** Takes the counters as they were at a time, in milliseconds. A time that did not go on leaves no rates. */
+  /** Sets the counters at a time in milliseconds. If time did not advance there are no rates. */
   update(counters: Iterable<readonly [K, number | bigint]>, atMs: number): void {
     const seconds = (atMs - this.#beforeMs) / 1000
     const type = TYPES[this.#wrapsAs ?? 'double']
@@ -39,7 +39,7 @@ export class Rates<K = number> {
     this.#rates = rates
   }
 
-  /** The rate of a counter; undefined when there is none. */
+  /** Returns the rate of a counter, or undefined. */
   get(key: K): number | undefined {
     return this.#rates.get(key)
   }

@@ -1,41 +1,40 @@
-/** A reading of the system shared by many metrics and, within one moment, by many requests. docs/agents.md */
+/** A reading of the system shared by many metrics and by all requests of a batch. docs/reference/agent-toolkit.md */
 import { type Outcome, PcpError } from '../model/errors.ts'
 
-/** What metrics and instance domains may rest on: a `Reading`, a `BackgroundReading`, or what works like them. */
+/** What metrics and instance domains depend on: a `Reading`, a `BackgroundReading`, or an equivalent. */
 export interface Refreshable {
-  /** Reads afresh, unless this moment has been read already. */
-  refresh(moment: object | undefined): void
-  /** Why there is nothing to tell; the metrics that rest on it have this error. */
+  /** Reads again unless it was read in this batch. */
+  refresh(batch: object | undefined): void
+  /** Why there is no value; dependent metrics have this error. */
   readonly error: PcpError | undefined
 }
 
-/** One object for all readings: making an error costs 10 µs, and an agent may have sixty readings. */
+/** One shared object: creating an error takes 10 µs, and an agent may have sixty readings. */
 const NOT_READ = new PcpError('PM_ERR_AGAIN')
 
 /**
- * Reads something once a moment: a file, a kernel table, another program's statistics. `refresh` runs `read` unless this
- * moment has been read already; `value` is what was read, or throws why it could not be. A failed reading never shows
- * the previous values.
+ * Reads a file, a kernel table or a program's statistics once per batch. `refresh` calls `read` unless this batch has been
+ * read; `value` returns the result or throws its error. A failed reading never returns the previous values.
  */
 export class Reading<T> implements Refreshable {
-  readonly #read: (moment: object | undefined) => T
-  #moment: object | undefined
+  readonly #read: (batch: object | undefined) => T
+  #batch: object | undefined
   #outcome: Outcome<T> = NOT_READ
-  /** What was thrown last, and as a PcpError: a file that is absent throws the same each time. */
+  /** The last exception, kept beside its PcpError because a missing file throws the same one each time. */
   #thrown: unknown
   #failure: PcpError = NOT_READ
 
-  /** `read` is given the moment, for the readings it rests on. */
-  constructor(read: (moment: object | undefined) => T) {
+  /** `read` is given the batch, for the readings it depends on. */
+  constructor(read: (batch: object | undefined) => T) {
     this.#read = read
   }
 
-  /** Reads afresh, unless `moment` is given and was the moment of the last refresh. */
-  refresh(moment: object | undefined): void {
-    if (moment !== undefined && moment === this.#moment) return
-    this.#moment = moment
+  /** Reads again unless `batch` is defined and equal to that of the last refresh. */
+  refresh(batch: object | undefined): void {
+    if (batch !== undefined && batch === this.#batch) return
+    this.#batch = batch
     try {
-      this.#outcome = this.#read(moment)
+      this.#outcome = this.#read(batch)
     } catch (error) {
       if (error !== this.#thrown) {
         this.#thrown = error
@@ -45,7 +44,7 @@ export class Reading<T> implements Refreshable {
     }
   }
 
-  /** What the last refresh read. Throws the PcpError of a failed one. */
+  /** Result of the last refresh. Throws its PcpError if it failed. */
   get value(): T {
     if (this.#outcome instanceof PcpError) throw this.#outcome
     return this.#outcome

@@ -1,4 +1,4 @@
-/** From a process to an agent daemon: what bin/pmdaNAME calls. docs/agents.md */
+/** Runs an agent daemon in this process; called by bin/pmdaNAME. docs/reference/agent-toolkit.md */
 import { Writable } from 'node:stream'
 import { loggable } from '../base/printable.ts'
 import type { PduStream } from '../net/connection.ts'
@@ -9,9 +9,9 @@ import { runAgentDaemon } from './daemon.ts'
 import type { AgentDefinition } from './define-agent.ts'
 
 /**
- * Runs an agent with this process's arguments, standard input and output, and ends the process with its status. From
- * here on nothing but PDUs reaches standard output: what the agent prints there by mistake goes to its log. Given a
- * function, that holds for what the agent's module prints while it is loaded, too.
+ * Runs an agent with this process's arguments, standard input and output, and exits with its status. From then on only
+ * PDUs are written to standard output: anything the agent prints goes to its log. With a function as argument this
+ * includes the loading of the agent's module.
  */
 export async function runDaemon(agent: AgentDefinition | (() => Promise<AgentDefinition>)): Promise<void> {
   const pipe = takeOverPipe()
@@ -37,13 +37,13 @@ export async function runDaemon(agent: AgentDefinition | (() => Promise<AgentDef
     signal: abort.signal,
   })
   if (signalled !== undefined)
-    process.kill(process.pid, signalled) // our handler is gone: it was for once
+    process.kill(process.pid, signalled) // our handler was removed after the first signal
   else process.exit(status)
 }
 
 /**
- * Descriptor 1 for PDUs alone. console.log and process.stdout go to standard error until there is a log, because one
- * stray line would make pmcd drop the agent.
+ * Reserves file descriptor 1 for PDUs. console.log and process.stdout go to standard error until the log is open, because
+ * one stray line would make pmcd drop the agent.
  */
 function takeOverPipe(): () => PduStream {
   const { stdout } = process
@@ -51,7 +51,7 @@ function takeOverPipe(): () => PduStream {
   return () => ({ readable: process.stdin, writable: stdout })
 }
 
-/** Sends what is printed to standard output to the log's lines. */
+/** Redirects standard output to the lines of the log. */
 function printTo(log: Pick<Log, 'line'>): void {
   const stdout = new Writable({
     decodeStrings: false,
@@ -62,6 +62,6 @@ function printTo(log: Pick<Log, 'line'>): void {
     },
   })
   Object.defineProperty(process, 'stdout', { configurable: true, enumerable: true, value: stdout })
-  // The console may have looked up standard output before.
+  // The console may already hold the original stream.
   Object.assign(console, { _stdout: stdout })
 }

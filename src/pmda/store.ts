@@ -1,4 +1,4 @@
-/** Stores: from a value set to the agent's callback, one value at a time. */
+/** Stores the values of a value set with the agent's callback. */
 import { PcpError } from '../model/errors.ts'
 import { PM_IN_NULL } from '../model/ids.ts'
 import type { Ask } from '../model/source.ts'
@@ -7,10 +7,9 @@ import type { Value, ValueSet } from '../model/values.ts'
 import { type AgentMetric, descOf } from './compile.ts'
 
 /**
- * Hands the values of a set to the metric. PM_ERR_PERMISSION for a metric without `store`, and for a control from
- * others than root and `owner`; PM_ERR_BADSTORE for values
- * of another type, PM_ERR_INST for an instance that does not exist, and whatever the metric refuses a value with.
- * Values before a refused one stay stored.
+ * Stores the values of a set. PM_ERR_PERMISSION for a metric without `store`, and for a control unless the client is root
+ * or `owner`; PM_ERR_BADSTORE for values of another type, PM_ERR_INST for an unknown instance, and any error of the
+ * metric. Values before a refused one stay stored.
  */
 export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask, owner: number | undefined): void {
   const { name, spec, indom } = metric
@@ -22,13 +21,13 @@ export function storeSet(metric: AgentMetric, set: ValueSet, ask: Ask, owner: nu
       'PM_ERR_PERMISSION',
       `${name}: only root and the owner of the agent, over a unix socket or authenticated, may store`,
     )
-  // Listed once for the whole set: a listing may read many files.
+  // Listed once for the whole set, as listing may read many files.
   const known = indom === undefined ? undefined : new Set(indom.list(ask).ids)
   const { type } = descOf(metric)
   for (let i = 0; i < set.status; i++) {
     const value = valueAt(name, set, i, type)
     const inst = set.inst[i]!
-    const isOwn = inst === PM_IN_NULL && spec.storesToOwn === true
+    const isOwn = inst === PM_IN_NULL && spec.acceptsNullInstance === true
     if (known !== undefined && !known.has(inst) && !isOwn)
       throw new PcpError('PM_ERR_INST', `${name}: no instance ${inst} to store to`)
     store(value, inst, ask)

@@ -1,4 +1,4 @@
-/** The words in an agent's tables, as the numbers they stand for. */
+/** Numbers of the types, semantics and units used in agents' tables. */
 import { PcpError } from '../model/errors.ts'
 import { unitsFromText } from '../model/parse-units.ts'
 import {
@@ -19,7 +19,7 @@ import {
 } from '../model/types.ts'
 import type { SemName, TypeName } from './define.ts'
 
-/** Types as agents write them. */
+/** Types by their names in tables. */
 export const TYPES: { readonly [name in TypeName]: number } = {
   '32': PM_TYPE_32,
   u32: PM_TYPE_U32,
@@ -34,25 +34,25 @@ export const TYPES: { readonly [name in TypeName]: number } = {
   nosupport: PM_TYPE_NOSUPPORT,
 }
 
-/** Semantics as agents write them. */
+/** Semantics by their names in tables. */
 export const SEMANTICS: { readonly [name in SemName]: number } = {
   counter: PM_SEM_COUNTER,
   instant: PM_SEM_INSTANT,
   discrete: PM_SEM_DISCRETE,
 }
 
-/** Texts of units remembered; agents that make them up from what they read may have more. */
+/** Most unit texts cached; agents that build them at run time may have more. */
 const MOST_UNITS = 1000
 const unitsByText = new Map<string, number>()
 
-/** The units word of a text. Agents have a thousand metrics and a dozen units: each text is parsed once. */
+/** Returns the encoded units of a text. An agent has a thousand metrics and a dozen units: each text is parsed once. */
 export function unitsWord(where: string, text: string): number {
   let word = unitsByText.get(text)
   if (word === undefined) {
     try {
       word = unitsFromText(text)
     } catch (error) {
-      throw new PcpError('PM_ERR_GENERIC', `${where}: ${(error as Error).message}`, {
+      throw new PcpError('EINVAL', `${where}: units ${JSON.stringify(text)}: ${(error as Error).message}`, {
         cause: error,
       })
     }

@@ -1,19 +1,19 @@
-/** Reading in a thread of its own what would hold up everybody: long system calls, heavy parsing. docs/agents.md */
+/** Reads in a worker thread, for long system calls and heavy parsing. docs/reference/agent-toolkit.md */
 import type { Worker } from 'node:worker_threads'
 import { onAbort } from '../base/on-abort.ts'
 import { type ErrorCode, PcpError, statusOf } from '../model/errors.ts'
 
-/** How a thread reads. */
+/** Options of a worker reader. */
 export interface WorkerReaderOptions {
-  /** Name of the function that the module exports; default 'read'. */
+  /** Name of the function exported by the module; default 'read'. */
   readonly exportName?: string
-  /** What the function is given; anything that can be cloned. */
+  /** Argument of the function; anything that can be cloned. */
   readonly input?: unknown
-  /** Most memory of the thread's own heap, in megabytes; a thread that needs more ends. Default: Node's. */
+  /** Largest heap of the thread, in megabytes; a thread that needs more ends. Default: Node's. */
   readonly maxHeapMb?: number
 }
 
-/** Runs in the thread: text, because a bundle has no file of its own for it. */
+/** Code of the thread, as text because a bundle has no separate file for it. */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads')
 const loaded = import(workerData.module).then((module) => module[workerData.exportName])
@@ -30,8 +30,8 @@ parentPort.on('message', async () => {
 type Reply = { readonly value: unknown } | { readonly code: unknown; readonly message: string }
 
 /**
- * Calls a function of a module in a thread, one call at a time. The thread begins with the first call; one that ended, or
- * whose call was aborted, is replaced by the next. Made for a `BackgroundReading`:
+ * Calls a function of a module in a thread, one call at a time. The thread starts with the first call; after it ended or a
+ * call was aborted, the next call starts another. Made for a `BackgroundReading`:
  * `new BackgroundReading((signal) => reader.read(signal), { intervalMs: 10_000 })`.
  */
 export class WorkerReader<T> {
@@ -40,15 +40,15 @@ export class WorkerReader<T> {
   #worker: Worker | undefined
   #isClosed = false
 
-  /** `module` is a file of JavaScript, as an absolute path or URL. */
+  /** `module` is a JavaScript file, as an absolute path or URL. */
   constructor(module: string | URL, options: WorkerReaderOptions = {}) {
     this.#module = String(module)
     this.#options = options
   }
 
   /**
-   * What the function returns, or what its promise resolves to. Rejects with the code that what it throws has (else
-   * PM_ERR_GENERIC), EINTR when `signal` ends the thread, and PM_ERR_GENERIC when the thread ended otherwise.
+   * Resolves to the function's result. Rejects with the code of the exception it throws (else PM_ERR_GENERIC), EINTR if
+   * `signal` ends the thread, and PM_ERR_GENERIC if the thread ends for another reason.
    */
   read(signal?: AbortSignal): Promise<T> {
     if (this.#isClosed) return Promise.reject(new PcpError('EINTR', 'The reader is closed'))
@@ -84,7 +84,7 @@ export class WorkerReader<T> {
     })
   }
 
-  /** Ends the thread, and the call it was at. */
+  /** Ends the thread and the current call. */
   async close(): Promise<void> {
     this.#isClosed = true
     const worker = this.#worker
@@ -108,7 +108,7 @@ export class WorkerReader<T> {
     return worker
   }
 
-  /** Forgets a thread, and ends it when it is still there. */
+  /** Forgets a thread and terminates it if it is still running. */
   #drop(worker: Worker): void {
     if (this.#worker === worker) this.#worker = undefined
     void worker.terminate()
@@ -124,6 +124,6 @@ function isCode(code: unknown): code is ErrorCode {
   try {
     return statusOf(code as ErrorCode) < 0
   } catch {
-    return false // a code of somebody else's
+    return false // not a PCP error code
   }
 }

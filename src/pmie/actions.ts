@@ -1,40 +1,40 @@
-/** What happens when a rule is true. docs/pmie.md */
-import { type Binding, type MessagePiece, messageFormat } from './bindings.ts'
+/** Actions of rules. docs/reference/pmie.md */
+import { type Binding, type MessagePart, messageFormat } from './bindings.ts'
 import type { ActionExpr, ActionName } from './syntax.ts'
 
-/** One action that is due. */
+/** One action to perform. */
 export interface Firing {
   readonly action: ActionName
-  /** Name of the statement, and where it is. */
+  /** Name and position of the statement. */
   readonly rule: string
   readonly file: string
   readonly line: number
-  /** Seconds since the epoch of the evaluation. */
+  /** Time of the evaluation, in seconds since the epoch. */
   readonly sec: number
   readonly args: readonly string[]
-  /** The arguments with what they stand for. */
+  /** The arguments with placeholders filled in. */
   readonly message: string
   /** The message in pieces. */
-  readonly pieces: readonly MessagePiece[]
+  readonly pieces: readonly MessagePart[]
   readonly bindings: readonly Binding[]
 }
 
-/** Takes an action; says whether it worked. A promise only where there is something to wait for. */
-export type Perform = (firing: Firing) => boolean | Promise<boolean>
+/** Performs an action; returns whether it succeeded, as a promise only if it has to wait. */
+export type PerformAction = (firing: Firing) => boolean | Promise<boolean>
 
-/** What a rule's actions need to know. */
+/** Context of a rule's actions. */
 export interface FiringContext extends Pick<Firing, 'rule' | 'file' | 'line' | 'sec'> {
-  /** What made the rule true, if that is known; asked for only where an action is due. */
+  /** Returns what made the rule true, if known; called only if an action is due. */
   readonly bindings: () => readonly Binding[] | undefined
-  readonly perform: Perform
-  /** Hears of every action that was taken. */
+  readonly perform: PerformAction
+  /** Called for each action performed. */
   readonly onAction: () => void
 }
 
-/** The actions of one rule, with what they remember. */
+/** Performs the actions of one rule; keeps their holdoff state. */
 export type Actions = (context: FiringContext) => boolean | Promise<boolean>
 
-/** Prepares actions: `&` takes both, `|` the second only where the first fails. */
+/** Prepares actions: `&` performs both, `|` the second only if the first fails. */
 export function prepareActions(expr: ActionExpr): Actions {
   if (expr.kind === 'action') return single(expr)
   const left = prepareActions(expr.left)
@@ -55,7 +55,7 @@ function single({ name, holdoffSec, args }: Extract<ActionExpr, { kind: 'action'
   let lastSec = Number.NEGATIVE_INFINITY
   const messageOf = messageFormat(args)
   return ({ rule, file, line, sec, bindings: find, perform, onAction }) => {
-    // Held back is as good as done.
+    // A held-off action counts as successful.
     if (sec < lastSec + holdoffSec) return true
     lastSec = sec
     onAction()

@@ -1,16 +1,16 @@
-/** Actions over archives are told, and not taken. docs/pmie.md */
+/** Over archives, actions are printed instead of performed. docs/reference/pmie.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import { ctime } from '../time/stamp.ts'
 import type { Zone } from '../time/zone.ts'
 import type { Firing } from './actions.ts'
 
-/** How an action is told: %a action, %d date, %f file, %l line, %m message, %u date with microseconds, %%. */
+/** Default format of an action: %a action, %d date, %f file, %l line, %m message, %u date with microseconds, %%. */
 export const DEFAULT_FORMAT = '%a %d: %m'
 
-/** Makes the line of an action at a time. */
+/** Formats an action at a time. */
 export type LineOf = (firing: Firing, time: Timestamp) => string
 
-/** The lines of a format: it is taken apart once, and the time shown once for all actions of a moment. */
+/** Compiles a format once; the date is formatted once per evaluation time. */
 export function lineFormat(format: string, zone: Zone): LineOf {
   const dateOf = lastOnly((sec: number) => ctime(sec, zone))
   const parts = format.split(/(%[adflmu%])/).map((text): string | LineOf => {
@@ -40,7 +40,7 @@ export function lineFormat(format: string, zone: Zone): LineOf {
   }
 }
 
-/** Remembers the last answer. */
+/** Caches the last result. */
 function lastOnly(compute: (key: number) => string): (key: number) => string {
   let last: { key: number; text: string } | undefined
   return (key) => {
@@ -49,7 +49,7 @@ function lastOnly(compute: (key: number) => string): (key: number) => string {
   }
 }
 
-/** Options of syslog are no part of its message. */
+/** Returns the message without options of syslog. */
 function messageShown({ action, message, args }: Firing): string {
   if (action !== 'syslog') return message
   let rest = message
@@ -62,7 +62,7 @@ function withMicroseconds({ nsec }: Timestamp, date: string): string {
   return `${date.slice(0, 19)}.${String(Math.floor(nsec / 1000)).padStart(6, '0')}${date.slice(19)}`
 }
 
-/** A firing as a line of JSON, for programs. */
+/** Formats a firing as a line of JSON. */
 export function firingJson({ action, rule, file, line, message, bindings }: Firing, time: Timestamp): string {
   const iso = new Date(time.sec * 1000).toISOString().slice(0, 19)
   const stamp = `${iso}.${String(time.nsec).padStart(9, '0')}Z`

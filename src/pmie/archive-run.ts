@@ -1,4 +1,4 @@
-/** Rules over archives: as fast as they can be read. docs/pmie.md */
+/** Evaluates rules over archives, as fast as they can be read. docs/reference/pmie.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import { isDerivedPmid } from '../derive/definitions.ts'
 import { debug } from '../model/debug.ts'
@@ -10,22 +10,22 @@ import { compareTimes } from '../time/arithmetic.ts'
 import { deliver } from './host.ts'
 import type { Task, TaskHost } from './task.ts'
 
-/** The moments to evaluate at: each task from the origin on at its interval, up to the finish. */
+/** Time window of a replay: each task runs from the origin at its interval, up to the finish. */
 export interface ReplayWindow {
   readonly origin: Timestamp
   readonly finish: Timestamp
 }
 
-/** What happens at each of them. */
+/** Evaluates a task at a time. */
 export type OnEvaluation = (task: Task, time: Timestamp) => void | Promise<void>
 
 interface Scheduled {
   readonly task: Task
-  readonly readers: readonly Reader[]
+  readonly readers: readonly TaskReader[]
   time: Timestamp
 }
 
-/** Evaluates all tasks in the order of their moments. Of tasks at the same moment the one that was evaluated last goes first. */
+/** Runs all tasks in time order. Of tasks due at the same time, the one evaluated last goes first. */
 export async function replay(
   tasks: readonly Task[],
   { origin, finish }: ReplayWindow,
@@ -56,38 +56,38 @@ export async function replay(
   }
 }
 
-/** Reads one host's values for one task, at moments that only go forward. */
-interface Reader {
+/** Reads one host's values for one task, at ascending times. */
+interface TaskReader {
   readonly entry: TaskHost
-  /** Undefined where the archive has nothing, or no longer. */
+  /** Returns undefined before the first or after the last value. */
   at(time: Timestamp): FetchResult | undefined | Promise<FetchResult | undefined>
 }
 
-async function openReader(entry: TaskHost, deltaSec: number): Promise<Reader> {
+async function openReader(entry: TaskHost, deltaSec: number): Promise<TaskReader> {
   const { ids } = entry.ready
   const context = entry.host.context!
   if (ids.length === 0) return { entry, at: () => undefined }
-  // What -D fetch tells, the context tells.
+  // The fast reader has no -D fetch trace.
   return ids.some(isDerivedPmid) || debug.fetch
     ? derivedReader(entry, await context.dup(), deltaSec)
     : recordedReader(entry, context, deltaSec)
 }
 
-function recordedReader(entry: TaskHost, { archive }: Context, deltaSec: number): Reader {
+function recordedReader(entry: TaskHost, { archive }: Context, deltaSec: number): TaskReader {
   let results: Iterator<FetchResult> | undefined
   return {
     entry,
     at: (time) => {
       if (compareTimes(time, archive!.start) < 0) return undefined
-      results ??= archive!.samples(entry.ready.ids, deltaSec, { from: time, isPassing: true })
+      results ??= archive!.samples(entry.ready.ids, deltaSec, { from: time, reusesMemory: true })
       const { done, value } = results.next()
       return done === true ? undefined : value
     },
   }
 }
 
-/** Derived metrics are computed by the context. */
-function derivedReader(entry: TaskHost, context: Context, deltaSec: number): Reader {
+/** Reads derived metrics, which only the context computes. */
+function derivedReader(entry: TaskHost, context: Context, deltaSec: number): TaskReader {
   const archive = context.archive!
   let isPlaced = false
   let isEnded = false
@@ -108,7 +108,7 @@ function derivedReader(entry: TaskHost, context: Context, deltaSec: number): Rea
   }
 }
 
-/** A moment some seconds later, to the nanosecond. */
+/** Adds seconds to a time, to the nanosecond. */
 function later({ sec, nsec }: Timestamp, bySec: number): Timestamp {
   const whole = Math.floor(bySec)
   const nanos = nsec + Math.round((bySec - whole) * 1e9)

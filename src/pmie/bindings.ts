@@ -1,26 +1,26 @@
-/** Which hosts and instances made a condition true, and the values that did. docs/pmie.md */
+/** Finds the hosts and instances that made a condition true, with their values. docs/reference/pmie.md */
 import { type Node, TRUE } from './node.ts'
 import { samplesText } from './value-text.ts'
 
-/** One of them. */
+/** A host or instance with its values. */
 export interface Binding {
   readonly host: string | undefined
-  /** What %c stands for. */
+  /** The text for %c. */
   readonly connection: string | undefined
   readonly instance: string | undefined
-  /** The values, newest first, as they show. */
+  /** The formatted values, newest first. */
   readonly value: string
 }
 
-/** Where to look for bindings in a condition; it depends on the condition alone. */
+/** Where a condition's bindings are found; depends only on the condition. */
 export interface BindingPlan {
-  /** Its cells that are true count; where it is a number, all of them. */
+  /** Its true cells are bindings; all cells if it is numeric. */
   readonly truth: Node
-  /** Its values show. */
+  /** Supplies the values. */
   readonly shown: Node
 }
 
-/** Finds the parts of a condition that matter: the outermost that has hosts and instances, and the numbers in it. */
+/** Finds the parts of a condition that supply bindings: the outermost node with hosts and instances, and the numbers in it. */
 export function planBindings(condition: Node): BindingPlan {
   let truth = condition
   while (!hasInstances(truth) && !isAggregate(truth) && fetches(truth)) truth = primary(truth.args)
@@ -33,7 +33,7 @@ function hasInstances({ domains }: Node): boolean {
   return domains.hosts !== undefined && domains.instances !== undefined
 }
 
-/** The operand that an operator is about: the first with several values, else the first that fetches something. */
+/** Returns an operator's main operand: the first with several values, else the first that fetches. */
 function primary(nodes: readonly Node[]): Node {
   const about = nodes.filter(fetches)
   return about.find((node) => sizeOf(node) > 1) ?? about[0]!
@@ -43,7 +43,7 @@ function sizeOf({ domains: { hosts, instances, samples = 1 } }: Node): number {
   return (hosts === undefined ? 1 : (instances ?? hosts)) * samples
 }
 
-/** Only along a dimension do values lose it. */
+/** Returns whether a node aggregates: only aggregates remove a dimension. */
 function isAggregate({ role, args, domains }: Node): boolean {
   return role === 'arithmetic' && args.length === 1 && args[0]!.domains !== domains
 }
@@ -52,14 +52,14 @@ function fetches(node: Node): boolean {
   return node.role === 'fetch' || node.args.some(fetches)
 }
 
-/** The bindings of a condition that is true: none where no single host or instance made it so, undefined where they are not known. */
+/** Returns the bindings of a true condition; empty if no single host or instance made it true, undefined if unknown. */
 export function findBindings({ truth, shown }: BindingPlan): Binding[] | undefined {
   if (truth.valid === 0) return undefined
   const bindings: Binding[] = []
   for (const [cell, { host, inst }] of truth.layout.entries()) {
     if (truth.kind === 'truth' && truth.values[cell] !== TRUE) continue
     const at = placeIn(shown, truth, cell)
-    const instance = inst ?? shown.layout[at]?.inst ?? picked(shown, at)
+    const instance = inst ?? shown.layout[at]?.inst ?? aggregatedInstance(shown, at)
     bindings.push({
       host: host?.name,
       connection: host?.connection,
@@ -70,7 +70,7 @@ export function findBindings({ truth, shown }: BindingPlan): Binding[] | undefin
   return bindings
 }
 
-/** The cell of `shown` for one of `truth`; -1: none. */
+/** Returns the cell of `shown` for a cell of `truth`; -1 if there is none. */
 function placeIn(shown: Node, truth: Node, cell: number): number {
   if (shown.layout.length === truth.layout.length) return cell
   if (shown.layout.length === 1) return 0
@@ -78,34 +78,34 @@ function placeIn(shown: Node, truth: Node, cell: number): number {
   return shown.layout.findIndex((each) => each.host === host && (inst === undefined || each.inst === inst))
 }
 
-/** The instance that a minimum or maximum over instances is the value of. */
-export function picked(node: Node, cell: number): string | undefined {
+/** Returns the instance that supplied a minimum or maximum over instances. */
+export function aggregatedInstance(node: Node, cell: number): string | undefined {
   const from = node.picks?.[cell]
   return from === undefined ? undefined : node.args[0]!.layout[from]?.inst
 }
 
-/** A piece of a message: text of the rule, or what is inserted for %h, %i, %v or %c. */
-export interface MessagePiece {
+/** A piece of a message: the rule's text, or the value of %h, %i, %v or %c. */
+export interface MessagePart {
   readonly text: string
   readonly isInserted: boolean
 }
 
-/** A piece of an argument: text, or the letter of what is inserted. */
+/** A piece of an argument: text, or a placeholder's letter. */
 type Piece = { readonly text: string } | { readonly letter: string }
 
 /**
- * Makes the messages of an action: arguments joined, those with %h, %i, %v or %c repeated for every binding, and left out where
- * there is none. They stay as they are where bindings are not known.
+ * Compiles an action's arguments into a function that builds its message. Arguments with %h, %i, %v or %c are repeated for every
+ * binding and omitted without bindings; if bindings are unknown they stay unchanged.
  */
 export function messageFormat(
   args: readonly string[],
-): (bindings: readonly Binding[] | undefined) => readonly MessagePiece[] {
+): (bindings: readonly Binding[] | undefined) => readonly MessagePart[] {
   const plain = [{ text: args.join(''), isInserted: false }]
   const parts = args.map((arg) => ({ arg, pieces: piecesOf(arg) }))
   if (parts.every(({ pieces }) => pieces === undefined)) return () => plain
   return (bindings) => {
     if (bindings === undefined) return plain
-    const message: MessagePiece[] = []
+    const message: MessagePart[] = []
     for (const { arg, pieces } of parts) {
       if (pieces === undefined) message.push({ text: arg, isInserted: false })
       else for (const binding of bindings) for (const piece of pieces) message.push(bound(piece, binding))
@@ -114,13 +114,13 @@ export function messageFormat(
   }
 }
 
-/** Undefined for a text without placeholders. */
+/** Splits an argument at placeholders; undefined if it has none. */
 function piecesOf(arg: string): readonly Piece[] | undefined {
   const pieces = arg.split(/%([hivc])/).map((text, i): Piece => (i % 2 === 0 ? { text } : { letter: text }))
   return pieces.length === 1 ? undefined : pieces
 }
 
-function bound(piece: Piece, { host, connection, instance, value }: Binding): MessagePiece {
+function bound(piece: Piece, { host, connection, instance, value }: Binding): MessagePart {
   if ('text' in piece) return { text: piece.text, isInserted: false }
   const { letter } = piece
   const found = letter === 'h' ? host : letter === 'i' ? instance : letter === 'c' ? connection : value

@@ -1,7 +1,7 @@
-/** From what is written to what computes: types and dimensions are checked here. docs/pmie.md */
+/** Builds evaluation nodes from the syntax tree; checks types and dimensions. docs/reference/pmie.md */
 import { localTime, type Zone } from '../time/zone.ts'
 import { fetchNode } from './fetch-node.ts'
-import type { Feed } from './host.ts'
+import type { MetricFeed } from './host.ts'
 import { constantNode, type Domains, makeNode, type Node, ONE_CELL, SINGULAR, shift } from './node.ts'
 import {
   arithmeticNode,
@@ -17,9 +17,9 @@ import {
 import { aggregateNode, countNode, quantifierNode } from './over.ts'
 import type { ArithExpr, ClockName, Dimension, FetchExpr, LogicExpr } from './syntax.ts'
 
-/** What is wrong with the types or the dimensions of an expression. */
-export class MeaningError extends Error {
-  /** Line that had been read when the operator's last operand ended; undefined: the end of the statement. */
+/** A type or dimension error in an expression. */
+export class SemanticError extends Error {
+  /** Line of the parser at the end of the operator's last operand; undefined at the end of the statement. */
   line: number | undefined
 
   constructor(
@@ -31,30 +31,30 @@ export class MeaningError extends Error {
   }
 }
 
-/** The time that an evaluation is about. */
+/** Time of the current evaluation. */
 export interface EvaluationClock {
   /** Seconds since the epoch, with a fraction. */
   sec: number
 }
 
-/** What nodes are built with. */
+/** Context for building nodes. */
 export interface BuildContext {
-  /** The feeds of a metric: one for each host, in order. */
-  readonly feedsOf: (expr: FetchExpr) => readonly Feed[]
+  /** Returns the feeds of a metric: one per host, in order. */
+  readonly feedsOf: (expr: FetchExpr) => readonly MetricFeed[]
   readonly clock: EvaluationClock
   readonly zone: Zone
-  /** Counters that decreased have gone round once. */
+  /** A counter that decreased has wrapped once. */
   readonly wraps: boolean
   /** Seconds between evaluations. */
   readonly deltaSec: number
 }
 
-/** Makes a node of an expression. Throws MeaningError. */
+/** Builds the node of an expression. Throws SemanticError. */
 export function build(expr: ArithExpr | LogicExpr, context: BuildContext, isInstant = false): Node {
   try {
     return nodeOf(expr, context, isInstant)
   } catch (error) {
-    if (error instanceof MeaningError) error.line ??= expr.line
+    if (error instanceof SemanticError) error.line ??= expr.line
     throw error
   }
 }
@@ -85,7 +85,7 @@ function nodeOf(expr: ArithExpr | LogicExpr, context: BuildContext, isInstant: b
     case 'aggregate': {
       const arg = build(expr.arg, context, isInstant)
       if (arg.kind === 'text')
-        throw new MeaningError('arithmetic (not STRING) operand required for aggregate operator')
+        throw new SemanticError('arithmetic (not STRING) operand required for aggregate operator')
       return aggregateNode(insist(arg, expr.dimension), expr.op, expr.dimension)
     }
     case 'count':
@@ -130,36 +130,37 @@ function relation(
   const domains = merged(left, right)
   const isText = left.kind === 'text'
   if (isText !== (right.kind === 'text')) {
-    // Nobody knows yet what kind of values a metric that is not there has.
-    if (!left.isUntyped && !right.isUntyped) throw new MeaningError(MIXED)
+    // The type of a metric that no host knows yet is unknown.
+    if (!left.isUntyped && !right.isUntyped) throw new SemanticError(MIXED)
     return relationNode('==', isText ? right : left, isText ? right : left, domains)
   }
   if (!isText) return folded(relationNode(expr.op, left, right, domains))
-  if (expr.op !== '==' && expr.op !== '!=') throw new MeaningError(`operator ${expr.op} needs numbers`)
+  if (expr.op !== '==' && expr.op !== '!=')
+    throw new SemanticError(`operator ${expr.op} requires numeric operands`)
   return folded(textRelationNode(expr.op === '==', left, right, domains))
 }
 
 function numeric(node: Node, problem: string): Node {
-  if (node.kind === 'text') throw new MeaningError(problem)
+  if (node.kind === 'text') throw new SemanticError(problem)
   return node
 }
 
-/** An operator over hosts or samples needs that dimension. Instances may come later: without them its result is unknown. */
+/** Checks that an operator over hosts or samples has that dimension. Instances may appear later; until then the result is unknown. */
 function insist(node: Node, dimension: Dimension): Node {
   const { hosts, samples } = node.domains
-  if (dimension === 'host' && hosts === undefined) throw new MeaningError('no host domain')
-  if (dimension === 'sample' && samples === undefined) throw new MeaningError('no time domain')
+  if (dimension === 'host' && hosts === undefined) throw new SemanticError('no host domain')
+  if (dimension === 'sample' && samples === undefined) throw new SemanticError('no time domain')
   return node
 }
 
-/** Dimensions of two operands: the same, or only one has it. Of single values the instance is that of the first which is about a metric. */
+/** Merges the domains of two operands. Of two single values, the instance is taken from the first that fetches a metric. */
 function merged(left: Node, right: Node): Domains {
   const one = (a: number | undefined, b: number | undefined, what: string): number | undefined => {
-    // One instance goes with any number of them.
+    // One instance can be combined with any number of instances.
     if (what === 'instance' && (a ?? 1) === 1 && (b ?? 1) === 1) return left.role === 'constant' ? b : a
     if (what === 'instance' && (a === 1 || b === 1)) return Math.max(a ?? 1, b ?? 1)
     if (a !== undefined && b !== undefined && a !== b)
-      throw new MeaningError(`${what} domains have different size (${a} and ${b})`)
+      throw new SemanticError(`${what} domains have different size (${a} and ${b})`)
     return a ?? b
   }
   const a = left.domains
@@ -171,7 +172,7 @@ function merged(left: Node, right: Node): Domains {
   }
 }
 
-/** What is made of constants alone is a constant. */
+/** Evaluates an expression of constants once. */
 function folded(node: Node): Node {
   if (!node.args.every(({ isConstant }) => isConstant)) return node
   node.update()
@@ -180,7 +181,7 @@ function folded(node: Node): Node {
   return value > 1 ? node : constantNode(value === 1)
 }
 
-/** What the clock says in the reporting zone. */
+/** Builds a node for a time variable in the reporting zone. */
 function clockNode(name: ClockName, { clock, zone, deltaSec }: BuildContext): Node {
   const parts = { kind: 'number', domains: SINGULAR, samples: 1, role: 'arithmetic', args: [] } as const
   return makeNode({ ...parts, layout: ONE_CELL }, (node) => {
@@ -208,13 +209,13 @@ function clockValue(name: Exclude<ClockName, 'delta'>, sec: number, zone: Zone):
   }
 }
 
-/** An extended regular expression; character classes by name are spelled out. */
+/** Compiles an extended regular expression; named character classes are expanded. */
 function regularExpression(pattern: string): RegExp {
   const spelled = pattern.replace(/\[:(\w+):\]/g, (whole, name: string) => CLASSES[name] ?? whole)
   try {
     return new RegExp(spelled)
   } catch (error) {
-    throw new MeaningError(`illegal regular expression "${pattern}"`, { cause: error })
+    throw new SemanticError(`illegal regular expression "${pattern}"`, { cause: error })
   }
 }
 

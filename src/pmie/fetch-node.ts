@@ -1,36 +1,36 @@
-/** Values of a metric as a node: in canonical units, counters as rates, some samples back in time. docs/pmie.md */
+/** Fetched values of a metric as a node: canonical units, counters as rates, a history of samples. docs/reference/pmie.md */
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import { Counters } from '../model/rate.ts'
 import { PM_SEM_COUNTER, PM_TYPE_STRING } from '../model/types.ts'
-import { NO_VALUES, NOTHING, ValueColumns } from '../model/value-columns.ts'
+import { NO_VALUE, NO_VALUES, ValueColumns } from '../model/value-columns.ts'
 import { extract } from '../model/value-set.ts'
 import type { ValueSet } from '../model/values.ts'
-import type { Feed, KnownMetric } from './host.ts'
+import type { KnownMetric, MetricFeed } from './host.ts'
 import { type Cell, type Domains, type Layout, makeNode, type Node, resetNode } from './node.ts'
 import type { FetchExpr } from './syntax.ts'
 import { canonicalFactor } from './units.ts'
 
-/** Is it text? Metrics that nobody knows count as numbers. */
-export function isTextFeed(feeds: readonly Feed[]): boolean {
+/** Returns whether the metric is a string. Unknown metrics count as numbers. */
+export function isTextFeed(feeds: readonly MetricFeed[]): boolean {
   return feeds.some(({ known }) => known?.desc.type === PM_TYPE_STRING)
 }
 
-function domainsOf(feeds: readonly Feed[], { instances, from, to }: FetchExpr): Domains {
+function domainsOf(feeds: readonly MetricFeed[], { instances, from, to }: FetchExpr): Domains {
   let size = 0
   for (const { known } of feeds) size += instances.length > 0 ? instances.length : (known?.size ?? 1)
   return { hosts: feeds.length, instances: size, samples: to - from + 1 }
 }
 
-/** How counters are taken. */
+/** How counters are read. */
 export interface CounterUse {
-  /** They stay as they are. */
+  /** Use raw values instead of rates. */
   readonly isInstant: boolean
-  /** One that decreased has gone round once. */
+  /** A counter that decreased has wrapped once. */
   readonly wraps: boolean
 }
 
-/** The values of a metric on some hosts. */
-export function fetchNode(feeds: readonly Feed[], expr: FetchExpr, use: CounterUse): Node {
+/** Builds a node with the values of a metric on one or more hosts. */
+export function fetchNode(feeds: readonly MetricFeed[], expr: FetchExpr, use: CounterUse): Node {
   const { isInstant } = use
   const state = new Fetched(feeds, expr, use)
   const kind = isTextFeed(feeds) ? 'text' : 'number'
@@ -44,44 +44,44 @@ export function fetchNode(feeds: readonly Feed[], expr: FetchExpr, use: CounterU
     self.valid = Math.max(0, state.valid - expr.from)
     self.values = state.values
     if (kind === 'text') self.texts = state.texts
-    // A rate takes two readings even to tell that there is none.
+    // The rate of a counter needs two readings even to know that there are no instances.
     self.isListed = expr.from === 0 && !isInstant && state.readings > (isCounter ? 1 : 0)
   })
   node.isUntyped = feeds.every(({ known }) => known === undefined)
   return node
 }
 
-/** Where the values of one host are among the cells. */
+/** The values of one host within the node's cells. */
 interface Part {
-  readonly feed: Feed
-  /** First cell. */
+  readonly feed: MetricFeed
+  /** Its first cell. */
   start: number
   count: number
-  /** Identities of the instances of these cells; undefined: one cell without instance. */
+  /** Instance ids of these cells; undefined: one cell without an instance. */
   ids: Int32Array | undefined
-  /** Instances of the set that was looked at last, and how many of them have values. */
+  /** Instances of the last value set examined, and how many of them have values. */
   seen: Int32Array | undefined
   seenCount: number
-  /** Places of that set's values by ascending instance; undefined: in order. */
+  /** Indexes into that set by ascending instance; undefined if already sorted. */
   order: Int32Array | undefined
-  /** Where the values of instances that rules name are in that set, -1 for none. */
+  /** Indexes into that set of the instances named in the rule, -1 if missing. */
   readonly places: Int32Array
-  /** The values of that metric, and what they are multiplied by. */
+  /** Values of the metric, and their factor to canonical units. */
   columns: ValueColumns
   factor: number
   columnsOf: KnownMetric | undefined
-  /** What was read before and when, for rates; undefined before the first reading. */
+  /** Previous counters and their time, for rates; undefined before the first reading. */
   counters: Counters | undefined
   beforeSec: number
 }
 
 class Fetched {
   layout: Layout = []
-  /** Samples known, counted from the newest and without regard to how far back they begin. */
+  /** Number of valid samples counting from sample 0, even if `from` is larger. */
   valid = 0
-  /** Readings with these instances. */
+  /** Number of readings with the current instances. */
   readings = 0
-  /** From sample `from` on. */
+  /** Samples from `from` on. */
   values: Float64Array = new Float64Array(0)
   texts: string[] = []
   readonly #parts: readonly Part[]
@@ -93,7 +93,7 @@ class Fetched {
   #all: Float64Array = new Float64Array(0)
   #allTexts: string[] = []
 
-  constructor(feeds: readonly Feed[], expr: FetchExpr, { isInstant, wraps }: CounterUse) {
+  constructor(feeds: readonly MetricFeed[], expr: FetchExpr, { isInstant, wraps }: CounterUse) {
     this.#wraps = wraps
     this.#expr = expr
     this.#isInstant = isInstant
@@ -134,18 +134,18 @@ class Fetched {
       this.texts = this.#expr.from === 0 ? this.#allTexts : this.#allTexts.slice(this.#expr.from * n)
   }
 
-  /** Instances that are stated in the rule; undefined: those that there are, none as long as nothing is known. */
-  #stated(feed: Feed): { ids: Int32Array | undefined; names: readonly (string | undefined)[] } {
+  /** Instances named in the rule; undefined ids for a single cell, and no instances until the metric is known. */
+  #stated(feed: MetricFeed): { ids: Int32Array | undefined; names: readonly (string | undefined)[] } {
     const { instances } = this.#expr
     if (instances.length > 0)
       return { ids: Int32Array.from(instances, (name) => idOf(feed, name)), names: instances }
     const isSingle = feed.known !== undefined && feed.known.desc.indom === PM_INDOM_NULL
     if (isSingle) return { ids: undefined, names: [undefined] }
-    // Of a metric that nobody knows there is one value, which is unknown.
+    // An unknown metric has one cell without a value.
     return feed.known === undefined ? { ids: undefined, names: [undefined] } : { ids: NO_IDS, names: [] }
   }
 
-  /** Takes the cells of these instances, and forgets what there was. */
+  /** Sets up the cells for these instances and discards the history. */
   #arrange(parts: readonly { ids: Int32Array | undefined; names: readonly (string | undefined)[] }[]): void {
     const cells: Cell[] = []
     for (const [i, { ids, names }] of parts.entries()) {
@@ -166,7 +166,7 @@ class Fetched {
     this.values = this.#all.subarray(from * cells.length)
   }
 
-  /** Metrics whose instances come and go: other cells when they did. */
+  /** Sets up the cells again if the metric's instances changed. */
   #followInstances(): void {
     if (this.#expr.instances.length > 0) return
     let isChanged = false
@@ -188,7 +188,7 @@ class Fetched {
     )
   }
 
-  /** Reads the values of one host; false where any is missing. */
+  /** Reads the values of one host; returns false if any is missing. */
   #readPart(part: Part): boolean {
     const { feed, count } = part
     const { set, known } = feed
@@ -205,11 +205,11 @@ class Fetched {
       part.columns = new ValueColumns(desc)
       part.factor = canonicalFactor(desc.units)
     }
-    part.columns.take(set)
+    part.columns.fillFrom(set)
     return desc.sem === PM_SEM_COUNTER && !this.#isInstant ? this.#readRates(part) : this.#readNumbers(part)
   }
 
-  /** Where a cell's value is among so many; -1: nowhere. */
+  /** Returns the index of a cell's value among `count` values; -1 if missing. */
   #placeOf(part: Part, count: number, i: number): number {
     const at =
       this.#expr.instances.length > 0 ? part.places[i]! : part.order === undefined ? i : part.order[i]!
@@ -233,7 +233,7 @@ class Fetched {
     let isComplete = true
     for (let i = 0; i < count; i++) {
       const at = this.#placeOf(part, size, i)
-      if (at < 0 || has[at] === NOTHING) isComplete = false
+      if (at < 0 || has[at] === NO_VALUE) isComplete = false
       else all[start + i] = values[at]! * factor
     }
     return isComplete
@@ -249,7 +249,7 @@ class Fetched {
     let isComplete = true
     for (let i = 0; i < count; i++) {
       const at = this.#placeOf(part, size, i)
-      if (at < 0 || has[at] === NOTHING) {
+      if (at < 0 || has[at] === NO_VALUE) {
         isComplete = false
         continue
       }
@@ -260,7 +260,7 @@ class Fetched {
   }
 }
 
-/** Are the set's instances others than those of the set before, or nobody knows? Sets share them where they cannot have changed. */
+/** Returns whether the value set may have other instances than the previous one. Sets with unchanged instances share one array. */
 function isOtherSet(part: Part): boolean {
   const { set } = part.feed
   if (set !== undefined && set.inst === part.seen && set.status === part.seenCount) return false
@@ -271,22 +271,22 @@ function isOtherSet(part: Part): boolean {
 
 const NO_IDS = new Int32Array(0)
 
-/** The instance of that name, or of that name up to its first blank; -2 is none. */
-function idOf({ known }: Feed, name: string): number {
+/** Returns the id of an instance by its name or the first word of its name, or NO_INSTANCE. */
+function idOf({ known }: MetricFeed, name: string): number {
   if (known === undefined) return NO_INSTANCE
   for (const [id, full] of known.names) if (full === name) return id
-  // Either name may go on behind a blank.
+  // Both names may continue after a blank.
   const [word] = name.split(' ')
   for (const [id, full] of known.names)
     if (full === word || (full.startsWith(name) && full[name.length] === ' ')) return id
   return NO_INSTANCE
 }
 
-/** No instance has this identity: -1 already stands for a metric without any. */
+/** An id that no instance has; -1 denotes a metric without an instance domain. */
 const NO_INSTANCE = -2
 
-/** Does a metric have an instance of that name? */
-export function hasInstance(feed: Feed, name: string): boolean {
+/** Returns whether a metric has an instance of that name. */
+export function hasInstance(feed: MetricFeed, name: string): boolean {
   return idOf(feed, name) !== NO_INSTANCE
 }
 
@@ -297,7 +297,7 @@ function sameIds(ids: Int32Array, set: ValueSet | undefined, order: Int32Array |
   return true
 }
 
-/** Places of the values by ascending instance; undefined where they are in order already. */
+/** Returns the indexes of values by ascending instance; undefined if already sorted. */
 function ascendingOrder(set: ValueSet | undefined): Int32Array | undefined {
   if (set === undefined) return undefined
   const { inst, status } = set

@@ -1,50 +1,50 @@
-/** The hosts that rules are about: collectors and archives. docs/pmie.md */
+/** Hosts of rules: collectors and archives. docs/reference/pmie.md */
 import type { MetricDesc } from '../model/desc.ts'
 import type { PcpError } from '../model/errors.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
 
-/** What is known of a metric on a host. */
+/** Description of a metric on a host. */
 export interface KnownMetric {
   readonly desc: MetricDesc
-  /** Number of instances when it was looked up; 1 without an instance domain. */
+  /** Number of instances at the time of the lookup; 1 without an instance domain. */
   readonly size: number
-  /** Names of instances, as they become known. */
+  /** Known instance names by id. */
   readonly names: Map<number, string>
 }
 
-/** A host. */
+/** A collector or archive. */
 export interface RuleHost {
-  /** As written in rules, and as it names itself. */
+  /** Name as written in rules, and as reported by the host. */
   readonly name: string
-  /** What values come from: the archive, or how to connect; what %c stands for. */
+  /** Source of values, shown by %c: the archive, or the connection's host specification. */
   readonly connection: string
   readonly isArchive: boolean
-  /** Undefined while the collector cannot be reached. */
+  /** Undefined while the collector is unreachable. */
   context: Context | undefined
 }
 
-/** A metric of a host within a task: its values of the last fetch. */
-export interface Feed {
+/** A metric of a host within a task, with the values of the last fetch. */
+export interface MetricFeed {
   readonly host: RuleHost
   readonly metric: string
-  /** Undefined while nobody knows the metric. */
+  /** Undefined until the metric is known. */
   known: KnownMetric | undefined
-  /** Undefined: no values this time. */
+  /** Undefined if the last fetch had no values. */
   set: ValueSet | undefined
-  /** Seconds of the fetch that `set` is from. */
+  /** Time of `set` in seconds. */
   sec: number
 }
 
-/** Why a metric cannot be used, and whether it may be there later. */
+/** Why a metric cannot be used; `what` determines whether it may become available. */
 export interface LookupProblem {
   readonly what: 'name' | 'desc' | 'type' | 'singular' | 'instance'
   readonly error: PcpError | undefined
   readonly instance?: string
 }
 
-/** Puts the result of a fetch into the feeds that asked for it. */
-export function deliver(feeds: readonly Feed[], result: FetchResult | undefined): void {
+/** Distributes the result of a fetch to its feeds. */
+export function deliver(feeds: readonly MetricFeed[], result: FetchResult | undefined): void {
   const sec = result === undefined ? Number.NaN : result.timestamp.sec + result.timestamp.nsec / 1e9
   for (let i = 0; i < feeds.length; i++) {
     const feed = feeds[i]!

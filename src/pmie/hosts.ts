@@ -1,26 +1,26 @@
-/** The hosts of a run: archives given by name, or collectors that are connected to when a rule asks for them. docs/pmie.md */
+/** Hosts of a run: the given archives, or collectors connected to on demand. docs/reference/pmie.md */
 import { PcpError } from '../model/errors.ts'
 import type { Context } from '../pmapi/context.ts'
-import { MeaningError } from './build.ts'
+import { SemanticError } from './build.ts'
 import type { RuleHost } from './host.ts'
-import type { Voice } from './problems.ts'
+import type { Reporter } from './problems.ts'
 
-/** Connects to a collector; undefined: the default one. */
+/** Connects to a collector; undefined for the default one. */
 export type OpenHost = (host: string | undefined, signal: AbortSignal) => Promise<Context>
 
-/** Where hosts come from. */
+/** Finds hosts by name. */
 export interface Hosts {
   readonly isArchive: boolean
-  /** The host that rules are about which name none. */
+  /** Host of metrics without an explicit host. */
   readonly first: RuleHost
-  /** A host by the name in a rule. Throws MeaningError for one there is no archive of. */
+  /** Returns the host of a name in a rule. Throws SemanticError if there is no archive of it. */
   find(name: string): Promise<RuleHost>
-  /** All that were asked for so far. */
+  /** All hosts used so far. */
   readonly all: readonly RuleHost[]
   close(): Promise<void>
 }
 
-/** Archives, each of another host. Throws PcpError when two are of the same host. */
+/** Opens archives, each of a different host. Throws PcpError if two are of the same host. */
 export function archiveHosts(archives: readonly { name: string; context: Context }[]): Hosts {
   const all: RuleHost[] = []
   for (const { name, context } of archives) {
@@ -39,7 +39,7 @@ export function archiveHosts(archives: readonly { name: string; context: Context
     all,
     find: async (name) => {
       const found = all.find((each) => each.name === name)
-      if (found === undefined) throw new MeaningError(`no archive of host ${name}: give it with -a`)
+      if (found === undefined) throw new SemanticError(`no archive of host ${name}: add one with -a`)
       return found
     },
     close: async () => {
@@ -48,23 +48,23 @@ export function archiveHosts(archives: readonly { name: string; context: Context
   }
 }
 
-/** What is said of a collector by the error of connecting to it. */
+/** PCP's texts for errors of connecting to a collector. */
 const UNAVAILABLE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'does not respond',
   PM_ERR_PERMISSION: 'does not permit delivery of metrics to the local host',
   PM_ERR_CONNLIMIT: 'has exceeded its connection limit',
 }
 
-/** A host that a context may come to, and go from. */
+/** A host whose context is set on connecting and cleared on a loss. */
 export interface LiveHost extends RuleHost {
   name: string
 }
 
-/** Collectors; the one named `first`, or the default one, is what rules are about that name none. */
+/** Opens collectors; `first`, or the default one, is the host of metrics without an explicit host. */
 export async function liveHosts(
   first: string | undefined,
   open: OpenHost,
-  voice: Voice,
+  reporter: Reporter,
   signal: AbortSignal,
 ): Promise<Hosts> {
   const all: LiveHost[] = []
@@ -80,9 +80,9 @@ export async function liveHosts(
       await connectHost(host, open, signal)
     } catch (error) {
       if (signal.aborted) throw error
-      voice.notice('info', `Cannot connect to pmcd ${host.connection}`)
+      reporter.log('info', `Cannot connect to pmcd ${host.connection}`)
       const state = UNAVAILABLE[PcpError.from(error).code] ?? 'is unreachable'
-      voice.say(`pmie: warning - pmcd via ${host.connection} ${state}`)
+      reporter.print(`pmie: warning - pmcd via ${host.connection} ${state}`)
     }
     return host
   }
@@ -99,7 +99,7 @@ export async function liveHosts(
   }
 }
 
-/** Connects, and asks the collector for its name. */
+/** Connects and fetches the collector's host name. */
 export async function connectHost(host: LiveHost, open: OpenHost, signal: AbortSignal): Promise<void> {
   const context = await open(host.connection === 'local:' ? undefined : host.connection, signal)
   const name = await context.hostname({ signal })

@@ -1,19 +1,23 @@
-/** Rule files as tokens. Macros are replaced letter by letter, so they may hold parts of names. docs/pmie.md */
+/** Tokenizer of rule files. Macros are expanded as text, so they may hold parts of names. docs/reference/pmie.md */
 import { PcpError } from '../model/errors.ts'
-import type { ClockName, Place } from './syntax.ts'
+import type { ClockName, SourcePosition } from './syntax.ts'
 import { type UnitWord, unitWord } from './units.ts'
 
-/** What a macro stands for. */
+/** The value of a macro. */
 export type MacroValue = string | number | boolean
 
-/** A token; `place` is where it begins in the file itself. */
+/** A token; `place` is its start in the file. */
 export type Token =
-  | { readonly type: 'ident' | 'string' | 'word' | 'op'; readonly text: string; readonly place: Place }
-  | { readonly type: 'number'; readonly value: number; readonly place: Place }
-  | { readonly type: 'bool'; readonly value: boolean; readonly place: Place }
-  | { readonly type: 'unit'; readonly text: string; readonly unit: UnitWord; readonly place: Place }
-  | { readonly type: 'clock'; readonly name: ClockName; readonly place: Place }
-  | { readonly type: 'bad' | 'end'; readonly place: Place }
+  | {
+      readonly type: 'ident' | 'string' | 'word' | 'op'
+      readonly text: string
+      readonly place: SourcePosition
+    }
+  | { readonly type: 'number'; readonly value: number; readonly place: SourcePosition }
+  | { readonly type: 'bool'; readonly value: boolean; readonly place: SourcePosition }
+  | { readonly type: 'unit'; readonly text: string; readonly unit: UnitWord; readonly place: SourcePosition }
+  | { readonly type: 'clock'; readonly name: ClockName; readonly place: SourcePosition }
+  | { readonly type: 'bad' | 'end'; readonly place: SourcePosition }
 
 const CLOCK_NAMES: ReadonlySet<string> = new Set([
   'minute',
@@ -49,10 +53,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
   a: '\x07',
 }
 
-/** Longest name of a macro, and what is shown of a longer one. */
+/** Longest macro name; of longer ones only the beginning is shown. */
 const MAX_MACRO_NAME = 255
 const SHOWN_OF_MACRO = 20
-/** Macros within macros within macros: one that holds itself would never end. */
+/** Limit of nested macros, which catches recursion. */
 const MAX_DEPTH = 100
 
 interface Frame {
@@ -60,10 +64,10 @@ interface Frame {
   pos: number
 }
 
-/** Hears about what is wrong with macros. */
+/** Reports problems with macros. */
 export type LexerListener = (problem: string) => void
 
-/** The tokens of one file, and the macros known so far. */
+/** Tokens of one file, and the macros defined so far. */
 export class Lexer {
   readonly macros: Map<string, MacroValue>
   readonly #frames: Frame[]
@@ -80,23 +84,23 @@ export class Lexer {
     this.#lines = text.split('\n')
   }
 
-  /** Where reading has come to. */
-  get place(): Place {
+  /** Current position. */
+  get place(): SourcePosition {
     return { line: this.#line, column: this.#frames[0]!.pos - this.#lineStart + 1 }
   }
 
-  /** A line of the file, without its newline. */
+  /** Returns a line of the file without its newline. */
   lineText(line: number): string {
     return this.#lines[line - 1] ?? ''
   }
 
-  /** Is there nothing but white space and comments left? */
+  /** Whether only white space and comments are left. */
   get atEnd(): boolean {
     this.#skipBlanks()
     return this.#peek() === ''
   }
 
-  /** The next token. */
+  /** Returns the next token. */
   next(): Token {
     this.#skipBlanks()
     const { place } = this
@@ -112,7 +116,7 @@ export class Lexer {
       return { type: 'bad', place }
     }
     for (let i = 0; i < operator.length; i++) this.#take()
-    // A period behind a semicolon ends the input.
+    // A period after a semicolon ends the input.
     if (operator === ';' && this.#startsWith('.')) this.#isEnded = true
     return { type: 'op', text: operator, place }
   }
@@ -158,13 +162,13 @@ export class Lexer {
     }
   }
 
-  #number(place: Place): Token {
+  #number(place: SourcePosition): Token {
     let text = ''
     const digits = (): void => {
       while (/[0-9]/.test(this.#peek())) text += this.#take()
     }
     digits()
-    // Two periods are what stands between the ends of an interval.
+    // Two periods separate the ends of an interval.
     if (this.#peek() === '.' && this.#peek(1) !== '.') {
       text += this.#take()
       digits()
@@ -176,7 +180,7 @@ export class Lexer {
     return { type: 'number', value: Number(text), place }
   }
 
-  #stringToken(place: Place): Token {
+  #stringToken(place: SourcePosition): Token {
     this.#take()
     let text = ''
     for (;;) {
@@ -198,7 +202,7 @@ export class Lexer {
     }
   }
 
-  #identToken(place: Place): Token {
+  #identToken(place: SourcePosition): Token {
     let text = ''
     let isPlain = true
     for (;;) {
@@ -231,8 +235,8 @@ export class Lexer {
     return unit === undefined ? { type: 'ident', text, place } : { type: 'unit', text, unit, place }
   }
 
-  /** A macro where a token begins: its text is read on, a number stands for itself. */
-  #macroToken(place: Place): Token {
+  /** Expands a macro at the start of a token: text is tokenized, a number is a token. */
+  #macroToken(place: SourcePosition): Token {
     const name = this.#macroName()
     if (name === undefined) return { type: 'bad', place }
     if (CLOCK_NAMES.has(name) && !this.macros.has(name))
@@ -245,7 +249,7 @@ export class Lexer {
     return this.next()
   }
 
-  /** A macro inside a name or a text. */
+  /** Expands a macro inside a name or string. */
   #expandMacro(): boolean {
     const name = this.#macroName()
     if (name === undefined) return false

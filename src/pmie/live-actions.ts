@@ -1,46 +1,46 @@
-/** Actions on collectors: they are taken. docs/pmie.md */
+/** Performs actions of rules on collectors. docs/reference/pmie.md */
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { loggableMessage } from '../base/printable.ts'
 import { PcpError } from '../model/errors.ts'
 import { ctime } from '../time/stamp.ts'
 import type { Zone } from '../time/zone.ts'
-import type { Firing, Perform } from './actions.ts'
+import type { Firing, PerformAction } from './actions.ts'
 import { firingJson } from './archive-actions.ts'
-import type { Voice } from './problems.ts'
+import type { Reporter } from './problems.ts'
 import { type ShellCommand, shellCommand } from './shell-command.ts'
 import type { StompClient } from './stomp.ts'
 import { Webhooks } from './webhook.ts'
 
-/** What actions touch. */
+/** Environment of actions. */
 export interface LiveActionsIo {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly zone: Zone
-  readonly voice: Voice
+  readonly reporter: Reporter
   readonly write: (text: string) => void
   readonly flush: () => Promise<void>
-  /** Descriptors that commands inherit for their output. */
+  /** File descriptors inherited by commands. */
   readonly outputFd: number
   readonly errorFd: number
-  /** The message server; undefined where no rule has the action stomp. */
+  /** The message server; undefined if no rule uses the action stomp. */
   readonly stomp: StompClient | undefined
-  /** The form of inserted text in lines that are written, which it must not end. */
+  /** Escapes inserted text in printed lines, so that it cannot end a line. */
   readonly form?: (text: string) => string
-  /** Lines of JSON in place of text. */
+  /** Print lines of JSON instead of text. */
   readonly isJson: boolean
-  /** Hands messages to the shell as they are, as PCP does: what is inserted may be commands. */
+  /** Insert values into shell commands without quoting, like PCP. Unsafe: an inserted value may contain commands. */
   readonly isUnquoted?: boolean
 }
 
-/** The actions of a process. */
+/** Performs actions of a process. */
 export interface LiveActions {
-  readonly perform: Perform
-  /** Waits for what is under way. */
+  readonly perform: PerformAction
+  /** Waits for actions in progress. */
   close(): Promise<void>
 }
 
-/** Prepares to take actions. */
+/** Creates the performer of actions. */
 export function openLiveActions(io: LiveActionsIo): LiveActions {
-  const webhooks = new Webhooks(io.voice)
+  const webhooks = new Webhooks(io.reporter)
   let alarm: ChildProcess | undefined
   const stamp = (firing: Firing) => {
     const sec = Math.floor(firing.sec)
@@ -52,7 +52,7 @@ export function openLiveActions(io: LiveActionsIo): LiveActions {
         ? firingJson(firing, stamp(firing))
         : `${ctime(Math.floor(firing.sec), io.zone)}: ${shownMessage(firing, io)}\n`,
     )
-  const perform: Perform = (firing) => {
+  const perform: PerformAction = (firing) => {
     if (io.isJson && firing.action !== 'print') tell(firing)
     switch (firing.action) {
       case 'print':
@@ -84,14 +84,14 @@ export function openLiveActions(io: LiveActionsIo): LiveActions {
 
 const SAFE_PATH = '/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin:/usr/local/sbin'
 
-/** Runs a command line, and waits for it. */
+/** Runs a command line and waits for its end. */
 async function runShell({ message, pieces }: Firing, io: LiveActionsIo): Promise<boolean> {
   if (io.isUnquoted) return runCommand('/bin/sh', ['-c', message], io)
   let prepared: ShellCommand
   try {
     prepared = shellCommand(pieces)
   } catch (error) {
-    io.voice.notice('error', PcpError.from(error).message)
+    io.reporter.log('error', PcpError.from(error).message)
     return false
   }
   const { command, variables } = prepared
@@ -106,25 +106,25 @@ async function runCommand(
 ): Promise<boolean> {
   await io.flush()
   return new Promise((resolve) => {
-    // An empty entry would be the working directory, where others may leave programs.
+    // An empty entry in PATH means the working directory, where others may have put programs.
     const path = io.env['PATH'] ? `${io.env['PATH']}:${SAFE_PATH}` : SAFE_PATH
     const env = { ...io.env, ...variables, IFS: '\t\n', PATH: path }
-    const child = start(program, args, { env, stdio: ['ignore', io.outputFd, io.errorFd] }, io.voice)
+    const child = start(program, args, { env, stdio: ['ignore', io.outputFd, io.errorFd] }, io.reporter)
     child?.once('error', () => resolve(false))
     child?.once('exit', (code) => resolve(code === 0))
     if (child === undefined) resolve(false)
   })
 }
 
-/** Starts a program; undefined, and reported, for arguments that no program can have: too long, or with a NUL. */
+/** Starts a program. Reports invalid arguments (too long, or with a NUL) and returns undefined. */
 function start(
   program: string,
   args: readonly string[],
   options: SpawnOptions,
-  voice: Voice,
+  reporter: Reporter,
 ): ChildProcess | undefined {
   const { spawn } = process.getBuiltinModule('node:child_process')
-  const report = (error: Error): void => voice.notice('error', `${program}: ${error.message}`)
+  const report = (error: Error): void => reporter.log('error', `${program}: ${error.message}`)
   try {
     const child = spawn(program, args, options)
     child.once('error', report)
@@ -135,13 +135,13 @@ function start(
   }
 }
 
-/** The message as it is written: what others put into it is part of the line. */
+/** Returns the message as printed, with inserted text escaped. */
 function shownMessage({ message, pieces }: Firing, { form }: LiveActionsIo): string {
   if (form === undefined) return message
   return pieces.map(({ text, isInserted }) => (isInserted ? form(text) : text)).join('')
 }
 
-/** Options come first, each in an argument of its own: -p priority, -t tag. */
+/** Returns logger(1) arguments; leading -p priority and -t tag are separate arguments. */
 function loggerArgs({ args, message }: Firing): string[] {
   let priority = 'notice'
   let tag = 'pcp-pmie'
@@ -161,14 +161,14 @@ function loggerArgs({ args, message }: Firing): string[] {
   ]
 }
 
-/** Shows a message until somebody closes it; without a program that does, it is written. */
+/** Shows a message in a window until it is closed; without a program for windows, prints it. */
 function openAlarm(firing: Firing, io: LiveActionsIo): ChildProcess | undefined {
-  const { env, voice, write } = io
+  const { env, reporter, write } = io
   const program = env['PCP_XCONFIRM_PROG']
   if (program === undefined || program === '') {
     write(`alarm: ${shownMessage(firing, io)}\n`)
     return undefined
   }
   const args = ['-header', 'Performance Alarm', '-t', firing.message, '-b', 'Close', '-c']
-  return start(program, args, { env, stdio: 'ignore' }, voice)
+  return start(program, args, { env, stdio: 'ignore' }, reporter)
 }

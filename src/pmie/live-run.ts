@@ -1,51 +1,51 @@
-/** Rules on collectors, as time goes by. docs/pmie.md */
+/** Evaluates rules on collectors in real time. docs/reference/pmie.md */
 
 import type { Backoff } from '../base/backoff.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Clock } from '../pmapi/clock.ts'
 import { reconnectBackoff } from '../pmapi/lifecycle.ts'
-import type { Perform } from './actions.ts'
+import type { PerformAction } from './actions.ts'
 import { deliver, type RuleHost } from './host.ts'
 import { connectHost, type Hosts, type LiveHost, type OpenHost } from './hosts.ts'
 import { type LoadedRules, resolveFeed } from './load.ts'
 import { isKnown, learnInstances, lookupMetric } from './lookup.ts'
-import type { Voice } from './problems.ts'
+import type { Reporter } from './problems.ts'
 import { newCounts } from './replay-run.ts'
 import type { EvaluationCounts } from './statement.ts'
 import type { Task, TaskHost } from './task.ts'
 
-/** How rules run on collectors. */
+/** Settings of a live run. */
 export interface LiveSettings {
   readonly hosts: Hosts
   readonly open: OpenHost
   readonly clock: Clock
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** From the first evaluation on; Infinity: for ever. */
+  /** Duration from the first evaluation; may be Infinity. */
   readonly lengthSec: number
   readonly file: string
-  readonly perform: Perform
-  readonly voice: Voice
+  readonly perform: PerformAction
+  readonly reporter: Reporter
   readonly signal: AbortSignal
-  /** Shows what an evaluation came to. */
+  /** Reports the result of an evaluation. */
   readonly report: (task: Task, sec: number) => void
   readonly flush: () => Promise<void>
-  /** Seconds between attempts to connect again; chance adds up to half. */
+  /** Seconds between reconnection attempts; up to half is added at random. */
   readonly reconnectTimeouts: readonly number[]
-  /** Chance for those delays, from 0 up to 1. Default Math.random. */
+  /** Random numbers in [0, 1) for these delays. Default Math.random. */
   readonly random?: () => number
-  /** After each evaluation of a task. */
+  /** Called after each evaluation of a task. */
   readonly onCounts: (counts: EvaluationCounts) => void
 }
 
-/** A task that begins later than this has missed its moment. */
+/** A task later than this skips the missed evaluations. */
 const MAX_LATE_MS = 1000
 
-/** Evaluates all tasks until the time is over, or the signal ends it. */
+/** Evaluates all tasks until the duration is over or the signal aborts. */
 export async function runLive(rules: LoadedRules, settings: LiveSettings): Promise<EvaluationCounts> {
   const { clock, signal, lengthSec } = settings
   const counts = newCounts()
-  const keeper = new HostKeeper(rules, settings)
+  const keeper = new HostReconnector(rules, settings)
   const start = clock.now()
   const queue = rules.tasks.map((task) => ({ task, due: start }))
   try {
@@ -59,7 +59,7 @@ export async function runLive(rules: LoadedRules, settings: LiveSettings): Promi
       settings.onCounts(counts)
       const deltaMs = next.task.deltaSec * 1000
       next.due += deltaMs
-      // Moments that have passed are not made up for.
+      // Missed evaluations are not repeated.
       const late = clock.now() - next.due
       if (late > MAX_LATE_MS) next.due += Math.ceil(late / deltaMs) * deltaMs
       const at = queue.findIndex(({ due }) => due >= next.due)
@@ -74,27 +74,27 @@ export async function runLive(rules: LoadedRules, settings: LiveSettings): Promi
 async function evaluate(
   task: Task,
   counts: EvaluationCounts,
-  keeper: HostKeeper,
+  keeper: HostReconnector,
   settings: LiveSettings,
 ): Promise<void> {
   const { now, perform, file, report, flush } = settings
   await keeper.prepare(task)
   await Promise.all(task.hosts.map((entry) => keeper.fetch(entry)))
   const sec = now() / 1000
-  // Rates are by the collector's clock, like the values.
+  // Rates use the collector's timestamps.
   const fetched = task.hosts.flatMap(({ ready }) => ready.feeds).find(({ set }) => set !== undefined)
   await task.evaluate(sec, { counts, perform, file }, fetched?.sec)
   report(task, sec)
   await flush()
 }
 
-/** Keeps connections, and learns what collectors come to know. */
-class HostKeeper {
+/** Keeps connections alive and looks up metrics that become available. */
+class HostReconnector {
   readonly #rules: LoadedRules
   readonly #settings: LiveSettings
   readonly #backoffs = new Map<RuleHost, Backoff>()
   readonly #connecting = new Set<RuleHost>()
-  /** Hosts whose metrics have to be looked up again. */
+  /** Reconnected hosts whose metrics have to be looked up again. */
   readonly #fresh = new Set<RuleHost>()
 
   constructor(rules: LoadedRules, settings: LiveSettings) {
@@ -103,7 +103,7 @@ class HostKeeper {
     for (const host of settings.hosts.all) if (host.context === undefined) this.#failed(host)
   }
 
-  /** Connects again where that is due, without waiting for it, and looks up what has not been known. */
+  /** Starts due reconnections without waiting for them, and looks up unknown metrics. */
   async prepare(task: Task): Promise<void> {
     if (this.#fresh.size > 0) await this.#relearnAll()
     let isChanged = false
@@ -116,7 +116,7 @@ class HostKeeper {
             lookupMetric(host.context!, feed.metric, this.#settings.signal),
           )
           if (known === undefined || !isKnown(known)) continue
-          task.know(feed, known)
+          task.setMetric(feed, known)
           isChanged = true
         }
       }
@@ -125,7 +125,7 @@ class HostKeeper {
     if (isChanged) task.rebuild(this.#rules.hostsOf)
   }
 
-  /** Instances that rules name may come later. */
+  /** Looks up instances that rules name and that were missing. */
   async #learnMissing(task: Task): Promise<boolean> {
     let isChanged = false
     for (const { feed, names } of task.missing()) {
@@ -144,7 +144,7 @@ class HostKeeper {
     return isChanged
   }
 
-  /** Fetches a task's metrics of one host; without an answer there are no values. */
+  /** Fetches a task's metrics from one host; a failure leaves them without values. */
   async fetch({ host, ready }: TaskHost): Promise<void> {
     const { signal } = this.#settings
     const { context } = host
@@ -160,7 +160,7 @@ class HostKeeper {
         await this.#quietly(host, () => learnInstances(context, known!, set.inst, signal))
   }
 
-  /** Undefined where the conversation broke; the host is then looked after. */
+  /** Runs a request; if the connection is lost, schedules reconnecting and returns undefined. */
   async #quietly<T>(host: RuleHost, ask: () => Promise<T>): Promise<T | undefined> {
     try {
       return await ask()
@@ -168,9 +168,9 @@ class HostKeeper {
       if (this.#settings.signal.aborted) throw error
       const { code, text } = PcpError.from(error)
       if (ABOUT_ONE_METRIC.has(code)) return undefined
-      const { voice } = this.#settings
-      voice.notice('error', `pmFetch from ${host.name} failed: ${text}`)
-      voice.notice('info', `Lost connection to pmcd ${host.connection}`)
+      const { reporter } = this.#settings
+      reporter.log('error', `pmFetch from ${host.name} failed: ${text}`)
+      reporter.log('info', `Lost connection to pmcd ${host.connection}`)
       const { context } = host
       host.context = undefined
       this.#failed(host)
@@ -187,22 +187,22 @@ class HostKeeper {
   }
 
   #reconnect(host: RuleHost): void {
-    const { open, signal, clock, voice } = this.#settings
-    if (this.#connecting.has(host) || this.#backoffs.get(host)?.mayTry(clock.now()) === false) return
+    const { open, signal, clock, reporter } = this.#settings
+    if (this.#connecting.has(host) || this.#backoffs.get(host)?.canRetry(clock.now()) === false) return
     this.#connecting.add(host)
     connectHost(host as LiveHost, open, signal)
       .then(
         () => {
           this.#backoffs.get(host)?.succeeded(clock.now())
           this.#fresh.add(host)
-          voice.notice('info', `Re-established connection to pmcd ${host.connection}`)
+          reporter.log('info', `Re-established connection to pmcd ${host.connection}`)
         },
         () => this.#failed(host),
       )
       .finally(() => this.#connecting.delete(host))
   }
 
-  /** Another collector may know other metrics by these names. */
+  /** Looks up all metrics again: after a reconnection, names may belong to other metrics. */
   async #relearnAll(): Promise<void> {
     const fresh = new Set(this.#fresh)
     this.#fresh.clear()
@@ -212,7 +212,7 @@ class HostKeeper {
         if (!fresh.has(host)) continue
         isChanged = true
         for (const feed of feeds) {
-          task.know(feed, undefined)
+          task.setMetric(feed, undefined)
           await this.#quietly(host, () => resolveFeed(task, feed, undefined, this.#settings))
         }
       }
@@ -221,7 +221,7 @@ class HostKeeper {
   }
 }
 
-/** Errors that say nothing about the connection. */
+/** Errors of a single metric; the connection still works. */
 const ABOUT_ONE_METRIC: ReadonlySet<string> = new Set([
   'PM_ERR_NAME',
   'PM_ERR_PMID',

@@ -1,4 +1,4 @@
-/** Looking metrics up on a host, once for all rules that ask for them. docs/pmie.md */
+/** Looks up metrics on a host, once for all rules. docs/reference/pmie.md */
 import { isError, PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import type { Instances } from '../model/source.ts'
@@ -6,7 +6,7 @@ import { PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_NOSUPPORT, PM_TYPE_STRING } from '.
 import type { Context } from '../pmapi/context.ts'
 import type { KnownMetric, LookupProblem } from './host.ts'
 
-/** A metric as the context knows it, or why rules cannot use it. Throws PcpError when the context has gone. */
+/** Returns a metric's description, or why rules cannot use it. Throws PcpError if the connection is lost. */
 export async function lookupMetric(
   context: Context,
   metric: string,
@@ -17,7 +17,7 @@ export async function lookupMetric(
   const [desc] = await context.descs([id], { signal })
   if (desc === undefined || isError(desc)) return { what: 'desc', error: desc }
   const { type, indom } = desc
-  // A collector that has no values of a metric may say so by its type.
+  // A collector without values of a metric may report the type NOSUPPORT.
   if (type !== PM_TYPE_STRING && type !== PM_TYPE_NOSUPPORT && (type < PM_TYPE_32 || type > PM_TYPE_DOUBLE))
     return { what: 'type', error: undefined }
   if (indom === PM_INDOM_NULL) return { desc, size: 1, names: new Map() }
@@ -25,12 +25,12 @@ export async function lookupMetric(
   return { desc, size: names.size, names }
 }
 
-/** Is it a metric, and no problem? */
+/** Returns whether the lookup succeeded. */
 export function isKnown(found: KnownMetric | LookupProblem): found is KnownMetric {
   return 'desc' in found
 }
 
-/** Names of the instances of a domain: those that there are, in an archive those that there ever were. */
+/** Returns the instance names of a domain; in an archive, of all times. */
 async function instanceNames(
   context: Context,
   indom: number,
@@ -40,7 +40,7 @@ async function instanceNames(
     const all: Instances = context.archive?.instances(indom) ?? (await context.instances(indom, { signal }))
     return new Map(Array.from(all.ids, (id, i) => [id, all.names[i]!]))
   } catch (error) {
-    // An agent may have no instances yet, and an archive's domain may come with its first values.
+    // An agent may have no instances yet; in an archive the domain may appear with its first values.
     if (error instanceof PcpError && NONE_YET.has(error.code)) return new Map()
     throw error
   }
@@ -53,7 +53,7 @@ const NONE_YET: ReadonlySet<string> = new Set([
   'PM_ERR_NOAGENT',
 ])
 
-/** Learns the names of instances that have come up since. */
+/** Looks up names of new instances. */
 export async function learnInstances(
   context: Context,
   known: KnownMetric,
@@ -65,7 +65,7 @@ export async function learnInstances(
     const all = await instanceNames(context, known.desc.indom, signal)
     known.names.clear()
     for (const [each, name] of all) known.names.set(each, name)
-    // One that went again is not asked for each time.
+    // An instance that is already gone gets a placeholder, so that it is not looked up each time.
     for (const each of ids) if (!known.names.has(each)) known.names.set(each, `inst[${each}]`)
     return
   }

@@ -1,77 +1,77 @@
 /**
- * Expressions at work. A node holds the values of an expression as columns: a cell for each host and instance, and as many
- * samples back in time as the expression asks for, the newest first.
+ * Nodes of evaluated expressions. A node holds values as columns: a cell for each host and instance, and as many past samples as the
+ * expression needs, newest first.
  *
  *     values:  sample 0: cell 0, cell 1 ... | sample 1: cell 0, cell 1 ... | ...
  *
- * Truth is 0, 1 or 2 for unknown; numbers that are not known are NaN. docs/pmie.md
+ * Truth is 0, 1 or 2 for unknown; unknown numbers are NaN. docs/reference/pmie.md
  */
 import type { RuleHost } from './host.ts'
 
-/** False, true and neither. */
+/** Values of truth nodes; `UNKNOWN` is neither. */
 export const FALSE = 0
 export const TRUE = 1
 export const UNKNOWN = 2
 
-/** What a cell belongs to. */
+/** Host and instance of a cell. */
 export interface Cell {
-  /** Undefined where hosts were put together. */
+  /** Undefined if aggregated over hosts. */
   readonly host: RuleHost | undefined
-  /** Undefined where there are no instances, or they were put together. */
+  /** Undefined without instances or if aggregated over them. */
   readonly inst: string | undefined
 }
 
-/** The cells of a node. Two nodes with the same object have the same cells; another object means that history is lost. */
+/** Cells of a node. The same object means the same cells; a new object means that the history is lost. */
 export type Layout = readonly Cell[]
 
-/** No cells: nothing is known of instances. */
+/** No cells, because the instances are unknown. */
 export const NO_CELLS: Layout = []
-/** One cell of no host and no instance. */
+/** One cell without host and instance. */
 export const ONE_CELL: Layout = [{ host: undefined, inst: undefined }]
 
-/** Sizes of dimensions as far as known when the rules are read; undefined: that dimension is not there. */
+/** Sizes of dimensions, if known when rules are loaded; undefined: the dimension is absent. */
 export interface Domains {
   readonly hosts: number | undefined
   readonly instances: number | undefined
   readonly samples: number | undefined
 }
 
-/** No dimension at all. */
+/** No dimensions. */
 export const SINGULAR: Domains = { hosts: undefined, instances: undefined, samples: undefined }
 
-/** The values of an expression. */
+/** An expression with its current values. */
 export interface Node {
   readonly kind: 'number' | 'truth' | 'text'
   readonly domains: Domains
   readonly samples: number
-  /** Cells; changes its identity with the instances. */
+  /** A new object when instances change. */
   layout: Layout
-  /** How many samples, from the newest, have been computed; 0: nothing is known. */
+  /** Number of computed samples, counting from the newest; 0 if nothing is known. */
   valid: number
-  /** Numbers and truth. */
+  /** Values of number and truth nodes. */
   values: Float64Array
-  /** Text, in the same order. */
+  /** Values of text nodes, in the same order. */
   texts: readonly string[]
-  /** Constants never change, and need no evaluation. */
+  /** A constant needs no evaluation. */
   readonly isConstant: boolean
-  /** For minimum and maximum over instances: the cell of the argument each value came from. */
+  /** For minimum and maximum over instances: the argument's cell that each value came from. */
   readonly picks?: Int32Array
-  /** Are its instances listed, none when there are none? */
+  /** Whether its instances are known, even if there are zero. */
   isListed?: boolean
-  /** Of a metric that no host knows: it may turn out to be text. */
+  /** No host knows the metric, so it may turn out to be a string. */
   isUntyped?: boolean
-  /** What it was computed from. */
+  /** The operands. */
   readonly args: readonly Node[]
-  /** What it stands for in `findBindings`. */
+  /** Its role in `findBindings`. */
   readonly role: Role
   /** Computes the newest sample. */
   update(): void
 }
 
-/** How a node takes part in saying which instances made a rule true. */
+/** A node's role in finding the instances that made a rule true. */
 export type Role = 'fetch' | 'constant' | 'arithmetic' | 'relation' | 'logic' | 'over'
 
-/** What makes a node. */
+/** Arguments of `makeNode`. */
 export interface NodeParts {
   readonly kind: Node['kind']
   readonly domains: Domains
@@ -81,7 +81,7 @@ export interface NodeParts {
   readonly layout?: Layout
 }
 
-/** A node without values yet; the caller gives it its `update`. */
+/** Creates a node without values. */
 export function makeNode(parts: NodeParts, update: (node: Node) => void): Node {
   const { kind, domains, samples, args, role, layout = NO_CELLS } = parts
   const node: Node = {
@@ -100,7 +100,7 @@ export function makeNode(parts: NodeParts, update: (node: Node) => void): Node {
   return node
 }
 
-/** A node that always has this value. */
+/** Creates a constant node. */
 export function constantNode(value: number | boolean | string): Node {
   const kind = typeof value === 'number' ? 'number' : typeof value === 'boolean' ? 'truth' : 'text'
   return {
@@ -126,7 +126,7 @@ function nothing(kind: Node['kind']): number {
   return kind === 'truth' ? UNKNOWN : Number.NaN
 }
 
-/** Forgets all samples, and takes these cells. */
+/** Sets new cells and discards all samples. */
 export function resetNode(node: Node, layout: Layout): void {
   node.valid = 0
   if (layout.length === node.layout.length) node.values.fill(nothing(node.kind))
@@ -134,7 +134,7 @@ export function resetNode(node: Node, layout: Layout): void {
   node.layout = layout
 }
 
-/** Makes room for the newest sample, and counts it. */
+/** Shifts the samples by one and counts the new one. */
 export function shift(node: Node): void {
   const { samples, values } = node
   if (samples > 1) values.copyWithin(node.layout.length, 0, (samples - 1) * node.layout.length)

@@ -1,4 +1,4 @@
-/** Operators: arithmetic, comparisons, and what is true of what is true. docs/pmie.md */
+/** Arithmetic, relational and logical operators. docs/reference/pmie.md */
 import {
   type Domains,
   FALSE,
@@ -16,7 +16,7 @@ import {
 import { type Pairing, pair } from './pairing.ts'
 import type { ArithmeticOp, RelationOp } from './syntax.ts'
 
-/** Computes `n` values from two columns, walked by strides. */
+/** Computes `n` values from two columns with strides. */
 type Kernel = (out: Float64Array, a: Float64Array, sa: number, b: Float64Array, sb: number, n: number) => void
 
 const ARITHMETIC: Readonly<Record<ArithmeticOp, Kernel>> = {
@@ -34,7 +34,7 @@ const ARITHMETIC: Readonly<Record<ArithmeticOp, Kernel>> = {
   },
 }
 
-/** Neither a comparison nor its opposite holds for what is not known. */
+/** If an operand is unknown, neither a relation nor its opposite holds. */
 const RELATION: Readonly<Record<RelationOp, Kernel>> = {
   '==': (out, a, sa, b, sb, n) => {
     for (let i = 0; i < n; i++) {
@@ -86,13 +86,13 @@ const OR: Kernel = (out, a, sa, b, sb, n) => {
 
 const ONE_UNKNOWN = Float64Array.of(UNKNOWN)
 
-/** What all nodes of two operands share. */
+/** Common arguments of binary nodes. */
 interface BinaryParts {
   readonly kind: 'number' | 'truth'
   readonly role: Role
   readonly domains: Domains
   readonly kernel: Kernel
-  /** Is the result known where only one operand is? */
+  /** Whether the result may be known with only one known operand. */
   readonly isLenient: boolean
 }
 
@@ -126,7 +126,7 @@ function binaryNode(left: Node, right: Node, { kind, role, domains, kernel, isLe
   })
 }
 
-/** Nothing with anything is nothing, unless it is one value for all. */
+/** Pairs operands; if either has no cells, neither has the result. */
 function pairAll(left: Layout, right: Layout): Pairing {
   return left.length === 0 || right.length === 0
     ? { layout: NO_CELLS, leftStride: 1, rightStride: 1, left: undefined, right: undefined }
@@ -144,26 +144,26 @@ function gathered(values: Float64Array, index: Int32Array | undefined): Float64A
   return out
 }
 
-/** Sum, difference, product or quotient. */
+/** Creates a node for `+ - * /`. */
 export function arithmeticNode(op: ArithmeticOp, left: Node, right: Node, domains: Domains): Node {
   const kernel = ARITHMETIC[op]
   return binaryNode(left, right, { kind: 'number', role: 'arithmetic', domains, kernel, isLenient: false })
 }
 
-/** A comparison of numbers. */
+/** Creates a node that compares numbers. */
 export function relationNode(op: RelationOp, left: Node, right: Node, domains: Domains): Node {
-  // A kernel of its own keeps the comparison inline.
+  // A separate kernel per operator lets V8 inline the comparison.
   const kernel = RELATION[op]
   return binaryNode(left, right, { kind: 'truth', role: 'relation', domains, kernel, isLenient: false })
 }
 
-/** Both, or any of them. */
+/** Creates a node for `&&` or `||`. */
 export function logicNode(op: 'and' | 'or', left: Node, right: Node, domains: Domains): Node {
   const kernel = op === 'and' ? AND : OR
   return binaryNode(left, right, { kind: 'truth', role: 'logic', domains, kernel, isLenient: true })
 }
 
-/** Equality of texts. */
+/** Creates a node that compares strings for equality. */
 export function textRelationNode(isEqual: boolean, left: Node, right: Node, domains: Domains): Node {
   let pairing = pairAll(left.layout, right.layout)
   let layouts: readonly Layout[] = [left.layout, right.layout]
@@ -191,10 +191,10 @@ export function textRelationNode(isEqual: boolean, left: Node, right: Node, doma
   })
 }
 
-/** What a node with one operand makes of a value, and of its cell. */
+/** Maps one value of an operand. */
 type Change = (value: number, cell: number, layout: Layout) => number
 
-/** `isLenient`: without values the result is unknown, but valid. */
+/** Creates a node with one operand. `isLenient`: if the operand is unknown, the result is valid but unknown. */
 function unaryNode(arg: Node, kind: 'number' | 'truth', role: Role, change: Change, isLenient = false): Node {
   const { domains, samples } = arg
   return makeNode({ kind, domains, samples, role, args: [arg], layout: arg.layout }, (node) => {
@@ -211,19 +211,19 @@ function unaryNode(arg: Node, kind: 'number' | 'truth', role: Role, change: Chan
   })
 }
 
-/** The negative of a number. */
+/** Creates a node for unary minus. */
 export function negateNode(arg: Node): Node {
   return unaryNode(arg, 'number', 'arithmetic', (value) => -value)
 }
 
-/** The opposite of what is true. */
+/** Creates a node for `!`. */
 export function notNode(arg: Node): Node {
   return unaryNode(arg, 'truth', 'logic', (value) => (value === UNKNOWN ? UNKNOWN : 1 - value))
 }
 
 /**
- * True where the instance's name matches, or with `isNegated` where it does not, and the argument is true. False without an instance,
- * whatever the pattern.
+ * Creates a node that is true if the argument is true and the instance's name matches, or with `isNegated` does not match. False
+ * without an instance, for any pattern.
  */
 export function matchNode(arg: Node, pattern: RegExp, isNegated: boolean): Node {
   let layout: Layout | undefined
@@ -238,10 +238,10 @@ export function matchNode(arg: Node, pattern: RegExp, isNegated: boolean): Node 
   return unaryNode(arg, 'truth', 'logic', change, true)
 }
 
-/** What a node makes of a value, the one of the evaluation before, and the seconds between them. */
+/** Computes a value from the previous and current value and the seconds between them. */
 type Comparison = (was: number, is: number, elapsedSec: number) => number
 
-/** Values compared with those of the evaluation before; nothing is known at the first one. `clock` says when evaluations are. */
+/** Creates a node that compares with the previous evaluation; unknown at the first one. `clock` gives the evaluation time. */
 function sincePrevious(
   arg: Node,
   kind: 'number' | 'truth',
@@ -276,7 +276,7 @@ function sincePrevious(
 
 const NO_CLOCK = { sec: 0 }
 
-/** True where the argument has become true, or false, since the evaluation before. */
+/** Creates a node that is true if the argument became true, or false, since the previous evaluation. */
 export function edgeNode(arg: Node, edge: 'rising' | 'falling'): Node {
   const before = edge === 'rising' ? FALSE : TRUE
   return sincePrevious(arg, 'truth', 'logic', NO_CLOCK, (was, is) => {
@@ -285,7 +285,7 @@ export function edgeNode(arg: Node, edge: 'rising' | 'falling'): Node {
   })
 }
 
-/** Change a second of any number. `clock` says when the evaluation is. */
+/** Creates a node with the change per second of any number. `clock` gives the evaluation time. */
 export function rateNode(arg: Node, clock: { readonly sec: number }): Node {
   return sincePrevious(arg, 'number', 'arithmetic', clock, (was, is, elapsedSec) => (is - was) / elapsedSec)
 }

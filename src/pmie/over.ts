@@ -1,4 +1,4 @@
-/** What becomes of values along a dimension: aggregates, counts and quantifiers. docs/pmie.md */
+/** Reductions along a dimension: aggregates, counts and quantifiers. docs/reference/pmie.md */
 import type { RuleHost } from './host.ts'
 import {
   type Cell,
@@ -15,31 +15,31 @@ import {
 } from './node.ts'
 import type { AggregateOp, Dimension, Quantity } from './syntax.ts'
 
-/** Which cell of the result each cell of the argument goes to. */
+/** Maps each cell of the argument to a cell of the result. */
 interface Grouping {
   readonly layout: Layout
   readonly groupOf: Int32Array
 }
 
-/** Puts `count` values into groups, cell after cell; NaN and UNKNOWN are among them. */
+/** Reduces `count` values, including NaN and UNKNOWN, to one value per group. */
 interface Reducer {
   readonly kind: 'number' | 'truth'
-  /** Begins with that many groups, and room for them. */
+  /** Allocates state for this many groups. */
   start(groups: number): void
-  /** One result a group into `out`. */
+  /** Writes one result per group to `out`. */
   reduce(out: Float64Array, values: Float64Array, groupOf: Int32Array, count: number): void
-  /** The cells that the groups' values came from, where there are such. */
+  /** Returns the argument cells of the results, for minimum and maximum. */
   readonly picks?: () => Int32Array
 }
 
-/** The domains without one of them. */
+/** Returns the domains without one dimension. */
 function without(domains: Domains, dimension: Dimension): Domains {
   if (dimension === 'host') return { ...domains, hosts: undefined }
   if (dimension === 'inst') return { ...domains, instances: undefined }
   return { ...domains, samples: undefined }
 }
 
-/** Hosts of all that an expression fetches, in order. */
+/** Returns the hosts of all fetches in an expression, in order. */
 function hostsOf(node: Node): readonly RuleHost[] {
   if (node.role === 'fetch') return [...new Set(node.layout.flatMap(({ host }) => host ?? []))]
   for (const arg of node.args) {
@@ -75,7 +75,7 @@ function overNode(arg: Node, dimension: Dimension, reducer: Reducer, isQuantifie
   let grouping = group(arg, dimension, hosts)
   let groupOf = isTime ? repeated(grouping.groupOf, arg.samples) : grouping.groupOf
   let argLayout = arg.layout
-  // Over instances of what has none, such as a sum over instances, nothing is known.
+  // Over instances, an argument without instances, such as a sum over instances, has no known result.
   const isVoid = dimension === 'inst' && arg.domains.instances === undefined
   reducer.start(grouping.layout.length)
   const node = makeNode(
@@ -113,7 +113,7 @@ function overNode(arg: Node, dimension: Dimension, reducer: Reducer, isQuantifie
   return Object.defineProperty(node, 'picks', { get: picks })
 }
 
-/** The same cells again for each sample. */
+/** Repeats the group indexes for each sample. */
 function repeated(groupOf: Int32Array, samples: number): Int32Array {
   const all = new Int32Array(groupOf.length * samples)
   for (let sample = 0; sample < samples; sample++) all.set(groupOf, sample * groupOf.length)
@@ -124,7 +124,7 @@ function sameCells(a: Layout, b: Layout): boolean {
   return a.length === b.length && a.every((cell, i) => cell.host === b[i]!.host && cell.inst === b[i]!.inst)
 }
 
-/** Minimum, maximum, sum or average. What is not known counts for nothing. */
+/** Creates a minimum, maximum, sum or average. Unknown values are ignored. */
 export function aggregateNode(arg: Node, op: Exclude<AggregateOp, 'count'>, dimension: Dimension): Node {
   return overNode(arg, dimension, op === 'min' || op === 'max' ? extreme(op) : total(op), false)
 }
@@ -175,7 +175,7 @@ function total(op: 'sum' | 'avg'): Reducer {
   }
 }
 
-/** How many are true. */
+/** Creates a node that counts true values. */
 export function countNode(arg: Node, dimension: Dimension): Node {
   let groups = 0
   const reducer: Reducer = {
@@ -191,7 +191,7 @@ export function countNode(arg: Node, dimension: Dimension): Node {
   return overNode(arg, dimension, reducer, false)
 }
 
-/** Whether enough are true. */
+/** Creates a node that is true if enough values are true. */
 export function quantifierNode(arg: Node, quantity: Quantity, dimension: Dimension): Node {
   let trues = new Int32Array(0)
   let unknowns = new Int32Array(0)

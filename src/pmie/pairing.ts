@@ -1,12 +1,12 @@
-/** Which cells of two operands belong together: by host and instance, a single one with all. docs/pmie.md */
+/** Pairs the cells of two operands by host and instance; a single cell pairs with all. docs/reference/pmie.md */
 import type { Cell, Layout } from './node.ts'
 
-/** How to walk two operands. Without index arrays a stride of 0 stays on the first cell, and 1 goes on. */
+/** How to iterate over two operands. Without index arrays, stride 0 repeats the first cell and 1 advances. */
 export interface Pairing {
   readonly layout: Layout
   readonly leftStride: 0 | 1
   readonly rightStride: 0 | 1
-  /** Cells of the left and right operand for each cell of the result; undefined: by stride. */
+  /** Cells of the operands for each cell of the result; undefined: by stride. */
   readonly left: Int32Array | undefined
   readonly right: Int32Array | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Statements of rule files. Precedence, lowest first: `->`; `&& || & |`; `! rising falling`; quantifiers; match_inst; relations;
- * `+ -`; `* /`; unary minus, rate, instant; aggregates; `: # @`. docs/pmie.md
+ * Parser of rule files. Precedence, lowest first: `->`; `&& || & |`; `! rising falling`; quantifiers; match_inst; relations;
+ * `+ -`; `* /`; unary minus, rate, instant; aggregates; `: # @`. docs/reference/pmie.md
  */
 import type { Lexer } from './lexer.ts'
 import {
@@ -15,11 +15,11 @@ import {
   isArith,
   isLogic,
   type LogicExpr,
-  type Place,
   type Quantity,
   type RelationOp,
   type RuleExpr,
   type RulesetExpr,
+  type SourcePosition,
   type Statement,
 } from './syntax.ts'
 import { parseAction, parseFetch, parseUnits } from './terms.ts'
@@ -29,10 +29,10 @@ const ARITHMETIC = 'arithmetic expression'
 const LOGICAL = 'logical expression'
 const EITHER = 'arithmetic or string expression'
 const ACTION = 'action'
-/** What an operand is to be. */
+/** Expected kind of an operand. */
 type Kind = typeof ARITHMETIC | typeof LOGICAL | typeof EITHER | typeof ACTION
 
-/** How tightly binary operators bind. */
+/** Precedence of binary operators. */
 const PRECEDENCE: Readonly<Record<string, number>> = {
   '->': 1,
   '&&': 2,
@@ -59,14 +59,14 @@ const AGGREGATE_LEVEL = 10
 
 const EQUALITY: ReadonlySet<string> = new Set(['==', '!='])
 const ACTIONS: ReadonlySet<string> = new Set(['shell', 'alarm', 'syslog', 'print', 'stomp', 'webhook'])
-/** Words that begin an operand that is a number. */
+/** Words that begin a numeric operand. */
 const ARITHMETIC_WORD = /^(rate|instant|(min|max|sum|avg|count)_)/
-/** Words that begin no operand. */
+/** Words that cannot begin an operand. */
 const NO_OPERANDS: ReadonlySet<string> = new Set(['ruleset', 'else', 'unknown', 'otherwise'])
-/** Parentheses and prefixes within each other: deeper ones are somebody's mistake. */
+/** Limit of nested parentheses and prefixes. */
 const MAX_NESTING = 500
 
-/** Reads the statements of a file one by one. */
+/** Parses the statements of a file one by one. */
 export class Parser {
   readonly #tokens: TokenStream
   #nesting = 0
@@ -75,7 +75,7 @@ export class Parser {
     this.#tokens = new TokenStream(lexer)
   }
 
-  /** The next statement; undefined at the end. Throws RuleError, and can then go on behind the next semicolon. */
+  /** Returns the next statement; undefined at the end. Throws RuleError; parsing can then continue after the next semicolon. */
   next(): Statement | undefined {
     this.#nesting = 0
     while (this.#tokens.isOp(';')) this.#tokens.advance()
@@ -87,23 +87,23 @@ export class Parser {
     return { name: name.name, expr, place }
   }
 
-  /** Steps over the semicolon behind a statement: after the statement's macro, if it makes one, is known. */
+  /** Skips the semicolon after a statement. Called once a macro the statement defines is known. */
   endStatement(): void {
     if (this.#tokens.isOp(';')) this.#tokens.advance()
   }
 
-  /** An error where reading is. */
+  /** Creates an error at the current position. */
   error(reason: string): RuleError {
     return this.#tokens.error(reason)
   }
 
-  /** Skips what is left of a statement that is wrong. */
+  /** Skips the rest of an invalid statement. */
   recover(): void {
     while (!this.#tokens.isOp(';') && this.#tokens.token.type !== 'end') this.#tokens.advance()
     this.endStatement()
   }
 
-  /** A name before `=`, or an expression that begins with a name. */
+  /** Parses a name before `=`, or an expression that begins with a name. */
   #statementName(): { name: string | undefined; expr: Expr | undefined } {
     if (this.#tokens.token.type !== 'ident') return { name: undefined, expr: undefined }
     const { text } = this.#tokens.token
@@ -119,7 +119,7 @@ export class Parser {
     return expr
   }
 
-  /** What follows an operand, as long as it binds at least so tightly. */
+  /** Parses binary operators after an operand, down to a minimum precedence. */
   #continue(first: Expr, least: number): Expr {
     let left = first
     for (;;) {
@@ -128,7 +128,7 @@ export class Parser {
       const op = this.#tokens.token.text
       const precedence = PRECEDENCE[op]
       if (precedence === undefined || precedence < least) return left
-      // What was compared is no operand of another comparison: it ends what a quantifier or count is about.
+      // Comparisons do not chain: a comparison ends the argument of a quantifier or count.
       if (precedence >= RELATION_LEVEL && isLogic(left)) {
         if (least > 0) return left
         throw this.#precede(op === '==' || op === '!=' ? EITHER : ARITHMETIC, op)
@@ -137,9 +137,9 @@ export class Parser {
     }
   }
 
-  /** Notes the line where reading is, unless the statement ends here. */
+  /** Sets the expression's line, unless the statement ends here. */
   #ended(expr: Expr): Expr {
-    // Behind a text PCP's parser looks at nothing more.
+    // After a string, PCP's parser does not read the next token.
     const isKnown = expr.kind === 'relation' && expr.right.kind === 'string'
     const isLast = this.#tokens.isOp(';') || this.#tokens.isEnd()
     return isLast && !isKnown ? expr : { ...expr, line: this.#tokens.line }
@@ -191,14 +191,14 @@ export class Parser {
       : { kind: 'arithmetic', op: op as ArithmeticOp, left, right }
   }
 
-  /** The operand of an operator; where nothing of its kind can begin there, the error says what was wanted. */
+  /** Parses an operator's operand; if none can begin here, throws with the expected kind. */
   #operand(what: Kind, op: string, least: number): Expr {
     if (!this.#canBegin(what)) throw this.#follow(what, op)
     return this.#expr(least)
   }
 
-  /** An operand of another kind than wanted: PCP's parser sees that when it looks at what follows it. */
-  #misfit(what: Kind, op: string, place: Place): RuleError {
+  /** Creates the error for an operand of the wrong kind, which PCP's parser detects one token later. */
+  #misfit(what: Kind, op: string, place: SourcePosition): RuleError {
     return this.#tokens.error(`${what} expected to follow ${op}`, place, true)
   }
 
@@ -281,7 +281,7 @@ export class Parser {
   #prefixOp(op: string): Expr {
     if (op === '-') {
       this.#tokens.advance()
-      // A minus before a number is part of it; before `>` it would have been an arrow.
+      // The lexer includes a minus in a number, and takes `->` as an arrow.
       const arg = this.#arith(op, UNARY_LEVEL)
       return arg.kind === 'number' ? { ...arg, value: -arg.value } : { kind: 'negate', arg }
     }
@@ -312,7 +312,7 @@ export class Parser {
     return { kind: 'aggregate', op, dimension, arg: this.#arith('aggregation operator', AGGREGATE_LEVEL) }
   }
 
-  /** One comparison, or something in parentheses. */
+  /** Parses one comparison, or parentheses. */
   #countArg(): LogicExpr {
     return this.#logic('aggregation operator', RELATION_LEVEL)
   }
@@ -334,7 +334,7 @@ export class Parser {
     }
   }
 
-  /** A number, with units or before a percentage quantifier. */
+  /** Parses a number, which may have units or begin a percentage quantifier. */
   #number(value: number): Expr {
     this.#tokens.advance()
     if (this.#tokens.token.type === 'op' && this.#tokens.token.text.startsWith('%')) {

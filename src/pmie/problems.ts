@@ -1,15 +1,15 @@
-/** What pmie says of metrics and hosts that rules cannot use. docs/pmie.md */
+/** Reports metrics and hosts that rules cannot use. docs/reference/pmie.md */
 import { PcpError } from '../model/errors.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { LookupProblem, RuleHost } from './host.ts'
 
-/** Where pmie's words go. */
-export interface Voice {
-  /** A line on standard error. */
-  readonly say: (line: string) => void
-  /** A line with the time and a level. */
-  readonly notice: (level: 'info' | 'warning' | 'error', text: string) => void
-  /** What stands behind a message that a metric is unknown: names that are near, for people. */
+/** Outputs of pmie's messages. */
+export interface Reporter {
+  /** Prints a line on standard error. */
+  readonly print: (line: string) => void
+  /** Prints a line with time and level. */
+  readonly log: (level: 'info' | 'warning' | 'error', text: string) => void
+  /** Returns similar names, appended to the message about an unknown metric. */
   readonly hint?: (metric: string, error: PcpError | undefined, context: Context) => Promise<string>
 }
 
@@ -17,9 +17,9 @@ function sourceOf({ isArchive, connection, name }: RuleHost): string {
   return `${isArchive ? 'archive' : 'pmcd'} ${connection} (host ${name})`
 }
 
-/** Tells why a metric cannot be used. */
-export function tellProblem(
-  voice: Voice,
+/** Reports why a metric cannot be used. */
+export function reportProblem(
+  reporter: Reporter,
   host: RuleHost,
   metric: string,
   problem: LookupProblem,
@@ -28,17 +28,17 @@ export function tellProblem(
   const { what, error, instance } = problem
   const why = error === undefined ? '' : PcpError.from(error).text
   if (what === 'name')
-    voice.say(
+    reporter.print(
       `pmie: metric ${metric} not in namespace for ${sourceOf(host)}\npmLookupName failed: ${why}${hint}`,
     )
   else if (what === 'desc')
-    voice.say(
+    reporter.print(
       `pmie: metric ${metric} not currently available from ${sourceOf(host)}\npmLookupDesc failed: ${why}`,
     )
-  else if (what === 'type') voice.say(`pmie: metric ${metric} has inappropriate type`)
-  else if (what === 'singular') voice.say(`pmie: metric ${metric} has no instances`)
+  else if (what === 'type') reporter.print(`pmie: metric ${metric} has inappropriate type`)
+  else if (what === 'singular') reporter.print(`pmie: metric ${metric} has no instances`)
   else
-    voice.notice(
+    reporter.log(
       'error',
       `metric ${metric} from ${sourceOf(host)} does not (currently) have instance "${instance}"`,
     )

@@ -1,55 +1,55 @@
-/** A rule file as tasks: statements that are evaluated together, each task at its own interval. docs/pmie.md */
+/** Reads rule files statement by statement: macros, names and intervals. docs/reference/pmie.md */
 import { UTC } from '../time/zone.ts'
-import { build, MeaningError } from './build.ts'
+import { build, SemanticError } from './build.ts'
 import { Lexer, type MacroValue } from './lexer.ts'
 import { Parser } from './parse.ts'
 
-import { type Expr, type FetchExpr, isArith, isLogic, type Place, type Statement } from './syntax.ts'
+import { type Expr, type FetchExpr, isArith, isLogic, type SourcePosition, type Statement } from './syntax.ts'
 import { RuleError } from './token-stream.ts'
 
-/** A rule file's text, and its name in messages. */
+/** Text of a rule file, and its name for messages. */
 export interface RuleFile {
   /** Undefined for standard input. */
   readonly name: string | undefined
   readonly text: string
 }
 
-/** A statement with its name, and where it is from. */
+/** A statement with its name and file. */
 export interface NamedStatement extends Statement {
   readonly name: string
   readonly fetches: readonly FetchExpr[]
 }
 
-/** What happens with what is read. */
+/** Callbacks of the reader. */
 export interface ProgramListener {
-  /** A statement to evaluate every `deltaSec`; throws MeaningError for one that means nothing. False: it is left out. */
+  /** Adds a statement to evaluate every `deltaSec`; throws SemanticError for an invalid one. False: it is left out. */
   readonly onStatement: (statement: NamedStatement, deltaSec: number) => Promise<boolean>
-  /** What is wrong, as PCP says it; `detail` shows the place. */
+  /** Reports an error in PCP's words; `detail` shows the position. */
   readonly onProblem: (text: string, detail: string) => void
 }
 
-/** A program that reads values: an agent takes PDUs of named expressions, another one lines. Neither takes named rules. */
-export type Reader = 'agent' | 'lines'
+/** Program that reads pmie's values: an agent reads PDUs of named expressions, the other one lines. Named rules are not allowed. */
+export type ValueReader = 'agent' | 'lines'
 
-/** What holds from one file to the next. */
+/** State that carries over from one file to the next. */
 export interface ReadState {
   readonly macros: Map<string, MacroValue>
   readonly names: Set<string>
   deltaSec: number
-  /** Expressions without a name so far. */
+  /** Number of unnamed expressions so far. */
   unnamed: number
-  /** Has anything been wrong? */
+  /** Number of errors. */
   errors: number
-  /** The program that reads values. */
-  readonly feeds: Reader | undefined
+  /** Program that reads the values, if any. */
+  readonly feeds: ValueReader | undefined
 }
 
-/** Before the first file. */
-export function newReadState(deltaSec: number, feeds?: Reader): ReadState {
+/** Returns the state before the first file. */
+export function newReadState(deltaSec: number, feeds?: ValueReader): ReadState {
   return { macros: new Map(), names: new Set(), deltaSec, unnamed: 0, errors: 0, feeds }
 }
 
-/** Reads a file's statements in order. Mistakes are told, and what follows them is read on. */
+/** Reads a file's statements in order. Reports errors and continues after them. */
 export async function readRules(file: RuleFile, state: ReadState, listener: ProgramListener): Promise<void> {
   const { onProblem } = listener
   const lexer = new Lexer(file.text, state.macros, (problem) => {
@@ -64,7 +64,7 @@ export async function readRules(file: RuleFile, state: ReadState, listener: Prog
       try {
         await take(statement, state, listener)
       } catch (error) {
-        if (!(error instanceof MeaningError)) throw error
+        if (!(error instanceof SemanticError)) throw error
         const { line } = parser.error('')
         throw new RuleError(error.message, statement.place, error.line ?? line)
       }
@@ -78,14 +78,14 @@ export async function readRules(file: RuleFile, state: ReadState, listener: Prog
   }
 }
 
-/** The place and, on a line of its own, the reason. */
+/** Formats an error: position, then the reason on a separate line. */
 function problemText({ message, line, reason }: RuleError, { name }: RuleFile): string {
   const where = line === undefined ? '' : name === undefined ? ' of standard input' : ` of file ${name}`
   return `pmie: ${message}${where}${reason === '' ? '' : `\n${reason}`}`
 }
 
-/** The line that is wrong, and a caret below the place. */
-function pointer(text: string, { line, column }: Place): string {
+/** Returns the source line with a caret below the position. */
+function pointer(text: string, { line, column }: SourcePosition): string {
   const before = text.slice(0, column - 1).replace(/[^\t]/g, ' ')
   return `line ${line}, column ${column}:\n${text}\n${before}^`
 }
@@ -97,12 +97,12 @@ async function take(statement: Statement, state: ReadState, listener: ProgramLis
     state.unnamed++
     return
   }
-  if (name !== undefined && state.names.has(name)) throw new MeaningError(`rule "${name}" multiply defined`)
+  if (name !== undefined && state.names.has(name)) throw new SemanticError(`rule "${name}" multiply defined`)
   const action = firstAction(expr)
   if (state.feeds !== undefined && name !== undefined && action !== undefined)
-    throw new MeaningError(`operator ${action} not allowed in agent mode`)
+    throw new SemanticError(`operator ${action} not allowed in agent mode`)
   if (state.feeds === 'agent' && name === undefined)
-    throw new MeaningError('expressions must be named in agent mode')
+    throw new SemanticError('expressions must be named in agent mode')
   const given = name ?? `expr_${++state.unnamed}`
   state.names.add(given)
   const counts = await listener.onStatement(
@@ -111,11 +111,11 @@ async function take(statement: Statement, state: ReadState, listener: ProgramLis
   )
   if (counts) return
   state.names.delete(given)
-  // Rules take a number also when they are left out.
+  // Rules use up a number even if they are left out.
   if (name === undefined && expr.kind !== 'rule' && expr.kind !== 'ruleset') state.unnamed--
 }
 
-/** What makes a statement more than a value, as it is written. */
+/** Returns the operator or action that makes a statement more than an expression. */
 function firstAction(expr: Expr): string | undefined {
   if (expr.kind === 'rule') return '->'
   if (expr.kind === 'both') return '&'
@@ -123,13 +123,13 @@ function firstAction(expr: Expr): string | undefined {
   return expr.kind === 'action' ? expr.name : undefined
 }
 
-/** A name for a constant is a macro, and `delta` the interval of what follows. */
+/** Defines a macro from a named constant; `delta` sets the interval of the following statements. */
 function defineMacro(name: string, { expr }: Statement, state: ReadState): boolean {
   const value = constantOf(expr)
   if (value === undefined) return false
   if (name !== 'delta') state.macros.set(name, value)
   else if (typeof value === 'number' && value > 0) state.deltaSec = value
-  else throw new MeaningError('delta must be a time that is longer than nothing')
+  else throw new SemanticError('delta must be greater than zero')
   return true
 }
 
@@ -144,7 +144,7 @@ function constantOf(expr: Statement['expr']): MacroValue | undefined {
   return node.kind === 'truth' ? node.values[0] === 1 : node.values[0]
 }
 
-/** All fetches of an expression, in order. */
+/** Returns all fetches in an expression, in order. */
 export function fetchesOf(expr: unknown): FetchExpr[] {
   if (typeof expr !== 'object' || expr === null) return []
   if ((expr as { kind?: unknown }).kind === 'fetch') return [expr as FetchExpr]

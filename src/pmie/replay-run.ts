@@ -1,4 +1,4 @@
-/** Rules over archives, told as they come true. docs/pmie.md */
+/** Replays rules over archives and prints the results. docs/reference/pmie.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import { ctime } from '../time/stamp.ts'
 import type { Zone } from '../time/zone.ts'
@@ -9,30 +9,30 @@ import type { Verbosity } from './report.ts'
 import type { EvaluationCounts } from './statement.ts'
 import type { Task } from './task.ts'
 
-/** How a replay is told. */
+/** Settings of a replay. */
 export interface ReplaySettings {
   readonly window: ReplayWindow
   readonly zone: Zone
-  /** Undefined: actions alone. */
+  /** Undefined: print actions only. */
   readonly verbosity: Verbosity | undefined
-  /** All values of an evaluation on a line, for a program that reads them. */
+  /** Print all values of an evaluation on one line, for another program. */
   readonly isLine: boolean
-  /** Of actions; `json` for a line of JSON each. */
+  /** Format of actions; `json` for lines of JSON. */
   readonly format: string
   /** Name of the rule file. */
   readonly file: string
   readonly signal: AbortSignal
   readonly write: (text: string) => void
-  /** Waits for whoever reads. */
+  /** Waits until the output has drained. */
   readonly flush: () => Promise<void>
 }
 
-/** No evaluation yet. */
+/** Returns counters of zero. */
 export function newCounts(): EvaluationCounts {
   return { actions: 0, isTrue: 0, isFalse: 0, isUnknown: 0, actual: 0 }
 }
 
-/** Evaluations between two waits for the reader. */
+/** Evaluations between two flushes. */
 const FLUSH_EVERY = 4096
 
 /** Evaluates all tasks over the window. */

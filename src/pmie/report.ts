@@ -1,12 +1,12 @@
-/** The lines of -v, -V and -W. docs/pmie.md */
-import { type BindingPlan, findBindings, picked } from './bindings.ts'
+/** Output of -v, -V and -W. docs/reference/pmie.md */
+import { aggregatedInstance, type BindingPlan, findBindings } from './bindings.ts'
 import type { Node } from './node.ts'
 import { samplesText } from './value-text.ts'
 
-/** How much is shown of every expression: values, values with their instances, or what makes it true. */
+/** Detail per expression: values, values with instances, or the bindings that make it true. */
 export type Verbosity = 'values' | 'annotated' | 'satisfying'
 
-/** The text behind a name, up to and without the newline. */
+/** Returns the text after an expression's name, without the newline. */
 export function valueReport(node: Node, plan: BindingPlan | undefined, verbosity: Verbosity): string {
   if (verbosity === 'values' || node.valid === 0) return listed(node, verbosity)
   if (verbosity === 'satisfying' && node.kind === 'truth' && plan !== undefined) {
@@ -16,7 +16,7 @@ export function valueReport(node: Node, plan: BindingPlan | undefined, verbosity
   }
   if (node.layout.every(({ host }) => host === undefined)) return listed(node, verbosity)
   return node.layout
-    .map(({ host, inst }, i) => line(host?.name, inst ?? picked(node, i), samplesText(node, i)))
+    .map(({ host, inst }, i) => line(host?.name, inst ?? aggregatedInstance(node, i), samplesText(node, i)))
     .join('')
 }
 
@@ -25,7 +25,7 @@ function line(host: string | undefined, instance: string | undefined, value: str
 }
 
 function listed(node: Node, verbosity: Verbosity): string {
-  // Of a metric without instances there is nothing to list.
+  // A metric known to have no instances prints nothing.
   if (node.layout.length === 0) return verbosity !== 'values' && node.isListed === true ? '' : '?'
   return node.layout.map((_, i) => samplesText(node, i)).join(' ')
 }

@@ -1,25 +1,25 @@
 /**
- * Command lines of the action shell. What rules insert comes from outside, such as names of containers or processes, so it is handed over in
- * variables of the environment: the shell never parses it. docs/pmie.md
+ * Command lines of the shell action. Inserted values come from outside, such as names of containers or processes, so they are passed in
+ * environment variables and never parsed by the shell. docs/reference/pmie.md
  *
  *     mail -s %i root       →  mail -s "${PMIE_1}" root
  *     echo "busy: %i"       →  echo "busy: ${PMIE_1}"
  *     echo 'busy: %i'       →  echo 'busy: '"${PMIE_1}"''
  */
 import { PcpError } from '../model/errors.ts'
-import type { MessagePiece } from './bindings.ts'
+import type { MessagePart } from './bindings.ts'
 
-/** A command line and the variables that it refers to. */
+/** A command line and the environment variables it refers to. */
 export interface ShellCommand {
   readonly command: string
   readonly variables: Readonly<Record<string, string>>
 }
 
 /**
- * Makes a command line in which each inserted value is one word or part of one, whatever quotes are around it. EINVAL for any
- * other value than a number in arithmetic, subscripts and offsets: shells would run commands in it.
+ * Builds a command line in which each inserted value is a word or part of one, within any quotes. Throws EINVAL for values other than
+ * numbers in arithmetic, subscripts and offsets, where shells would run commands in the value.
  */
-export function shellCommand(pieces: readonly MessagePiece[]): ShellCommand {
+export function shellCommand(pieces: readonly MessagePart[]): ShellCommand {
   const context = new ShellContext()
   const names = new Map<string, string>()
   let command = ''
@@ -30,8 +30,8 @@ export function shellCommand(pieces: readonly MessagePiece[]): ShellCommand {
     }
     const isEvaluated = context.isArithmetic || (context.isInIndex && assigns(pieces.slice(i + 1)))
     if (isEvaluated && !/^[-+]?\d+(?:\.\d+)?$/.test(text))
-      throw new PcpError('EINVAL', `shell: ${JSON.stringify(text)} is no number`)
-    // Strings of the environment end at the first NUL.
+      throw new PcpError('EINVAL', `shell: ${JSON.stringify(text)} is not a number`)
+    // Environment strings end at the first NUL.
     const value = text.replaceAll('\0', '')
     const name = names.get(value) ?? `PMIE_${names.size + 1}`
     names.set(value, name)
@@ -41,15 +41,15 @@ export function shellCommand(pieces: readonly MessagePiece[]): ShellCommand {
   return { command: command + context.end(), variables }
 }
 
-/** Returns whether the index that these pieces end is the one of an assignment, `a[%i]=1`, which bash evaluates. */
-function assigns(rest: readonly MessagePiece[]): boolean {
+/** Returns whether the index closed by these pieces belongs to an assignment, `a[%i]=1`, which bash evaluates. */
+function assigns(rest: readonly MessagePart[]): boolean {
   const text = rest.map((piece) => (piece.isInserted ? 'x' : piece.text)).join('')
   return /^[^\]]*\]\+?=/.test(text)
 }
 
 /**
- * Where a command line is: within which quotes and brackets. `braceInQuotes` is `${` between double quotes; `subscript` that of bash's
- * `${a[...]}`, or `$[...]`; `offset` all of its `${v:...}` behind the colon.
+ * Syntactic context within a command line. `braceInQuotes` is `${` within double quotes; `subscript` is bash's `${a[...]}`, or
+ * `$[...]`; `offset` is the text of `${v:...}` after the colon.
  */
 type Frame =
   | 'single'
@@ -63,41 +63,41 @@ type Frame =
   | 'braceInQuotes'
   | 'comment'
 
-/** Frames whose text shells evaluate as numbers. */
+/** Frames that shells evaluate as numbers. */
 const EVALUATED: ReadonlySet<Frame | undefined> = new Set(['arithmetic', 'subscript', 'offset'])
 
-/** Matches any beginning of such text. */
+/** Matches any beginning of an evaluated frame. */
 const MAY_EVALUATE = /\(\(|\$\[|\$\{/
 
-/** The parameter of an expansion: a name, a number or a sign. */
+/** A parameter expansion's name, number or sign. */
 const PARAMETER = /\$\{[!#]?(?:\w+|[-@*#?$!])?/y
 
 /**
- * Follows the quotes of a command line. Where it is mistaken, behind a here-document for example, a reference shows its quotes or is split into
- * words; it is still only a reference.
+ * Tracks the quoting of a command line. If it is wrong, for example after a here-document, a reference shows its quotes or is split into
+ * words, but remains a reference.
  */
 class ShellContext {
   readonly #frames: Frame[] = []
-  /** A backslash at the end of what was fed, which escapes what follows. */
+  /** A backslash at the end of the previous text, which escapes the next character. */
   #escape = ''
   #last = '\n'
   #isInIndex = false
-  /** Text behind the first `<<`: quotes in a here-document are text, so which quotes come after it is not known. */
+  /** Text after the first `<<`: quotes in a here-document are plain text, so the quoting after it is uncertain. */
   #behindHere: string | undefined
 
-  /** Is this behind a name and a bracket, outside of quotes that began before? */
+  /** Whether the position is after a name and a bracket, outside of earlier quotes. */
   get isInIndex(): boolean {
     return this.#isInIndex
   }
 
-  /** Is this part of an arithmetic expression, quoted or not, and of no command in one? */
+  /** Whether the position is in an arithmetic expression, quoted or not, and not in a command within it. */
   get isArithmetic(): boolean {
     if (this.#behindHere !== undefined && MAY_EVALUATE.test(this.#behindHere)) return true
     const command = this.#frames.findLastIndex((frame) => frame === 'parenthesis' || frame === 'backtick')
     return this.#frames.findLastIndex((frame) => EVALUATED.has(frame)) > command
   }
 
-  /** Takes the next part of the command line; returns it without a backslash at its end. */
+  /** Appends a part of the command line; returns it without a trailing backslash. */
   feed(text: string): string {
     const whole = this.#escape + text
     if (this.#behindHere !== undefined) this.#behindHere += text
@@ -115,7 +115,7 @@ class ShellContext {
     return whole
   }
 
-  /** Refers to a variable. A backslash before it has nothing to escape. */
+  /** Returns a reference to a variable. A pending backslash is dropped. */
   reference(name: string): string {
     this.#escape = ''
     this.#last = '"'
@@ -124,7 +124,7 @@ class ShellContext {
     return top === 'double' || top === 'braceInQuotes' || EVALUATED.has(top) ? `\${${name}}` : `"\${${name}}"`
   }
 
-  /** Returns what is left. */
+  /** Returns a pending backslash. */
   end(): string {
     return this.#escape
   }
@@ -133,7 +133,7 @@ class ShellContext {
     return this.#frames.at(-1)
   }
 
-  /** Takes what begins at `i`; returns its length. */
+  /** Consumes the construct at `i`; returns its length. */
   #take(text: string, i: number): number {
     const top = this.#top
     const char = text[i]
@@ -169,7 +169,7 @@ class ShellContext {
     return length
   }
 
-  /** Takes `<<`, or `<<<`, which no here-document follows. */
+  /** Consumes `<<`, or `<<<`, which does not begin a here-document. */
   #here(text: string, i: number): number {
     if (text[i + 2] === '<') return 3
     this.#behindHere ??= text.slice(i)
@@ -203,7 +203,7 @@ class ShellContext {
     return 2
   }
 
-  /** Takes the beginning of an expansion up to the text that its operator is about. */
+  /** Consumes the start of an expansion up to its operator's text. */
   #brace(text: string, i: number): number {
     PARAMETER.lastIndex = i
     const { length } = PARAMETER.exec(text)![0]
@@ -226,7 +226,7 @@ class ShellContext {
     else this.#frames.push('double')
   }
 
-  /** Ends the innermost command between backticks with all that is open in it, or begins one. */
+  /** Closes the innermost backtick command with everything open in it, or opens one. */
   #backtick(): void {
     const at = this.#frames.lastIndexOf('backtick')
     if (at < 0) this.#frames.push('backtick')
@@ -234,7 +234,7 @@ class ShellContext {
   }
 }
 
-/** Returns whether an offset begins with this colon, and no default value or the like. */
+/** Returns whether a colon begins an offset, rather than an operator such as `:-`. */
 function isOffset(text: string, i: number): boolean {
   return text[i] === ':' && !/[-=?+]/.test(text[i + 1] ?? '')
 }

@@ -1,11 +1,11 @@
-/** Statements at work. docs/pmie.md */
+/** Evaluates statements. docs/reference/pmie.md */
 import { type Actions, type FiringContext, prepareActions } from './actions.ts'
 import { type Binding, type BindingPlan, findBindings, planBindings } from './bindings.ts'
-import { type BuildContext, build, MeaningError } from './build.ts'
+import { type BuildContext, build, SemanticError } from './build.ts'
 import { constantNode, FALSE, type Node, TRUE, UNKNOWN } from './node.ts'
 import { isAction, type RuleExpr, type Statement } from './syntax.ts'
 
-/** How evaluations came out. */
+/** Numbers of evaluations by result. */
 export interface EvaluationCounts {
   actions: number
   isTrue: number
@@ -14,18 +14,18 @@ export interface EvaluationCounts {
   actual: number
 }
 
-/** What an evaluation is given. */
+/** Arguments of an evaluation. */
 export interface Evaluation extends Pick<FiringContext, 'perform' | 'sec' | 'file'> {
   readonly counts: EvaluationCounts
 }
 
-/** A statement that is evaluated again and again. */
-export interface ActiveStatement {
+/** A statement that is evaluated periodically. */
+export interface EvaluatedStatement {
   readonly name: string
-  /** What it evaluates to. */
+  /** The expression. */
   readonly node: Node
   readonly plan: BindingPlan | undefined
-  /** Computes it, and takes its actions. A promise only where actions have to be waited for. */
+  /** Evaluates the expression and performs actions. Returns a promise only if actions have to be waited for. */
   evaluate(evaluation: Evaluation): void | Promise<void>
 }
 
@@ -35,12 +35,12 @@ interface ActiveRule {
   readonly actions: Actions
 }
 
-/** Makes a statement work; undefined for one that is a constant. Throws MeaningError. */
-export function activate(
+/** Prepares a statement; undefined for a constant. Throws SemanticError. */
+export function prepareStatement(
   name: string,
   { expr, place }: Statement,
   context: BuildContext,
-): ActiveStatement | undefined {
+): EvaluatedStatement | undefined {
   const { line } = place
   if (expr.kind === 'rule') {
     const rule = activateRule(expr, context)
@@ -70,9 +70,9 @@ export function activate(
 function activateRule({ condition, action, line }: RuleExpr, context: BuildContext): ActiveRule {
   const node = build(condition, context)
   const { hosts, instances = 1, samples = 1 } = node.domains
-  // Where hosts were put together instances may be left over: any of them makes the rule true.
+  // Instances may remain after aggregating over hosts; any true one makes the rule true.
   if ((hosts !== undefined && (hosts > 1 || instances > 1)) || samples > 1)
-    throw new MeaningError('rule condition must have a single boolean value', { line })
+    throw new SemanticError('rule condition must have a single boolean value', { line })
   return { condition: node, plan: planBindings(node), actions: prepareActions(action) }
 }
 
@@ -86,12 +86,12 @@ const NO_REASON: readonly Binding[] = [
   { host: undefined, connection: undefined, instance: undefined, value: 'true' },
 ]
 
-/** The rules in order until one is true. */
+/** Prepares rules that are tried in order until one is true. */
 function ruleStatement(
   name: string,
   line: number,
   { rules, unknown, otherwise }: RuleParts,
-): ActiveStatement {
+): EvaluatedStatement {
   const verdict = { ...constantNode(false), isConstant: false }
   const [first] = rules
   return {
@@ -105,7 +105,7 @@ function ruleStatement(
       let taken: Actions | undefined
       let reason: BindingPlan | undefined
       for (const { condition, plan, actions } of rules) {
-        // All are computed, so that all know their past.
+        // Every condition is evaluated, so that all keep their history.
         condition.update()
         const truth = truthOf(condition)
         if (taken !== undefined) continue
@@ -139,8 +139,8 @@ function ruleStatement(
   }
 }
 
-/** An action that needs no reason. */
-function actionStatement(name: string, line: number, actions: Actions): ActiveStatement {
+/** Prepares an action without a condition. */
+function actionStatement(name: string, line: number, actions: Actions): EvaluatedStatement {
   const node = { ...constantNode(false), isConstant: false }
   node.values[0] = UNKNOWN
   return {
@@ -156,7 +156,7 @@ function actionStatement(name: string, line: number, actions: Actions): ActiveSt
   }
 }
 
-/** Of several cells any that is true is enough, and all have to be false. */
+/** Returns the truth of several cells: true if any is true, false if all are. */
 function truthOf({ valid, layout, values }: Node): number {
   if (valid === 0 || layout.length === 0) return UNKNOWN
   let truth = values[0]!

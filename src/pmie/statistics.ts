@@ -1,5 +1,5 @@
 /**
- * The file that tells pmcd's agent about this process: pmcd.pmie.*. A C structure in the host's byte order, observed with 6.0.3.
+ * The file from which pmcd's agent reads pmcd.pmie.*. A C structure in host byte order, observed with 6.0.3.
  *
  *     0     4097  name of the rule file
  *     4097  4097  name of the log
@@ -23,23 +23,23 @@ const VERSION = 8288
 const SIZE = 8292
 const COUNTERS = VERSION - RULES
 
-/** What holds as long as the process runs. */
+/** Facts that stay the same while the process runs. */
 export interface ProcessFacts {
   readonly rulesName: string
   readonly logName: string
   readonly host: string
-  /** Statements that are evaluated, and how often a second altogether. */
+  /** Number of evaluated statements, and their evaluations per second in total. */
   readonly rules: number
   readonly expectedPerSec: number
 }
 
-/** The file; `close` removes it. */
+/** The statistics file; `close` removes it. */
 export interface StatisticsFile {
   update(counts: EvaluationCounts): void
   close(): void
 }
 
-/** Begins the file of this process. Where it cannot be made, `warn` hears why and nothing is kept. */
+/** Creates the file of this process. On failure calls `warn` and returns a file that discards updates. */
 export function openStatistics(
   tmpDir: string,
   facts: ProcessFacts,
@@ -54,7 +54,7 @@ export function openStatistics(
     fd = openNewFile(path, 0o644)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    // Whoever may not write there is not one of the host's rule engines.
+    // Accounts without write permission are not among the host's pmie processes; that is normal.
     if (code !== 'EACCES') warn(`pmie: warning cannot create stats file dir ${folder}: ${message}`)
     return { update: () => {}, close: () => {} }
   }
@@ -79,23 +79,23 @@ export function openStatistics(
   }
 }
 
-/** What the file of a process says. */
+/** Contents of a process's file. */
 export interface EngineFacts {
   readonly rulesName: string
   readonly logName: string
   readonly host: string
   readonly rules: number
-  /** So far. */
+  /** Since the start. */
   readonly evaluations: number
 }
 
-/** Reads the file of a process; undefined where there is none, or not a whole one. */
+/** Reads the file of a process; undefined if missing or incomplete. */
 export function readEngine(path: string): EngineFacts | undefined {
   let bytes: Buffer
   try {
     bytes = readFileSync(path)
   } catch {
-    return undefined // that process has ended, or its file is not ours to read
+    return undefined // the process has ended, or the file is not readable
   }
   if (bytes.length < SIZE) return undefined
   const text = (from: number, to: number): string => {

@@ -1,35 +1,35 @@
 /**
- * Messages to a message server by STOMP, the text protocol of JMS servers: https://stomp.github.io, version 1.0 and later. pmie(1),
- * docs/pmie.md
+ * Client of message servers over STOMP, the text protocol of JMS servers: https://stomp.github.io, version 1.0 and later. pmie(1),
+ * docs/reference/pmie.md
  *
  *     COMMAND ⏎ name:value ⏎ ... ⏎ ⏎ body NUL          CONNECT → CONNECTED, SEND with a receipt → RECEIPT
  */
 
 import type { Socket } from 'node:net'
-import { after } from '../base/after.ts'
+import { setLongTimeout } from '../base/after.ts'
 import { Backoff } from '../base/backoff.ts'
 import { PcpError } from '../model/errors.ts'
-import type { Voice } from './problems.ts'
+import type { Reporter } from './problems.ts'
 
-/** A message server, and who we are there. */
+/** A message server and its credentials. */
 export interface StompConfig {
   readonly host: string
   readonly port: number
   readonly username: string
   readonly password: string
   readonly topic: string
-  /** Longest that the server may take for an answer. */
+  /** Timeout of a reply. */
   readonly timeoutMs: number
 }
 
 const DEFAULT_TIMEOUT_SEC = 2
 const MAX_TIMEOUT_SEC = 600
-/** A server is tried again no sooner; chance adds up to half. */
+/** Minimum time between connection attempts; up to half is added at random. */
 const RETRY_MS = 60_000
-/** Longer frames than answers have are no answers. */
+/** Longest frame accepted. */
 const MAX_FRAME = 64 * 1024
 
-/** Reads a configuration, lines of NAME=VALUE. EINVAL with what is missing or wrong. */
+/** Parses a configuration of NAME=VALUE lines. Throws EINVAL naming a missing or invalid setting. */
 export function parseStompConfig(text: string, path: string): StompConfig {
   const settings = new Map<string, string>()
   for (const line of text.split('\n')) {
@@ -46,7 +46,7 @@ export function parseStompConfig(text: string, path: string): StompConfig {
   const number = (name: string, text: string, most: number): number => {
     const value = Number(text)
     if (value > 0 && value <= most) return value
-    throw new PcpError('EINVAL', `STOMP configuration file ${path}: ${name}=${text} is no ${name}`)
+    throw new PcpError('EINVAL', `STOMP configuration file ${path}: invalid value ${name}=${text}`)
   }
   return {
     host: needed('host'),
@@ -63,31 +63,31 @@ interface Frame {
   readonly headers: ReadonlyMap<string, string>
 }
 
-/** A connection to a message server, made when there is something to send. */
+/** A connection to a message server, opened for the first message. */
 export class StompClient {
   readonly #config: StompConfig
-  readonly #voice: Voice
+  readonly #reporter: Reporter
   readonly #nowMs: () => number
   #socket: Socket | undefined
   #text = ''
-  /** Who waits for a frame. */
+  /** Receives the next frame. */
   #hear: ((frame: Frame | Error) => void) | undefined
   readonly #backoff: Backoff
   #sent = 0
 
   constructor(
     config: StompConfig,
-    voice: Voice,
+    reporter: Reporter,
     nowMs: () => number = () => performance.now(),
     random: () => number = Math.random,
   ) {
     this.#config = config
-    this.#voice = voice
+    this.#reporter = reporter
     this.#nowMs = nowMs
     this.#backoff = new Backoff({ delaysMs: [RETRY_MS], random })
   }
 
-  /** Sends a message; false, and told once a minute, when the server cannot be reached or does not take it. */
+  /** Sends a message; returns false if the server is unreachable or rejects it, which is logged once a minute. */
   async send(message: string): Promise<boolean> {
     if (this.#socket === undefined && !(await this.#connect())) return false
     const receipt = `pmie-${process.pid}-${++this.#sent}`
@@ -103,7 +103,7 @@ export class StompClient {
     })
   }
 
-  /** Says goodbye. */
+  /** Disconnects. */
   close(): void {
     if (this.#socket !== undefined) this.#write('DISCONNECT', {})
     this.#socket?.end()
@@ -112,7 +112,7 @@ export class StompClient {
 
   async #connect(): Promise<boolean> {
     const now = this.#nowMs()
-    if (!this.#backoff.mayTry(now)) return false
+    if (!this.#backoff.canRetry(now)) return false
     this.#backoff.failed(now)
     return this.#attempt(async () => {
       const { host, port, username, password } = this.#config
@@ -130,26 +130,26 @@ export class StompClient {
     })
   }
 
-  /** Does it; false, and told, when it fails: the connection is then gone. */
+  /** Runs work; on failure closes the connection, logs the error and returns false. */
   async #attempt(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
       return true
     } catch (error) {
       const { host, port } = this.#config
-      this.#voice.notice('error', `stomp: ${host}:${port}: ${(error as Error).message}`)
+      this.#reporter.log('error', `stomp: ${host}:${port}: ${(error as Error).message}`)
       this.#socket?.destroy()
       this.#socket = undefined
       return false
     }
   }
 
-  /** Sends a frame and waits for the next one. */
+  /** Sends a frame and waits for the reply. */
   #ask(command: string, headers: Readonly<Record<string, string>>, body = ''): Promise<Frame> {
     return new Promise((resolve, reject) => {
       const { timeoutMs } = this.#config
       const late = (): void => this.#hear?.(new Error(`no answer within ${timeoutMs} ms`))
-      const cancel = after(timeoutMs, late)
+      const cancel = setLongTimeout(timeoutMs, late)
       this.#hear = (frame) => {
         cancel()
         this.#hear = undefined
@@ -161,7 +161,7 @@ export class StompClient {
   }
 
   #write(command: string, headers: Readonly<Record<string, string>>, body = ''): void {
-    // CONNECT is the one frame whose headers have no escapes, in any version.
+    // The headers of CONNECT are never escaped, in any version.
     const shown = (text: string): string => (command === 'CONNECT' ? text : escaped(text))
     const lines = Object.entries(headers).map(([name, value]) => `${name}:${shown(value)}\n`)
     this.#socket?.write(`${command}\n${lines.join('')}\n${body}\0`)
@@ -171,14 +171,14 @@ export class StompClient {
     if (socket !== this.#socket) return
     this.#socket = undefined
     if (this.#hear !== undefined) this.#hear(error)
-    else this.#voice.notice('warning', `stomp: lost the message server: ${error.message}`)
+    else this.#reporter.log('warning', `stomp: lost the message server: ${error.message}`)
   }
 
-  /** Frames end with NUL; line ends between them mean nothing. */
+  /** Appends received text. Frames end with NUL; newlines between them are ignored. */
   #take(text: string): void {
     this.#text += text
     if (this.#text.length > MAX_FRAME) {
-      this.#socket?.destroy(new Error('an answer has no end'))
+      this.#socket?.destroy(new Error('the server sent a reply that is too long'))
       return
     }
     for (let end = this.#text.indexOf('\0'); end !== -1; end = this.#text.indexOf('\0')) {
@@ -195,7 +195,7 @@ function parseFrame(text: string): Frame {
   for (const line of lines) {
     if (line === '') break
     const colon = line.indexOf(':')
-    // The first of several counts.
+    // Of repeated headers the first one counts.
     const name = line.slice(0, colon)
     if (colon > 0 && !headers.has(name)) headers.set(name, line.slice(colon + 1).trim())
   }

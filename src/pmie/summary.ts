@@ -1,6 +1,6 @@
 /**
- * Expressions as metrics for an agent that passes them on, PCP's `summary`: first the descriptors of all, then after each evaluation
- * the first value of each, as PDUs on a pipe that nobody answers. Observed with 6.0.3; docs/pmie.md
+ * Expressions as metrics of PCP's `summary` agent: first all descriptors, then after each evaluation the first value of each, written
+ * as PDUs to a pipe without replies. Observed with 6.0.3; docs/reference/pmie.md
  */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError, statusOf } from '../model/errors.ts'
@@ -15,15 +15,15 @@ import { type Node, UNKNOWN } from './node.ts'
 import { type ArithExpr, type FetchExpr, isArith, type Statement } from './syntax.ts'
 import type { Task } from './task.ts'
 
-/** The stream of PDUs. */
+/** Encoded PDUs. */
 export interface SummaryFeed {
   /** Descriptors of all expressions. */
   readonly descs: readonly Uint8Array[]
-  /** Values of a task's expressions. */
+  /** Encodes the values of a task's expressions. */
   readonly result: (task: Task) => Uint8Array
 }
 
-/** What expressions are of, as far as it makes a descriptor. */
+/** Semantics and dimension of an expression, for its descriptor. */
 interface Meaning {
   readonly sem: number
   readonly space: number
@@ -32,8 +32,8 @@ interface Meaning {
 }
 
 /**
- * Looks up which metrics expressions are, by their names. Throws PcpError for a name that the collector does not know: it has to be in its
- * name space before the agent begins.
+ * Looks up the metrics of the expressions by name. Throws PcpError for unknown names: the collector's name space must have them
+ * before the agent starts.
  */
 export async function openSummary(
   tasks: readonly Task[],
@@ -97,7 +97,7 @@ function descOf(pmid: Pmid, meaning: Meaning | undefined): MetricDesc {
 
 type DescOf = (fetch: FetchExpr) => MetricDesc | undefined
 
-/** Truth has no units, and neither have actions. */
+/** Returns the semantics and dimension of an expression. Truth values and actions have no units. */
 function meaningOf(expr: Statement['expr'], descOfEach: DescOf): Meaning | undefined {
   return isArith(expr) ? ofNumber(expr, descOfEach, false) : undefined
 }
@@ -145,7 +145,7 @@ function product(left: Meaning | undefined, right: Meaning | undefined, sign: 1 
   }
 }
 
-/** The newest value of the first cell; none while it is not known. */
+/** Returns the newest value of the first cell; no value while it is unknown. */
 function valueSetOf(pmid: Pmid, { kind, valid, layout, values }: Node): ValueSet {
   const value = values[0]
   const isKnown =

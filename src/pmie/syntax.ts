@@ -1,7 +1,7 @@
-/** What rules are made of, as they are written. docs/pmie.md */
+/** Syntax tree of rules. docs/reference/pmie.md */
 
-/** A place in a rule file, both counted from 1. */
-export interface Place {
+/** A position in a rule file, counted from 1. */
+export interface SourcePosition {
   readonly line: number
   readonly column: number
 }
@@ -9,32 +9,32 @@ export interface Place {
 /** A dimension of values. */
 export type Dimension = 'host' | 'inst' | 'sample'
 
-/** What becomes of arithmetic along a dimension. */
+/** Aggregates along a dimension. */
 export type AggregateOp = 'min' | 'max' | 'sum' | 'avg' | 'count'
 
-/** Operators between two operands. */
+/** Arithmetic operators. */
 export type ArithmeticOp = '+' | '-' | '*' | '/'
-/** Comparisons. */
+/** Relational operators. */
 export type RelationOp = '==' | '!=' | '<' | '<=' | '>' | '>='
 
-/** Names of what the clock says, in the reporting zone. */
+/** Time variables, in the reporting zone. */
 export type ClockName = 'minute' | 'hour' | 'day' | 'month' | 'year' | 'day_of_week' | 'delta'
 
-/** Values of a metric, back to `to` samples ago. */
+/** A metric's values, from `from` to `to` samples ago. */
 export interface FetchExpr {
   readonly kind: 'fetch'
   readonly metric: string
-  /** Empty: the default host. */
+  /** Empty for the default host. */
   readonly hosts: readonly string[]
-  /** Empty: all instances. */
+  /** Empty for all instances. */
   readonly instances: readonly string[]
   readonly from: number
   readonly to: number
 }
 
-/** Where reading was when an expression ended. */
+/** The parser's position at the end of an expression. */
 interface Ended {
-  /** Line of the token behind it; absent at the end of the statement. */
+  /** Line of the next token; absent at the end of the statement. */
   readonly line?: number
 }
 
@@ -61,7 +61,7 @@ type ArithForm =
     }
   | { readonly kind: 'count'; readonly dimension: Dimension; readonly arg: LogicExpr }
 
-/** How many must hold: all, at least one, or at least so many in a hundred. */
+/** Quantifier: all, at least one, or at least this percentage. */
 export type Quantity = 'all' | 'some' | number
 
 /** An expression that is true, false or unknown. */
@@ -90,29 +90,29 @@ type LogicForm =
       readonly arg: LogicExpr
     }
 
-/** What an action does. */
+/** Kinds of action. */
 export type ActionName = 'print' | 'shell' | 'alarm' | 'syslog' | 'stomp' | 'webhook'
 
-/** Actions, alone or one after another. */
+/** An action or a combination of actions. */
 export type ActionExpr =
   | {
       readonly kind: 'action'
       readonly name: ActionName
-      /** Not again for so many seconds; 0: each time. */
+      /** Minimum seconds between two executions; 0: no minimum. */
       readonly holdoffSec: number
       readonly args: readonly string[]
     }
-  /** All of them, or the second only where the first fails. */
+  /** Both, or the second only if the first fails. */
   | { readonly kind: 'both' | 'either'; readonly left: ActionExpr; readonly right: ActionExpr }
 
-/** A condition and what happens when it is true. */
+/** A condition with its actions. */
 export interface RuleExpr extends Ended {
   readonly kind: 'rule'
   readonly condition: LogicExpr
   readonly action: ActionExpr
 }
 
-/** Rules of which the first true one counts. */
+/** Rules tried in order until one is true. */
 export interface RulesetExpr {
   readonly kind: 'ruleset'
   readonly rules: readonly RuleExpr[]
@@ -120,15 +120,15 @@ export interface RulesetExpr {
   readonly otherwise: ActionExpr | undefined
 }
 
-/** Whatever a statement can be. */
+/** Any statement. */
 export type Expr = Ended & (ArithExpr | LogicExpr | RuleExpr | RulesetExpr | ActionExpr)
 
-/** A statement, with its name if it has one. */
+/** A statement with its optional name. */
 export interface Statement {
   readonly name: string | undefined
   readonly expr: Expr
-  /** Where its name or its expression begins. */
-  readonly place: Place
+  /** Position of its name or expression. */
+  readonly place: SourcePosition
 }
 
 const LOGIC_KINDS: ReadonlySet<string> = new Set([
@@ -144,17 +144,17 @@ const LOGIC_KINDS: ReadonlySet<string> = new Set([
 ])
 const ACTION_KINDS: ReadonlySet<string> = new Set(['action', 'both', 'either'])
 
-/** Is it true, false or unknown? */
+/** Returns whether an expression is true, false or unknown. */
 export function isLogic(expr: Expr): expr is LogicExpr {
   return LOGIC_KINDS.has(expr.kind)
 }
 
-/** Is it an action? */
+/** Returns whether an expression is an action. */
 export function isAction(expr: Expr): expr is ActionExpr {
   return ACTION_KINDS.has(expr.kind)
 }
 
-/** Is it arithmetic, or the values of a metric, which may be text? */
+/** Returns whether an expression is arithmetic or a metric's values, which may be strings. */
 export function isArith(expr: Expr): expr is Exclude<ArithExpr, { kind: 'string' }> {
   return !isLogic(expr) && !isAction(expr) && !['string', 'rule', 'ruleset'].includes(expr.kind)
 }

@@ -1,29 +1,29 @@
-/** Statements that are evaluated together: what they fetch, and what they show. docs/pmie.md */
+/** Tasks: statements evaluated together, and their fetches. docs/reference/pmie.md */
 
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import type { Zone } from '../time/zone.ts'
 import type { BuildContext, EvaluationClock } from './build.ts'
 import { hasInstance } from './fetch-node.ts'
-import type { Feed, KnownMetric, LookupProblem, RuleHost } from './host.ts'
+import type { KnownMetric, LookupProblem, MetricFeed, RuleHost } from './host.ts'
 import type { NamedStatement } from './program.ts'
 import { type Verbosity, valueReport } from './report.ts'
-import { type ActiveStatement, activate, type Evaluation } from './statement.ts'
+import { type EvaluatedStatement, type Evaluation, prepareStatement } from './statement.ts'
 import type { FetchExpr } from './syntax.ts'
 
-/** What is asked of one host in one fetch. */
+/** The metrics that a task fetches from one host. */
 export interface TaskHost {
   readonly host: RuleHost
-  readonly feeds: Feed[]
-  /** Identities of the feeds that are known, and those feeds, for the next fetch. */
-  readonly ready: { ids: number[]; feeds: Feed[] }
+  readonly feeds: MetricFeed[]
+  /** PMIDs and feeds of the known metrics, for the next fetch. */
+  readonly ready: { ids: number[]; feeds: MetricFeed[] }
 }
 
 interface Member {
   readonly statement: NamedStatement
-  active: ActiveStatement | undefined
+  active: EvaluatedStatement | undefined
 }
 
-/** A task. */
+/** Statements with a common interval. */
 export class Task {
   readonly deltaSec: number
   readonly hosts: TaskHost[] = []
@@ -32,19 +32,19 @@ export class Task {
   readonly #wraps: boolean
   readonly #members: Member[] = []
 
-  /** `wraps`: counters that decreased have gone round once. */
+  /** `wraps`: a counter that decreased has wrapped once. */
   constructor(deltaSec: number, zone: Zone, wraps = false) {
     this.deltaSec = deltaSec
     this.#zone = zone
     this.#wraps = wraps
   }
 
-  /** Statements that are evaluated. */
+  /** Number of evaluated statements. */
   get size(): number {
     return this.#members.length
   }
 
-  /** Adds a statement whose metrics are there. False for a constant. Throws MeaningError. */
+  /** Adds a statement whose metrics were looked up. Returns false for a constant. Throws SemanticError. */
   add(statement: NamedStatement, hostsOf: (expr: FetchExpr) => readonly RuleHost[]): boolean {
     const context: BuildContext = {
       feedsOf: (expr) => hostsOf(expr).map((host) => this.#feed(host, expr.metric)),
@@ -53,18 +53,18 @@ export class Task {
       wraps: this.#wraps,
       deltaSec: this.deltaSec,
     }
-    const active = activate(statement.name, statement, context)
+    const active = prepareStatement(statement.name, statement, context)
     if (active === undefined) return false
     this.#members.push({ statement, active })
     return true
   }
 
-  /** The feed of a metric on a host, made when nobody asked for it before. */
-  feed(host: RuleHost, metric: string): Feed {
+  /** Returns the feed of a metric on a host, creating it if necessary. */
+  feed(host: RuleHost, metric: string): MetricFeed {
     return this.#feed(host, metric)
   }
 
-  #feed(host: RuleHost, metric: string): Feed {
+  #feed(host: RuleHost, metric: string): MetricFeed {
     let entry = this.hosts.find((each) => each.host === host)
     if (entry === undefined) {
       entry = { host, feeds: [], ready: { ids: [], feeds: [] } }
@@ -78,8 +78,8 @@ export class Task {
     return feed
   }
 
-  /** Says which metric a feed is; the next fetch asks for it. */
-  know(feed: Feed, known: KnownMetric | undefined): void {
+  /** Sets a feed's metric; the next fetch includes it. */
+  setMetric(feed: MetricFeed, known: KnownMetric | undefined): void {
     feed.known = known
     const entry = this.hosts.find(({ host }) => host === feed.host)!
     const feeds = entry.feeds.filter((each) => each.known !== undefined)
@@ -87,15 +87,15 @@ export class Task {
     entry.ready.ids = feeds.map((each) => each.known!.desc.pmid)
   }
 
-  /** Builds all statements anew: what was known of their metrics has changed. History is lost. */
+  /** Rebuilds all statements after changes of their metrics. Discards history. */
   rebuild(hostsOf: (expr: FetchExpr) => readonly RuleHost[]): void {
     const members = this.#members.splice(0)
     for (const { statement } of members) this.add(statement, hostsOf)
   }
 
   /**
-   * Evaluates all statements at a moment; `valuesSec` is when the values were taken, if that is another. A promise only where
-   * actions have to be waited for.
+   * Evaluates all statements at a time; `valuesSec` is the time of the values, if different. Returns a promise only if actions have
+   * to be waited for.
    */
   evaluate(sec: number, evaluation: Omit<Evaluation, 'sec'>, valuesSec: number = sec): void | Promise<void> {
     this.clock.sec = valuesSec
@@ -112,7 +112,7 @@ export class Task {
     for (const { active } of this.#members.slice(from)) await active?.evaluate(context)
   }
 
-  /** A line for each statement, and an empty one. `stamp` is what stands behind the names. */
+  /** Returns a line for each statement, then an empty one. `stamp` follows each name. */
   report(verbosity: Verbosity, stamp: string): string {
     let text = ''
     for (const { active } of this.#members)
@@ -121,7 +121,7 @@ export class Task {
     return `${text}\n`
   }
 
-  /** All values on one line. */
+  /** Returns all values on one line. */
   line(): string {
     let text = ''
     for (const { active } of this.#members)
@@ -129,9 +129,9 @@ export class Task {
     return `${text}\n`
   }
 
-  /** Metrics of which rules name instances that are not there. */
-  missing(): { readonly feed: Feed; readonly names: readonly string[] }[] {
-    const found: { feed: Feed; names: readonly string[] }[] = []
+  /** Returns the feeds that lack instances named in rules. */
+  missing(): { readonly feed: MetricFeed; readonly names: readonly string[] }[] {
+    const found: { feed: MetricFeed; names: readonly string[] }[] = []
     for (const { statement } of this.#members)
       for (const expr of statement.fetches)
         for (const { feeds } of expr.instances.length === 0 ? [] : this.hosts)
@@ -143,21 +143,21 @@ export class Task {
     return found
   }
 
-  /** Its statements at work, in order. */
-  get statements(): readonly (NamedStatement & ActiveStatement)[] {
+  /** Its active statements, in order. */
+  get statements(): readonly (NamedStatement & EvaluatedStatement)[] {
     return this.#members.flatMap(({ statement, active }) =>
       active === undefined ? [] : [{ ...statement, ...active }],
     )
   }
 
-  /** Names of its statements. */
+  /** Names of all statements, active or not. */
   get names(): readonly string[] {
     return this.#members.map(({ statement }) => statement.name)
   }
 }
 
-/** An instance that a rule asks for, and a metric does not have. */
-export function missingInstance(feed: Feed, expr: FetchExpr): LookupProblem | undefined {
+/** Returns a problem if the metric lacks an instance named in the rule. */
+export function missingInstance(feed: MetricFeed, expr: FetchExpr): LookupProblem | undefined {
   if (feed.known === undefined) return undefined
   const instance = expr.instances.find((name) => !hasInstance(feed, name))
   if (instance !== undefined && feed.known.desc.indom === PM_INDOM_NULL)

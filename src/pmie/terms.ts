@@ -1,16 +1,16 @@
-/** The parts of statements that hold no expressions: units, metrics and actions. docs/pmie.md */
+/** Parsers of units, metrics and actions, which contain no expressions. docs/reference/pmie.md */
 import type { ActionExpr, ActionName, ArithExpr } from './syntax.ts'
 import type { TokenStream } from './token-stream.ts'
 
-/** Samples back in time: each takes memory for every instance. */
+/** Limit of past samples: each takes memory for every instance. */
 const MAX_SAMPLES = 1_000_000
 
-/** Units behind a number: `Kbytes`, `count / sec`, `msec^2`. */
+/** Parses units after a number: `Kbytes`, `count / sec`, `msec^2`. */
 export function parseUnits(tokens: TokenStream): number {
   let factor = 1
   while (tokens.token.type === 'unit') factor *= parseUnitPower(tokens)
   while (tokens.isOp('/')) {
-    // A division by something else, but for a unit behind it.
+    // A `/` divides units only if a unit follows.
     if (tokens.peek().type !== 'unit') break
     tokens.advance()
     factor /= parseUnitPower(tokens)
@@ -35,7 +35,7 @@ function parseExponent(tokens: TokenStream): number {
   return sign * value
 }
 
-/** A metric with its hosts, instances and samples: `:HOST #INSTANCE @N..M`, behind its name. */
+/** Parses hosts, instances and samples after a metric's name: `:HOST #INSTANCE @N..M`. */
 export function parseFetch(tokens: TokenStream, metric: string): ArithExpr {
   const hosts: string[] = []
   const instances: string[] = []
@@ -72,7 +72,7 @@ function parseSample(tokens: TokenStream): number {
   return token.value
 }
 
-/** An action behind its word: a time to hold it back, and texts. */
+/** Parses an action after its name: an optional holdoff time, then strings. */
 export function parseAction(tokens: TokenStream, name: ActionName): ActionExpr {
   let holdoffSec = 0
   if (tokens.token.type === 'number') {
@@ -89,7 +89,7 @@ export function parseAction(tokens: TokenStream, name: ActionName): ActionExpr {
   return { kind: 'action', name, holdoffSec, args }
 }
 
-/** Seconds in the unit of time that may be here. */
+/** Parses an optional unit of time; returns its seconds. */
 function parseTimeUnit(tokens: TokenStream): number {
   const token = tokens.token
   if (token.type !== 'unit') return 1

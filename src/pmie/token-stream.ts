@@ -1,17 +1,17 @@
-/** Reading tokens of rule files: the one that is looked at, the one behind it, and where mistakes are. docs/pmie.md */
+/** Token stream of rule files with one token of lookahead and error positions. docs/reference/pmie.md */
 import type { Lexer, Token } from './lexer.ts'
-import type { Place } from './syntax.ts'
+import type { SourcePosition } from './syntax.ts'
 
-/** What is wrong with a statement. */
+/** A syntax error in a statement. */
 export class RuleError extends Error {
-  /** Where reading stopped; undefined at the end of the file. */
+  /** Line of the parser; undefined at the end of the file. */
   readonly line: number | undefined
-  /** What could not be there. */
-  readonly place: Place
-  /** Why; '' where there is nothing to say but that. */
+  /** Position of the unexpected token. */
+  readonly place: SourcePosition
+  /** Explanation; '' if there is nothing to add. */
   readonly reason: string
 
-  constructor(reason: string, place: Place, line: number | undefined) {
+  constructor(reason: string, place: SourcePosition, line: number | undefined) {
     super(`syntax error - ${line === undefined ? 'at end of file' : `near line ${line}`}`)
     this.reason = reason
     this.place = place
@@ -19,11 +19,11 @@ export class RuleError extends Error {
   }
 }
 
-/** The tokens of a file, one after the other. */
+/** Tokens of a file. */
 export class TokenStream {
   readonly #lexer: Lexer
   #token: Token
-  /** Read ahead of `#token`. */
+  /** Token after `#token`, if already read. */
   #following: Token | undefined
 
   constructor(lexer: Lexer) {
@@ -31,18 +31,18 @@ export class TokenStream {
     this.#token = lexer.next()
   }
 
-  /** The token that is next. */
+  /** The current token. */
   get token(): Token {
     return this.#token
   }
 
-  /** The one behind it. */
+  /** Returns the token after the current one. */
   peek(): Token {
     this.#following ??= this.#lexer.next()
     return this.#following
   }
 
-  /** Steps over the token, and returns it. */
+  /** Returns the current token and advances. */
   advance(): Token {
     const token = this.#token
     this.#token = this.#following ?? this.#lexer.next()
@@ -62,28 +62,28 @@ export class TokenStream {
     return this.#token.type === 'end'
   }
 
-  /** Steps over an operator, if it is next. */
+  /** Skips an operator if it is the current token. */
   takeOp(text: string): boolean {
     const isHere = this.isOp(text)
     if (isHere) this.advance()
     return isHere
   }
 
-  /** An error here. `place` is what it is about, if not the token that cannot be used; `isRead`: that token has been read, too. */
+  /** Creates an error. `place` is its position if not the current token's; `isRead`: PCP's parser has already read that token. */
   error(
     reason: string,
-    place: Place = this.#token.place,
+    place: SourcePosition = this.#token.place,
     isRead: boolean = place === this.#token.place,
   ): RuleError {
-    const { line } = this // looking for the end moves it
+    const { line } = this // looking for the end changes it
     const isLast = this.isOp(';')
     const isEnd = this.isEnd() || ((isLast || this.#token.type === 'bad') && this.#lexer.atEnd)
-    // A semicolon is on the line of what follows, as in PCP.
+    // As in PCP, a semicolon counts as being on the line of the following token.
     const isHere = isLast && isRead
     return new RuleError(reason, place, isEnd ? undefined : isHere ? this.line : line)
   }
 
-  /** Where reading is. */
+  /** The line of the lexer. */
   get line(): number {
     return this.#lexer.place.line
   }

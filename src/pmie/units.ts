@@ -1,4 +1,4 @@
-/** The unit words of rules: everything is computed in bytes, seconds and counts. docs/pmie.md */
+/** Units of rules; everything is computed in bytes, seconds and counts. docs/reference/pmie.md */
 import {
   PM_SPACE_BYTE,
   PM_TIME_HOUR,
@@ -10,7 +10,7 @@ import {
   unpackUnits,
 } from '../model/units.ts'
 
-/** What a unit word multiplies by, and whether it is a unit of time. */
+/** A unit's factor, and whether it is a unit of time. */
 export interface UnitWord {
   readonly factor: number
   readonly isTime: boolean
@@ -43,7 +43,7 @@ const FACTORS: Readonly<Record<string, UnitWord>> = {
   Mcount: { factor: 1_000_000, isTime: false },
 }
 
-/** The unit that a word names, in the singular or with a final s; undefined for other words. */
+/** Returns the unit of a word, singular or with a final s; undefined for other words. */
 export function unitWord(word: string): UnitWord | undefined {
   if (Object.hasOwn(FACTORS, word)) return FACTORS[word]
   const singular = word.endsWith('s') ? word.slice(0, -1) : ''
@@ -59,7 +59,7 @@ const TIME_FACTORS: Readonly<Record<number, number>> = {
   [PM_TIME_HOUR]: 3600,
 }
 
-/** What values with a metric's units word are multiplied by to be in bytes, seconds and counts. */
+/** Returns the factor that converts values of a metric's units to bytes, seconds and counts. */
 export function canonicalFactor(word: number): number {
   const { dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount } = unpackUnits(word)
   const space = dimSpace === 0 ? 1 : KILO ** (dimSpace * (scaleSpace - PM_SPACE_BYTE))

@@ -1,11 +1,11 @@
-/** How values show in reports and messages. docs/pmie.md */
+/** Formats values for reports and messages. docs/reference/pmie.md */
 import { formatF, formatG } from '../base/printf.ts'
 import { type Node, TRUE, UNKNOWN } from './node.ts'
 
-/** A number: whole ones in full, others with fewer digits the larger they are; `?` when it is not known. */
+/** Formats a number: integers in full, others with fewer digits the larger they are; `?` if unknown. */
 export function numberText(value: number): string {
   if (Number.isNaN(value)) return '?'
-  // Nothing has no sign.
+  // Avoids "-0".
   if (Number.isSafeInteger(value)) return String(value + 0)
   if (Number.isInteger(value)) return formatF(value, 0)
   const size = Math.abs(value)
@@ -14,12 +14,12 @@ export function numberText(value: number): string {
   return size < 50 ? formatF(value, 1) : formatF(value, 0)
 }
 
-/** `true`, `false` or `unknown`. */
+/** Returns `true`, `false` or `unknown`. */
 export function truthText(value: number): string {
   return value === UNKNOWN ? 'unknown' : value === TRUE ? 'true' : 'false'
 }
 
-/** One value of a node: `sample` 0 is the newest. */
+/** Formats one value of a node; `sample` 0 is the newest. */
 export function valueText(node: Node, cell: number, sample: number): string {
   const at = sample * node.layout.length + cell
   const isKnown = node.valid > sample
@@ -28,7 +28,7 @@ export function valueText(node: Node, cell: number, sample: number): string {
   return isKnown ? numberText(node.values[at]!) : '?'
 }
 
-/** All samples of a cell, the newest first. */
+/** Formats all samples of a cell, newest first. */
 export function samplesText(node: Node, cell: number): string {
   let text = valueText(node, cell, 0)
   for (let sample = 1; sample < node.samples; sample++) text += ` ${valueText(node, cell, sample)}`

@@ -1,10 +1,10 @@
-/** Posting firings to a web address, without ever holding up an evaluation. docs/pmie.md */
-import type { Voice } from './problems.ts'
+/** Posts firings to a URL without delaying evaluations. docs/reference/pmie.md */
+import type { Reporter } from './problems.ts'
 
-/** Waiting and under way at most; what comes when there are so many is dropped, and said. */
+/** Limits of waiting and active posts. Further ones are dropped with a warning. */
 const MAX_WAITING = 64
 const MAX_UNDER_WAY = 4
-/** Longest that one may take. */
+/** Timeout of one post. */
 const TIMEOUT_MS = 10_000
 
 interface Post {
@@ -14,23 +14,26 @@ interface Post {
 
 /** A queue of posts. */
 export class Webhooks {
-  readonly #voice: Voice
+  readonly #reporter: Reporter
   readonly #waiting: Post[] = []
   readonly #underWay = new Set<Promise<void>>()
   #isClosed = false
 
-  constructor(voice: Voice) {
-    this.#voice = voice
+  constructor(reporter: Reporter) {
+    this.#reporter = reporter
   }
 
-  /** Posts a line of JSON some time soon; false where the address is none, or too many wait. */
+  /** Queues a line of JSON; returns false if the URL is invalid or the queue is full. */
   post(url: string, body: string): boolean {
     if (!/^https?:\/\/[^/]/.test(url)) {
-      this.#voice.notice('error', `webhook: "${url}" is no address: it must begin with http:// or https://`)
+      this.#reporter.log('error', `webhook: invalid URL "${url}": must begin with http:// or https://`)
       return false
     }
     if (this.#isClosed || this.#waiting.length >= MAX_WAITING) {
-      this.#voice.notice('warning', `webhook: ${MAX_WAITING} messages wait, one for ${url} is dropped`)
+      this.#reporter.log(
+        'warning',
+        `webhook: dropped a message for ${url}: ${MAX_WAITING} messages are waiting`,
+      )
       return false
     }
     this.#waiting.push({ url, body })
@@ -38,7 +41,7 @@ export class Webhooks {
     return true
   }
 
-  /** Waits for what is under way; what waits is sent as well. */
+  /** Sends the waiting posts and waits for all to complete. */
   async close(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.race(this.#underWay)
     this.#isClosed = true
@@ -49,7 +52,7 @@ export class Webhooks {
       const post = this.#waiting.shift()
       if (post === undefined) return
       const sent = send(post).catch((error: unknown) => {
-        this.#voice.notice('error', `webhook: ${post.url}: ${(error as Error).message}`)
+        this.#reporter.log('error', `webhook: ${post.url}: ${(error as Error).message}`)
       })
       const done = sent.then(() => {
         this.#underWay.delete(done)

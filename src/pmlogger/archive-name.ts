@@ -1,21 +1,21 @@
-/** Names of archives that hold the time: `%Y%m%d.%H.%M`. strftime(3), pmlogger(1) */
+/** Archive names with time conversions such as `%Y%m%d.%H.%M`. strftime(3), pmlogger(1) */
 import { PcpError } from '../model/errors.ts'
 import { processZone } from '../sys/zones.ts'
 import { strftime } from '../time/strftime.ts'
 import { makeZone } from '../time/zone.ts'
 
-/** Archives of one name that may be told apart by a number. */
+/** Highest numeric suffix of archives that share a name. */
 const MAX_SUFFIX = 98
 
-/** Does a name hold the time, so that there is a new one later? */
+/** Returns whether an archive name has time conversions, so that a later archive gets a new name. */
 export function hasTime(name: string): boolean {
   return name.includes('%')
 }
 
 /**
- * The name of an archive begun at a time, in milliseconds, in words of the process's own zone. A name that holds the time gets a
- * number when `exists` knows it already: -00, -01... EEXIST after -98. Other names are as given, unless the archive continues another
- * one of that name (`continues`).
+ * Expands an archive name for a time in milliseconds, in the time zone of the process. A name with time conversions gets a suffix
+ * (-00, -01...) if `exists` reports the name as taken; throws EEXIST after -98. Other names are returned unchanged, unless the
+ * archive continues another one of that name (`continues`).
  */
 export function archiveName(
   name: string,

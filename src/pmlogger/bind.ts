@@ -1,52 +1,56 @@
-/** From the names of a configuration to metrics and instances of a collector. docs/pmlogger.md */
+/** Resolves the names of a configuration to metrics and instances of a collector. docs/reference/pmlogger.md */
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { LogStatement, MetricRequest } from './config.ts'
 import { LoggedMetric } from './logged-metric.ts'
-import type { Pool } from './pool.ts'
-import type { Mode, ModeRequest, Refusal } from './states.ts'
+import type { InternPool } from './pool.ts'
+import type { LoggingState, Refusal, StateRequest } from './states.ts'
 
-/** Instances that are asked for at once. */
+/** Names looked up per request. */
 const BATCH = 200
 
-/** Where the metrics of a configuration come together. */
+/** Where `bind` puts the metrics of a configuration. */
 export interface BindTarget {
   /** By PMID; metrics are added. */
   readonly metrics: Map<Pmid, LoggedMetric>
-  readonly pool: Pool
+  readonly pool: InternPool
   /** Interval of `default`. */
   readonly defaultDeltaMs: number
-  /** Hears what could not be done, in PCP's words. */
+  /** Logs what could not be resolved, with PCP's text. */
   readonly warn: (text: string) => void
 }
 
-/** A request of the configuration with the statement it is part of. */
-export interface Wish {
+/** A request of the configuration with its statement. */
+export interface ConfiguredRequest {
   readonly statement: LogStatement
   readonly request: MetricRequest
 }
 
-interface Found extends Wish {
+interface NamedRequest extends ConfiguredRequest {
   readonly name: string
   readonly pmid: Pmid
 }
 
-/** All requests of a configuration, in order. */
-export function wishesOf(statements: readonly LogStatement[]): Wish[] {
+/** Returns all requests of a configuration, in order. */
+export function configuredRequests(statements: readonly LogStatement[]): ConfiguredRequest[] {
   return statements.flatMap((statement) => statement.metrics.map((request) => ({ statement, request })))
 }
 
 /**
- * Looks up what is wished for and applies it to the states of the metrics. Metrics and instances that are not there are
- * warned of. Returns the wishes for names that are no metrics now: below them there may be others later.
+ * Looks up the requested metrics and applies the requests to their states. Warns of missing metrics and instances. Returns the
+ * requests for names without metrics now: metrics may appear below those names later.
  */
-export async function bind(context: Context, wishes: readonly Wish[], target: BindTarget): Promise<Wish[]> {
+export async function bind(
+  context: Context,
+  wishes: readonly ConfiguredRequest[],
+  target: BindTarget,
+): Promise<ConfiguredRequest[]> {
   const names = [...new Set(wishes.map(({ request }) => request.name))]
   const ids = await context.lookupNames(names)
   const byName = new Map(names.map((name, i) => [name, ids[i]!]))
-  const roots: Wish[] = []
-  const found: Found[] = []
+  const roots: ConfiguredRequest[] = []
+  const found: NamedRequest[] = []
   for (const wish of wishes) {
     const { name } = wish.request
     const id = byName.get(name)!
@@ -61,16 +65,21 @@ export async function bind(context: Context, wishes: readonly Wish[], target: Bi
   return roots
 }
 
-/** The metrics below a name that is none itself. */
-async function below(context: Context, wish: Wish, error: PcpError, target: BindTarget): Promise<Found[]> {
+/** Returns the metrics below a non-leaf name. */
+async function below(
+  context: Context,
+  wish: ConfiguredRequest,
+  error: PcpError,
+  target: BindTarget,
+): Promise<NamedRequest[]> {
   const { name } = wish.request
   let problem = error
-  // PCP's collector does not know a name by itself that an agent has names below.
+  // PCP's collector reports PM_ERR_NAME for a node that exists only as the root of an agent's dynamic names.
   if (error.code === 'PM_ERR_NONLEAF' || error.code === 'PM_ERR_NAME') {
     try {
       const names = await context.traverse(name)
       const ids = await context.lookupNames(names)
-      return names.flatMap((leaf, i): Found[] => {
+      return names.flatMap((leaf, i): NamedRequest[] => {
         const id = ids[i]!
         return isError(id) ? [] : [{ ...wish, name: leaf, pmid: id }]
       })
@@ -84,7 +93,7 @@ async function below(context: Context, wish: Wish, error: PcpError, target: Bind
   return []
 }
 
-async function apply(context: Context, found: readonly Found[], target: BindTarget): Promise<void> {
+async function apply(context: Context, found: readonly NamedRequest[], target: BindTarget): Promise<void> {
   const { metrics, pool } = target
   const unknown = found.filter(({ pmid }) => !metrics.has(pmid))
   const descs = await context.descs(unknown.map(({ pmid }) => pmid))
@@ -109,23 +118,23 @@ async function apply(context: Context, found: readonly Found[], target: BindTarg
 function applyTo(
   metric: LoggedMetric,
   instances: readonly number[] | undefined,
-  item: Found,
+  item: NamedRequest,
   target: BindTarget,
 ): void {
   const { control, state, deltaMs = target.defaultDeltaMs } = item.statement
-  const request: ModeRequest = { control, state, deltaMs }
+  const request: StateRequest = { control, state, deltaMs }
   const refusals =
     instances === undefined
-      ? [metric.states.requestAlso(request)]
+      ? [metric.states.requestAdditionally(request)]
       : instances.map((inst) => metric.states.requestOne(inst, request))
   for (const refusal of refusals)
     if (refusal !== undefined) target.warn(`${headOf(item)}\n${refusalText(metric, request, refusal, item)}`)
 }
 
-/** Ids of the instances that are wished for; undefined for all, 'none' when none of them is there. */
+/** Returns the ids of the requested instances; undefined for all, 'none' if none of them exists. */
 async function instancesFor(
   context: Context,
-  item: Found,
+  item: NamedRequest,
   { name, desc }: LoggedMetric,
   target: BindTarget,
 ): Promise<readonly number[] | undefined | 'none'> {
@@ -155,7 +164,7 @@ async function instancesFor(
   return ids.length === 0 ? 'none' : ids
 }
 
-/** By id or by name, as the collector understands names: its agents may know instances that they do not list. */
+/** Looks an instance up by id or name at the collector: agents may know instances that they do not list. */
 async function instanceOf(
   context: Context,
   indom: Indom,
@@ -170,15 +179,15 @@ async function instanceOf(
   }
 }
 
-function headOf({ request }: Wish): string {
+function headOf({ request }: ConfiguredRequest): string {
   return `Warning [${request.place.file}, line ${request.place.line}]`
 }
 
 function refusalText(
   metric: LoggedMetric,
-  request: ModeRequest,
+  request: StateRequest,
   refusal: Refusal,
-  { request: wish }: Wish,
+  { request: wish }: ConfiguredRequest,
 ): string {
   const { inst, mode } = refusal
   const written = wish.instances.find((instance) => typeof instance === 'string' || instance === inst) ?? inst
@@ -190,6 +199,6 @@ function refusalText(
   return `Incompatible request for metric "${metric.name}"${instance}${conflict}`
 }
 
-function modeText({ isMandatory, isOn }: Mode): string {
+function modeText({ isMandatory, isOn }: LoggingState): string {
   return `(${isMandatory ? 'mandatory' : 'advisory'}) ${isOn ? 'ON' : 'OFF'}`
 }

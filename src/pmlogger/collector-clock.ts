@@ -1,20 +1,20 @@
-/** Notices when the clock of a collector is set, by a clock that never is. docs/pmlogger.md */
+/** Detects steps of a collector's clock by comparing it with a monotonic clock. docs/reference/pmlogger.md */
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
 
-/** Records keep their order within an archive as long as the clock goes back by less than this, in seconds. */
+/** Smallest backward step that counts, in seconds. With smaller ones an archive's records stay in order. */
 const MOST_BACK = 1
-/** The least by which a clock is set forward to count as set, in seconds. */
+/** Smallest forward step that counts, in seconds. */
 const LEAST_FORWARD = 10
 
 /** Times of one collector's results. */
 export class CollectorClock {
   #last: Timestamp | undefined
-  /** When the last result was asked for, in milliseconds that are never set. */
+  /** When the last result was requested, in monotonic milliseconds. */
   #askedMs = 0
 
   /**
-   * Takes the time of a result that was asked for at `askedMs` and had arrived at `arrivedMs`. Returns the seconds by which the clock
-   * was set since the result before, negative for back; 0 when it was not, or so little that it does not matter.
+   * Takes the timestamp of a result requested at `askedMs` that had arrived by `arrivedMs` (monotonic). Returns the seconds by
+   * which the clock was stepped since the previous result, negative for backwards; 0 if the step is below the thresholds.
    */
   step(time: Timestamp, askedMs: number, arrivedMs: number): number {
     const last = this.#last

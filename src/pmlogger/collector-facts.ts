@@ -1,4 +1,4 @@
-/** What a logger wants to know of the collector itself, and the records that tell it to readers. docs/formats/archive.md */
+/** What a logger fetches about the collector, and the archive's first and last record. docs/formats/archive.md */
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { isError } from '../model/errors.ts'
@@ -9,25 +9,25 @@ import { makeSet } from '../model/value-writer.ts'
 import type { Value, ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
 
-/** Which collector it is, and with which agents. */
+/** Identity of a collector and the state of its agents. */
 export interface AgentFacts {
-  /** When it was asked, by its own clock. */
+  /** Time of the fetch, by the collector's clock. */
   readonly at: Timestamp
   readonly pid: Value
-  /** Grows with every change of its agents. */
+  /** Grows with each change of the collector's agents. */
   readonly seqnum: Value
 }
 
-/** What a collector tells of itself; what it does not know is empty or zero. */
+/** A collector's description of itself; missing values are empty or zero. */
 export interface CollectorFacts extends AgentFacts {
   readonly hostname: string
-  /** Its zone as a rule. */
+  /** Usually the rule form of its zone. */
   readonly timezone: string
-  /** Its zone by name. */
+  /** Name of its zone. */
   readonly zoneinfo: string
 }
 
-/** Asks the collector. Errors of the connection are thrown. */
+/** Fetches the facts. Throws if the connection is lost. */
 export async function readFacts(context: Context): Promise<CollectorFacts> {
   const [[hostname], [timezone, zoneinfo], agents] = await Promise.all([
     readTexts(context, ['pmcd.hostname']),
@@ -37,7 +37,7 @@ export async function readFacts(context: Context): Promise<CollectorFacts> {
   return { ...agents, hostname: hostname!, timezone: timezone!, zoneinfo: zoneinfo! }
 }
 
-/** Asks for what the last record says. Errors of the connection are thrown. */
+/** Fetches the facts for the last record. Throws if the connection is lost. */
 export async function readAgentFacts(context: Context): Promise<AgentFacts> {
   const asked = METRICS.slice(-2)
   const { timestamp, sets } = await context.fetch(asked.map((metric) => metric.pmid))
@@ -45,7 +45,7 @@ export async function readAgentFacts(context: Context): Promise<AgentFacts> {
   return { at: timestamp, pid, seqnum }
 }
 
-/** Texts by the names of their metrics; '' where there is none. */
+/** Fetches string metrics by name; '' for missing ones. */
 async function readTexts(context: Context, names: readonly string[]): Promise<readonly string[]> {
   const ids = await context.lookupNames(names)
   const known = ids.filter((id): id is Pmid => !isError(id))
@@ -60,7 +60,7 @@ async function readTexts(context: Context, names: readonly string[]): Promise<re
   )
 }
 
-/** A name may stand for another metric in a name space of one's own: then nothing is known. */
+/** In a custom name space the name may belong to another metric; a value of another type is ignored. */
 function valueIn(set: ValueSet | undefined, type: number): Value | undefined {
   if (set === undefined || set.status <= 0) return undefined
   try {
@@ -70,7 +70,7 @@ function valueIn(set: ValueSet | undefined, type: number): Value | undefined {
   }
 }
 
-/** Who records: the instance of the domain of loggers in the first and the last record of an archive. */
+/** The logger in an archive's first and last record: an instance of the indom of loggers. */
 export interface LoggerIdentity {
   readonly pid: number
   readonly hostname: string
@@ -79,7 +79,7 @@ export interface LoggerIdentity {
   readonly archive: string
 }
 
-/** Instance domain of the loggers of a host. */
+/** Instance domain of a host's loggers. */
 export const LOGGER_INDOM: number = indom(2, 1)
 
 const METRICS = [
@@ -90,13 +90,12 @@ const METRICS = [
   { name: 'pmcd.seqnum', pmid: pmid(2, 0, 24), type: PM_TYPE_U32, indom: PM_INDOM_NULL },
 ] as const
 
-/** Names and descriptors of what the first and the last record hold. */
-export const LOGUE_METRICS: readonly { readonly name: string; readonly desc: MetricDesc }[] = METRICS.map(
-  ({ name, ...desc }) => ({ name, desc: { ...desc, sem: PM_SEM_DISCRETE, units: 0 } }),
-)
+/** Names and descriptors of the metrics in the first and last record. */
+export const LOG_RECORD_METRICS: readonly { readonly name: string; readonly desc: MetricDesc }[] =
+  METRICS.map(({ name, ...desc }) => ({ name, desc: { ...desc, sem: PM_SEM_DISCRETE, units: 0 } }))
 
-/** The values of the first and the last record. */
-export function logueSets(logger: LoggerIdentity, facts: AgentFacts): ValueSet[] {
+/** Returns the values of the first or last record. */
+export function prologueValues(logger: LoggerIdentity, facts: AgentFacts): ValueSet[] {
   const values = [logger.hostname, logger.port, logger.archive, facts.pid, facts.seqnum]
   return METRICS.map(({ pmid: id, type, indom: domain }, i) =>
     makeSet(id, type, [domain === PM_INDOM_NULL ? PM_IN_NULL : logger.pid], [values[i]!]),

@@ -1,4 +1,4 @@
-/** The collector of a logger: fetches, reconnections, and what it announces of itself. docs/pmlogger.md */
+/** A logger's collector: fetches, reconnecting, and notifications of changes. docs/reference/pmlogger.md */
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import {
@@ -11,20 +11,20 @@ import {
 } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
 import { ctime } from '../sys/log.ts'
-import { bind, type Wish } from './bind.ts'
+import { bind, type ConfiguredRequest } from './bind.ts'
 import { NO_COUNTS } from './counts.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 import type { LoggerSettings } from './settings.ts'
 import type { Fetch } from './tasks.ts'
 import { validate } from './validate.ts'
 
-/** What follows from changes of a collector. */
+/** Callbacks for changes of a collector. */
 export interface CollectorActions {
-  /** Ends what waits for the collector. */
+  /** Aborts requests to the collector. */
   readonly signal: AbortSignal
-  /** Nothing is recorded any more. */
+  /** The recording is ending. */
   readonly isEnding: () => boolean
-  /** Nothing is continuous between results before and after this. */
+  /** Values before and after this call are not continuous. */
   readonly interrupted: () => void
   readonly reconnected: () => void
   /** There are more metrics to log. */
@@ -32,26 +32,26 @@ export interface CollectorActions {
   readonly stop: (reason: string, status?: number) => void
 }
 
-/** What is known of a collector at the start. */
+/** State of a collector at the start. */
 export interface CollectorParts {
   readonly context: Context
   readonly metrics: Map<Pmid, LoggedMetric>
-  /** Names that were no metrics: others may appear below them. */
-  readonly roots: Wish[]
+  /** Requests for names without metrics at the start; metrics may appear below them later. */
+  readonly roots: ConfiguredRequest[]
 }
 
-/** One collector, by a connection that may be lost and made again. Calls must not overlap. */
+/** One collector, reached over a connection that is re-established after a loss. Calls must not overlap. */
 export class Collector {
-  /** Context labels have changed; reset by the caller that records them. */
+  /** Context labels have changed; cleared by the caller after recording them. */
   hasNewLabels = false
   readonly #settings: LoggerSettings
   readonly #context: Context
   readonly #metrics: Map<Pmid, LoggedMetric>
-  #roots: Wish[]
+  #roots: ConfiguredRequest[]
   readonly #actions: CollectorActions
   #unsubscribe: () => void = () => {}
   #isLost = false
-  /** Announced but not applied yet: PMCD_* bits. */
+  /** Notified but not yet applied changes: PMCD_* bits. */
   #changes = 0
 
   constructor(
@@ -66,12 +66,11 @@ export class Collector {
     this.#actions = actions
   }
 
-  /** Was the connection lost? */
   get isLost(): boolean {
     return this.#isLost
   }
 
-  /** Watches for the loss of the connection. */
+  /** Starts watching for a lost connection. */
   watch(): void {
     this.#unsubscribe()
     this.#unsubscribe = this.#context.subscribe((event) => {
@@ -79,14 +78,12 @@ export class Collector {
     })
   }
 
-  /** Stops watching. */
   unwatch(): void {
     this.#unsubscribe()
   }
 
   /**
-   * Reconnects if needed, fetches, and applies changes that the collector announced. Returns undefined when that failed; the log has
-   * the reason.
+   * Reconnects if necessary, fetches, and applies the changes the collector notified. Logs failures and returns undefined.
    */
   async fetchAll(fetches: readonly Fetch[]): Promise<readonly FetchResult[] | undefined> {
     if (!(await this.#isConnected())) return undefined
@@ -101,7 +98,7 @@ export class Collector {
     }
   }
 
-  /** Logs a request that failed. */
+  /** Logs a failed request. */
   failed(error: PcpError): void {
     if (this.#actions.isEnding()) return
     const { counts = NO_COUNTS, log, source } = this.#settings
@@ -118,28 +115,31 @@ export class Collector {
     if (this.#isLost || this.#actions.isEnding()) return
     this.#isLost = true
     const { log, source } = this.#settings
-    // We ended it, for a reason that nobody else can know.
+    // pmlogger closed the connection itself, so only it knows the reason.
     if (error.code === 'PM_ERR_TOOBIG' || error.code === 'PM_ERR_IPC')
       log.notice('error', `pmlogger: Answer of "${source}" refused: ${error.message}`)
     log.notice('error', `pmlogger: Lost connection to PMCD on "${source}" at ${ctime(Date.now())}`)
   }
 
-  /** Connects again when the collector was lost; false as long as it stays so. */
+  /** Reconnects after a loss; returns false while the collector is unreachable. */
   async #isConnected(): Promise<boolean> {
     if (!this.#isLost) return true
     const { log, source } = this.#settings
     try {
       await this.#context.reconnect({ signal: this.#actions.signal })
     } catch {
-      return false // tried again when the next fetch is due, and not more often than the back-off allows
+      return false // retried when the next fetch is due, at most as often as the back-off allows
     }
     this.watch()
     log.notice('info', `pmlogger: re-established connection to PMCD on "${source}" at ${ctime(Date.now())}`)
     try {
       await this.#revalidate()
     } catch (error) {
-      // Still lost: what follows without a look at the metrics, or without a mark, could mean something else.
-      log.notice('error', `pmlogger: Asking "${source}" about its metrics: ${PcpError.from(error).message}`)
+      // Without revalidated metrics and a mark, later values could be misread, so the connection still counts as lost.
+      log.notice(
+        'error',
+        `pmlogger: Cannot validate the metrics of "${source}": ${PcpError.from(error).message}`,
+      )
       return false
     }
     if (this.#actions.isEnding()) return false
@@ -149,7 +149,7 @@ export class Collector {
     return true
   }
 
-  /** Applies changes of agents, names and labels. A failed change is applied with the next results. */
+  /** Applies changes of agents, names and labels. A change that fails is retried with the next results. */
   async #takeUp(): Promise<void> {
     const { isEnding, interrupted, newMetrics, stop } = this.#actions
     if ((this.#changes & PMCD_LABEL_CHANGE) !== 0) this.hasNewLabels = true
@@ -173,7 +173,7 @@ export class Collector {
     this.#changes = 0
   }
 
-  /** Ends the recording when metrics no longer match the archive: its values would mean something else. */
+  /** Stops recording if metrics no longer match their descriptors in the archive. */
   async #revalidate(): Promise<void> {
     const problem = await validate(this.#context, this.#metrics.values())
     if (problem === undefined) return

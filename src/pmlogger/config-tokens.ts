@@ -1,47 +1,47 @@
-/** Words, numbers, texts and signs of a pmlogger configuration, and where they are. pmlogger(1) */
+/** Tokens of a pmlogger configuration with their positions. pmlogger(1) */
 
-/** Where something stands. */
-export interface Place {
+/** A position in a file. */
+export interface SourcePosition {
   readonly file: string
   /** From 1. */
   readonly line: number
-  /** From 1; 0 when it is not known. */
+  /** From 1; 0 if unknown. */
   readonly column: number
   /** Offset of the line in the whole text. */
   readonly start: number
 }
 
-/** One token. Keywords are words: what a word means depends on where it stands. */
+/** One token. Keywords are `word` tokens because they are reserved only in some positions. */
 export interface Token {
   readonly kind: 'word' | 'number' | 'string' | 'sign' | 'end'
   readonly text: string
-  readonly place: Place
+  readonly place: SourcePosition
 }
 
 const BLANKS = /[ \t\r\f\v]*/y
 const MARKER = /# (\d+) "([^"\n]*)"(?=\n|$)/y
 const COMMENT = /#[^\n]*/y
 const TOKEN = /([A-Za-z][A-Za-z0-9_.]*)|(\d+)|"((?:[^"\\\n]|\\.)*)"|([{}[\],])/y
-/** The rest of the header when `[` has been read; what follows it is a rule or nothing. */
+/** Rest of the header after `[`, followed by a rule or the end of the file. */
 const ACCESS_HEADER = /[ \t]*access[ \t]*\](?=(?:\s|#[^\n]*\n)*(?:allow\b|disallow\b|$))/y
 
-/** The tokens of a text, one at a time. */
+/** Iterates over the tokens of a text. */
 export class ConfigTokens {
   readonly #text: string
-  readonly #fail: (message: string, place: Place) => never
+  readonly #fail: (message: string, place: SourcePosition) => never
   #file: string
   #pos = 0
   #line = 1
   #lineStart = 0
 
-  /** `fail` is told of characters that cannot be. */
-  constructor(text: string, file: string, fail: (message: string, place: Place) => never) {
+  /** Calls `fail` for unexpected characters. */
+  constructor(text: string, file: string, fail: (message: string, place: SourcePosition) => never) {
     this.#text = text
     this.#file = file
     this.#fail = fail
   }
 
-  /** The next token; at the end always the end. */
+  /** Returns the next token; at the end of the text, `end` each time. */
   next(): Token {
     this.#skip()
     const { place } = this
@@ -55,26 +55,26 @@ export class ConfigTokens {
     return { kind: 'string', text: string!.replaceAll(/\\(.)/g, '$1'), place }
   }
 
-  /** Where the next character stands. */
-  get place(): Place {
+  /** Position of the next character. */
+  get place(): SourcePosition {
     const column = this.#pos - this.#lineStart + 1
     return { file: this.#file, line: this.#line, column, start: this.#lineStart }
   }
 
-  /** Behind a `[`: is this the header of the access rules? */
+  /** Whether the `[` just read begins the header of the access section. */
   get isAccessHeader(): boolean {
     ACCESS_HEADER.lastIndex = this.#pos
     return ACCESS_HEADER.test(this.#text)
   }
 
-  /** What follows the header of the access rules, from its line on. */
+  /** The text after the access section's header, starting on the header's line. */
   get rest(): string {
     const close = this.#text.indexOf(']', this.#pos)
     return this.#text.slice(close + 1)
   }
 
-  /** The line something stands on. */
-  sourceLine({ start }: Place): string {
+  /** Returns the source line at a position. */
+  sourceLine({ start }: SourcePosition): string {
     const end = this.#text.indexOf('\n', start)
     return this.#text.slice(start, end < 0 ? undefined : end)
   }

@@ -1,48 +1,47 @@
-/** The configuration language: what to log, how often, and who may change it. docs/pmlogger.md, pmlogger(1) */
+/** Parser of configurations: what to log, how often, and access control. docs/reference/pmlogger.md, pmlogger(1) */
 import { PcpError } from '../model/errors.ts'
 import { ConfigLexer } from '../net/access/lexer.ts'
 import { type AccessStatement, type Operations, parseAccess } from '../net/access/statements.ts'
-import { ConfigTokens, type Place, type Token } from './config-tokens.ts'
+import { ConfigTokens, type SourcePosition, type Token } from './config-tokens.ts'
 import { MAX_DELTA_MS } from './sizes.ts'
 
-/** Operation bit: switching what may be overridden. */
+/** Operation bit: advisory control. */
 export const OP_ADVISORY = 1
-/** Operation bit: switching what holds against others, and new volumes. */
+/** Operation bit: mandatory control, and new volumes. */
 export const OP_MANDATORY = 2
-/** Operation bit: asking. */
+/** Operation bit: enquiry. */
 export const OP_ENQUIRE = 4
 
-/** What access rules of a logger speak of. */
+/** Operations in a logger's access rules. */
 export const LOGGER_OPERATIONS: Operations = new Map([
   ['advisory', OP_ADVISORY],
   ['mandatory', OP_MANDATORY],
   ['enquire', OP_ENQUIRE],
 ])
 
-/** A metric, or all metrics below a name, and which of its instances. */
+/** A metric, or all metrics below a name, and the requested instances. */
 export interface MetricRequest {
   readonly name: string
-  /** External names and internal ids; none means all instances. */
+  /** External names and internal ids; empty for all instances. */
   readonly instances: readonly (string | number)[]
-  readonly place: Place
+  readonly place: SourcePosition
 }
 
-/** One statement. */
 export interface LogStatement {
   readonly control: 'mandatory' | 'advisory'
   readonly state: 'on' | 'off' | 'maybe'
-  /** Interval; 0 is once, undefined the default one. */
+  /** Interval; 0 for `once`, undefined for `default`. */
   readonly deltaMs: number | undefined
   readonly metrics: readonly MetricRequest[]
 }
 
-/** A whole configuration. */
+/** A complete configuration. */
 export interface LoggerConfig {
   readonly statements: readonly LogStatement[]
   readonly access: readonly AccessStatement[]
 }
 
-/** Milliseconds in each unit. A final `s` may follow. */
+/** Milliseconds per unit. Names may also end in `s`. */
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['msec', 1],
   ['millisecond', 1],
@@ -53,14 +52,14 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['hour', 3_600_000],
 ])
 
-/** Milliseconds in a unit as configurations and pmlc write it; undefined for an unknown one. */
+/** Returns the milliseconds of a unit name of configurations and pmlc; undefined for unknown names. */
 export function unitMs(word: string): number | undefined {
   return UNITS.get(word) ?? (word.endsWith('s') ? UNITS.get(word.slice(0, -1)) : undefined)
 }
 
 /**
- * Parses preprocessed text, in which lines like `# 3 "file"` tell where it comes from. Throws PM_ERR_CONV whose message is
- * PCP's two lines, then the line and a caret below what is wrong.
+ * Parses preprocessed text; lines such as `# 3 "file"` give the source position. Throws PM_ERR_CONV: the message is PCP's two
+ * lines, then the source line and a caret below the error.
  */
 export function parseLoggerConfig(text: string, file: string): LoggerConfig {
   return new ConfigParser(text, file).parse()
@@ -133,12 +132,12 @@ class ConfigParser {
     const { kind, text, place } = this.#token
     if (kind !== 'word') return this.#unexpected()
     this.#advance()
-    // Without braces the header of the access rules looks like an instance.
+    // Without braces, the header of the access section looks like a list of instances.
     const hasInstances = this.#isSign('[') && !this.#tokens.isAccessHeader
     return { name: text, instances: hasInstances ? this.#instances() : [], place }
   }
 
-  /** Up to the closing bracket, separated by commas, blanks or both. */
+  /** Parses up to the closing bracket; separators are commas, blanks or both. */
   #instances(): (string | number)[] {
     const instances: (string | number)[] = []
     this.#advance()
@@ -183,7 +182,7 @@ class ConfigParser {
     return this.#fail('syntax error', this.#token.place)
   }
 
-  #fail(message: string, place: Place): never {
+  #fail(message: string, place: SourcePosition): never {
     const head = `Specification error in configuration file (${this.#file})\n`
     const where = place.file === this.#file ? '' : `${place.file}: `
     const source = this.#tokens.sourceLine(place)
@@ -192,12 +191,12 @@ class ConfigParser {
   }
 }
 
-/** Parses what follows the header of an access section, from its line on. Throws PM_ERR_CONV with `[line N]: Error: ...`. */
+/** Parses an access section after its header, starting on the header's line. Throws PM_ERR_CONV with `[line N]: Error: ...`. */
 export function parseAccessRules(text: string, firstLine = 1): readonly AccessStatement[] {
   return parseAccess(new ConfigLexer(quoteHosts(text), firstLine), false, LOGGER_OPERATIONS)
 }
 
-/** Hosts may hold colons (`:*`, `local:*`): before the last colon of a statement all is hosts, which other servers quote. */
+/** Quotes host names: here they may contain colons (`:*`, `local:*`) and end at a statement's last colon. Other servers require quotes. */
 function quoteHosts(text: string): string {
   const quote = (hosts: string): string =>
     hosts.replaceAll(/[^\s,"]+(?=[\s,]|$)/g, (host) => (host.includes(':') ? `"${host}"` : host))

@@ -1,14 +1,14 @@
-/** From the access statements of a configuration and the environment to a control port. pmlogger(1) */
+/** Opens the control port with the access rules of the configuration and the environment. pmlogger(1) */
 
 import { PcpError } from '../model/errors.ts'
-import { type AccessStatement, allOf } from '../net/access/statements.ts'
+import { type AccessStatement, allOperations } from '../net/access/statements.ts'
 import { SYSTEM_NAMES } from '../net/access/system-names.ts'
 import { type AccessTable, buildAccess } from '../net/access/table.ts'
 import type { Variables } from '../sys/config.ts'
 import { LOGGER_OPERATIONS, OP_ENQUIRE, parseAccessRules } from './config.ts'
 import { type ControlOptions, ControlServer, FIRST_PORT } from './control-server.ts'
 
-const EVERYTHING = allOf(LOGGER_OPERATIONS)
+const EVERYTHING = allOperations(LOGGER_OPERATIONS)
 
 const anyone = (names: readonly string[], specified: number, denied: number): AccessStatement => ({
   subject: 'host',
@@ -20,21 +20,21 @@ const anyone = (names: readonly string[], specified: number, denied: number): Ac
 })
 
 /**
- * Without an access section: this host may enquire over TCP; changes are for the owner, over the unix socket. A change makes the logger fetch
- * metrics with its own rights.
+ * Access without an access section: this host may enquire over TCP; only the owner may make changes, over the unix socket, because a
+ * change makes the logger fetch metrics with its own privileges.
  */
 const DEFAULT_ACCESS: readonly AccessStatement[] = [
   anyone(['.*', ':*'], EVERYTHING, EVERYTHING),
   anyone(['local:*'], OP_ENQUIRE, 0),
 ]
 
-/** What a control port is opened with besides who may use it. */
+/** Settings of a control port, except for access. */
 export interface ControlPlan extends Omit<ControlOptions, 'access' | 'firstPort' | 'localOnly'> {
-  /** PMLOGGER_PORT, PMLOGGER_LOCAL and PMLOGGER_ACCESS count. */
+  /** PMLOGGER_PORT, PMLOGGER_LOCAL and PMLOGGER_ACCESS are used. */
   readonly env: Variables
 }
 
-/** Where problems of rules are told. */
+/** Where problems with access rules are reported. */
 export interface RuleLog {
   readonly env: Variables
   readonly log: (text: string) => void
@@ -42,7 +42,7 @@ export interface RuleLog {
   readonly complain?: (text: string) => void
 }
 
-/** Who may use a control port. PM_ERR_CONV for statements that contradict each other or name nobody. */
+/** Builds the access table of a control port. Throws PM_ERR_CONV for contradictory statements and unknown names. */
 export async function controlAccess(
   statements: readonly AccessStatement[],
   { env, log, complain = log }: RuleLog,
@@ -53,7 +53,7 @@ export async function controlAccess(
   const { table, problems, isValid, unknownHosts } = await buildAccess(rules, SYSTEM_NAMES, EVERYTHING)
   const [unknown] = unknownHosts
   if (!isValid && unknown !== undefined) {
-    // With PCP's words, and its end at the first of them.
+    // PCP's text; PCP also stops at the first unknown name.
     complain(`__pmGetAddrInfo(${unknown.name}), Unknown host`)
     throw new PcpError('PM_ERR_CONV', `error was on line ${unknown.line}`)
   }
@@ -62,7 +62,7 @@ export async function controlAccess(
   return { table, isDefault }
 }
 
-/** Opens it, on the loopback addresses where no statement allows more. PM_ERR_CONV as `controlAccess`. */
+/** Opens the control port, only on loopback addresses if no statement allows more. Throws PM_ERR_CONV like `controlAccess`. */
 export async function openControl(
   statements: readonly AccessStatement[],
   plan: ControlPlan & RuleLog,
@@ -81,7 +81,7 @@ export async function openControl(
   })
 }
 
-/** The rules for loggers whose configuration has none: PMLOGGER_ACCESS, such as `allow local:* : all;`. */
+/** Rules for configurations without an access section: PMLOGGER_ACCESS, such as `allow local:* : all;`. */
 function rulesOf({ PMLOGGER_ACCESS: text = '' }: Variables): readonly AccessStatement[] {
   try {
     return parseAccessRules(text)

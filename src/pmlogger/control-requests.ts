@@ -1,4 +1,4 @@
-/** What a control client may ask of a logger: states of metrics, and changes of them. docs/formats/wire.md §3.13, §8 */
+/** Requests of control clients: enquiries and changes of logging states. docs/formats/wire.md §3.13, §8 */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { type Indom, PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
@@ -19,34 +19,34 @@ import {
 } from '../wire/log-control.ts'
 import { LoggedMetric } from './logged-metric.ts'
 import type { Logger } from './logger.ts'
-import { ADVISORY_OFF, type Mode, type ModeRequest } from './states.ts'
+import { ADVISORY_OFF, type LoggingState, type StateRequest } from './states.ts'
 
-/** Bits of the word that describes an instance; the interval stands above them. */
+/** Bits of an instance's state word; the higher bits hold the interval. */
 const IS_ON = 1
 const IS_MANDATORY = 2
 const IS_AVAILABLE = 4
 const IS_LOGGED = 8
 const DELTA_SHIFT = 4
-/** Instances in an answer: 8 MiB. */
+/** Limit of instances in a reply: 8 MiB. */
 const MAX_WORDS = 1 << 20
 
-const STATES: Readonly<Record<number, ModeRequest['state']>> = {
+const STATES: Readonly<Record<number, StateRequest['state']>> = {
   [PM_LOG_OFF]: 'off',
   [PM_LOG_MAYBE]: 'maybe',
   [PM_LOG_ON]: 'on',
 }
 
 /**
- * Does what a client asks, or only looks, and describes what holds now. `tell` hears of changes. PM_ERR_IPC for numbers
- * that mean nothing.
+ * Applies or only evaluates a client's request and returns the resulting state. `tell` logs changes. Throws PM_ERR_IPC for
+ * undefined control or state numbers.
  */
-export async function answerControl(
+export async function handleControlRequest(
   logger: Logger,
   request: LogControl,
   tell: (text: string) => void,
   from: string,
 ): Promise<ValueSet[]> {
-  const wish = wishOf(request, logger)
+  const wish = requestedChange(request, logger)
   const story =
     wish === undefined ? [] : [`\n${ctime(Date.now())}`, `pmlc request from ${from}: ${titleOf(wish)}`]
   const sets: ValueSet[] = []
@@ -70,8 +70,8 @@ export async function answerControl(
   return sets
 }
 
-/** The change a request asks for; undefined when it only asks. */
-function wishOf({ control, state, deltaMs }: LogControl, logger: Logger): ModeRequest | undefined {
+/** Returns the requested change; undefined for an enquiry. */
+function requestedChange({ control, state, deltaMs }: LogControl, logger: Logger): StateRequest | undefined {
   if (control === PM_LOG_ENQUIRE) return undefined
   const what = STATES[state]
   const isMandatory = control === PM_LOG_MANDATORY
@@ -81,13 +81,13 @@ function wishOf({ control, state, deltaMs }: LogControl, logger: Logger): ModeRe
     (what === 'maybe' && !isMandatory)
   )
     throw new PcpError('PM_ERR_IPC', `A control request of control ${control}, state ${state}`)
-  const wish: ModeRequest = { control: isMandatory ? 'mandatory' : 'advisory', state: what, deltaMs }
+  const wish: StateRequest = { control: isMandatory ? 'mandatory' : 'advisory', state: what, deltaMs }
   return what === 'on' && deltaMs === 0 ? { ...wish, round: logger.nextRound() } : wish
 }
 
 /**
- * What the collector says to one request. Any account may ask with thousands of metrics, so descriptors are fetched together and each instance
- * domain once.
+ * Collector data for one request. A request may hold thousands of metrics, from any account, so descriptors are fetched together
+ * and each instance domain once.
  */
 class Lookup {
   readonly #logger: Logger
@@ -135,32 +135,32 @@ class Lookup {
     return found
   }
 
-  /** Counts instances of the answer. PM_ERR_TOOBIG for too many. */
+  /** Counts instances of the reply. Throws PM_ERR_TOOBIG above the limit. */
   count(instances: number): void {
     this.#words += instances
     if (this.#words > MAX_WORDS) throw new PcpError('PM_ERR_TOOBIG')
   }
 }
 
-/** Applies a request to the instances it names, or to all; says what came of it. */
+/** Applies a request to its instances, or to all; returns log lines with the results. */
 async function apply(
   logger: Logger,
   metric: LoggedMetric,
   set: LogControlSet,
-  wish: ModeRequest,
+  wish: StateRequest,
 ): Promise<string[]> {
   const { pmid, indom } = metric.desc
-  const names = await orElse(logger.context.namesOf(pmid), [metric.name])
+  const names = await withFallback(logger.context.namesOf(pmid), [metric.name])
   const title = `  metric: ${names.join(' or ')}`
   const isWhole = set.status <= 0 || indom === PM_INDOM_NULL
   if (isWhole) metric.states.requestAll(wish)
   else for (const inst of set.inst) metric.states.requestOne(inst, wish)
   if (indom === PM_INDOM_NULL) return [`${title}${failureOf(metric.states.whole, wish)}`]
-  const known = await orElse(logger.context.instances(indom), { indom, ids: [], names: [] })
+  const known = await withFallback(logger.context.instances(indom), { indom, ids: [], names: [] })
   const ids = isWhole ? known.ids : [...set.inst]
   const lines = ids.map((id) => {
     const mode = metric.states.modeOf(id)
-    // As in PCP, whose logger has forgotten the names of what nobody wants any more.
+    // Like PCP's logger, which no longer knows the names of instances that are not logged.
     const isHeld = mode !== undefined && (mode.isOn || mode.isMandatory)
     const name = isHeld ? known.names[known.ids.indexOf(id)] : undefined
     return `    instance: ${name ?? `#${id}`}${failureOf(mode, wish)}`
@@ -168,20 +168,20 @@ async function apply(
   return [title, ...lines]
 }
 
-/** What follows the name of something that is not as a request wants it. */
-function failureOf(mode: Mode | undefined, { control, state, deltaMs }: ModeRequest): string {
+/** Returns ` [request failed]` if the state is not the requested one. */
+function failureOf(mode: LoggingState | undefined, { control, state, deltaMs }: StateRequest): string {
   const { isMandatory, isOn, deltaMs: actual } = mode ?? ADVISORY_OFF
   const isDone =
     state === 'maybe'
-      ? !isMandatory && actual === 0 // PCP's logger and pmlc take an advisory state that stays on for a failure
+      ? !isMandatory && actual === 0 // for PCP's logger and pmlc, an advisory state that stays on is a failure
       : isMandatory === (control === 'mandatory') &&
         isOn === (state === 'on') &&
         (!isOn || actual === deltaMs)
   return isDone ? '' : ' [request failed]'
 }
 
-/** What is only told to people may be less when the collector does not know. */
-async function orElse<T>(answer: Promise<T>, otherwise: T): Promise<T> {
+/** Returns a fallback on errors; only for data that is merely displayed. */
+async function withFallback<T>(answer: Promise<T>, otherwise: T): Promise<T> {
   try {
     return await answer
   } catch {
@@ -212,7 +212,7 @@ async function describe(
   return makeSet(pmid, PM_TYPE_U32, instances, words)
 }
 
-function wordOf(metric: LoggedMetric, mode: Mode | undefined, inst: number): number {
+function wordOf(metric: LoggedMetric, mode: LoggingState | undefined, inst: number): number {
   let bits = 0
   if (mode?.isOn === true) bits |= IS_ON
   if (mode?.isMandatory === true) bits |= IS_MANDATORY
@@ -221,7 +221,7 @@ function wordOf(metric: LoggedMetric, mode: Mode | undefined, inst: number): num
   return bits + (mode?.deltaMs ?? 0) * 2 ** DELTA_SHIFT
 }
 
-function titleOf({ control, state, deltaMs }: ModeRequest): string {
+function titleOf({ control, state, deltaMs }: StateRequest): string {
   if (state !== 'on') return `${control} ${state}`
   return deltaMs === 0 ? `${control} on once` : `${control} on ${(deltaMs / 1000).toFixed(1)} sec`
 }

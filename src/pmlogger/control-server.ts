@@ -1,4 +1,4 @@
-/** The control port: one pmlc over TCP, and one of the logger's owner over its unix socket. docs/formats/wire.md §8 */
+/** The control port: one pmlc over TCP, and one of the owner over the unix socket. docs/formats/wire.md §8 */
 import type { Socket } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 import { type ErrorCode, PcpError, statusOf } from '../model/errors.ts'
@@ -21,48 +21,48 @@ import { encodeLogStatus, encodeLogStatusV2, type LogStatus } from '../wire/log-
 import { PDU_CREDS, PDU_LOG_CONTROL, PDU_LOG_REQUEST, pduType } from '../wire/pdu.ts'
 import { encodeResult } from '../wire/result.ts'
 import { LOGGER_OPERATIONS, OP_ADVISORY, OP_MANDATORY } from './config.ts'
-import { answerControl } from './control-requests.ts'
+import { handleControlRequest } from './control-requests.ts'
 import type { Logger } from './logger.ts'
 
-/** First port that is tried. */
+/** First port tried. */
 export const FIRST_PORT = 4330
-/** Ports that are tried before there is none. */
+/** Number of ports tried. */
 const MAX_PORTS = 1000
-/** Largest request: some ten thousand instances. */
+/** Largest request in bytes, about ten thousand instances. */
 const MAX_REQUEST = 256 * 1024
-/** How long a client may take to read why it is refused. */
+/** Time a rejected client has to read the error. */
 const LINGER_MS = 1000
-/** Refused clients that are told why at a time; others are disconnected. */
+/** Rejected clients that may be reading their error at a time; more are disconnected without one. */
 const MOST_LINGERING = 16
-/** Time for the rest of a request that has begun. */
+/** Time limit for receiving the rest of a request. */
 const INCOMPLETE_MS = 5000
-/** A client without a request for so long is disconnected when another one connects. */
+/** A client idle for this long is disconnected if another one connects. */
 const IDLE_MS = 60_000
-/** The latest version of the control protocol. */
+/** Latest version of the control protocol. */
 export const CONTROL_VERSION = 3
 
 type Transport = 'unix' | 'tcp'
 
 const EVERYTHING = [...LOGGER_OPERATIONS.values()].reduce((bits, bit) => bits | bit, 0)
 
-/** How the control port behaves. */
+/** Options of the control port. */
 export interface ControlOptions {
-  /** First port; those above follow when it is taken. 0 lets the kernel choose. */
+  /** First port to try, then the following ones. 0 lets the kernel choose. */
   readonly firstPort: number
-  /** Only for this host. */
+  /** Listens only on loopback addresses. */
   readonly localOnly: boolean
   readonly socketPath: string
   readonly pid: number
   /** Highest version offered: 2 or 3. */
   readonly version: number
   readonly access: AccessTable
-  /** Identifies clients of the unix socket. Default: by calls of the system. */
+  /** Identifies clients of the unix socket. Default: through system calls. */
   readonly peers?: PeerCredentials
-  /** The logger in charge, which may be replaced; undefined while there is none. */
+  /** Returns the current logger, if any. */
   readonly logger: () => Logger | undefined
   readonly zone: { readonly timezone: string; readonly zoneinfo: string }
   readonly log: (text: string) => void
-  /** Milliseconds, never set. Default: those of this process. */
+  /** Monotonic milliseconds. Default: this process's clock. */
   readonly clock?: () => number
 }
 
@@ -71,7 +71,7 @@ export class ControlServer {
   readonly #options: ControlOptions
   readonly #listeners: Listeners[] = []
   readonly #peers: PeerCredentials
-  /** By transport: a client over TCP cannot keep the owner out. */
+  /** By transport, so that a client over TCP cannot lock out the owner. */
   readonly #clients = new Map<Transport, ControlClient>()
   #lingering = 0
   #port = 0
@@ -81,19 +81,19 @@ export class ControlServer {
     this.#peers = options.peers ?? peerCredentials()
   }
 
-  /** Opens what can be opened; a logger without a control port logs all the same. */
+  /** Opens the TCP port and the unix socket. Failures are only logged: recording works without a control port. */
   static async open(options: ControlOptions): Promise<ControlServer> {
     const server = new ControlServer(options)
     await server.#listen()
     return server
   }
 
-  /** The TCP port, 0 when there is none. */
+  /** The TCP port; 0 if none is open. */
   get port(): number {
     return this.#port
   }
 
-  /** Ends the client and stops listening. */
+  /** Disconnects the clients and stops listening. */
   async close(): Promise<void> {
     for (const listeners of this.#listeners.splice(0)) await listeners.close()
     for (const client of this.#clients.values()) await client.close()
@@ -153,7 +153,7 @@ export class ControlServer {
     connection.send(encodeError(version, pid))
   }
 
-  /** Why a client is not let in; undefined when it is, and counted. */
+  /** Returns why a client is rejected; undefined if it is admitted and counted. */
   #problemOf(admission: Admission, transport: Transport, isStranger: boolean): ErrorCode | undefined {
     if (isStranger || (admission.denied & EVERYTHING) === EVERYTHING) return 'PM_ERR_PERMISSION'
     const holder = this.#clients.get(transport)
@@ -175,7 +175,7 @@ export class ControlServer {
     void connection.close(LINGER_MS)
   }
 
-  /** The mode of the socket lets no one else connect; it decides alone where the system does not identify clients. */
+  /** Without peer credentials the socket's file mode, which lets only the owner connect, is the only check. */
   #isOwnerOrRoot(socket: Socket): boolean {
     if (this.#peers.problem() !== undefined) return isMainThread
     const { uid } = this.#peers.of(socket) ?? {}
@@ -183,7 +183,7 @@ export class ControlServer {
   }
 }
 
-/** One pmlc. Requests are answered one after the other, and the next one is read when there is an answer. */
+/** One pmlc. Requests are processed one at a time; the next one is read after the reply. */
 class ControlClient {
   readonly #connection: PduConnection
   readonly #options: ControlOptions
@@ -191,7 +191,7 @@ class ControlClient {
   readonly #address: string
   readonly #clock: () => number
   #version: number
-  /** When the latest request was answered, or the client came; undefined while one is being answered. */
+  /** Time of the last reply or of the connection; undefined while a request is processed. */
   #idleSince: number | undefined
 
   constructor(connection: PduConnection, options: ControlOptions, admission: Admission, address: string) {
@@ -205,7 +205,7 @@ class ControlClient {
     connection.onPdu((pdu) => {
       connection.pause()
       this.#idleSince = undefined
-      // The PDU borrows the buffer of the socket.
+      // The PDU shares the socket's buffer.
       void this.#answer(pdu.slice()).finally(() => {
         this.#idleSince = this.#clock()
         connection.resume()
@@ -213,7 +213,6 @@ class ControlClient {
     })
   }
 
-  /** Returns whether this client has sent no request for a while. */
   get isIdle(): boolean {
     return this.#idleSince !== undefined && this.#clock() - this.#idleSince >= IDLE_MS
   }
@@ -253,8 +252,8 @@ class ControlClient {
         if (request.control === PM_LOG_ADVISORY) this.#demand(OP_ADVISORY)
         const logger = this.#logger()
         const { log } = this.#options
-        const answer = (): Promise<ValueSet[]> => answerControl(logger, request, log, this.#address)
-        // Questions of other accounts do not hold up the recording.
+        const answer = (): Promise<ValueSet[]> => handleControlRequest(logger, request, log, this.#address)
+        // Enquiries of other accounts do not delay the recording.
         const sets = await (request.control === PM_LOG_ENQUIRE ? answer() : logger.exclusively(answer))
         return encodeResult({ sec: 0, nsec: 0 }, sets, pid)
       }

@@ -1,4 +1,4 @@
-/** Where the control socket of a pmlogger is. docs/pmlogger.md, pmlogger(1), pmlc(1) */
+/** Paths of a pmlogger's control socket. docs/reference/pmlogger.md, pmlogger(1), pmlc(1) */
 import { accessSync, constants } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { PcpError } from '../model/errors.ts'
@@ -7,8 +7,8 @@ import { makeDir } from '../sys/make-dir.ts'
 import { removeStaleSockets } from '../sys/stale-files.ts'
 
 /**
- * Paths of the socket of a logger, by process id or `primary`: below the run directory, and for loggers of people who may
- * not write there below their home.
+ * Returns the possible paths of a logger's socket, by process id or `primary`: in the run directory, and for accounts that cannot
+ * write there, in their home directory.
  */
 export function controlSocketPaths(variables: Variables, id: number | 'primary'): readonly string[] {
   const { PCP_RUN_DIR: run, HOME: home } = variables
@@ -18,13 +18,13 @@ export function controlSocketPaths(variables: Variables, id: number | 'primary')
     .map((dir) => join(dir, name))
 }
 
-/** Removes the sockets that killed loggers left. */
+/** Removes sockets of killed loggers. */
 export async function removeStaleControlSockets(variables: Variables): Promise<void> {
   for (const path of controlSocketPaths(variables, 'primary'))
     await removeStaleSockets(dirname(path), 'pmlogger')
 }
 
-/** The path that this process can use, its directory made; the first one when it can use none, with the reason in `log`. */
+/** Returns the first path this process can use and creates its directory; on failure logs why and returns the first path. */
 export function ownSocketPath(variables: Variables, pid: number, log: (text: string) => void): string {
   const paths = controlSocketPaths(variables, pid)
   let why = ''

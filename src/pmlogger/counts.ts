@@ -1,18 +1,17 @@
-/** What a recorder counts of itself. */
+/** Counters of a recorder about itself. */
 export interface RecorderCounts {
-  /** An archive was begun. */
   archiveBegun(): void
-  /** A result was written, with so many bytes of values. */
+  /** A result with `bytes` bytes of values was written. */
   recorded(bytes: number): void
   /** A result could not be written. */
   lost(): void
-  /** The collector did not answer, or with an error. */
+  /** The collector did not reply or reported an error. */
   fetchFailed(): void
-  /** A fetch began, so many milliseconds after it was due and so many due ones left out. */
-  began(lateMs: number, leftOut: number): void
-  /** The oldest value that a power cut would cost was written so many milliseconds ago; undefined when there is none. */
-  atRisk(ms: number | undefined): void
-  /** Waiting for the disk failed. */
+  /** A fetch began `lateMs` after it was due, with `leftOut` due fetches skipped. */
+  fetchBegan(lateMs: number, leftOut: number): void
+  /** The oldest value not yet synced to disk was written `ms` milliseconds ago; undefined if all are synced. */
+  unsyncedAge(ms: number | undefined): void
+  /** A sync to disk failed. */
   syncFailed(): void
 }
 
@@ -22,7 +21,7 @@ export const NO_COUNTS: RecorderCounts = {
   recorded() {},
   lost() {},
   fetchFailed() {},
-  began() {},
-  atRisk() {},
+  fetchBegan() {},
+  unsyncedAge() {},
   syncFailed() {},
 }

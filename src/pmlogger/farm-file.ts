@@ -1,4 +1,4 @@
-/** The file of a farm: a line for each collector to record. docs/pmlogger.md */
+/** Farm files: one line for each collector to record. docs/reference/pmlogger.md */
 import { PcpError } from '../model/errors.ts'
 import { intervalMs, parseSizeLimit, type SizeLimit } from './sizes.ts'
 
@@ -19,7 +19,7 @@ export interface FarmEntry {
 
 type Options = Omit<FarmEntry, 'host' | 'archive' | 'config'>
 
-/** What each option makes of its value; undefined for a value it cannot have. */
+/** Parsers of the options; undefined for invalid values. */
 const OPTIONS: Readonly<Record<string, (value: string) => Options | undefined>> = {
   label: (value) => ({ labelHost: value }),
   interval: (value) => {
@@ -33,7 +33,7 @@ const OPTIONS: Readonly<Record<string, (value: string) => Options | undefined>> 
 
 /**
  * Parses lines of host, archive and configuration, then `name=value` options: label, interval, version, size, volsize. `#`
- * begins a comment. PM_ERR_CONV with file and line for what is wrong, and for an archive that two lines name.
+ * begins a comment. Throws PM_ERR_CONV with file and line for errors and for duplicate archives.
  */
 export function parseFarm(text: string, file: string): FarmEntry[] {
   const entries: FarmEntry[] = []
@@ -56,7 +56,7 @@ export function parseFarm(text: string, file: string): FarmEntry[] {
     const parsed = options.map((word) => {
       const [name = '', value = ''] = word.split(/=(.*)/s)
       const option = OPTIONS[name] ?? fail(`unknown option "${name}": use ${Object.keys(OPTIONS).join(', ')}`)
-      return option(value) ?? fail(`"${value}" is no value of option ${name}`)
+      return option(value) ?? fail(`invalid value "${value}" for option ${name}`)
     })
     entries.push(Object.assign({ host, archive, config }, ...parsed) as FarmEntry)
   }

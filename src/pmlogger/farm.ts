@@ -1,34 +1,34 @@
 /**
- * Many collectors, one process: a logger for each, and what they have in common only once. docs/pmlogger.md
+ * Records many collectors in one process: one logger each, with shared data kept once. docs/reference/pmlogger.md
  *
- * A collector that cannot be reached, or whose archive cannot be made, is tried again and holds up no other one.
+ * A collector that cannot be reached, or whose archive cannot be created, is retried without delaying the others.
  */
 import { setMaxListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { RecordBuffer } from '../archive/write/record-buffer.ts'
-import { after } from '../base/after.ts'
+import { setLongTimeout } from '../base/after.ts'
 import { decodeText } from '../base/text.ts'
 import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
-import { becomeAccount, serviceAccount } from '../net/access/account.ts'
+import { serviceAccount, switchToAccount } from '../net/access/account.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { reconnectBackoff } from '../pmapi/lifecycle.ts'
 import { archiveAccess, makeArchiveDir } from '../sys/archive-access.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
-import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
+import { hostTimezone, hostZoneName } from '../sys/host-zone.ts'
 import type { Log } from '../sys/log.ts'
 import { notifyReady } from '../sys/service-files.ts'
 import { archiveName, hasTime } from './archive-name.ts'
 import type { LoggerConfig } from './config.ts'
 import type { RecorderCounts } from './counts.ts'
 import { type FarmEntry, parseFarm } from './farm-file.ts'
-import type { Spent } from './limits.ts'
+import type { LimitUsage } from './limits.ts'
 import type { Logger } from './logger.ts'
-import { Pool } from './pool.ts'
+import { InternPool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import { readLoggerConfig } from './read-config.ts'
@@ -38,23 +38,23 @@ import { ProcessSignals } from './signals.ts'
 import { startLogger } from './start-logger.ts'
 import { watchProcess } from './watch-process.ts'
 
-/** What a farm is run with. */
+/** Environment of a farm. */
 export interface FarmIo {
   readonly env: Variables
   readonly cwd: string
-  /** Ends the farm in order. */
+  /** Shuts the farm down. */
   readonly signal: AbortSignal
   readonly progname: string
   /** Connects to a collector by its host specification. */
   readonly open: (host: string, signal: AbortSignal) => Promise<Context>
 }
 
-/** Collectors that are connected to at the same time. */
+/** Limit of simultaneous connection attempts. */
 const STARTING = 16
-/** The first fetches of all collectors are spread over so many milliseconds. */
+/** Interval in milliseconds over which the first fetches of the collectors are spread. */
 const SPREAD_MS = 10_000
 
-/** Records every collector of a file until it is told to end, or all have ended. Resolves to the exit status. */
+/** Records every collector of a farm file until aborted, or until all have ended. Resolves to the exit status. */
 export async function runFarm(path: string, settings: ProcessSettings, io: FarmIo): Promise<number> {
   const { username, endAtMs, watchedPid } = settings
   const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
@@ -73,9 +73,9 @@ export async function runFarm(path: string, settings: ProcessSettings, io: FarmI
     })
     const account =
       username === undefined ? undefined : serviceAccount(username, loadConfig(io.env).variables)
-    if (account !== undefined) becomeAccount(account)
+    if (account !== undefined) switchToAccount(account)
     if (endAtMs !== undefined)
-      ends.push(after(endAtMs - Date.now(), () => farm.end('End of run time, exiting')))
+      ends.push(setLongTimeout(endAtMs - Date.now(), () => farm.end('End of run time, exiting')))
     if (watchedPid !== undefined) ends.push(watchProcess(watchedPid, log, (reason) => farm.end(reason)))
     if (settings.notifies) await notifyReady(log)
     return await farm.run()
@@ -98,16 +98,15 @@ function readFarm(path: string, cwd: string): string {
   }
 }
 
-/** All collectors. */
 class Farm {
   readonly #members: readonly Member[]
   readonly #ending = new AbortController()
-  /** Of all collectors together. */
+  /** Covers all collectors. */
   readonly #metrics: SelfMetrics
   #free = STARTING
   readonly #waiting: (() => void)[] = []
 
-  /** Reads every configuration, each once. PM_ERR_CONV, ENOENT... for one that cannot be. */
+  /** Reads each configuration once. Throws PM_ERR_CONV, ENOENT... */
   constructor(entries: readonly FarmEntry[], settings: ProcessSettings, io: FarmIo, log: Log) {
     const { variables } = loadConfig(io.env)
     const configs = new Map<string, LoggerConfig>()
@@ -118,7 +117,7 @@ class Farm {
       io,
       variables,
       log,
-      pool: new Pool(),
+      pool: new InternPool(),
       buffer: new RecordBuffer(),
       metrics: this.#metrics,
       configOf(name) {
@@ -133,7 +132,7 @@ class Farm {
     const start = performance.now()
     const firstAt = (i: number): number => start + (i / entries.length) * SPREAD_MS
     this.#members = entries.map((entry, i) => new Member(entry, firstAt(i), shared))
-    // Every member waits for the end.
+    // Each member adds a listener.
     setMaxListeners(0, this.#ending.signal)
   }
 
@@ -161,7 +160,7 @@ class Farm {
     for (const member of this.#members) member.end(reason)
   }
 
-  /** Does work when few others do the like. */
+  /** Runs work with limited concurrency. */
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#free--
@@ -180,7 +179,7 @@ interface Shared {
   readonly io: FarmIo
   readonly variables: Variables
   readonly log: Log
-  readonly pool: Pool
+  readonly pool: InternPool
   readonly buffer: RecordBuffer
   readonly metrics: SelfMetrics
   readonly configOf: (name: string) => LoggerConfig
@@ -198,8 +197,8 @@ class Member {
   readonly #counts: RecorderCounts
   #logger: Logger | undefined
   #isAgain = false
-  /** What the archive that the next one continues has used of the limits. */
-  #spent: Spent | undefined
+  /** Share of the limits used by the archives that the next one continues. */
+  #spent: LimitUsage | undefined
 
   constructor(entry: FarmEntry, firstAt: number, shared: Shared) {
     this.#entry = entry
@@ -214,18 +213,18 @@ class Member {
     }
   }
 
-  /** Records until the collector is done with; `turn` limits how many connect at once. */
+  /** Records until the collector's recording ends; `turn` limits simultaneous connection attempts. */
   async run(turn: <T>(work: () => Promise<T>) => Promise<T>, signal: AbortSignal): Promise<number> {
     for (;;) {
       const logger = await this.#begin(turn, signal)
       if (logger === undefined) return 0
       this.#logger = logger
-      // Whoever ended the farm while this one began has not stopped it.
-      if (signal.aborted) void logger.stop('The farm ends')
+      // A shutdown during start-up has not stopped this logger.
+      if (signal.aborted) void logger.stop('Shutting down, exiting')
       const { status, continues } = await logger.ended
       this.#logger = undefined
       this.#spent = continues
-      // Metrics that changed end an archive, not the recording, where the next one has another name.
+      // Changed metrics end the archive. Recording continues if the next archive has another name.
       const goesOn =
         this.#isAgain || continues !== undefined || (status !== 0 && hasTime(this.#entry.archive))
       this.#isAgain = false
@@ -251,14 +250,14 @@ class Member {
     void this.#logger?.stop(reason)
   }
 
-  /** Tries until it works; undefined when it is told to end. Only the first failure of the same kind is told. */
+  /** Retries until a logger has started; undefined if aborted. Logs a failure only if it differs from the previous one. */
   async #begin(
     turn: <T>(work: () => Promise<T>) => Promise<T>,
     signal: AbortSignal,
   ): Promise<Logger | undefined> {
     let told = ''
     while (!signal.aborted) {
-      await pause(this.#backoff.leftMs(performance.now()), signal)
+      await pause(this.#backoff.remainingMs(performance.now()), signal)
       try {
         const logger = await turn(async () => {
           signal.throwIfAborted()
@@ -285,7 +284,7 @@ class Member {
     const name = archiveName(archive, Date.now(), exists, this.#spent !== undefined)
     const path = resolve(directory, name)
     makeArchiveDir(dirname(path), variables)
-    const zone = { timezone: hostZoneRule(io.env, Date.now()), zoneinfo: hostZoneName(io.env) }
+    const zone = { timezone: hostTimezone(io.env, Date.now()), zoneinfo: hostZoneName(io.env) }
     return {
       open: (signal) => io.open(host, signal),
       source: host,
@@ -316,7 +315,7 @@ class Member {
   }
 }
 
-/** Waits, or less when the farm ends: whoever waits looks for that. */
+/** Waits for a time, or until the signal aborts; does not reject. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await SYSTEM_CLOCK.sleep(ms, signal).catch(() => undefined)
 }

@@ -1,41 +1,40 @@
-/** When a logger ends and when it begins a new volume: after so many results or bytes, or so long. pmlogger(1) */
-import { after } from '../base/after.ts'
+/** Limits by results, bytes or time at which a logger ends or begins a new volume. pmlogger(1) */
+import { setLongTimeout } from '../base/after.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 import type { SizeLimit } from './sizes.ts'
 
-/** What an archive has used of the limits, with those that it continues. */
-export interface Spent {
+/** How much of the limits an archive has used, including the archives it continues. */
+export interface LimitUsage {
   readonly samples: number
   readonly bytes: number
   readonly ms: number
 }
 
-/** What is done at a limit. */
+/** Actions at a limit. */
 export interface LimitActions {
   end(reason: string): void
-  /** Between two results; does not reject. */
+  /** Called between two results; must not reject. */
   beginVolume(reason: string): Promise<void>
-  /** As soon as nothing else is being done. */
+  /** Begins a volume when the logger is idle. */
   beginVolumeSoon(reason: string): void
 }
 
-/** The limits of one logger. */
 export interface LimitSettings {
   /** Ends the recording. */
   readonly endLimit?: SizeLimit
-  /** Ends the recording so long after its start. */
+  /** Ends the recording this long after its start. */
   readonly endAfterMs?: number
   /** Begins a new volume. */
   readonly volumeLimit?: SizeLimit
-  /** What an archive that this one continues has used of the limits. */
-  readonly spent?: Spent
+  /** Limits used by the archives that this one continues. */
+  readonly spent?: LimitUsage
 }
 
-/** The limits of one logger, counted from `begin` on. */
+/** Limits of one logger, counted from `begin` on. */
 export class Limits {
   readonly #settings: LimitSettings
-  readonly #earlier: Spent
+  readonly #earlier: LimitUsage
   readonly #actions: LimitActions
   readonly #abort = new AbortController()
   #startMs = monotonicMs()
@@ -49,7 +48,7 @@ export class Limits {
     this.#actions = actions
   }
 
-  /** Time runs from now on. */
+  /** Starts the timers. */
   begin(): void {
     const { endLimit, endAfterMs = Number.POSITIVE_INFINITY } = this.#settings
     const left = endLimit?.kind === 'time' ? endLimit.ms - this.#earlier.ms : Number.POSITIVE_INFINITY
@@ -59,7 +58,7 @@ export class Limits {
     this.#armVolumeTimer()
   }
 
-  /** One more result was written; archive and volume now have so many bytes. */
+  /** Counts a result; archive and volume now have this many bytes. */
   async written(archiveBytes: number, volumeBytes: number): Promise<void> {
     const { endLimit, volumeLimit } = this.#settings
     this.#samples++
@@ -73,8 +72,8 @@ export class Limits {
       await this.#actions.beginVolume(volumeLimit!.kind === 'bytes' ? 'sample byte size' : 'sample counter')
   }
 
-  /** What was used so far, the archive's bytes given. */
-  spent(archiveBytes: number): Spent {
+  /** Returns how much of the limits is used. */
+  spent(archiveBytes: number): LimitUsage {
     const { samples, bytes, ms } = this.#earlier
     return {
       samples: samples + this.#samples,
@@ -83,13 +82,13 @@ export class Limits {
     }
   }
 
-  /** A volume has begun, for whatever reason: its own limits count anew. */
+  /** A volume has begun, for any reason; its counters restart. */
   volumeBegun(): void {
     this.#volumeSamples = 0
     this.#armVolumeTimer()
   }
 
-  /** There are no limits any more. */
+  /** Cancels all limits. */
   stop(): void {
     this.#abort.abort()
     this.#cancelVolume()
@@ -99,7 +98,7 @@ export class Limits {
     try {
       await SYSTEM_CLOCK.sleep(Math.max(0, ms), this.#abort.signal)
     } catch {
-      return // it has ended otherwise
+      return // the recording ended for another reason
     }
     this.#actions.end('End of run time, exiting')
   }
@@ -108,7 +107,7 @@ export class Limits {
     const { volumeLimit } = this.#settings
     this.#cancelVolume()
     if (volumeLimit?.kind !== 'time' || this.#abort.signal.aborted) return
-    this.#cancelVolume = after(volumeLimit.ms, () => this.#actions.beginVolumeSoon('sample time'))
+    this.#cancelVolume = setLongTimeout(volumeLimit.ms, () => this.#actions.beginVolumeSoon('sample time'))
   }
 }
 

@@ -1,28 +1,28 @@
-/** A metric a logger knows: its descriptor, what holds for it, and which of its instances were seen. */
+/** A metric known to a logger: its descriptor, its logging state, and the instances already recorded. */
 import type { MetricDesc } from '../model/desc.ts'
 import { MetricStates } from './states.ts'
 
-/** Tasks of a metric whose last result is kept; pmlc can make any number of them, one after the other. */
+/** Limit of tasks whose last result is kept per metric; pmlc can create any number of tasks over time. */
 const MAX_COLUMNS = 4
-/** Instances of earlier results that are kept: domains of processes have new ones all the time. */
+/** Limit of instances kept from earlier results: domains of processes get new ones all the time. */
 const MAX_EARLIER = 1000
 
-/** What a task had of a metric the last time. */
-interface Column {
+/** A metric's instances in a task's last result. */
+interface TaskInstances {
   readonly task: string
   readonly inst: Int32Array
-  /** Instances it asked for; undefined for all. */
+  /** Requested instances; undefined for all. */
   readonly wanted: ReadonlySet<number> | undefined
 }
 
-/** A metric that is logged, or was, or that somebody wanted to be. */
+/** A metric that is or was logged, or that a request named. */
 export class LoggedMetric {
   readonly name: string
   readonly desc: MetricDesc
   readonly states: MetricStates = new MetricStates()
-  /** Last result of each task, the latest first. */
-  readonly #columns: Column[] = []
-  /** Instances of results before those, the latest last. */
+  /** Last result of each task, most recent first. */
+  readonly #columns: TaskInstances[] = []
+  /** Instances of earlier results, most recent last. */
   #earlier: Set<number> | undefined
 
   constructor(name: string, desc: MetricDesc) {
@@ -31,8 +31,8 @@ export class LoggedMetric {
   }
 
   /**
-   * Compares the instances in a result of a task, which asked for `wanted` where that is not all, with those of its result before.
-   * `same`: `seen` would change nothing; `moved`: the same instances in another order, or after other tasks had results.
+   * Compares the instances in a task's result with those of its previous result; `wanted` holds the requested instances unless all
+   * were requested. `same`: `seen` would change nothing; `moved`: same instances in another order, or after results of other tasks.
    */
   compare(task: string, inst: Int32Array, wanted?: ReadonlySet<number>): 'same' | 'moved' | 'changed' {
     const at = this.#columns.findIndex((column) => column.task === task)
@@ -41,7 +41,7 @@ export class LoggedMetric {
     return last === undefined || !isSamePopulation(last.inst, inst) ? 'changed' : 'moved'
   }
 
-  /** Takes note of the instances in a result of a task that has been written, whose column it keeps. Arguments as `compare`. */
+  /** Records the instances of a written result. Arguments as for `compare`; keeps `inst`. */
   seen(task: string, inst: Int32Array, wanted?: ReadonlySet<number>): void {
     const at = this.#columns.findIndex((column) => column.task === task)
     const last = this.#columns[at]
@@ -51,28 +51,28 @@ export class LoggedMetric {
     if (this.#columns.length > MAX_COLUMNS) this.#keep(this.#columns.pop()!)
   }
 
-  /** Has a result been written? */
+  /** Whether a result has been written. */
   get hasResult(): boolean {
     return this.#columns.length > 0
   }
 
-  /** Had the last result that could have this instance a value of it? */
+  /** Returns whether the last result that included this instance had a value for it. */
   isAvailable(inst: number): boolean {
     const column = this.#columns.find(({ wanted }) => wanted === undefined || wanted.has(inst))
     return column === undefined ? this.isLogged(inst) : column.inst.includes(inst)
   }
 
-  /** Is a value of this instance in the archive, as far as is remembered? */
+  /** Returns whether the archive has a value of this instance, as far as remembered. */
   isLogged(inst: number): boolean {
     return this.#columns.some((column) => column.inst.includes(inst)) || this.#earlier?.has(inst) === true
   }
 
-  /** The instances that there were, the latest thousand at least. */
+  /** Instances recorded so far, at least the latest thousand. */
   get instances(): ReadonlySet<number> {
     return new Set([...(this.#earlier ?? []), ...this.#columns.flatMap(({ inst }) => [...inst])])
   }
 
-  #keep({ inst }: Column): void {
+  #keep({ inst }: TaskInstances): void {
     const earlier = this.#earlier ?? new Set<number>()
     this.#earlier = earlier
     for (const id of inst) {

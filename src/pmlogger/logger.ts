@@ -1,10 +1,10 @@
 /**
- * One logger: the metrics of one collector, recorded into one archive. docs/pmlogger.md
+ * Records the metrics of one collector into one archive. docs/reference/pmlogger.md
  *
  *     schedule ──task──► queue ──► fetch ──► recorder ──► archive
- *                          ▲ one thing at a time: fetches, requests of control clients, volumes, the end
+ *                          ▲ one operation at a time: fetches, control requests, new volumes, the end
  *
- * When the collector is lost the archive stays: fetches that are due try to connect again, and a mark says where the gap is.
+ * If the collector is lost the archive stays open: due fetches try to reconnect, and a mark record shows the gap.
  */
 import { ArchiveWriter, type WriterOptions } from '../archive/write/writer.ts'
 import { now, type Timestamp } from '../base/timestamp.ts'
@@ -16,15 +16,15 @@ import { ctime } from '../sys/log.ts'
 import { uptimeMs } from '../sys/uptime.ts'
 import { addTimes, earlierOf, laterOf } from '../time/arithmetic.ts'
 import type { LogStatus } from '../wire/log-status.ts'
-import type { Wish } from './bind.ts'
+import type { ConfiguredRequest } from './bind.ts'
 import { Collector } from './collector.ts'
 import { CollectorClock } from './collector-clock.ts'
 import {
   type AgentFacts,
   type CollectorFacts,
+  LOG_RECORD_METRICS,
   LOGGER_INDOM,
-  LOGUE_METRICS,
-  logueSets,
+  prologueValues,
   readAgentFacts,
 } from './collector-facts.ts'
 import { NO_COUNTS, type RecorderCounts } from './counts.ts'
@@ -33,35 +33,34 @@ import type { LoggedMetric } from './logged-metric.ts'
 import { PeriodicSync } from './periodic-sync.ts'
 import { Recorder } from './recorder.ts'
 import { taskReport, taskTrace } from './report.ts'
-import { Schedule } from './schedule.ts'
+import { TaskScheduler } from './schedule.ts'
 import type { LoggerEnd, LoggerSettings } from './settings.ts'
 import { SYNC_MS } from './sizes.ts'
 import { planTasks, selectSets, type Task } from './tasks.ts'
-import { WriteTrouble } from './write-trouble.ts'
+import { WriteFailureLog } from './write-failure-log.ts'
 
-/** A disk may have room again, a process memory and descriptors; other errors of the files stay. */
+/** Errors that may pass: a full disk, or a process out of memory or file descriptors. Other file errors are permanent. */
 const MAY_PASS: ReadonlySet<string> = new Set([
   ...['ENOSPC', 'EDQUOT', 'EIO', 'ETIMEDOUT', 'EAGAIN'],
   ...['ENOMEM', 'EMFILE', 'ENFILE'],
 ])
-/** Milliseconds until what is recorded once is tried again. */
+/** Milliseconds until metrics logged once are retried. */
 const RETRY_ONCE_MS = 10_000
-/** Age in milliseconds at which an archive is left whose content did not reach the disk. */
+/** Age in milliseconds after which an archive that failed to sync is closed in favor of a new one. */
 const DOUBTFUL_MS = 600_000
 
 const MILLISECOND: Timestamp = { sec: 0, nsec: 1_000_000 }
 
-/** A running logger. */
 export class Logger {
   readonly #settings: LoggerSettings
   readonly #context: Context
   readonly #facts: CollectorFacts
   readonly #writer: ArchiveWriter
   readonly #recorder: Recorder
-  readonly #schedule: Schedule
+  readonly #schedule: TaskScheduler
   readonly #limits: Limits
   readonly #sync: PeriodicSync
-  readonly #trouble: WriteTrouble
+  readonly #trouble: WriteFailureLog
   readonly #clock = new CollectorClock()
   readonly #collector: Collector
   readonly #counts: RecorderCounts
@@ -70,24 +69,24 @@ export class Logger {
   readonly #abort = new AbortController()
   readonly #metrics: Map<Pmid, LoggedMetric>
   #queue: Promise<unknown> = Promise.resolve()
-  /** Requests to log something once. */
+  /** Number of requests to log once. */
   #rounds = 0
-  /** Tasks whose size was told, other than those that are done once. */
+  /** Periodic tasks whose size has been reported. */
   readonly #reported = new Set<string>()
-  /** Nothing is continuous between the last record and the next one. */
+  /** The next record is not continuous with the last one. */
   #isGap = false
-  /** Results were lost, among them maybe what is recorded only once. */
+  /** Results were lost, possibly of metrics that are logged only once. */
   #hasLost = false
-  /** Why a volume is due that could not be begun. */
+  /** Reason of a new volume that could not be begun and is still due. */
   #owedVolume: string | undefined
-  /** The disk failed to take what is in the archive. */
+  /** A sync of the archive failed. */
   #isDoubtful = false
   #end: LoggerEnd | undefined
   #resolveEnd: (end: LoggerEnd) => void = () => {}
   /** Resolves when the archive is complete. */
   readonly ended: Promise<LoggerEnd>
 
-  /** Makes the archive; EEXIST, and what else the file system says. */
+  /** Creates the archive. Throws EEXIST and other file system errors. */
   constructor(settings: LoggerSettings, parts: LoggerParts) {
     this.#settings = settings
     this.#context = parts.context
@@ -100,14 +99,14 @@ export class Logger {
       ...(settings.buffer === undefined ? {} : { buffer: settings.buffer }),
       onVolume: (volume) => this.#volumeBegun(volume, 'max data volume size'),
     })
-    const { elapsedMs = uptimeMs, counts = NO_COUNTS, syncMs = SYNC_MS } = settings
-    this.#elapsedMs = elapsedMs
-    this.#startMs = elapsedMs()
+    const { monotonicMs = uptimeMs, counts = NO_COUNTS, syncMs = SYNC_MS } = settings
+    this.#elapsedMs = monotonicMs
+    this.#startMs = monotonicMs()
     this.#counts = counts
-    this.#trouble = new WriteTrouble(settings.log, elapsedMs)
+    this.#trouble = new WriteFailureLog(settings.log, monotonicMs)
     this.#sync = new PeriodicSync(syncMs, {
       sync: () => this.#writer.sync(),
-      atRisk: (ms) => counts.atRisk(ms),
+      atRisk: (ms) => counts.unsyncedAge(ms),
       failed: (error) => this.#syncFailed(error),
     })
     this.#recorder = new Recorder(this.#writer)
@@ -121,10 +120,10 @@ export class Logger {
       newMetrics: () => this.replan(),
       stop: (reason, status) => void this.stop(reason, status),
     })
-    this.#schedule = new Schedule(
+    this.#schedule = new TaskScheduler(
       (task) => this.#do(() => this.#sample(task)),
       settings.notBefore,
-      (lateMs, leftOut) => counts.began(lateMs, leftOut),
+      (lateMs, leftOut) => counts.fetchBegan(lateMs, leftOut),
     )
     this.#limits = new Limits(settings, {
       end: (reason) => void this.stop(reason),
@@ -136,13 +135,13 @@ export class Logger {
     })
   }
 
-  /** Writes the first record and starts to log. */
+  /** Writes the first record and starts logging. */
   begin(): void {
-    // Unlike PCP's logger, which writes the record first: what is killed in between would have values nobody describes.
+    // PCP's logger writes the record before its metadata; if killed in between it leaves values without a descriptor.
     const { at } = this.#facts
     const { pid } = this.#settings
     this.#writer.start(at)
-    for (const [i, { name, desc }] of LOGUE_METRICS.entries()) {
+    for (const [i, { name, desc }] of LOG_RECORD_METRICS.entries()) {
       this.#recorder.writeDesc(desc, name)
       if (i === 0) this.#writer.instances(at, LOGGER_INDOM, [pid], [String(pid)])
     }
@@ -155,34 +154,33 @@ export class Logger {
     this.replan()
   }
 
-  /** Removes an archive whose first record could not be written: its name is free again. */
+  /** Removes an archive whose first record could not be written, which frees its name. */
   discard(): void {
     this.#writer.discard()
   }
 
-  /** The metrics by PMID, for whoever changes what holds for them; `replan` makes it so. */
+  /** Metrics by PMID. After changing their states call `replan`. */
   get metrics(): Map<Pmid, LoggedMetric> {
     return this.#metrics
   }
 
-  /** A number for a request to log something once. */
+  /** Returns a new number for a request to log once. */
   nextRound(): number {
     return ++this.#rounds
   }
 
-  /** The connection to the collector. */
   get context(): Context {
     return this.#context
   }
 
-  /** Takes up what holds for the metrics now. */
+  /** Plans the tasks again after changes of the metrics' states. */
   replan(): void {
     const tasks = planTasks(this.#metrics.values())
     if (debug.optfetch) for (const [i, task] of tasks.entries()) this.#settings.log.line(taskTrace(i, task))
     this.#schedule.set(tasks)
   }
 
-  /** Does something when nothing else is being done. */
+  /** Runs work when no other operation is in progress. */
   exclusively<T>(work: () => Promise<T> | T): Promise<T> {
     const done = this.#queue.then(work)
     this.#queue = done.catch(() => undefined)
@@ -194,12 +192,12 @@ export class Logger {
     return this.exclusively(() => this.#switch(reason))
   }
 
-  /** Bytes of all volumes. */
+  /** Total bytes of all volumes. */
   get dataBytes(): number {
     return this.#writer.dataBytes
   }
 
-  /** What control clients are told; zones are the logger's own. */
+  /** Returns the status for control clients; `own` holds the logger's time zones. */
   status(own: { readonly timezone: string; readonly zoneinfo: string }): LogStatus {
     const zero = { sec: 0, nsec: 0 }
     const { hostname, timezone, zoneinfo } = this.#facts
@@ -219,7 +217,7 @@ export class Logger {
     }
   }
 
-  /** Ends with a last record, for a reason that the log tells; resolves when the archive is complete. */
+  /** Logs the reason and ends with a last record; resolves when the archive is complete. */
   stop(reason: string, status = 0): Promise<LoggerEnd> {
     return this.#stop({ status, reason })
   }
@@ -231,19 +229,19 @@ export class Logger {
       this.#schedule.stop()
       this.#limits.stop()
       void this.exclusively(() => this.#finish(end))
-      // What waits for a collector that does not answer must not hold up the end.
+      // Requests to an unresponsive collector must not delay the end.
       this.#abort.abort()
     }
     return this.ended
   }
 
-  /** Resolves `ended` whatever happens: what fails here is told, and the rest is done. */
+  /** Always resolves `ended`: failures are logged and the remaining steps still run. */
   async #finish(end: LoggerEnd): Promise<void> {
     const { log } = this.#settings
     log.notice('info', `pmlogger: ${end.reason}`)
     this.#collector.unwatch()
     try {
-      // By a clock that was set the last record would be anywhere.
+      // After a clock step, the collector's time would misplace the last record.
       const isOwnTime = this.#collector.isLost || end.continues !== undefined
       const facts = isOwnTime ? this.#facts : await this.#lastFacts()
       this.#writeLogue(facts === this.#facts ? afterLast(this.#writer.lastTime) : facts.at, facts)
@@ -253,14 +251,14 @@ export class Logger {
     this.#trouble.ended()
     try {
       this.#writer.close()
-      this.#counts.atRisk(undefined)
+      this.#counts.unsyncedAge(undefined)
     } catch (error) {
       log.notice('error', `Closing the archive: ${PcpError.from(error).message}`)
     }
     try {
       await this.#context.close()
     } catch (error) {
-      log.notice('warning', `Leaving the collector: ${PcpError.from(error).message}`)
+      log.notice('warning', `Closing the connection to the collector: ${PcpError.from(error).message}`)
     }
     this.#resolveEnd(end)
   }
@@ -269,7 +267,7 @@ export class Logger {
     try {
       return await readAgentFacts(this.#context)
     } catch {
-      return this.#facts // it has gone: what it was is what there is to say
+      return this.#facts // the collector is gone: use the last known facts
     }
   }
 
@@ -280,11 +278,11 @@ export class Logger {
     this.#markGap(time)
     this.#writer.result(
       time,
-      logueSets({ pid, hostname: ownHost, port: port(), archive: archivePath }, facts),
+      prologueValues({ pid, hostname: ownHost, port: port(), archive: archivePath }, facts),
     )
   }
 
-  /** Work that reports its own errors. */
+  /** Queues work that reports its own errors. */
   async #do(work: () => Promise<void>): Promise<void> {
     try {
       await this.exclusively(work)
@@ -321,7 +319,7 @@ export class Logger {
     await this.#written(task, this.#writer.dataBytes - before)
   }
 
-  /** Has the collector's clock been set? Then readers need an archive of its own for what follows. */
+  /** Returns whether the collector's clock was stepped; recording then continues in a new archive. */
   #isClockSet(at: Timestamp, askedMs: number): boolean {
     const seconds = this.#clock.step(at, askedMs, this.#elapsedMs())
     if (seconds === 0) return false
@@ -336,7 +334,7 @@ export class Logger {
     void this.#stop({ status: 0, reason, continues: this.#limits.spent(this.#writer.dataBytes) })
   }
 
-  /** Writes a mark where records are missing, or nothing is continuous for another reason. */
+  /** Writes a mark record if the next record is not continuous with the last. */
   #markGap(next: Timestamp): void {
     if (!this.#isGap) return
     const last = this.#writer.lastTime
@@ -345,7 +343,7 @@ export class Logger {
     this.#isGap = false
   }
 
-  /** The collector's own labels, where they changed. */
+  /** Records the context labels if they changed. */
   async #recordLabels(at: Timestamp): Promise<void> {
     if (!this.#collector.hasNewLabels) return
     const isDone = await this.#recorder.recordContextLabels(this.#context, at)
@@ -365,14 +363,14 @@ export class Logger {
 
   async #switch(reason: string): Promise<number> {
     if (this.#end !== undefined) throw new PcpError('ECANCELED', 'The archive is about to be complete')
-    // Waited for without blocking, so that the end of the volume finds little to wait for.
+    // Syncs without blocking the event loop, so that closing the volume has little left to sync.
     await this.#sync.now()
     const volume = this.#writer.switchVolume(now())
     this.#volumeBegun(volume, reason)
     return volume
   }
 
-  /** A volume that cannot be begun costs no result: the one before continues, and it is tried again with each result. */
+  /** Begins a volume. On failure the previous volume stays in use and each later result retries. */
   async #trySwitch(reason: string): Promise<void> {
     if (this.#end !== undefined) return
     try {
@@ -388,7 +386,10 @@ export class Logger {
   #syncFailed(error: PcpError): void {
     this.#counts.syncFailed()
     if (!this.#isDoubtful)
-      this.#settings.log.notice('error', `pmlogger: A power cut may cost this archive: ${error.message}`)
+      this.#settings.log.notice(
+        'error',
+        `pmlogger: Cannot sync the archive to disk, a power failure may lose data: ${error.message}`,
+      )
     this.#isDoubtful = true
   }
 
@@ -397,7 +398,7 @@ export class Logger {
     this.#settings.log.line(`New log volume ${volume}, via ${reason} at ${ctime(Date.now())}`)
   }
 
-  /** What was fetched could not be written, or its metadata not be asked for. */
+  /** Handles an error of writing a result or fetching its metadata. */
   #failed(error: PcpError): void {
     if (this.#end !== undefined) return
     if (this.#collector.isLost || error.code.startsWith('PM_ERR_')) {
@@ -412,17 +413,17 @@ export class Logger {
   }
 }
 
-/** What a logger is made of once the collector is known. */
+/** Parts of a logger that depend on the collector. */
 export interface LoggerParts {
   readonly context: Context
   readonly facts: CollectorFacts
   readonly metrics: Map<Pmid, LoggedMetric>
-  readonly roots: Wish[]
-  /** What the archive says of its host. */
+  readonly roots: ConfiguredRequest[]
+  /** Host and time zone in the archive's label. */
   readonly label: Pick<WriterOptions, 'hostname' | 'timezone' | 'zoneinfo'>
 }
 
-/** 1 ms after the last record: where marks stand, and ends that no collector tells the time of. */
+/** Returns 1 ms after the last record: the time of marks, and of the end if the collector's time is unavailable. */
 function afterLast(last: Timestamp | undefined): Timestamp {
   return last === undefined ? now() : addTimes(last, MILLISECOND)
 }

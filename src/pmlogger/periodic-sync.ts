@@ -1,12 +1,12 @@
-/** Syncs recorded values a bounded time after they were written, off the event loop. docs/pmlogger.md */
-import { after } from '../base/after.ts'
+/** Syncs recorded values within a time limit, off the event loop. docs/reference/pmlogger.md */
+import { setLongTimeout } from '../base/after.ts'
 import { PcpError } from '../model/errors.ts'
 
 /** Callbacks of a periodic sync. */
 export interface SyncActions {
-  /** Makes everything written so far survive. */
+  /** Syncs everything written so far to disk. */
   readonly sync: () => Promise<void>
-  /** The oldest value that a power cut would cost was written so many milliseconds ago; undefined when there is none. */
+  /** The oldest value not yet synced was written this many milliseconds ago; undefined if all are synced. */
   readonly atRisk: (ms: number | undefined) => void
   readonly failed: (error: PcpError) => void
 }
@@ -15,21 +15,21 @@ export interface SyncActions {
 export class PeriodicSync {
   readonly #everyMs: number
   readonly #actions: SyncActions
-  /** Ends the wait for the next sync; undefined when none is due. */
+  /** Cancels the next sync; undefined if none is due. */
   #cancel: (() => void) | undefined
   #underWay: Promise<void> | undefined
-  /** When the first value was written that no sync which has begun covers, by performance.now(). */
+  /** Time of the first value not covered by a started sync, by performance.now(). */
   #dueSince: number | undefined
   #hasFailed = false
   #isStopped = false
 
-  /** `everyMs` is the most time that values wait; 0 leaves it to `now`. */
+  /** `everyMs` limits how long values wait; with 0 only `now` syncs. */
   constructor(everyMs: number, actions: SyncActions) {
     this.#everyMs = everyMs
     this.#actions = actions
   }
 
-  /** Something was written. */
+  /** Notes that values were written. */
   written(): void {
     if (this.#dueSince === undefined) {
       this.#dueSince = performance.now()
@@ -38,13 +38,13 @@ export class PeriodicSync {
     this.#arm()
   }
 
-  /** Resolves when everything written before the call survives, or could not be made to. Never rejects. */
+  /** Syncs everything written before the call, or fails to. Never rejects. */
   async now(): Promise<void> {
     while (this.#underWay !== undefined) await this.#underWay
     await this.#begin()
   }
 
-  /** No sync is begun any more; one that is under way is not waited for. */
+  /** Starts no more syncs; does not wait for one in progress. */
   stop(): void {
     this.#isStopped = true
     this.#cancel?.()
@@ -54,7 +54,7 @@ export class PeriodicSync {
     if (this.#cancel !== undefined || this.#underWay !== undefined) return
     if (this.#dueSince === undefined || this.#isStopped || this.#everyMs === 0) return
     const ms = this.#dueSince + this.#everyMs - performance.now()
-    this.#cancel = after(this.#hasFailed ? this.#everyMs : ms, () => void this.now())
+    this.#cancel = setLongTimeout(this.#hasFailed ? this.#everyMs : ms, () => void this.now())
   }
 
   #begin(): Promise<void> {

@@ -1,15 +1,14 @@
-/** What many loggers of one process have in common: names and descriptors are kept once. */
+/** Interns names and descriptors shared by the loggers of a process. */
 import type { MetricDesc } from '../model/desc.ts'
 
-/** Things of a kind remembered; where there are more, all are forgotten, and equal ones may be kept twice. */
+/** Limit per kind. At the limit the pool is cleared; equal items may then be kept twice. */
 const MOST = 100_000
 
-/** Gives back the first of equal things. */
-export class Pool {
+export class InternPool {
   readonly #texts = new Map<string, string>()
   readonly #descs = new Map<string, MetricDesc>()
 
-  /** The text that was equal to this one first. */
+  /** Returns the first equal text. */
   text(text: string): string {
     const known = this.#texts.get(text)
     if (known !== undefined) return known
@@ -18,7 +17,7 @@ export class Pool {
     return text
   }
 
-  /** The descriptor that was equal to this one first. */
+  /** Returns the first equal descriptor. */
   desc(desc: MetricDesc): MetricDesc {
     const key = `${desc.pmid} ${desc.type} ${desc.indom} ${desc.sem} ${desc.units}`
     const known = this.#descs.get(key)

@@ -5,8 +5,8 @@ import { PcpError } from '../model/errors.ts'
 import { type Log, logFooter, logHeader, logOnFd, openLog } from '../sys/log.ts'
 
 /**
- * Opens the log: a file, or standard error for `-` and when a file cannot be made. Whoever reads standard error is told as
- * in a file when it begins and ends, unless it only shows whether a configuration is fine.
+ * Opens the log: a file, or standard error for `-` and if the file cannot be created. On standard error the start and end lines of
+ * a log file are printed too, unless the process only checks a configuration.
  */
 export function openProcessLog(name: string, cwd: string, isQuiet: boolean): Log {
   const options = { progname: 'pmlogger', host: hostname() }

@@ -1,19 +1,19 @@
-/** What a pmlogger process is to do: its command line, checked. pmlogger(1) */
+/** Settings of a pmlogger process from its checked command line. pmlogger(1) */
 import type { SizeLimit } from './sizes.ts'
 
-/** Settings of a process; paths are absolute unless they are said to be as given. */
+/** Settings of a process; paths are absolute unless marked "as given". */
 export interface ProcessSettings {
-  /** Configuration file as given; undefined is standard input. */
+  /** Configuration file as given; undefined for standard input. */
   readonly configName?: string
-  /** Collectors to record, a line each, in place of one archive. */
+  /** Farm file: collectors to record instead of one archive. */
   readonly farmPath?: string
-  /** Only reads the configuration and looks up its metrics. */
+  /** Only parses the configuration and looks up its metrics. */
   readonly checksOnly: boolean
-  /** Archive as given; '' with a farm. */
+  /** Archive as given; '' for a farm. */
   readonly archive: string
-  /** Directory of the archive, when one is given. */
+  /** Directory of the archive, if given. */
   readonly directory?: string
-  /** The collector for messages: `local:`, a host specification, `local context`. */
+  /** The collector as named in messages: `local:`, a host specification, `local context`. */
   readonly source: string
   readonly labelHost?: string
   readonly controlVersion: number
@@ -22,22 +22,22 @@ export interface ProcessSettings {
   readonly lingers: boolean
   readonly note?: string
   readonly notifies: boolean
-  /** Ends with this process. */
+  /** The logger ends when this process ends. */
   readonly watchedPid?: number
   readonly isPrimary: boolean
   readonly reports: boolean
   readonly endLimit?: SizeLimit
   readonly volumeLimit?: SizeLimit
-  /** -T: an end in milliseconds since the epoch. */
+  /** -T: end time in milliseconds since the epoch. */
   readonly endAtMs?: number
   readonly defaultDeltaMs: number
-  /** Most milliseconds that values wait before they survive a power cut; 0: until their volume ends. */
+  /** Longest time in milliseconds until values are synced to disk; 0: only at the end of a volume. */
   readonly syncMs: number
   readonly version: 2 | 3
-  /** Account of a process that root starts. */
+  /** Account to switch to if started as root. */
   readonly username?: string
-  /** The label has this host's zone. */
+  /** Put this host's time zone in the label. */
   readonly usesOwnZone: boolean
-  /** Descriptor on which whoever started this process gives orders. */
+  /** File descriptor for commands of the program that started this process (-x). */
   readonly controlFd?: number
 }

@@ -1,4 +1,4 @@
-/** A pmlogger as a process: log, signals, control port, and archives that follow each other. docs/pmlogger.md */
+/** The pmlogger process: log, signals, control port, and consecutive archives. docs/reference/pmlogger.md */
 
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -8,29 +8,29 @@ import { decodeText } from '../base/text.ts'
 import { now, secondsBetween } from '../base/timestamp.ts'
 import { traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
-import { becomeAccount, serviceAccount } from '../net/access/account.ts'
+import { serviceAccount, switchToAccount } from '../net/access/account.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
 import { archiveAccess, makeArchiveDir } from '../sys/archive-access.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
-import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
+import { hostTimezone, hostZoneName } from '../sys/host-zone.ts'
 import type { Log } from '../sys/log.ts'
 import { notifyReady } from '../sys/service-files.ts'
 import { archiveName, hasTime } from './archive-name.ts'
-import { bind, wishesOf } from './bind.ts'
+import { bind, configuredRequests } from './bind.ts'
 import type { LoggerConfig } from './config.ts'
 import { controlAccess, openControl, type RuleLog } from './control-open.ts'
 import type { ControlServer } from './control-server.ts'
 import { ownSocketPath, removeStaleControlSockets } from './control-socket.ts'
 import { NO_COUNTS, type RecorderCounts } from './counts.ts'
-import type { Spent } from './limits.ts'
+import type { LimitUsage } from './limits.ts'
 import type { Logger } from './logger.ts'
-import { Pool } from './pool.ts'
+import { InternPool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
 import type { ProcessSettings } from './process-settings.ts'
 import { configDir, parseConfigText, readLoggerConfig } from './read-config.ts'
-import { obeyRecordOrders } from './record-control.ts'
+import { handleRecordingCommands } from './record-control.ts'
 import { type DialogKind, type RecordFacts, showDialog } from './record-dialog.ts'
 import { isScripted, openRunFiles, type RunFiles, writeLatestFolio } from './run-files.ts'
 import { PRIMARY_NAME, SelfMetrics, selfName } from './self-metrics.ts'
@@ -39,22 +39,22 @@ import { ProcessSignals } from './signals.ts'
 import { startLogger } from './start-logger.ts'
 import { watchProcess } from './watch-process.ts'
 
-/** What a process is run with. */
+/** Environment of a process. */
 export interface ProcessIo {
   readonly env: Variables
   readonly cwd: string
   readonly stdin: AsyncIterable<Uint8Array>
-  /** Ends the process in order. */
+  /** Shuts the process down. */
   readonly signal: AbortSignal
   readonly progname: string
   /** Connects to the collector. */
   readonly open: (signal: AbortSignal) => Promise<Context>
 }
 
-/** Milliseconds until an archive that cannot be continued in another one is tried to be again. */
+/** Milliseconds between attempts to continue in a new archive. */
 const RETRY_MS = 10_000
 
-/** Records one collector until something ends it. Resolves to the exit status. */
+/** Records one collector until the recording ends. Resolves to the exit status. */
 export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promise<number> {
   const log = openProcessLog(settings.logName, io.cwd, settings.checksOnly)
   const signals = new ProcessSignals(io.signal)
@@ -73,28 +73,28 @@ export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promi
   }
 }
 
-/** The texts that PCP's logger has for its own failures stand alone; others have its name before them. */
+/** Formats an error. PCP's own failure texts have no program name in front. */
 export function failureText(error: unknown, progname: string): string {
   const { code, message, reason } = PcpError.from(error)
   const isWhole = code === 'PM_ERR_NODATA' || code === 'PM_ERR_CONV' || reason === 'verbatim'
   return isWhole ? message : `${progname}: ${message}`
 }
 
-/** One process: a logger, and after SIGUSR2 the next one. */
+/** One process: a logger, and its successor after SIGUSR2. */
 class Recording {
   readonly #settings: ProcessSettings
   readonly #io: ProcessIo
   readonly #log: Log
   readonly #variables: Variables
-  readonly #pool = new Pool()
+  readonly #pool = new InternPool()
   readonly #buffer = new RecordBuffer()
   #logger: Logger | undefined
   #control: ControlServer | undefined
   #files: RunFiles | undefined
   #stopWatch: () => void = () => {}
   #stopObeying: () => void = () => {}
-  /** What archives that the present one continues have used of the limits. */
-  #spent: Spent | undefined
+  /** Limits used by the archives that the current one continues. */
+  #spent: LimitUsage | undefined
   #metrics: SelfMetrics | undefined
   #counts: RecorderCounts = NO_COUNTS
   readonly #dialog = new AbortController()
@@ -108,7 +108,7 @@ class Recording {
     this.#variables = loadConfig(io.env).variables
   }
 
-  /** Says what is wrong with the configuration, and with the names in it. */
+  /** Reports errors in the configuration and unknown names in it. */
   async check(): Promise<number> {
     const context = await this.#io.open(this.#io.signal)
     try {
@@ -116,7 +116,7 @@ class Recording {
       await controlAccess(access, this.#ruleLog())
       const { defaultDeltaMs } = this.#settings
       const warn = (text: string): void => this.#log.line(text)
-      await bind(context, wishesOf(statements), {
+      await bind(context, configuredRequests(statements), {
         metrics: new Map(),
         pool: this.#pool,
         defaultDeltaMs,
@@ -132,7 +132,7 @@ class Recording {
   async run(signals: ProcessSignals): Promise<number> {
     const { username, isPrimary, notifies } = this.#settings
     const account = username === undefined ? undefined : serviceAccount(username, this.#variables)
-    if (account !== undefined) becomeAccount(account)
+    if (account !== undefined) switchToAccount(account)
     const { pid } = process
     const mapDir = join(this.#variables['PCP_TMP_DIR']!, 'pmlogger')
     const warn = (text: string): void => this.#log.line(text)
@@ -166,8 +166,8 @@ class Recording {
           void logger.stop(`${what}, exiting`)
         },
       })
-      // The signal may have come while the next archive was being begun.
-      if (ending.signal.aborted) void logger.stop('Asked to end, exiting')
+      // The signal may have arrived while the next archive was being started.
+      if (ending.signal.aborted) void logger.stop('Shutting down, exiting')
       if (isFirst && notifies) await notifyReady(this.#log)
       if (isFirst) this.#obey()
       const { status, continues } = await logger.ended
@@ -197,9 +197,9 @@ class Recording {
   #obey(): void {
     const { controlFd } = this.#settings
     if (controlFd === undefined) return
-    const stop = obeyRecordOrders(controlFd, {
+    const stop = handleRecordingCommands(controlFd, {
       quit: () => void this.#logger?.stop('Recording session terminated, exiting'),
-      tell: (kind, facts) => this.#tell(kind, facts),
+      showDialog: (kind, facts) => this.#tell(kind, facts),
       log: (text) => this.#log.line(text),
     })
     this.#stopObeying = () => {
@@ -208,7 +208,7 @@ class Recording {
     }
   }
 
-  /** Tells a person of the recording; false when nothing is to end, or has ended already. */
+  /** Shows the user a dialog about the recording; resolves to whether to end it, false if it has already ended. */
   async #tell(kind: DialogKind, facts: RecordFacts): Promise<boolean> {
     const status = this.#logger?.status(ownZone(this.#io.env))
     if (status === undefined) return false
@@ -226,7 +226,7 @@ class Recording {
     })
   }
 
-  /** A failed new volume ends nothing: what was is still written to. */
+  /** Begins a volume. After a failure the old volume stays in use. */
   async #newVolume(logger: Logger): Promise<void> {
     try {
       await logger.switchVolume('SIGHUP')
@@ -244,7 +244,7 @@ class Recording {
     return false
   }
 
-  /** As `#start` after an archive has ended that shall be continued, which is tried until it works; undefined at the end. */
+  /** Starts the next archive like `#start`, retrying if it continues a previous one; undefined if aborted. */
   async #startNext(config: LoggerConfig, signal: AbortSignal): Promise<Logger | undefined> {
     if (this.#spent === undefined) return this.#start(config, false)
     let told = ''
@@ -351,7 +351,7 @@ class Recording {
 }
 
 function ownZone(env: Variables): { timezone: string; zoneinfo: string } {
-  return { timezone: hostZoneRule(env, Date.now()), zoneinfo: hostZoneName(env) }
+  return { timezone: hostTimezone(env, Date.now()), zoneinfo: hostZoneName(env) }
 }
 
 async function textOf(stdin: AsyncIterable<Uint8Array>): Promise<string> {

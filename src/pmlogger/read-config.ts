@@ -1,4 +1,4 @@
-/** Finds and reads the configuration of a logger, and what it includes. pmlogger(1) -c */
+/** Finds and reads a logger's configuration and its includes. pmlogger(1) -c */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { decodeText } from '../base/text.ts'
@@ -9,21 +9,21 @@ import { isReadableFile, pmnsFiles } from '../sys/pmns-files.ts'
 import { runShell } from '../sys/run-shell.ts'
 import { type LoggerConfig, parseLoggerConfig } from './config.ts'
 
-/** Where configurations are. */
-export interface ConfigPlaces {
+/** Where to look for configurations. */
+export interface ConfigSearch {
   readonly cwd: string
   readonly variables: Variables
-  /** Hears what commands in the configuration complain of. */
+  /** Receives the stderr of commands in the configuration. */
   readonly warn: (text: string) => void
 }
 
-/** Reads a file: as it is named, else of that name where the installation keeps configurations. PM_ERR_CONV, ENOENT... */
-export function readLoggerConfig(name: string, places: ConfigPlaces): LoggerConfig {
+/** Reads a file from the given path, else from the installation's directory of configurations. Throws PM_ERR_CONV, ENOENT... */
+export function readLoggerConfig(name: string, places: ConfigSearch): LoggerConfig {
   const path = [name, join(configDir(places.variables), name)].find((candidate) =>
     isReadableFile(resolve(places.cwd, candidate)),
   )
   try {
-    // What is no file is opened all the same, to say why it cannot be.
+    // A path that is not a regular file is opened too, which yields the right error.
     const text = decodeText(readFileSync(resolve(places.cwd, path ?? name)))
     return parseConfigText(text, path ?? name, places)
   } catch (error) {
@@ -33,8 +33,8 @@ export function readLoggerConfig(name: string, places: ConfigPlaces): LoggerConf
   }
 }
 
-/** Parses a configuration after its macros. PM_ERR_CONV, PM_ERR_PMNS of the preprocessor. */
-export function parseConfigText(text: string, file: string, places: ConfigPlaces): LoggerConfig {
+/** Preprocesses and parses a configuration. Throws PM_ERR_CONV, and PM_ERR_PMNS for preprocessor errors. */
+export function parseConfigText(text: string, file: string, places: ConfigSearch): LoggerConfig {
   const { cwd, variables, warn } = places
   const files = pmnsFiles(variables, { cwd, includeDirs: [configDir(variables)] })
   const whole = preprocess(text, {
@@ -47,7 +47,7 @@ export function parseConfigText(text: string, file: string, places: ConfigPlaces
   return parseLoggerConfig(whole, file)
 }
 
-/** Where the installation keeps configurations. */
+/** Returns the installation's directory of configurations. */
 export function configDir(variables: Variables): string {
   return join(variables['PCP_VAR_DIR']!, 'config', 'pmlogger')
 }

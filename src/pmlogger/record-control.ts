@@ -1,11 +1,11 @@
 /**
- * Orders on a descriptor from the program that started a recording. pmlogger(1) -x, pmRecordControl(3)
+ * Commands from the program that started a recording, read from a file descriptor. pmlogger(1) -x, pmRecordControl(3)
  *
- *     V0        version of these orders         F NAME   the folio that the recording belongs to (no blank between)
- *     P TITLE   for the title of windows        R        the folio can be replayed
- *     ?         say how it goes                 D        go on alone        Q   end
+ *     V0        protocol version                F NAME   folio of the recording (no blank in between)
+ *     P TITLE   title for windows               R        the folio can be replayed
+ *     ?         show the status                 D        detach             Q   quit
  *
- * Whoever goes without a word, or says what is no order, leaves it to a person to decide: record-dialog.ts.
+ * If the program exits without a command or sends an invalid one, the user decides: record-dialog.ts.
  */
 import { createReadStream, fstatSync } from 'node:fs'
 import { Socket } from 'node:net'
@@ -14,35 +14,35 @@ import { decodeText } from '../base/text.ts'
 import { debug } from '../model/debug.ts'
 import type { DialogKind, RecordFacts } from './record-dialog.ts'
 
-/** What the program may want, and who hears that it has gone. */
-export interface RecordOrders {
+/** Actions for the commands. */
+export interface RecordingCommands {
   /** Ends the recording. */
   quit(): void
-  /** Tells a person how it goes; resolves to whether the recording is to end, which only `abandoned` asks. */
-  tell(kind: DialogKind, facts: RecordFacts): Promise<boolean>
+  /** Shows a dialog; resolves to whether to end the recording, which only `abandoned` asks. */
+  showDialog(kind: DialogKind, facts: RecordFacts): Promise<boolean>
   log(text: string): void
 }
 
-/** Bytes of a line that never ends: no order is that long. */
+/** Longest line accepted, in bytes. */
 const MAX_LINE = 4096
 
 /**
- * Obeys lines until the recording ends or is on its own. Dialogs follow each other; orders wait for them. Returns how to
- * stop listening, which closes the descriptor.
+ * Executes commands until the recording ends or is detached. Dialogs are shown one at a time, and commands wait for them. Returns a
+ * function that stops listening and closes the file descriptor.
  */
-export function obeyRecordOrders(fd: number, orders: RecordOrders): () => void {
+export function handleRecordingCommands(fd: number, orders: RecordingCommands): () => void {
   return new RecordSession(fd, orders).stop
 }
 
 class RecordSession {
-  readonly #orders: RecordOrders
+  readonly #orders: RecordingCommands
   readonly #input: Readable
   #facts: RecordFacts = { canReplay: false }
   #rest = ''
   #isOver = false
   #last: Promise<void> = Promise.resolve()
 
-  constructor(fd: number, orders: RecordOrders) {
+  constructor(fd: number, orders: RecordingCommands) {
     this.#orders = orders
     this.#input = openInput(fd)
     this.#input.on('data', (chunk: Uint8Array) => this.#receive(decodeText(chunk)))
@@ -65,7 +65,7 @@ class RecordSession {
     for (const line of lines) this.#then(() => this.#obey(line))
   }
 
-  /** Nothing is obeyed after the end, nor while a person is being asked. */
+  /** Queues work: nothing runs after the end or while a dialog is open. */
   #then(work: () => Promise<void>): void {
     this.#last = this.#last
       .then(() => (this.#isOver ? undefined : work()))
@@ -79,20 +79,20 @@ class RecordSession {
     if (line === 'R') this.#facts = { ...this.#facts, canReplay: true }
     else if (line === 'Q') await this.#quit()
     else if (line === 'D') await this.#detach()
-    else if (line === '?') await this.#orders.tell('status', this.#facts)
+    else if (line === '?') await this.#orders.showDialog('status', this.#facts)
     else if (line[0] === 'F') this.#facts = { ...this.#facts, folio: rest }
     else if (line[0] === 'P') this.#facts = { ...this.#facts, title: rest }
     else await this.#rejected('illegal', line)
   }
 
   async #quit(): Promise<void> {
-    await this.#orders.tell('quit', this.#facts)
+    await this.#orders.showDialog('quit', this.#facts)
     this.stop()
     this.#orders.quit()
   }
 
   async #detach(): Promise<void> {
-    await this.#orders.tell('detached', this.#facts)
+    await this.#orders.showDialog('detached', this.#facts)
     this.stop()
   }
 
@@ -108,7 +108,7 @@ class RecordSession {
   }
 
   async #abandoned(): Promise<void> {
-    const ends = await this.#orders.tell('abandoned', this.#facts)
+    const ends = await this.#orders.showDialog('abandoned', this.#facts)
     this.stop()
     if (ends) this.#orders.quit()
   }
@@ -118,7 +118,7 @@ class RecordSession {
   }
 }
 
-/** A pipe, a socket, or (from a shell) a file. */
+/** Opens a pipe, a socket, or (from a shell) a file. */
 function openInput(fd: number): Readable {
   const isFile = fstatSync(fd).isFile()
   return isFile

@@ -1,10 +1,10 @@
 /**
- * What a person is told of a recording that another program started, and asked when that program has gone. pmRecordControl(3)
+ * Dialogs about a recording that another program started: its status, and what to do once that program exits. pmRecordControl(3)
  *
- * The environment's PCP_XCONFIRM_PROG may name a program that shows a window: it gets the text in a file (-file), a title
- * (-header), an icon (-icon) and buttons (-b, the default one -B), and writes the button that was chosen. Without it, and
- * when it writes nothing, the text goes to the log and an abandoned recording ends. Unlike PCP's logger ours takes no
- * program from pcp.conf: that one would be PCP's.
+ * PCP_XCONFIRM_PROG in the environment may name a program that shows a window: its arguments are the text in a file (-file), a
+ * title (-header), an icon (-icon) and buttons (-b, the default -B); it writes the chosen button to stdout. Without such a program,
+ * or if it writes nothing, the text goes to the log and an abandoned recording ends. Unlike PCP's logger, this one does not read the
+ * program from pcp.conf, because that is PCP's own.
  */
 import { mkdtempSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,27 +15,27 @@ import { PcpError } from '../model/errors.ts'
 /** What the program that started a recording did. */
 export type DialogKind = 'status' | 'quit' | 'detached' | 'abandoned'
 
-/** What it said of the recording. */
+/** Details the program sent about the recording. */
 export interface RecordFacts {
   readonly folio?: string
   readonly title?: string
   readonly canReplay: boolean
 }
 
-/** How the recording goes. */
+/** Progress of a recording. */
 export interface RecordProgress {
   readonly pmcdHost: string
-  /** Since it began. */
+  /** Since the start. */
   readonly seconds: number
   readonly bytes: number
   readonly pid: number
 }
 
 /** Where a dialog is shown. */
-export interface DialogPlace {
-  /** PCP_XCONFIRM_PROG of the environment. */
+export interface DialogSettings {
+  /** PCP_XCONFIRM_PROG from the environment. */
   readonly program: string | undefined
-  /** Of the log. */
+  /** File descriptor of the log. */
   readonly logFd: number
   readonly signal: AbortSignal
 }
@@ -45,19 +45,19 @@ const K = 1024
 const HOUR = 3600
 const DAY = 24 * HOUR
 
-/** Shows a dialog; resolves to whether the recording is to end, false for all that ask nothing. */
+/** Shows a dialog; resolves to whether to end the recording, false for dialogs without a question. */
 export async function showDialog(
   kind: DialogKind,
   facts: RecordFacts,
   progress: RecordProgress,
-  place: DialogPlace,
+  place: DialogSettings,
 ): Promise<boolean> {
   const text = dialogText(kind, facts, progress)
   const answer = await answerOf(kind, facts, text, place)
   const asks = kind === 'abandoned'
   if (asks ? answer === 'Yes' || answer === 'No' : answer !== '') return answer === 'Yes' && asks
   const level = kind === 'status' ? 'Warning' : 'Error'
-  // In one piece: programs of one recording may share the log.
+  // One write: several programs may share the log.
   writeSync(
     place.logFd,
     `\n${level}: pmconfirm(1) failed for recording session dialog\nDialog:\n${loggable(text)}`,
@@ -65,7 +65,7 @@ export async function showDialog(
   return asks
 }
 
-/** The text of a dialog, as PCP's logger words it; a question ends without a newline. */
+/** Returns the text of a dialog, worded like PCP's logger; a question ends without a newline. */
 export function dialogText(kind: DialogKind, facts: RecordFacts, progress: RecordProgress): string {
   const { folio = UNKNOWN, canReplay } = facts
   const { pmcdHost, bytes, pid } = progress
@@ -95,12 +95,12 @@ export function dialogText(kind: DialogKind, facts: RecordFacts, progress: Recor
   return kind === 'abandoned' ? `${text}\n\nTerminate this PCP recording session now?` : text
 }
 
-/** The button chosen; '' when none was or nobody can be asked. */
+/** Returns the chosen button; '' if none was chosen or no dialog can be shown. */
 async function answerOf(
   kind: DialogKind,
   { title = UNKNOWN }: RecordFacts,
   text: string,
-  { program, signal, logFd }: DialogPlace,
+  { program, signal, logFd }: DialogSettings,
 ): Promise<string> {
   if (program === undefined || program === '') return ''
   const { execFile } = process.getBuiltinModule('node:child_process')
@@ -112,7 +112,7 @@ async function answerOf(
     const buttons =
       kind === 'abandoned' ? ['-icon', 'question', '-B', 'Yes', '-b', 'No'] : ['-icon', 'info', '-b', 'Close']
     const args = ['-c', '-header', `PCP Archive Recording Session - ${title}`, '-file', file, ...buttons]
-    // What it writes counts, not its status: windows end in many ways.
+    // Only the output counts: windows exit with various statuses.
     return await new Promise((resolve) => {
       execFile(program, args, { signal, encoding: 'utf8' }, (_error, stdout) => resolve(stdout.trim()))
     })
@@ -124,7 +124,7 @@ async function answerOf(
   }
 }
 
-/** `300 bytes`, `1054.7 Kbytes`, `24.7 Mbytes`. */
+/** Formats sizes: `300 bytes`, `1054.7 Kbytes`, `24.7 Mbytes`. */
 function sizeText(bytes: number): string {
   if (bytes < 10 * K) return `${Math.round(bytes)} bytes`
   if (bytes < 10 * K * K) return `${(bytes / K).toFixed(1)} Kbytes`
@@ -132,7 +132,7 @@ function sizeText(bytes: number): string {
   return `${(bytes / K ** 3).toFixed(1)} Gbytes`
 }
 
-/** Whole numbers of the largest unit that gives a few of it: `135 seconds`, `62 minutes`. */
+/** Formats a time in a unit that gives a small whole number: `135 seconds`, `62 minutes`. */
 function timeText(seconds: number): string {
   if (seconds < 240) return `${seconds} seconds`
   if (seconds < 240 * 60) return `${Math.round(seconds / 60)} minutes`

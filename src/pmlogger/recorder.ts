@@ -1,6 +1,6 @@
 /**
- * Turns results into records, after the metadata that they need. Metadata that an agent could not give yet, or that could not be
- * written, is fetched and written with the next result. docs/pmlogger.md
+ * Writes results as records, preceded by the metadata they need. Metadata that an agent could not supply yet, or that could not be
+ * written, is fetched and written with the next result. docs/reference/pmlogger.md
  */
 import type { ArchiveWriter } from '../archive/write/writer.ts'
 import type { Timestamp } from '../base/timestamp.ts'
@@ -20,37 +20,37 @@ import type { TextQuery } from '../model/source.ts'
 import { PM_TYPE_EVENT } from '../model/types.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
+import type { LoggedMetric } from './logged-metric.ts'
 import {
-  type Answer,
-  answerOf,
-  askLabels,
-  askText,
+  fetchLabels,
+  fetchText,
   isDerived,
-  LATER,
   labelKey,
+  type MetadataWrite,
+  NOT_READY,
   namesOf,
+  orNotReady,
   storedId,
   textKey,
   usableLabels,
-} from './answers.ts'
-import type { LoggedMetric } from './logged-metric.ts'
+} from './metadata-requests.ts'
 import type { Fetch } from './tasks.ts'
 
-/** Identifier of context labels in an archive. */
+/** Identifier for context labels in an archive. */
 const NO_ID = 0xffff_ffff
-/** Metrics whose metadata is asked for together. */
+/** Metrics whose metadata is fetched together. */
 const BATCH = 200
-/** How often an agent is asked about a metric until its silence is taken for an answer. */
+/** Requests for a metric's metadata before an agent that is never ready counts as having none. */
 const MAX_TRIES = 20
 
-/** What there is to say about one metric, in the order it is written. */
+/** Metadata of one metric, in the order it is written. */
 interface Description {
   readonly metric: LoggedMetric
   readonly names: readonly string[]
-  readonly answers: readonly Answer[]
+  readonly answers: readonly MetadataWrite[]
 }
 
-/** Instances that a result has brought, to be remembered when it is written. */
+/** Instances of a result, remembered once it is written. */
 interface Seen {
   readonly metric: LoggedMetric
   readonly inst: Int32Array
@@ -60,17 +60,17 @@ interface Seen {
 /** Writes the results of one collector into one archive. Calls must not overlap. */
 export class Recorder {
   readonly #writer: ArchiveWriter
-  /** PMIDs whose descriptor is in the archive. */
+  /** PMIDs with their descriptor in the archive. */
   readonly #described = new Set<Pmid>()
-  /** PMIDs of which everything is in the archive. */
+  /** PMIDs with all metadata in the archive. */
   readonly #known = new Set<Pmid>()
-  /** Keys of labels and texts that are in the archive if there are any. */
+  /** Keys of labels and texts that are in the archive or known not to exist. */
   readonly #answered = new Set<string>()
-  /** How often agents were asked about metrics that are not known entirely. */
+  /** Number of requests for metrics with incomplete metadata. */
   readonly #tries = new Map<Pmid, number>()
-  /** Domains with instances that have values in the archive, but no name. */
+  /** Domains with instances that have values but no name in the archive. */
   readonly #unnamed = new Set<Indom>()
-  /** Domains whose last instances are in the archive, but not their labels. */
+  /** Domains whose latest instances are in the archive without their labels. */
   readonly #unlabelled = new Set<Indom>()
 
   constructor(writer: ArchiveWriter) {
@@ -78,8 +78,8 @@ export class Recorder {
   }
 
   /**
-   * Writes a result of a task with all it needs; `sets` are those of the metrics of one of its fetches in the same order. Errors
-   * of the connection and of the files are thrown; what was not written is then written with the next result.
+   * Writes a task's result with its metadata; `sets` belong to the metrics of one of the task's fetches, in the same order. Throws
+   * connection and file errors; the missing parts are written with the next result.
    */
   async record(
     context: Context,
@@ -101,22 +101,22 @@ export class Recorder {
     for (const { metric, inst, wanted } of seen) metric.seen(key, inst, wanted)
   }
 
-  /** Records the collector's own labels, which may have changed; false when it cannot say yet. */
+  /** Records the context labels, which may have changed; returns false if the collector cannot supply them yet. */
   async recordContextLabels(context: Context, at: Timestamp): Promise<boolean> {
     const sets = await usableLabels(context.contextLabels())
-    if (sets === LATER) return false
+    if (sets === NOT_READY) return false
     this.#writer.labels(at, LABEL_CONTEXT, NO_ID, sets)
     return true
   }
 
-  /** Writes a descriptor that the collector need not be asked about. */
+  /** Writes a descriptor without contacting the collector. */
   writeDesc(desc: MetricDesc, name: string): void {
     this.#writer.desc(desc, [name])
     this.#described.add(desc.pmid)
     this.#known.add(desc.pmid)
   }
 
-  /** Counts each thing as written when it is: after a failure the next call writes the rest. */
+  /** Marks each item as written individually, so that after a failure the next call writes the rest. */
   async #describe(context: Context, at: Timestamp, metrics: readonly LoggedMetric[]): Promise<void> {
     const asked = new Set<string>()
     const descriptions = await Promise.all(metrics.map((metric) => this.#ask(context, at, metric, asked)))
@@ -128,9 +128,9 @@ export class Recorder {
       }
       const tries = (this.#tries.get(desc.pmid) ?? 0) + 1
       let isComplete = true
-      for (const { key, write, isLater } of answers) {
+      for (const { key, write, isNotReady } of answers) {
         write?.(this.#writer)
-        if (isLater && tries < MAX_TRIES) isComplete = false
+        if (isNotReady && tries < MAX_TRIES) isComplete = false
         else this.#answered.add(key)
       }
       if (isComplete) {
@@ -140,7 +140,7 @@ export class Recorder {
     }
   }
 
-  /** Everything about one metric that is not in the archive, nor in `asked`, yet. */
+  /** Fetches a metric's metadata that is neither in the archive nor in `asked`. */
   async #ask(
     context: Context,
     at: Timestamp,
@@ -171,16 +171,16 @@ export class Recorder {
       Promise.all([
         ...levels
           .filter(([level, of]) => isNew(labelKey(level, of)))
-          .map(([level, of]) => askLabels(context, at, level, of)),
-        ...texts.filter((query) => isNew(textKey(query))).map((query) => askText(context, query)),
+          .map(([level, of]) => fetchLabels(context, at, level, of)),
+        ...texts.filter((query) => isNew(textKey(query))).map((query) => fetchText(context, query)),
       ]),
     ])
     return { metric, names, answers }
   }
 
   /**
-   * Writes the domains of a result's values when they are not as the archive has them. Returns the instances to remember once the
-   * result is written.
+   * Writes the instance domains of a result if they differ from the archive. Returns the instances to remember once the result is
+   * written.
    */
   async #recordIndoms(
     context: Context,
@@ -200,7 +200,7 @@ export class Recorder {
       if (set.status === 0) continue
       const { indom } = metric.desc
       if (indom === PM_INDOM_NULL || stale.has(indom)) continue
-      // Another metric of the domain may have had it written a moment ago.
+      // The domain may just have been written for another metric.
       const isStale = metric.hasResult
         ? how === 'changed' || this.#unnamed.has(indom) || !this.#writer.knowsInstance(indom)
         : !this.#knowsAll(indom, set)
@@ -218,14 +218,14 @@ export class Recorder {
     return seen
   }
 
-  /** Has the archive a name for each instance that it can name? It has no place for negative ones. */
+  /** Returns whether the archive has a name for each instance. It cannot hold negative ids. */
   #knowsAll(indom: Indom, { inst }: ValueSet): boolean {
     return inst.every((id) => id < 0 || this.#writer.knowsInstance(indom, id))
   }
 
   async #recordIndom(context: Context, at: Timestamp, indom: Indom): Promise<void> {
-    const all = await answerOf(context.instances(indom), { indom, ids: [], names: [] })
-    if (all === LATER) return
+    const all = await orNotReady(context.instances(indom), { indom, ids: [], names: [] })
+    if (all === NOT_READY) return
     const ids = all.ids.filter((id) => id >= 0)
     const names = all.names.filter((_, i) => all.ids[i]! >= 0)
     if (ids.length > 0 && this.#writer.instances(at, indom, ids, names)) this.#unlabelled.add(indom)
@@ -233,12 +233,12 @@ export class Recorder {
 
   async #labelInstances(context: Context, at: Timestamp, indom: Indom): Promise<void> {
     const sets = await usableLabels(context.instancesLabels(indom))
-    if (sets === LATER) return
+    if (sets === NOT_READY) return
     if (sets.length > 0) this.#writer.labels(at, LABEL_INSTANCES, indom, sets)
     this.#unlabelled.delete(indom)
   }
 
-  /** Writes the descriptors of the parameters of event records. */
+  /** Writes the descriptors of event parameters. */
   async #recordParameters(context: Context, set: ValueSet): Promise<void> {
     for (let i = 0; i < set.status; i++) {
       for (const { params } of unpackEvents(set, i, PM_TYPE_EVENT)) {

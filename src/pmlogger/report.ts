@@ -1,11 +1,11 @@
-/** What a task fetches, and how much it writes: -D optfetch and -r of pmlogger. */
+/** Reports of what a task fetches and how much it writes: pmlogger -D optfetch and -r. */
 import { DOMAIN_RESERVED, domainOf } from '../model/ids.ts'
 import type { Task } from './tasks.ts'
 
 const DAY_MS = 86_400_000
 const MBYTE = 1024 * 1024
 
-/** The lines of a task whose record had so many bytes. */
+/** Returns the report of a task whose record had this many bytes. */
 export function taskReport({ metrics, deltaMs }: Task, bytes: number): string {
   const rate = `${((bytes * DAY_MS) / deltaMs / MBYTE).toFixed(2)} Mbytes/day`
   const interval = deltaMs % 1000 === 0 ? String(deltaMs / 1000) : (deltaMs / 1000).toFixed(3)
@@ -18,7 +18,7 @@ export function taskReport({ metrics, deltaMs }: Task, bytes: number): string {
   return `\nGroup [${metrics.length} metrics${extra}] {\n${names}} ${size}`
 }
 
-/** The lines about task number `i` and its fetches. */
+/** Returns the trace of task number `i` and its fetches. */
 export function taskTrace(i: number, { metrics, fetches, deltaMs }: Task): string {
   const groups = fetches.map(({ pmids }, j) => `\n  Fetch group[${i}][${j}] ${pmids.length} metrics`)
   return `Fetch task[${i}] delta: ${1000 * deltaMs} usec numpmid: ${metrics.length}${groups.join('')}`

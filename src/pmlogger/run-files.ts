@@ -1,4 +1,4 @@
-/** The files by which a pmlogger process is found: port map, links of the primary one, folio. docs/pmlogger.md */
+/** Files that make a pmlogger process discoverable: port map, links of the primary logger, folio. docs/reference/pmlogger.md */
 
 import { existsSync, lstatSync, readlinkSync, rmSync, symlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -9,32 +9,32 @@ import { tmpDirOf, type Variables } from '../sys/config.ts'
 import { ctime } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { writeNewFile } from '../sys/new-file.ts'
-import { isOwnerGone, removeIfAllowed, removeStalePidFiles } from '../sys/stale-files.ts'
+import { hasOwnerEnded, removeIfAllowed, removeStalePidFiles } from '../sys/stale-files.ts'
 import { removeStaleControlSockets } from './control-socket.ts'
 
-/** What a port map file says. */
+/** Contents of a port map file. */
 export interface PortMap {
   readonly port: number
-  /** The collector. */
+  /** The collector's host. */
   readonly pmcdHost: string
   /** Absolute, without suffix. */
   readonly archive: string
   readonly note?: string
 }
 
-/** The files of this process. */
+/** Run files of this process. */
 export interface RunFiles {
   /** Writes or replaces the port map. */
   publish(map: PortMap): void
-  /** Removes everything; idempotent. */
+  /** Removes all files; idempotent. */
   close(): void
 }
 
 const PRIMARY = 'primary'
 
-/** Where everything is. */
+/** Paths and identity for the run files. */
 export interface RunPlaces {
-  /** Of the port maps: `$PCP_TMP_DIR/pmlogger`. */
+  /** Directory of the port maps: `$PCP_TMP_DIR/pmlogger`. */
   readonly mapDir: string
   /** The control socket. */
   readonly socketPath: string
@@ -44,8 +44,8 @@ export interface RunPlaces {
 }
 
 /**
- * Clears away what dead loggers left and, for the primary one, takes its place. EEXIST when there is a primary logger
- * already. A directory that cannot be made or written is only warned of: the archive matters more.
+ * Removes leftovers of dead loggers and, for the primary logger, creates its links. Throws EEXIST if a primary logger is running. If
+ * a directory cannot be created or written it only warns: the archive matters more.
  */
 export function openRunFiles(places: RunPlaces): RunFiles {
   const { mapDir, pid, isPrimary, warn } = places
@@ -75,7 +75,7 @@ export function openRunFiles(places: RunPlaces): RunFiles {
         link(places.socketPath, socketLink)
       } catch (error) {
         const { code, text } = PcpError.from(error)
-        // Loggers of people who may not write there are listed nowhere, which is no news to them.
+        // Accounts without write permission have no port map; that is normal.
         if (code !== 'EACCES') warn(`Warning: cannot write ${mapPath}: ${text}`)
         else if (debug.pmlc) warn(`pmlogger: info: no port map ${mapPath}: ${text}`)
       }
@@ -86,19 +86,19 @@ export function openRunFiles(places: RunPlaces): RunFiles {
   }
 }
 
-/** Removes what killed loggers left, also where no other one starts. */
+/** Removes leftovers of killed loggers without starting one. */
 export async function removeLeftovers(variables: Variables): Promise<void> {
   const mapDir = join(tmpDirOf(variables), 'pmlogger')
   if (existsSync(mapDir)) removeStale(mapDir)
   await removeStaleControlSockets(variables)
 }
 
-/** Removes the maps of processes that are no more, and the link of a primary one whose map has gone. */
+/** Removes port maps of ended processes, and the primary link if its map is gone. */
 function removeStale(mapDir: string): void {
   removeStalePidFiles(mapDir)
   const owner = primaryPid(mapDir)
   const link = join(mapDir, PRIMARY)
-  if (owner !== undefined && isOwnerGone(owner, link)) removeIfAllowed(link)
+  if (owner !== undefined && hasOwnerEnded(owner, link)) removeIfAllowed(link)
 }
 
 function takePrimary({ mapDir, pid, warn }: RunPlaces): void {
@@ -111,7 +111,7 @@ function takePrimary({ mapDir, pid, warn }: RunPlaces): void {
     )
 }
 
-/** Process id of the primary logger whose links are there. */
+/** Returns the process id of the linked primary logger. */
 export function primaryPid(mapDir: string): number | undefined {
   const path = join(mapDir, PRIMARY)
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return undefined
@@ -119,15 +119,15 @@ export function primaryPid(mapDir: string): number | undefined {
   return Number.isInteger(pid) ? pid : undefined
 }
 
-/** Notes of loggers that PCP's scripts start: their working directory gets a folio of the latest archive. */
+/** Notes of loggers started by PCP's scripts; their working directory gets a folio of the latest archive. */
 const SCRIPTED: ReadonlySet<string> = new Set(['pmlogger_check', 'pmlogger_daily', 'reexec'])
 
-/** Was this logger started by the control scripts? */
+/** Returns whether the control scripts started this logger. */
 export function isScripted(note: string | undefined): boolean {
   return note !== undefined && SCRIPTED.has(note)
 }
 
-/** Writes the folio `Latest` that names the archive now being written. */
+/** Writes the folio `Latest` naming the current archive. */
 export function writeLatestFolio(directory: string, host: string, archiveBase: string): void {
   const text = [
     'PCPFolio',

@@ -1,21 +1,20 @@
-/** When tasks are due: at intervals that do not drift, and one that is late leaves out what it missed. */
-import { after } from '../base/after.ts'
+/** Runs tasks at intervals without drift; a late task skips the times it missed. */
+import { setLongTimeout } from '../base/after.ts'
 import type { Task } from './tasks.ts'
 
-/** Time until a new task is done for the first time, in milliseconds. */
+/** Delay before a new task's first run, in milliseconds. */
 const FIRST_MS = 20
 
 interface Entry {
   task: Task
   due: number
-  /** Ends the wait for it. */
+  /** Cancels the next run. */
   cancel: () => void
-  /** It was started and has not ended. */
   isRunning: boolean
 }
 
-/** Starts tasks when they are due, each again only when it has ended. */
-export class Schedule {
+/** Starts tasks when they are due; a task never overlaps itself. */
+export class TaskScheduler {
   readonly #entries = new Map<string, Entry>()
   readonly #run: (task: Task) => Promise<void>
   readonly #notBefore: number
@@ -23,8 +22,8 @@ export class Schedule {
   #isStopped = false
 
   /**
-   * `run` must not reject. Nothing is done before a moment of performance.now(), so that many schedules take turns. `began` is called
-   * with the milliseconds by which each task is late, and how many times it was left out since.
+   * `run` must not reject. Nothing starts before the given performance.now(), which spreads the load of many schedules. `began` is
+   * called with each task's delay in milliseconds and the number of runs skipped since the last one.
    */
   constructor(
     run: (task: Task) => Promise<void>,
@@ -36,7 +35,7 @@ export class Schedule {
     this.#began = began
   }
 
-  /** Takes these tasks in place of those before; one whose key was there keeps its beat. */
+  /** Replaces the tasks; a task with a known key keeps its rhythm. */
   set(tasks: readonly Task[]): void {
     const keys = new Set(tasks.map(({ key }) => key))
     for (const [key, entry] of this.#entries) {
@@ -44,7 +43,7 @@ export class Schedule {
       entry.cancel()
       this.#entries.delete(key)
     }
-    // What is done once shall be there as early as possible.
+    // Tasks that log once start first.
     for (const task of [...tasks].sort((a, b) => Number(b.deltaMs === 0) - Number(a.deltaMs === 0))) {
       const entry = this.#entries.get(task.key)
       if (entry === undefined) this.#add(task)
@@ -56,13 +55,13 @@ export class Schedule {
     }
   }
 
-  /** Does what is done once again, after so many milliseconds. */
+  /** Repeats the tasks that log once, after a delay. */
   repeatOnce(afterMs = 0): void {
     for (const entry of this.#entries.values())
       if (entry.task.deltaMs === 0) this.#arm(entry, performance.now() + afterMs)
   }
 
-  /** Nothing is started any more. */
+  /** Starts no more tasks. */
   stop(): void {
     this.#isStopped = true
     for (const { cancel } of this.#entries.values()) cancel()
@@ -80,7 +79,7 @@ export class Schedule {
     entry.cancel()
     entry.due = due
     if (this.#isStopped) return
-    entry.cancel = after(due - performance.now(), () => this.#fire(entry))
+    entry.cancel = setLongTimeout(due - performance.now(), () => this.#fire(entry))
   }
 
   #fire(entry: Entry): void {

@@ -1,6 +1,6 @@
 /**
- * What a recorder publishes of itself, where rules can watch it: mmv.pmlogger.*, memory-mapped values of the agent mmv.
- * docs/pmlogger.md
+ * Metrics of a recorder about itself, for rules to watch: mmv.pmlogger.*, published through the mmv agent.
+ * docs/reference/pmlogger.md
  */
 import { join } from 'node:path'
 import type { Age, Counter, Gauge } from '../mmv/index.ts'
@@ -10,7 +10,7 @@ import { PcpError } from '../model/errors.ts'
 import type { Variables } from '../sys/config.ts'
 import type { RecorderCounts } from './counts.ts'
 
-/** Second number of the PMIDs where it is free: the primary logger's metrics are the same after each start. */
+/** Preferred cluster of the PMIDs, so that the primary logger's metrics keep their PMIDs across restarts. */
 const PRIMARY_CLUSTER = 411
 
 /** Metrics of the loggers of one process. */
@@ -19,10 +19,10 @@ export class SelfMetrics {
   readonly #variables: Variables
   #writer: MmvWriter | undefined
   #values: Values
-  /** When the oldest value of each logger was written that is not known to be on disk, by performance.now(). */
+  /** Write time of each logger's oldest unsynced value, by performance.now(). */
   readonly #atRisk = new Map<object, number>()
 
-  /** Nothing is published yet. */
+  /** Does not publish yet. */
   constructor(name: string, variables: Variables) {
     this.#name = name
     this.#variables = variables
@@ -30,16 +30,16 @@ export class SelfMetrics {
     this.#values = declare(this.#writer)
   }
 
-  /** Publishes them unless they are: whoever may not write where agents look records without. */
+  /** Publishes the metrics unless already published. Without write permission the recorder continues without them. */
   publish(): void {
     if (this.#tryPublish(this.#writer)) return
-    // Another logger records the same host.
+    // Another logger of the same host uses the name.
     this.#writer = this.#make(`${this.#name}_${process.pid}`)
     this.#values = declare(this.#writer)
     this.#tryPublish(this.#writer)
   }
 
-  /** What one more logger of this process counts. */
+  /** Returns counters for one more logger of this process. */
   counts(): RecorderCounts {
     const logger = {}
     return {
@@ -50,11 +50,11 @@ export class SelfMetrics {
       },
       lost: () => this.#values.lost.inc(),
       fetchFailed: () => this.#values.fetchFailures.inc(),
-      began: (lateMs, leftOut) => {
+      fetchBegan: (lateMs, leftOut) => {
         this.#values.late.set(lateMs)
         if (leftOut > 0) this.#values.leftOut.add(leftOut)
       },
-      atRisk: (ms) => {
+      unsyncedAge: (ms) => {
         if (ms === undefined) this.#atRisk.delete(logger)
         else this.#atRisk.set(logger, performance.now() - ms)
         const oldest = Math.min(...this.#atRisk.values())
@@ -65,7 +65,7 @@ export class SelfMetrics {
     }
   }
 
-  /** They are gone. */
+  /** Unpublishes the metrics. */
   close(): void {
     this.#writer?.close()
   }
@@ -78,14 +78,14 @@ export class SelfMetrics {
     })
   }
 
-  /** False when the name is another's. */
+  /** Returns false if the name is taken by another process. */
   #tryPublish(writer: MmvWriter | undefined): boolean {
     try {
       writer?.publish()
     } catch (error) {
       const { code, message } = PcpError.from(error)
       if (code === 'EEXIST') return false
-      if (debug.log) trace('log', `pmlogger: no metrics of its own: ${message}`)
+      if (debug.log) trace('log', `pmlogger: cannot publish its own metrics: ${message}`)
     }
     return true
   }
@@ -110,32 +110,32 @@ function declare(writer: MmvWriter): Values {
     bytes: writer.counter('bytes', { item: 2, units: 'byte', help: 'Bytes of values written' }),
     lost: writer.counter('failures.write', {
       item: 3,
-      help: 'Results lost because they could not be written, as on a full disk',
+      help: 'Results lost because they could not be written, for example on a full disk',
     }),
     fetchFailures: writer.counter('failures.fetch', {
       item: 4,
-      help: 'Fetches without an answer of the collector',
+      help: 'Fetches that failed or got no reply from the collector',
     }),
     syncFailures: writer.counter('failures.sync', {
       item: 5,
-      help: 'Times that the disk failed to take what had been written',
+      help: 'Failed attempts to sync written data to disk',
     }),
-    late: writer.gauge('late.last', { item: 6, units: 'millisec', help: 'How late the last fetch began' }),
+    late: writer.gauge('late.last', { item: 6, units: 'millisec', help: 'Delay of the last fetch' }),
     leftOut: writer.counter('late.left_out', {
       item: 7,
-      help: 'Fetches left out because the one before took too long',
+      help: 'Fetches skipped because the previous one took too long',
     }),
     age: writer.age('sync.age', {
       item: 8,
-      help: 'How long the oldest value has waited that a power cut would cost',
+      help: 'Age of the oldest value not yet synced to disk, which a power failure would lose',
     }),
   }
 }
 
-/** Name of the primary logger's values. */
+/** Metric group name of the primary logger. */
 export const PRIMARY_NAME = 'pmlogger'
 
-/** Name of the values of another logger, by its collector. */
+/** Returns the metric group name of another logger, based on its collector. */
 export function selfName(source: string): string {
   return `${PRIMARY_NAME}_${source.replace(/\W+/g, '_').replace(/^_|_$/g, '') || 'local'}`
 }

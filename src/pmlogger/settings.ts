@@ -1,24 +1,24 @@
-/** What one logger is to do, and what it tells whoever runs it. */
+/** Settings of one logger, and the log it reports to. */
 import type { OutputFiles } from '../archive/write/output-files.ts'
 import type { RecordBuffer } from '../archive/write/record-buffer.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { LogLevel } from '../sys/log.ts'
 import type { LogStatement } from './config.ts'
 import type { RecorderCounts } from './counts.ts'
-import type { LimitSettings, Spent } from './limits.ts'
-import type { Pool } from './pool.ts'
+import type { LimitSettings, LimitUsage } from './limits.ts'
+import type { InternPool } from './pool.ts'
 
-/** Where a logger writes what people should know. */
+/** A logger's log. */
 export interface LoggerLog {
   line(text: string): void
   notice(level: LogLevel, text: string): void
 }
 
-/** One collector, one archive. */
+/** Settings of the logger of one collector and archive. */
 export interface LoggerSettings extends LimitSettings {
   /** Connects; the logger closes the context. */
   readonly open: (signal: AbortSignal) => Promise<Context>
-  /** How the collector was named, for messages. */
+  /** The collector as named in messages. */
   readonly source: string
   readonly statements: readonly LogStatement[]
   /** Interval of `default`. */
@@ -29,33 +29,33 @@ export interface LoggerSettings extends LimitSettings {
   /** Absolute, without suffix. */
   readonly archivePath: string
   readonly version: 2 | 3
-  /** Name of the logger's own host. */
+  /** Name of the logger's host. */
   readonly ownHost: string
-  /** Host in the label, instead of the collector's name. */
+  /** Host in the label; default the collector's name. */
   readonly labelHost?: string
-  /** Zone in the label, instead of the collector's. */
+  /** Time zone in the label; default the collector's. */
   readonly timezone?: { readonly timezone: string; readonly zoneinfo: string }
   readonly pid: number
   readonly isPrimary: boolean
-  /** Goes on although there is nothing to log. */
+  /** Keeps running even with nothing to log. */
   readonly lingers: boolean
-  /** Ends when the collector's host gets another name: whoever started it has a place for each name. */
+  /** Ends when the collector's host name changes, because archives are kept in a directory per name. */
   readonly endsWithHostname?: boolean
-  /** Says how much each task writes. */
+  /** Reports how much each task writes. */
   readonly reports: boolean
-  /** The port of control connections, in the first and the last record. */
+  /** Port of control connections, for the first and last record. */
   readonly port: () => number
   readonly log: LoggerLog
-  /** What loggers of a process share. */
-  readonly pool: Pool
+  /** Shared by the loggers of a process. */
+  readonly pool: InternPool
   readonly buffer?: RecordBuffer
-  /** No fetch before this moment of performance.now(). */
+  /** Earliest fetch, by performance.now(). */
   readonly notBefore?: number
-  /** Most milliseconds that values wait before they survive a power cut; 0: until their volume ends. Default 10,000. */
+  /** Longest time in milliseconds until values are synced to disk; 0: only at the end of a volume. Default 10,000. */
   readonly syncMs?: number
   readonly counts?: RecorderCounts
-  /** A clock that is never set, in milliseconds, which runs on while the machine sleeps. Default this machine's. */
-  readonly elapsedMs?: () => number
+  /** Monotonic clock in milliseconds that includes time asleep. Default: this machine's. */
+  readonly monotonicMs?: () => number
 }
 
 /** How a logger ended. */
@@ -64,6 +64,6 @@ export interface LoggerEnd {
   readonly status: number
   /** Why: `Sample limit reached`. */
   readonly reason: string
-  /** Recording shall continue in another archive, which has used so much of the limits. */
-  readonly continues?: Spent
+  /** Limits used so far, if recording shall continue in another archive. */
+  readonly continues?: LimitUsage
 }

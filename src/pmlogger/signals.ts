@@ -1,28 +1,28 @@
-/** What signals mean to a pmlogger process. pmlogger(1) */
+/** Signals of a pmlogger process. pmlogger(1) */
 import { constants } from 'node:os'
 
-/** Who is told of signals. */
+/** Receives signals. */
 export interface SignalListener {
   /** SIGHUP: begin a new volume. */
   newVolume(): void
   /** SIGUSR2: begin a new archive. */
   newArchive(): void
-  /** Any of the others that end the process in order; `what` names it: `Caught signal 15`. */
+  /** Any other signal that shuts the process down; `what` names it: `Caught signal 15`. */
   end(what: string): void
 }
 
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGUSR1', 'SIGALRM', 'SIGVTALRM', 'SIGPROF'] as const
 
 /**
- * Listens from now on; what comes before there is a listener waits for it, once each. SIGINT and SIGTERM also abort `signal`,
- * which counts where nobody sent one.
+ * Listens immediately and queues each kind of signal once until there is a listener. SIGINT and SIGTERM also abort the AbortSignal;
+ * an abort without either of them ends the process too.
  */
 export class ProcessSignals {
   readonly #handlers = new Map<NodeJS.Signals, () => void>()
   readonly #signal: AbortSignal
   readonly #onAbort = (): void => {
-    // The handlers of the signal itself come at the same time and know its name.
-    setImmediate(() => this.#tell('end', (listener) => listener.end('Asked to end')))
+    // The signal's own handler runs at the same time and knows its name, so it goes first.
+    setImmediate(() => this.#tell('end', (listener) => listener.end('Shutting down')))
   }
   readonly #waiting = new Map<string, (listener: SignalListener) => void>()
   #listener: SignalListener | undefined
@@ -37,7 +37,7 @@ export class ProcessSignals {
     else signal.addEventListener('abort', this.#onAbort, { once: true })
   }
 
-  /** Tells this listener from now on. */
+  /** Sets the listener and delivers queued signals. */
   listen(listener: SignalListener): void {
     this.#listener = listener
     const waiting = [...this.#waiting.values()]
@@ -45,7 +45,6 @@ export class ProcessSignals {
     for (const tell of waiting) tell(listener)
   }
 
-  /** Stops listening. */
   close(): void {
     for (const [name, handler] of this.#handlers) process.off(name, handler)
     this.#signal.removeEventListener('abort', this.#onAbort)

@@ -1,4 +1,4 @@
-/** How much to write before something happens, -s and -v of pmlogger, and how often, -t. pmlogger(1) */
+/** Sizes and intervals of the pmlogger options -s, -v and -t. pmlogger(1) */
 import { toSeconds } from '../base/timestamp.ts'
 import { parseInterval } from '../time/interval.ts'
 
@@ -10,14 +10,14 @@ export type SizeLimit =
 
 /** The longest interval: 28 bits of the control protocol. */
 export const MAX_DELTA_MS: number = 2 ** 28 - 1
-/** PCP's logger refuses less, in which fractions of a result or of a byte would be times. */
+/** Like PCP's logger, rejects less than this: a fractional count of results or bytes would be taken for a time. */
 const MIN_MS = 1000
-/** Powers of 1024 by the first letter of the unit. */
+/** Powers of 1024 by a unit's first letter. */
 const POWERS: Readonly<Record<string, number>> = { b: 0, k: 1, m: 2, g: 3 }
 const SIZE = /^(\d+)\s*([a-z]*)$/i
 const BYTE_UNIT = /^(?:b|bytes?|[kmg](?:i?b|bytes?)?|(?:kilo|mega|giga|kibi|mebi|gibi)bytes?)$/
 
-/** Reads `100`, `10Mb`, `2 gigabytes` or `1 hour`; undefined for anything else and for nothing at all. */
+/** Parses `100`, `10Mb`, `2 gigabytes` or `1 hour`; undefined for anything else, also for zero. */
 export function parseSizeLimit(text: string): SizeLimit | undefined {
   const match = SIZE.exec(text.trim())
   if (match !== null) {
@@ -30,7 +30,7 @@ export function parseSizeLimit(text: string): SizeLimit | undefined {
     const ms = toSeconds(parseInterval(text)) * 1000
     return ms >= MIN_MS ? { kind: 'time', ms } : undefined
   } catch {
-    return undefined // the caller says which option is wrong
+    return undefined // the caller names the option
   }
 }
 
@@ -38,26 +38,26 @@ function bytes(count: number): SizeLimit | undefined {
   return count > 0 ? { kind: 'bytes', bytes: count } : undefined
 }
 
-/** A logging interval in milliseconds: `10sec`; undefined for what cannot be one. */
+/** Parses a logging interval such as `10sec` to milliseconds; undefined if invalid. */
 export function intervalMs(text: string): number | undefined {
   try {
     const ms = Math.round(toSeconds(parseInterval(text)) * 1000)
     return ms > 0 && ms <= MAX_DELTA_MS ? ms : undefined
   } catch {
-    return undefined // whoever asked says where it stands
+    return undefined // the caller reports the position
   }
 }
 
-/** Milliseconds that values wait at most until they survive a power cut. */
+/** Default limit in milliseconds until values are synced to disk. */
 export const SYNC_MS = 10_000
 
-/** Reads how long values may wait for the disk: an interval, seconds when nothing else is said, or 0 for no limit. */
+/** Parses the sync limit: an interval, by default in seconds, or 0 for none. */
 export function parseSync(text: string): number | undefined {
   if (text.trim() === '0') return 0
   return intervalMs(/^\d+$/.test(text) ? `${text} sec` : text)
 }
 
-/** How long values may wait for the disk by the environment or pcp.conf: PMLOGGER_SYNC. What makes no sense there is ignored. */
+/** Returns the sync limit set by PMLOGGER_SYNC in the environment or pcp.conf; invalid values are ignored. */
 export function syncMsOf(variables: { readonly [name: string]: string | undefined }): number {
   return parseSync(variables['PMLOGGER_SYNC'] ?? '') ?? SYNC_MS
 }

@@ -1,10 +1,10 @@
-/** From settings to a running logger: collector, metrics, archive. docs/pmlogger.md */
+/** Starts a logger from its settings: connects, looks up metrics, creates the archive. docs/reference/pmlogger.md */
 import type { WriterOptions } from '../archive/write/writer.ts'
 import { loggableMessage } from '../base/printable.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { Context } from '../pmapi/context.ts'
-import { bind, wishesOf } from './bind.ts'
+import { bind, configuredRequests } from './bind.ts'
 import { type CollectorFacts, readFacts } from './collector-facts.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 import { Logger, type LoggerParts } from './logger.ts'
@@ -14,8 +14,8 @@ import { planTasks } from './tasks.ts'
 const NOTHING_TO_LOG = 'Nothing to log, and not the primary logger instance ... good-bye'
 
 /**
- * Connects, looks up the metrics, makes the archive with its first record, and starts to log. PM_ERR_NODATA when there is
- * nothing to log, EEXIST when there is such an archive, and what connecting fails with, or writing: then no files are left.
+ * Connects, looks up the metrics, creates the archive with its first record, and starts logging. Throws PM_ERR_NODATA if there is
+ * nothing to log, EEXIST if the archive exists, and errors of connecting or writing; no files are left behind then.
  */
 export async function startLogger(settings: LoggerSettings, signal: AbortSignal): Promise<Logger> {
   const context = await settings.open(signal)
@@ -32,7 +32,7 @@ async function begin(settings: LoggerSettings, context: Context): Promise<Logger
   const facts = await readFacts(context)
   const metrics = new Map<Pmid, LoggedMetric>()
   const warn = (text: string): void => log.line(text)
-  const roots = await bind(context, wishesOf(statements), { metrics, pool, defaultDeltaMs, warn })
+  const roots = await bind(context, configuredRequests(statements), { metrics, pool, defaultDeltaMs, warn })
   log.line('Config parsed')
   const title = settings.isPrimary ? 'primary logger' : 'logger'
   log.line(
@@ -51,7 +51,7 @@ async function begin(settings: LoggerSettings, context: Context): Promise<Logger
   return logger
 }
 
-/** PCP's two lines for an archive that is there already. */
+/** Creates the logger; reports an existing archive with PCP's two lines. */
 function make(settings: LoggerSettings, parts: LoggerParts): Logger {
   try {
     return new Logger(settings, parts)

@@ -1,82 +1,82 @@
-/** Whether a metric and each of its instances is logged, who decides, and how often. docs/pmlogger.md */
+/** Whether a metric and each of its instances is logged, under which control, and how often. docs/reference/pmlogger.md */
 
-/** What holds for a metric or an instance of it. Without one nobody has asked for anything: off, and left to others. */
-export interface Mode {
+/** Logging state of a metric or instance. Undefined before any request: off and advisory. */
+export interface LoggingState {
   /** Only mandatory requests may change it. */
   readonly isMandatory: boolean
   readonly isOn: boolean
-  /** Interval, 0 for once. */
+  /** Interval; 0 for once. */
   readonly deltaMs: number
-  /** Which request asked to log it once: what different ones ask for is fetched apart. */
+  /** Number of the request to log once; different requests are fetched separately. */
   readonly round?: number
 }
 
-/** A request to change what holds. */
-export interface ModeRequest {
+/** A request to change a logging state. */
+export interface StateRequest {
   readonly control: 'mandatory' | 'advisory'
-  /** `maybe`: advisory requests decide again. */
+  /** `maybe` hands control back to advisory requests. */
   readonly state: 'on' | 'off' | 'maybe'
   readonly deltaMs: number
   /** Number of a request to log once. */
   readonly round?: number
 }
 
-/** Why a request changed nothing. */
+/** Why a request was refused. */
 export interface Refusal {
-  /** The instance it failed for; undefined when it is about all of them. */
+  /** The refused instance; undefined if it concerns all of them. */
   readonly inst?: number
-  /** What holds instead, when that is what it is in conflict with. */
-  readonly mode?: Mode
+  /** The state it conflicts with, if that is the reason. */
+  readonly mode?: LoggingState
 }
 
-/** What holds where nobody has asked for anything. */
-export const ADVISORY_OFF: Mode = { isMandatory: false, isOn: false, deltaMs: 0 }
+/** State before any request. */
+export const ADVISORY_OFF: LoggingState = { isMandatory: false, isOn: false, deltaMs: 0 }
 
 /**
- * What holds for one metric: either for all its instances alike, or for some of them.
+ * Logging state of one metric: one for all instances, or one for each of some instances.
  *
  *     mandatory on, off ──mandatory maybe──► advisory off ◄──► advisory on
  *             ▲───────────mandatory on, off───────┘──────────────┘
  */
 export class MetricStates {
-  #whole: Mode | undefined
-  #others: readonly Mode[] = []
-  readonly #parts = new Map<number, Mode>()
+  #whole: LoggingState | undefined
+  #others: readonly LoggingState[] = []
+  readonly #parts = new Map<number, LoggingState>()
 
-  /** What holds for all instances, those to come included. */
-  get whole(): Mode | undefined {
+  /** State of all instances, including future ones. */
+  get whole(): LoggingState | undefined {
     return this.#whole
   }
 
-  /** How else all instances are logged, when a configuration asks for several intervals: until the next request. */
-  get others(): readonly Mode[] {
+  /** Other intervals at which all instances are logged, if a configuration has several; reset by the next request. */
+  get otherIntervals(): readonly LoggingState[] {
     return this.#others
   }
 
-  /** What holds for single instances; empty when all are alike. */
-  get parts(): ReadonlyMap<number, Mode> {
+  /** States of single instances; empty if all have the same. */
+  get byInstance(): ReadonlyMap<number, LoggingState> {
     return this.#parts
   }
 
-  /** What holds for an instance. */
-  modeOf(inst: number): Mode | undefined {
+  /** Returns the state of an instance. */
+  modeOf(inst: number): LoggingState | undefined {
     return this.#parts.get(inst) ?? this.#whole
   }
 
-  /** As `requestAll`, but what is logged already at another interval, and as mandatory, goes on besides. */
-  requestAlso(request: ModeRequest): Refusal | undefined {
+  /** Like `requestAll`, but keeps logging at the previous interval too if the control is the same and the interval differs. */
+  requestAdditionally(request: StateRequest): Refusal | undefined {
     const before = this.#whole
     const others = this.#others
     const refusal = this.requestAll(request)
     if (refusal !== undefined || request.state !== 'on' || before?.isOn !== true) return refusal
-    const isOther = (mode: Mode): boolean =>
+    const isOther = (mode: LoggingState): boolean =>
       mode.isMandatory === this.#whole!.isMandatory && mode.deltaMs !== this.#whole!.deltaMs
     this.#others = [...others, before].filter(isOther)
     return undefined
   }
 
-  /** Changes what holds for all instances. A refused request changes nothing. */
-  requestAll(request: ModeRequest): Refusal | undefined {
+  /** Changes the state of all instances. A refused request changes nothing. */
+  requestAll(request: StateRequest): Refusal | undefined {
     if (this.#parts.size > 0) {
       const isRefused =
         request.control === 'advisory' && [...this.#parts.values()].some((mode) => mode.isMandatory)
@@ -94,13 +94,13 @@ export class MetricStates {
     return undefined
   }
 
-  /** Changes what holds for one instance, unless all are logged, or off by a mandatory request. */
-  requestOne(inst: number, request: ModeRequest): Refusal | undefined {
+  /** Changes the state of one instance. Refused if all instances are logged or mandatory. */
+  requestOne(inst: number, request: StateRequest): Refusal | undefined {
     if (this.#whole?.isOn === true || this.#whole?.isMandatory === true) return { inst, mode: this.#whole }
     this.#whole = undefined
     this.#others = []
     const current = this.#parts.get(inst)
-    // PCP's logger ends what advisory requests switched on here, and only here.
+    // As in PCP's logger, `maybe` switches off advisory logging here, and only here.
     const next = request.state === 'maybe' ? ADVISORY_OFF : changed(current, request)
     if (next === undefined) return { inst, mode: current! }
     this.#parts.set(inst, next)
@@ -108,11 +108,11 @@ export class MetricStates {
   }
 }
 
-/** What holds after a request; undefined when it is refused. */
+/** Returns the state after a request; undefined if it is refused. */
 function changed(
-  current: Mode | undefined,
-  { control, state, deltaMs, round }: ModeRequest,
-): Mode | undefined {
+  current: LoggingState | undefined,
+  { control, state, deltaMs, round }: StateRequest,
+): LoggingState | undefined {
   if (state === 'maybe') return current === undefined || current.isMandatory ? ADVISORY_OFF : current
   const isMandatory = control === 'mandatory'
   if (!isMandatory && current?.isMandatory === true) return undefined

@@ -1,47 +1,47 @@
-/** Metrics that are logged together: those with the same state and interval, as a rule in one fetch. docs/pmlogger.md */
+/** Groups metrics with the same control and interval into tasks, usually with one fetch. docs/reference/pmlogger.md */
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { ALL_INSTANCES, exclude, include, type Profile } from '../model/profile.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { LoggedMetric } from './logged-metric.ts'
-import type { Mode } from './states.ts'
+import type { LoggingState } from './states.ts'
 
-/** What is asked for at once. */
+/** One request for values. */
 export interface Fetch {
   readonly metrics: readonly LoggedMetric[]
   readonly pmids: readonly Pmid[]
-  /** Keeps the instances away that nobody wants. */
+  /** Excludes the instances that no metric of the fetch requests. */
   readonly profile: Profile
-  /** Of these metrics only these instances, where the profile cannot say so because another metric wants more. */
+  /** Instances to keep of these metrics, if the profile includes more for other metrics of the domain. */
   readonly only: ReadonlyMap<Pmid, ReadonlySet<number>>
 }
 
-/** What to fetch, and how often. */
+/** Metrics fetched together at an interval. */
 export interface Task {
-  /** Tasks of equal keys follow each other when requests change what belongs to them. */
+  /** A task of changed composition replaces the one with the same key. */
   readonly key: string
   readonly isMandatory: boolean
-  /** Interval, 0 for once. */
+  /** Interval; 0 for once. */
   readonly deltaMs: number
   readonly metrics: readonly LoggedMetric[]
-  /** Each metric is in one of them. */
+  /** Fetches; each metric is in one of them. */
   readonly fetches: readonly Fetch[]
 }
 
-/** A domain of which metrics together choose more instances than this is fetched metric by metric, as by PCP's logger. */
+/** Metrics of a domain are fetched separately, as by PCP's logger, if they select more instances than this together. */
 const MAX_SHARED = 8
 
-/** Wanted instances; undefined means all. */
+/** Requested instances; undefined for all. */
 type Wishes = Map<LoggedMetric, Set<number> | undefined>
 
 interface Draft {
-  readonly mode: Mode
+  readonly mode: LoggingState
   readonly metrics: Wishes
 }
 
-/** The tasks that what holds for metrics makes. */
+/** Plans the tasks for the logging states of the metrics. */
 export function planTasks(metrics: Iterable<LoggedMetric>): Task[] {
   const drafts = new Map<string, Draft>()
-  const draftOf = (mode: Mode): Draft => {
+  const draftOf = (mode: LoggingState): Draft => {
     const { isMandatory, deltaMs, round } = mode
     const key = `${isMandatory ? 'mandatory' : 'advisory'} ${deltaMs}${round === undefined ? '' : ` request ${round}`}`
     const draft = drafts.get(key) ?? { mode, metrics: new Map() }
@@ -49,10 +49,10 @@ export function planTasks(metrics: Iterable<LoggedMetric>): Task[] {
     return draft
   }
   for (const metric of metrics) {
-    const { whole, others, parts } = metric.states
-    for (const mode of others) draftOf(mode).metrics.set(metric, undefined)
+    const { whole, otherIntervals, byInstance } = metric.states
+    for (const mode of otherIntervals) draftOf(mode).metrics.set(metric, undefined)
     if (whole?.isOn === true) draftOf(whole).metrics.set(metric, undefined)
-    for (const [inst, mode] of parts) {
+    for (const [inst, mode] of byInstance) {
       if (!mode.isOn) continue
       const draft = draftOf(mode)
       const wanted = draft.metrics.get(metric) ?? new Set<number>()
@@ -63,7 +63,7 @@ export function planTasks(metrics: Iterable<LoggedMetric>): Task[] {
 }
 
 function taskOf(key: string, { mode, metrics }: Draft): Task {
-  // The largest identifier first: the order of PCP's logger in its records and reports.
+  // By descending PMID, the order of PCP's logger in records and reports.
   const sorted: Wishes = new Map([...metrics].sort(([a], [b]) => b.desc.pmid - a.desc.pmid))
   return {
     key,
@@ -74,7 +74,7 @@ function taskOf(key: string, { mode, metrics }: Draft): Task {
   }
 }
 
-/** Fetches have no values to throw away where much is chosen: what metrics choose of large domains does not meet in one. */
+/** Fetches metrics with large selections of a domain separately, so that few fetched values are discarded. */
 function divide(metrics: Wishes): Wishes[] {
   const chosen = new Map<Indom, Set<number>>()
   for (const [{ desc }, instances] of metrics)
@@ -95,7 +95,7 @@ function fetchOf(metrics: Wishes): Fetch {
   return { metrics: list, pmids: list.map(({ desc }) => desc.pmid), ...selectionOf(metrics) }
 }
 
-/** A profile that lets through what any metric of a domain wants, and what is too much for single ones. */
+/** Returns a profile with every instance that a metric requests, and the per-metric selections to apply afterwards. */
 function selectionOf(metrics: Wishes): Pick<Fetch, 'profile' | 'only'> {
   const only = new Map<Pmid, ReadonlySet<number>>()
   const wanted = new Map<Indom, Set<number> | undefined>()
@@ -113,7 +113,7 @@ function selectionOf(metrics: Wishes): Pick<Fetch, 'profile' | 'only'> {
   return { profile, only }
 }
 
-/** The value sets of a result, without the instances that only other metrics wanted. */
+/** Removes instances from a result's value sets that were fetched only for other metrics. */
 export function selectSets({ only }: Fetch, sets: readonly ValueSet[]): readonly ValueSet[] {
   if (only.size === 0) return sets
   return sets.map((set) => {

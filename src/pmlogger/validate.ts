@@ -1,4 +1,4 @@
-/** Is a collector that changed still the one an archive was begun with? */
+/** Checks after a reconnection that a collector's metrics still match the archive. */
 import { isError } from '../model/errors.ts'
 import { indomStr, pmidStr } from '../model/ids.ts'
 import { semStr, typeStr } from '../model/types.ts'
@@ -6,7 +6,7 @@ import { unitsStr } from '../model/units.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { LoggedMetric } from './logged-metric.ts'
 
-/** What of a metric must stay, and how it is told. */
+/** Fields of a descriptor that must not change, with their formatters. */
 const FIELDS = [
   ['type', typeStr],
   ['sem', semStr],
@@ -14,7 +14,7 @@ const FIELDS = [
   ['units', unitsStr],
 ] as const
 
-/** The first metric that is not what it was, and how it differs; undefined when all are. Those that are not there now may come again. */
+/** Describes the first metric whose PMID or descriptor changed; undefined if none did. Ignores missing metrics, which may return. */
 export async function validate(
   context: Context,
   metrics: Iterable<LoggedMetric>,

@@ -1,13 +1,13 @@
-/** The process that a recording ends with. pmlogger(1) -p */
+/** Watches the process given by -p. pmlogger(1) */
 import { every } from '../base/every.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Log } from '../sys/log.ts'
 import { isAlive } from '../sys/process-identity.ts'
 
-/** Milliseconds between two looks at it. */
+/** Milliseconds between two checks. */
 const WATCH_MS = 1000
 
-/** Calls `vanished` once with the reason for the log when the process has gone. Returns how to stop looking. */
+/** Calls `vanished` once, with the reason for the log, when the process has ended. Returns a function that stops watching. */
 export function watchProcess(pid: number, log: Log, vanished: (reason: string) => void): () => void {
   const look = (): void => {
     if (isAlive(pid)) return

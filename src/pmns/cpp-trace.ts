@@ -1,21 +1,21 @@
-/** What `pmcpp -d` tells of its work: macros, names looked up, lines. docs/formats/pmns.md §4 */
+/** Trace of the preprocessor for `pmcpp -d`: macros, names looked up, lines. docs/formats/pmns.md §4 */
 
 const WORD = /[A-Za-z_][A-Za-z0-9_]*/g
 /** With -r: a macro in either form, or the control character alone. */
 const HASH_WORD = /#\{[^}]*\}|#[A-Za-z0-9][A-Za-z0-9_]*|#/g
 const PERCENT_WORD = /%\{[^}]*\}|%[A-Za-z0-9][A-Za-z0-9_]*|%/g
-/** Length of a line for which PCP's pmcpp has room from the start. */
+/** Initial line buffer of PCP's pmcpp. */
 const FIRST_ROOM = 256
 
-/** How names are written where they are replaced. */
+/** How macros are referenced. */
 interface Notation {
   readonly isRestricted?: boolean
   readonly isPercent?: boolean
 }
 
 /**
- * Tells what a preprocessor does, in the words of PCP's pmcpp. That has buffers for a line, which grow; there are none
- * here, so what is told of them is how long they would have to be.
+ * Traces a preprocessor in the format of PCP's pmcpp. PCP reports the growth of its line buffers; this implementation has no such buffers, so the
+ * sizes that they would have are reported.
  */
 export class CppTrace {
   readonly #write: (text: string) => void
@@ -26,22 +26,22 @@ export class CppTrace {
   #modified = 0
   #substitutions = 0
 
-  /** `write` hears whole lines. */
+  /** `write` is called with whole lines. */
   constructor(write: (text: string) => void) {
     this.#write = write
   }
 
-  /** A macro was defined. */
+  /** Reports a definition. */
   macro(name: string, value: string): void {
     this.#write(`<<macro ${name}="${value}"\n`)
   }
 
-  /** A file is looked for. */
+  /** Reports a file that is searched for. */
   include(path: string): void {
     this.#write(`<<include "${path}"?\n`)
   }
 
-  /** A line was read. */
+  /** Reports an input line. */
   read(line: string): void {
     this.#lines++
     while (line.length + 2 > this.#inputRoom) {
@@ -50,7 +50,7 @@ export class CppTrace {
     }
   }
 
-  /** The names of a line are looked up. */
+  /** Reports the names looked up in a line. */
   expand(line: string, find: (name: string) => string | undefined, notation: Notation): void {
     const { isRestricted = false, isPercent = false } = notation
     const words = !isRestricted ? WORD : isPercent ? PERCENT_WORD : HASH_WORD
@@ -68,12 +68,12 @@ export class CppTrace {
     if (found > 0) this.#modified++
   }
 
-  /** Text was put out. */
+  /** Counts output. */
   wrote(text: string): void {
     for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) this.#output++
   }
 
-  /** The end of the input. */
+  /** Reports the totals at the end of input. */
   end(): void {
     const lines = `in ${this.#lines} out ${this.#output} (modified ${this.#modified})`
     this.#write(`<<lines: ${lines} substitutions: ${this.#substitutions}\n`)

@@ -1,4 +1,4 @@
-/** The preprocessor of name spaces and configuration files. docs/formats/pmns.md §4 */
+/** Preprocessor of name spaces and configuration files. docs/formats/pmns.md §4 */
 import { encodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
 import { Macros } from './cpp-macros.ts'
@@ -6,30 +6,30 @@ import type { CppTrace } from './cpp-trace.ts'
 
 /** An included file. */
 export interface CppInclude {
-  /** As line markers and messages call it. */
+  /** Path in line markers and messages. */
   readonly path: string
   readonly text: string
 }
 
-/** How to preprocess. */
+/** Options of the preprocessor. */
 export interface CppOptions {
-  /** What line markers and messages call the input. */
+  /** Name of the input in line markers and messages. */
   readonly file: string
-  /** Control character `%` instead of `#`, and comments are left alone. */
+  /** Uses the control character `%` instead of `#`, and keeps comments. */
   readonly isPercent?: boolean
-  /** Expand only `#name` and `#{name}`. */
+  /** Expands only `#name` and `#{name}`. */
   readonly isRestricted?: boolean
-  /** Write `# line "file"` where the source changes; default true. */
+  /** Writes `# line "file"` where the source changes; default true. */
   readonly hasMarkers?: boolean
-  /** Finds the file of an #include; undefined when there is none. */
+  /** Finds the file of an #include; undefined if it is missing. */
   readonly resolve?: (name: string) => CppInclude | undefined
-  /** Runs the command of a #shell and gives its output. Without it #shell is refused: it runs anything a file says. */
+  /** Runs the command of a #shell and returns its output. If missing, #shell is rejected, as it runs any command in a file. */
   readonly runShell?: (command: string) => string
-  /** Is told what is done, which takes time. */
+  /** Receives the trace, which costs time. */
   readonly trace?: CppTrace
 }
 
-/** Files and commands may nest this deep, the main input included. */
+/** Deepest nesting of files and commands, including the main input. */
 const DEEPEST = 5
 const BLOCK = 32 * 1024
 const DIRECTIVES = ['define', 'undef', 'ifdef', 'ifndef', 'else', 'endif', 'include', 'shell'] as const
@@ -37,21 +37,19 @@ type Directive = (typeof DIRECTIVES)[number]
 
 const MACRO_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** An input being read. */
 interface Frame {
   readonly file: string
   line: number
 }
 
-/** The open #ifdef or #ifndef. */
 interface Conditional {
   readonly line: number
   isTrue: boolean
 }
 
 /**
- * Preprocesses text given in chunks and hands out text in blocks. The first error is final: it is thrown as
- * PM_ERR_PMNS, its message the two lines pmcpp prints, after everything before it was handed out.
+ * Preprocesses text in chunks and passes on output in blocks. The first error is final: all output before it is passed on, then
+ * PM_ERR_PMNS is thrown with the two lines that pmcpp prints as its message.
  */
 export class Preprocessor {
   readonly #options: CppOptions
@@ -60,7 +58,7 @@ export class Preprocessor {
   readonly #macros: Macros
   readonly #frames: Frame[]
   #conditional: Conditional | undefined
-  /** Line where the open comment started, 0 outside comments. */
+  /** Line at which the open comment started, 0 outside comments. */
   #commentLine = 0
   #rest = ''
   #out = ''
@@ -73,7 +71,7 @@ export class Preprocessor {
     this.#frames = [{ file: options.file, line: 0 }]
   }
 
-  /** Defines a macro as `-D` does, before any text: `name`, `name=value`; `argument` is its place for messages. */
+  /** Defines a macro as `-D` does, before any text: `name` or `name=value`; `argument` is its number in messages. */
   define(definition: string, argument: number): void {
     const source = `${this.#control}define ${definition.replace('=', ' ')}`
     this.#frames.push({ file: '<arg>', line: argument })
@@ -81,11 +79,11 @@ export class Preprocessor {
     this.#frames.pop()
   }
 
-  /** Takes the next piece of the main input, cut anywhere. */
+  /** Takes the next piece of the main input, split anywhere. */
   write(chunk: string): void {
     this.#start()
     if (!chunk.includes('\n')) {
-      this.#rest += chunk // searched again only when it ends: a long line costs no more than many short ones
+      this.#rest += chunk // searched only once it is complete, so that a long line costs no more than many short ones
       return
     }
     try {
@@ -95,7 +93,7 @@ export class Preprocessor {
     }
   }
 
-  /** Ends the main input; a last line without newline counts as a line. */
+  /** Ends the main input; a last line without newline counts. */
   end(): void {
     this.#start()
     try {
@@ -133,7 +131,7 @@ export class Preprocessor {
     if (this.#options.hasMarkers ?? true) this.#out += `# ${line} "${file}"\n`
   }
 
-  /** Processes whole lines; gives what follows the last newline. */
+  /** Processes whole lines; returns the text after the last newline. */
   #lines(text: string): string {
     let start = this.#plainLines(text)
     for (;;) {
@@ -145,7 +143,7 @@ export class Preprocessor {
     }
   }
 
-  /** Copies text in which there is nothing to do, as in most name spaces; gives where the first line to look at starts. */
+  /** Copies lines without macros, comments or directives, most of a name space; returns the offset of the first other line. */
   #plainLines(text: string): number {
     if (
       this.#options.trace !== undefined ||
@@ -165,7 +163,7 @@ export class Preprocessor {
     return start
   }
 
-  /** One line. `line` of the frame counts up after it, so it is right for messages and for the marker on return. */
+  /** Processes one line. The line number of the frame is incremented afterwards, which suits messages and line markers. */
   #line(raw: string): void {
     const { trace } = this.#options
     const frame = this.#frames.at(-1)!
@@ -184,7 +182,7 @@ export class Preprocessor {
     frame.line++
   }
 
-  /** Replaces comment text by blanks, as many as it had bytes, and cuts blanks off the end of such lines. */
+  /** Replaces comments by as many blanks as they had bytes, and removes trailing blanks from such lines. */
   #uncomment(line: string): string {
     if (this.#options.isPercent || (this.#commentLine === 0 && !line.includes('/*'))) return line
     let text = ''
@@ -213,7 +211,7 @@ export class Preprocessor {
     return DIRECTIVES.find((word) => text.startsWith(word, 1))
   }
 
-  /** Obeys a directive; true when the line has no line of output of its own. */
+  /** Executes a directive; returns true if the line has no output line. */
   #directive(word: Directive, source: string): boolean {
     const rest = source.slice(1 + word.length)
     const isOff = this.#conditional?.isTrue === false
@@ -303,7 +301,7 @@ export class Preprocessor {
     return { path: '<shell>', text: run(command) }
   }
 
-  /** Reads another text in the place of this line. */
+  /** Reads another text at this point. */
   #nest(source: CppInclude): void {
     this.#frames.push({ file: source.path, line: 1 })
     this.#mark()
@@ -313,7 +311,7 @@ export class Preprocessor {
     const frame = this.#frames.at(-1)!
     frame.line++
     this.#mark()
-    frame.line-- // the caller counts the line of the directive
+    frame.line-- // the caller increments it for the directive
   }
 
   #quoted(rest: string, close: string, what: string, where: string, source: string): string {
@@ -341,7 +339,7 @@ export class Preprocessor {
     if (trimStart(rest) !== '') this.#fail('Unexpected extra text in a control line', source)
   }
 
-  /** Ends with PM_ERR_PMNS; `source` is the offending line, absent when no line is to blame. */
+  /** Throws PM_ERR_PMNS; `source` is the offending line, if there is one. */
   #fail(message: string, source?: string): never {
     const { file, line } = this.#frames.at(-1)!
     const head = source === undefined ? `${this.#options.file}:` : `${file}[${line}]: ${source}`
@@ -349,7 +347,7 @@ export class Preprocessor {
   }
 }
 
-/** Preprocesses a whole text. Errors as `Preprocessor`. */
+/** Preprocesses a whole text. Throws as `Preprocessor` does. */
 export function preprocess(
   text: string,
   options: CppOptions & { readonly defines?: Readonly<Record<string, string>> },

@@ -1,20 +1,20 @@
-/** Groups of a name space file as one tree. docs/formats/pmns.md §2 */
+/** Links the groups of a name space file into one tree. docs/formats/pmns.md §2 */
 import type { ErrorReason } from '../model/errors.ts'
 import { isDynamicRoot, PM_ID_NULL, type Pmid, pmidStr } from '../model/ids.ts'
 import { type Entries, Pmns } from './tree.ts'
 
-/** Why a name space cannot be linked, where that has a name. */
+/** Reasons with a name for which a name space cannot be linked. */
 export type PmnsReason = Extract<ErrorReason, 'duplicate-name' | 'duplicate-pmid'>
 
-/** A group as a file has it: its path, and its entries in order. */
+/** A group in a file: its path, and its entries in order. */
 export interface Group extends Entries {
   readonly path: string
   readonly names: string[]
   readonly ids: Pmid[]
 }
 
-/** Adds the groups that lead from the root to the first group, when there is no root. */
-export function hang(groups: readonly Group[]): readonly Group[] {
+/** Adds the groups between the root and the first group, if the root is missing. */
+export function addMissingGroups(groups: readonly Group[]): readonly Group[] {
   const first = groups[0]
   if (first === undefined || groups.some(({ path }) => path === 'root')) return groups
   const parts = first.path.split('.')
@@ -26,7 +26,7 @@ export function hang(groups: readonly Group[]): readonly Group[] {
   return [...above, ...groups]
 }
 
-/** Joins the groups into one tree, from the root down; tells `wrong` what does not fit together. */
+/** Links the groups into one tree, starting from the root; reports inconsistencies to `wrong`. */
 export function link(
   groups: readonly Group[],
   isUnique: boolean,
@@ -37,7 +37,7 @@ export function link(
   if (roots.length > 1) return wrong('Multiple name space entries for "root"')
   const byPath = new Map<string, Group>()
   for (const group of groups) {
-    // The root has no name, so a non-leaf called root is not this group. The last group of a name wins.
+    // The root has no name, so a non-leaf called root is another group. The last group of a name wins.
     if (group.path !== 'root') byPath.set(group.path, group)
   }
   const pmns = new Pmns()
@@ -52,19 +52,19 @@ export function link(
   return pmns
 }
 
-/** A name space in the making. */
+/** A name space being built. */
 interface Linking {
   readonly pmns: Pmns
   readonly byPath: ReadonlyMap<string, Group>
-  /** Groups that have been reached from the root. */
+  /** Groups reachable from the root. */
   readonly linked: Set<Group>
-  /** Names by id, where each id may have one name only. */
+  /** Names by id, if each id may have only one name. */
   readonly byId: Map<Pmid, string> | undefined
-  /** What to say of the first id with two names. */
+  /** Message for the first id with two names. */
   duplicate?: string
 }
 
-/** Adds the leaves at and below a group, depth first; gives the name of the first non-leaf that no group defines. */
+/** Adds the leaves at and below a group, depth first; returns the name of the first non-leaf without a group. */
 function collect(group: Group, path: string, tree: Linking): string | undefined {
   const { names, ids } = group
   let from = 0
@@ -83,7 +83,7 @@ function collect(group: Group, path: string, tree: Linking): string | undefined 
   return undefined
 }
 
-/** Adds the leaves of a part of a group. */
+/** Adds leaves from a range of a group's entries. */
 function addLeaves(path: string, group: Group, from: number, to: number, tree: Linking): void {
   tree.pmns.addBelow(path, group, from, to)
   const { byId } = tree

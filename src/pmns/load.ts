@@ -1,31 +1,31 @@
-/** Name spaces from files. The files themselves are handed in (`sys/pmns-files.ts` has those of Node). docs/formats/pmns.md §5 */
+/** Loading name spaces. The caller provides file access (`sys/pmns-files.ts` for Node). docs/formats/pmns.md §5 */
 import { PcpError } from '../model/errors.ts'
 import { type CppInclude, preprocess } from './cpp.ts'
 import { diagnosticText, parsePmns } from './parse.ts'
 import type { Pmns } from './tree.ts'
 
-/** Where a loader reads. */
+/** File access of the loader. */
 export interface PmnsFiles {
-  /** Text of a file; throws what the system says, with its errno name as `code`. */
+  /** Reads a file; throws the system's error with its errno name as `code`. */
   readonly readText: (path: string) => string
-  /** The file an #include in `mainFile` means. */
+  /** Finds the file of an #include in `mainFile`. */
   readonly findInclude: (name: string, mainFile: string) => CppInclude | undefined
 }
 
-/** How to load. */
+/** Options of `loadPmns`. */
 export interface LoadOptions {
-  /** Run the preprocessor; default true. */
+  /** Runs the preprocessor; default true. */
   readonly preprocess?: boolean
-  /** Refuse two names for one PMID; default false. */
+  /** Rejects a second name for a PMID; default false. */
   readonly unique?: boolean
-  /** The file may hold a subtree instead of a whole name space; default false. */
+  /** Allows a subtree instead of a whole name space; default false. */
   readonly subtree?: boolean
   readonly defines?: Readonly<Record<string, string>>
 }
 
 /**
- * Loads a name space. Throws PcpError with everything PCP prints about the failure as its message: PM_ERR_PMNS, or
- * the errno when the file cannot be read. #shell is refused. @see pmLoadASCIINameSpace(3)
+ * Loads a name space. Throws PcpError with PCP's complete output about the failure as its message: PM_ERR_PMNS, or
+ * the errno if the file cannot be read. #shell is rejected. @see pmLoadASCIINameSpace(3)
  */
 export function loadPmns(path: string, files: PmnsFiles, options: LoadOptions = {}): Pmns {
   const usesCpp = options.preprocess ?? true
@@ -54,7 +54,7 @@ function readMain(path: string, files: PmnsFiles, usesCpp: boolean): string {
     return files.readText(path)
   } catch (error) {
     const { code } = PcpError.from(error)
-    // A directory can be opened, so in PCP it is the preprocessor that finds no file there.
+    // Opening a directory succeeds, so in PCP it is the preprocessor that reports a missing file.
     if (code === 'EISDIR' && usesCpp)
       throw cppFailure(
         new PcpError('PM_ERR_PMNS', `pmcpp: ${path}:\npmcpp: Error: No such file or directory`),

@@ -1,12 +1,12 @@
-/** A source seen through a name space of one's own. pmLoadNameSpace(3) */
+/** A source with a local name space. pmLoadNameSpace(3) */
 import { PcpError } from '../model/errors.ts'
-import { layer, refusing } from '../model/layer.ts'
+import { overrideSource, rejectingSource } from '../model/layer.ts'
 import type { MetricSource } from '../model/source.ts'
 import type { Pmns } from './tree.ts'
 
-/** Takes names from `names` and everything else from the source. Dynamic roots of `names` stay what they are. */
+/** Takes names from `names` and everything else from the source. Dynamic roots of `names` are not resolved. */
 export function withLocalNames(source: MetricSource, names: Pmns): MetricSource {
-  return layer(source, {
+  return overrideSource(source, {
     children: async (name) => names.children(name),
     traverse: async (name) => names.traverse(name),
     lookupNames: async (list) => list.map((name) => names.lookup(name)),
@@ -18,7 +18,7 @@ export function withLocalNames(source: MetricSource, names: Pmns): MetricSource 
   })
 }
 
-/** Returns a source of names alone: it rejects every other question with PM_ERR_NOCONTEXT. */
-export function namesOnly(names: Pmns): MetricSource {
-  return withLocalNames(refusing(new PcpError('PM_ERR_NOCONTEXT')), names)
+/** Returns a source of names only, which rejects all other requests with PM_ERR_NOCONTEXT. */
+export function nameSpaceSource(names: Pmns): MetricSource {
+  return withLocalNames(rejectingSource(new PcpError('PM_ERR_NOCONTEXT')), names)
 }

@@ -1,27 +1,27 @@
-/** Joining name spaces, and the order in which files of them are joined. docs/formats/pmns.md §6 */
+/** Merging name spaces, and the order of files to merge. docs/formats/pmns.md §6 */
 import { PM_ID_NULL, type Pmid } from '../model/ids.ts'
 import type { Pmns } from './tree.ts'
 
-/** A name that two name spaces disagree about. */
+/** A name with different meanings in two name spaces. */
 export interface MergeConflict {
   readonly name: string
-  /** PM_ID_NULL where the name stays or becomes a non-leaf. */
+  /** PM_ID_NULL if the name stays or becomes a non-leaf. */
   readonly kept: Pmid
   readonly ignored: Pmid
-  /** The metric that was there first had to go, because the other name space has names below it. */
-  readonly isDisplaced: boolean
+  /** The existing metric was removed, because the other name space has names below it. */
+  readonly isLeafRemoved: boolean
 }
 
 /**
  * Adds the names of `from` to `into`, after their siblings and, as in PCP, the leaves of each non-leaf before its
- * non-leaves. What `into` says of a name wins, but a leaf of `into` makes room for names below it. Both are told to
+ * non-leaves. On a conflict `into` wins, except that a leaf is removed if `from` has names below it. Both cases are reported to
  * `onConflict`. @see pmnsmerge(1)
  */
 export function mergePmns(into: Pmns, from: Pmns, onConflict: (conflict: MergeConflict) => void): void {
   mergeGroup('', into, from, onConflict)
 }
 
-/** Merges what is below a non-leaf. */
+/** Merges the names below a non-leaf. */
 function mergeGroup(
   path: string,
   into: Pmns,
@@ -42,14 +42,14 @@ function mergeGroup(
     if (old === undefined) {
       names.push(name)
       ids.push(id)
-    } else if (old !== id) onConflict({ name: full, kept: old, ignored: id, isDisplaced: false })
+    } else if (old !== id) onConflict({ name: full, kept: old, ignored: id, isLeafRemoved: false })
   }
   if (names.length > 0) makeRoom(into, path, onConflict)
   into.addBelow(path, { names, ids })
   for (const group of below) mergeGroup(group, into, from, onConflict)
 }
 
-/** Removes a leaf at or above a name that is to become a non-leaf. */
+/** Removes a leaf at or above a name that becomes a non-leaf. */
 function makeRoom(into: Pmns, path: string, onConflict: (conflict: MergeConflict) => void): void {
   for (let dot = 0; dot < path.length; ) {
     const next = path.indexOf('.', dot + 1)
@@ -59,20 +59,20 @@ function makeRoom(into: Pmns, path: string, onConflict: (conflict: MergeConflict
     if (id === undefined) return
     if (id !== PM_ID_NULL) {
       into.remove(name)
-      onConflict({ name, kept: PM_ID_NULL, ignored: id, isDisplaced: true })
+      onConflict({ name, kept: PM_ID_NULL, ignored: id, isLeafRemoved: true })
     }
   }
 }
 
 const STAMP = /^#define[ \t]+_DATESTAMP(?:[ \t]+(\S*))?[ \t]*$/m
 
-/** What a file's first `#define _DATESTAMP` says, usually `yyyymmdd`; undefined without one. */
+/** Returns the value of the first `#define _DATESTAMP` in a file, usually `yyyymmdd`; undefined without one. */
 export function datestamp(text: string): string | undefined {
   const found = STAMP.exec(text)
   return found === null ? undefined : (found[1] ?? '')
 }
 
-/** Orders files as they are joined: those without datestamp first, then by datestamp, otherwise as given. */
+/** Sorts files for merging: first those without datestamp, then by datestamp; stable. */
 export function byDatestamp<T extends { readonly text: string }>(files: readonly T[]): T[] {
   return files
     .map((file) => ({ file, stamp: datestamp(file.text) }))

@@ -1,43 +1,43 @@
-/** The text form of a name space. docs/formats/pmns.md §2, §3 */
+/** Parser for the text form of a name space. docs/formats/pmns.md §2, §3 */
 import { dynamicRoot, PM_ID_NULL, type Pmid, pmid } from '../model/ids.ts'
-import { type Group, hang, link, type PmnsReason } from './link.ts'
+import { addMissingGroups, type Group, link, type PmnsReason } from './link.ts'
 import type { Pmns } from './tree.ts'
 
-/** Something wrong in a name space file. */
+/** An error in a name space file. */
 export interface PmnsDiagnostic {
-  /** As the text was called, or as a line marker says. */
+  /** From the options, or from a line marker. */
   readonly file: string
-  /** From 1; absent when the error is about the whole name space. */
+  /** From 1; missing for errors of the whole name space. */
   readonly line?: number
-  /** Where in `source` the offending word starts, from 0. */
+  /** Offset of the offending word in `source`, from 0. */
   readonly column?: number
   readonly message: string
   readonly reason?: PmnsReason | undefined
-  /** The line to show: blanks squeezed, as PCP shows it. */
+  /** The line as PCP prints it, with blanks squeezed. */
   readonly source?: string
 }
 
-/** How to read a name space. */
+/** Options of `parsePmns`. */
 export interface ParseOptions {
-  /** What to call the text in diagnostics. */
+  /** Name of the text in diagnostics. */
   readonly file?: string
-  /** Refuse two names for one PMID; dynamic roots are exempt. */
+  /** Rejects a second name for a PMID, except for dynamic roots. */
   readonly unique?: boolean
   /**
-   * A text without group `root` is the subtree that its first group names: the non-leaves above it are made. It may also be
-   * one name with its PMID and no group at all, as the root of dynamic names is.
+   * Accepts a text without group `root`, as the subtree named by its first group; missing non-leaves above it are added. It may
+   * also be a single name with its PMID and without a group, like the root of dynamic names.
    */
   readonly subtree?: boolean
 }
 
-/** A name space, or why there is none. */
+/** A name space, or errors. */
 export interface ParsedPmns {
-  /** Absent when there are diagnostics. */
+  /** Missing if there are diagnostics. */
   readonly pmns?: Pmns
   readonly diagnostics: readonly PmnsDiagnostic[]
 }
 
-/** PCP reads lines into a buffer of this size, newline included. */
+/** Size of PCP's line buffer, newline included. */
 export const LONGEST_LINE = 255
 const DOMAIN_MAX = 510
 const CLUSTER_MAX = 4095
@@ -46,7 +46,7 @@ const ITEM_MAX = 1023
 const NEWLINE = 10
 const COLON = 58
 const ZERO = 48
-/** By character code: 1 for digits; 1 for what names consist of, 2 for letters; 1 for blanks but not newline. */
+/** By character code: 1 for digits; 1 for characters of names, 2 for letters; 1 for blanks but not newline. */
 const DIGIT = new Uint8Array(128)
 const WORD = new Uint8Array(128)
 const BLANK = new Uint8Array(128)
@@ -57,11 +57,11 @@ for (let code = 0; code < 128; code++) {
   BLANK[code] = /[ \t\r\v\f]/.test(char) ? 1 : 0
 }
 
-/** What the grammar waits for. */
+/** What the grammar expects next. */
 type State = 'group' | 'brace' | 'entry' | 'id'
 
-/** Where a word stands. */
-interface Place {
+/** Position of a word. */
+interface SourcePosition {
   readonly file: string
   readonly line: number
   readonly column: number
@@ -73,36 +73,36 @@ const PATH = /^[A-Za-z][A-Za-z0-9_.]*$/
 const ID = /^[0-9*][0-9*:]*$/
 const BLANKS = /[ \t\r\v\f]+/g
 const MARKER = /^#[ \t]*(\d+)(?:[ \t]+"([^"]*)")?/
-/** Nothing but one name, with those above it, and its PMID. */
+/** A single name, with or without the names above it, and its PMID. */
 const LONE_ENTRY = /^((?:\s|#.*\n)*)(?:([A-Za-z][\w.]*)\.)?([A-Za-z]\w*[ \t]+\d[\d \t:*]*?)\s*$/
 
 /**
- * Reads a name space without preprocessing it. Never throws: reading stops at the first syntax error, whose
- * diagnostics are all given; otherwise errors of the name space as a whole are listed.
+ * Parses a name space without preprocessing it. Never throws: parsing stops at the first syntax error, with all of its
+ * diagnostics; otherwise errors of the name space as a whole are returned.
  */
 export function parsePmns(text: string, options: ParseOptions = {}): ParsedPmns {
   const diagnostics: PmnsDiagnostic[] = []
   const file = options.file ?? ''
   const whole = options.subtree === true ? text.replace(LONE_ENTRY, inGroup) : text
   const read = readGroups(whole, file, diagnostics)
-  const groups = options.subtree === true ? hang(read) : read
+  const groups = options.subtree === true ? addMissingGroups(read) : read
   const wrong = (message: string, reason?: PmnsReason): undefined =>
     void diagnostics.push({ file, message, reason })
   const pmns = diagnostics.length === 0 ? link(groups, options.unique ?? false, wrong) : undefined
   return pmns === undefined || diagnostics.length > 0 ? { diagnostics } : { pmns, diagnostics }
 }
 
-/** A lone entry in the group that it belongs to. */
+/** Wraps a lone entry in its group. */
 function inGroup(_all: string, before: string, above: string | undefined, entry: string): string {
   return `${before}${above ?? 'root'} { ${entry} }`
 }
 
-/** A diagnostic as PCP prints it: one line, the source and a caret when there are some; ends with a newline. */
+/** Formats a diagnostic as PCP does: one line, then the source and a caret if available; ends with a newline. */
 export function diagnosticText(diagnostic: PmnsDiagnostic): string {
   const { file, line, column, message, source, reason } = diagnostic
   let text = line === undefined ? '' : `[${file}:${line}] `
   text += `Error Parsing ASCII PMNS: ${message}\n`
-  if (reason !== undefined) text += '\n' // those messages bring a newline of their own in PCP
+  if (reason !== undefined) text += '\n' // in PCP these messages contain an additional newline
   if (source !== undefined) text += `    ${source}\n    ${' '.repeat(column ?? 0)}^\n`
   return text
 }
@@ -153,20 +153,20 @@ function readLine(reader: GroupReader, raw: string, file: string, line: number):
   }
 }
 
-/** Leading blanks off, blanks squeezed to one and removed around colons: `a  1 : 2 : 3` is `a 1:2:3`. */
+/** Removes leading blanks, squeezes others, and removes them around colons: `a  1 : 2 : 3` becomes `a 1:2:3`. */
 function squeeze(line: string): string {
   let squeezed = line.replace(BLANKS, ' ')
-  // Asked first, because nearly no line has them: a tenth of the time of a large file.
+  // Tested first, because hardly any line has them: saves a tenth of the time for a large file.
   if (squeezed.includes(' :') || squeezed.includes(': ')) squeezed = squeezed.replace(/ ?: ?/g, ':')
   return squeezed.startsWith(' ') ? squeezed.slice(1) : squeezed
 }
 
-/** The grammar, fed word by word. */
+/** Parses word by word. */
 class GroupReader {
   readonly groups: Group[] = []
   readonly #diagnostics: PmnsDiagnostic[]
   #state: State = 'group'
-  /** Where `#field` reads. */
+  /** Position of `#field`. */
   #at = 0
 
   constructor(diagnostics: PmnsDiagnostic[]) {
@@ -174,9 +174,9 @@ class GroupReader {
   }
 
   /**
-   * Takes the line at `start` when it is an entry as canonical files have it: a name, and perhaps a PMID in range.
-   * Gives where the next line starts, or -1 when the line has to be read word by word. Most lines of a name space
-   * are such entries, and splitting them costs more than everything else.
+   * Parses the line at `start` if it is a canonical entry: a name and an optional PMID in range. Returns the offset of the
+   * next line, or -1 if the line has to be parsed word by word. Most lines of a name space are such entries, and splitting them
+   * into words would dominate the time.
    */
   plainLine(text: string, start: number): number {
     if (this.#state !== 'entry' && this.#state !== 'id') return -1
@@ -201,7 +201,7 @@ class GroupReader {
     return at + 1
   }
 
-  /** Reads digits and, unless -1, the character that must follow them; -1 when that is not what is there. */
+  /** Reads digits and, unless it is -1, the character that must follow them; returns -1 if they do not match. */
   #field(text: string, after: number, max: number): number {
     let value = 0
     let at = this.#at
@@ -213,8 +213,8 @@ class GroupReader {
     return value
   }
 
-  /** Takes the next word; false when it is wrong. */
-  word(word: string, place: Place): boolean {
+  /** Takes the next word; returns false if it is wrong. */
+  word(word: string, place: SourcePosition): boolean {
     switch (this.#state) {
       case 'group':
         if (!PATH.test(word)) return this.#wrong('Expected NAME or PATH', place)
@@ -239,7 +239,7 @@ class GroupReader {
     }
   }
 
-  /** An entry whose PMID has not been read. */
+  /** Adds an entry whose PMID follows. */
   #name(name: string): void {
     this.#add(name, PM_ID_NULL)
     this.#state = 'id'
@@ -251,11 +251,11 @@ class GroupReader {
     ids.push(id)
   }
 
-  #id(word: string, place: Place): boolean {
+  #id(word: string, place: SourcePosition): boolean {
     const id = parseId(word)
     if (typeof id === 'string') {
       this.#wrong(id, place)
-      // The same word is also not what the grammar wants; PCP shows the caret line it has just printed.
+      // The word also violates the grammar; PCP then shows the caret line that it has just printed.
       return this.#wrong('Expected NAME, PMID or }', { ...place, source: `${' '.repeat(place.column)}^` })
     }
     const { ids } = this.groups.at(-1)!
@@ -264,7 +264,7 @@ class GroupReader {
     return true
   }
 
-  #close(place: Place): boolean {
+  #close(place: SourcePosition): boolean {
     const { path, names } = this.groups.at(-1)!
     this.#state = 'group'
     const seen = new Set<string>()
@@ -278,7 +278,7 @@ class GroupReader {
     return true
   }
 
-  #wrong(message: string, place: Place, reason?: PmnsReason): false {
+  #wrong(message: string, place: SourcePosition, reason?: PmnsReason): false {
     this.#diagnostics.push({ ...place, message, reason })
     return false
   }
@@ -296,7 +296,7 @@ function skipWord(text: string, from: number): number {
   return at
 }
 
-/** `1:2:3` (what follows a complete one is ignored, as in PCP), `5:*:*` or `5`; or what is wrong with it. */
+/** Parses `1:2:3` (text after it is ignored, as in PCP), `5:*:*` or `5`. Returns a message if it is invalid. */
 function parseId(word: string): Pmid | string {
   const dynamic = /^(\d+)(?::\*:\*)?$/.exec(word)
   if (dynamic !== null) {

@@ -1,27 +1,27 @@
-/** stdpmid: the symbols of agents' domain numbers, made of registers of them. docs/formats/pmns.md §8 */
+/** Generates stdpmid, the symbols of agents' domain numbers, from registers. docs/formats/pmns.md §8 */
 
 /** A register: lines of `NAME number`. */
 export interface DomainRegister {
-  /** As messages name it. */
+  /** Name in messages. */
   readonly file: string
   readonly text: string
 }
 
-/** The file made of registers, and what is wrong with them. */
+/** The generated file, and errors in the registers. */
 export interface Stdpmid {
-  /** Always something the preprocessor accepts: what would break it is left out. */
+  /** Always valid for the preprocessor: lines that would break it are omitted. */
   readonly text: string
-  /** Mistakes, in the words of PCP where it knows them: one or more lines each, without the command's name. */
+  /** Errors, in PCP's words if PCP has them: one or more lines each, without the command's name. */
   readonly errors: readonly string[]
-  /** Numbers that another agent may come to have. */
+  /** Numbers that other agents may get in future. */
   readonly warnings: readonly string[]
 }
 
-/** The highest domain that agents distributed with PCP get. */
+/** Highest domain of agents distributed with PCP. */
 const PCP_MAX = 384
-/** The highest domain an agent can have. */
+/** Highest domain of an agent. */
 const DOMAIN_MAX = 510
-/** Dynamic roots and derived metrics have this one; its name in the register of PCP only says so. */
+/** Domain of dynamic roots and derived metrics; PCP's register has an entry for it as a reminder. */
 const RESERVED = 511
 const PCP_REGISTER = /\.pcp$/
 
@@ -42,17 +42,17 @@ const HEADER = `/*
 interface Row {
   readonly name: string
   readonly domain: number
-  /** Where it stands: the file and the line. */
+  /** Position: file and line. */
   readonly place: string
   readonly isPcp: boolean
 }
 
-/** Makes the text of stdpmid. The same line in two registers is no mistake. */
+/** Generates stdpmid. Equal lines in two registers are not an error. */
 export function makeStdpmid(registers: readonly DomainRegister[]): Stdpmid {
   const errors: string[] = []
   const warnings: string[] = []
   const rows = registers.flatMap((register) => readRegister(register, errors))
-  // PCP's own register decides what a name means, whichever file was read first.
+  // PCP's own register takes precedence, regardless of the order.
   const byName = new Map<string, Row>()
   for (const row of [...rows.filter(({ isPcp }) => isPcp), ...rows.filter(({ isPcp }) => !isPcp)]) {
     if (!byName.has(row.name)) byName.set(row.name, row)
@@ -102,14 +102,14 @@ function readRegister({ file, text }: DomainRegister, errors: string[]): Row[] {
 }
 
 function problemOf(name: string, number: string, isPcp: boolean): string | undefined {
-  if (!SYMBOL.test(name)) return `domain name "${name}" is no symbol`
+  if (!SYMBOL.test(name)) return `domain name "${name}" is not a symbol`
   const domain = Number(number)
-  if (!/^\d+$/.test(number)) return `domain number "${number}" is no number`
+  if (!/^\d+$/.test(number)) return `domain number "${number}" is not a number`
   if (domain >= 1 && domain <= DOMAIN_MAX) return undefined
   return domain === RESERVED && isPcp ? undefined : `domain number "${number}" is not in 1 to ${DOMAIN_MAX}`
 }
 
-/** One message for each key that rows with different other halves share. */
+/** Returns a message for each key shared by rows that differ otherwise. */
 function duplicates<K, V>(
   rows: readonly Row[],
   what: string,

@@ -1,4 +1,4 @@
-/** The performance metrics name space: a tree of names whose leaves carry PMIDs. docs/formats/pmns.md §1 */
+/** The performance metrics name space: a tree of names with PMIDs at its leaves. docs/formats/pmns.md §1 */
 import { PcpError } from '../model/errors.ts'
 import {
   clusterOf,
@@ -13,7 +13,7 @@ import {
 } from '../model/ids.ts'
 import type { Child } from '../model/source.ts'
 
-/** Children of one node in columns: an object for each would cost as much as reading it. */
+/** Children of one node in columns: an object for each would take as long as parsing. */
 export interface Entries {
   /** Single components. */
   readonly names: readonly string[]
@@ -21,42 +21,42 @@ export interface Entries {
   readonly ids: readonly Pmid[]
 }
 
-/** A component of a name that is no leaf. An empty one has no leaves. */
+/** A non-leaf. It may be empty. */
 interface Group {
   readonly name: string
   readonly parent: Group | undefined
-  /** Leaves by their id alone: most components are leaves, and a hundred thousand objects take time to make. */
+  /** Leaves are stored as their ids: most nodes are leaves, and a hundred thousand objects take time to make. */
   readonly children: Map<string, Group | Pmid>
-  /** Leaves below: a group without any is invisible. */
+  /** Number of leaves below; a group without any is invisible. */
   leaves: number
 }
 
 /**
  * A name space. Children keep the order in which they were added, several names may share a PMID, and a non-leaf
  * without leaves is invisible. A leaf whose id is a dynamic root (`D.*.*`) delegates the names below it to the agent
- * of domain D: `lookup` answers with the root's id for those, and whoever can ask that agent does so.
+ * of domain D: `lookup` returns the root's id for those, and callers with access to the agent forward the request.
  */
 export class Pmns {
   readonly #root: Group = makeGroup('', undefined)
-  /** Full names by id in traversal order, made when first asked for: who only edits a name space never asks. */
+  /** Full names by id in traversal order, built on demand: programs that only edit a name space do not need them. */
   #names: Map<Pmid, string | string[]> | undefined
 
-  /** How many names there are; a dynamic root counts as one. */
+  /** Number of names; a dynamic root counts as one. */
   get size(): number {
     return this.#root.leaves
   }
 
   /**
-   * Adds a leaf and the non-leaves it needs. Adding the same name with the same id again changes nothing. PM_ERR_NAME
-   * for an empty component, PM_ERR_PMID for the null identifier, PM_ERR_PMNS when the name has another id already or
-   * one name would be both leaf and non-leaf.
+   * Adds a leaf and the non-leaves above it. Adding the same name with the same id again has no effect. PM_ERR_NAME
+   * for an empty component, PM_ERR_PMID for the null identifier, PM_ERR_PMNS if the name has another id already or
+   * would be both leaf and non-leaf.
    */
   add(name: string, id: Pmid): void {
     const dot = name.lastIndexOf('.')
     this.#put(dot === -1 ? this.#root : this.#grow(name.slice(0, dot)), name.slice(dot + 1), id)
   }
 
-  /** As `add` of the leaves among `entries[from]` to before `entries[to]`, below the non-leaf `path`; `''` is the root. */
+  /** Adds the leaves in `entries[from, to)` below the non-leaf `path`, as `add` does; `''` is the root. */
   addBelow(path: string, { names, ids }: Entries, from = 0, to: number = names.length): void {
     let group: Group | undefined
     for (let i = from; i < to; i++) {
@@ -67,7 +67,7 @@ export class Pmns {
     }
   }
 
-  /** Makes a child a leaf. */
+  /** Sets a leaf. */
   #put(group: Group, name: string, id: Pmid): void {
     const old = group.children.get(name)
     if (old === id) return
@@ -79,8 +79,8 @@ export class Pmns {
   }
 
   /**
-   * Removes a leaf, or every leaf below a non-leaf; false when there is no such name. What is left empty can no longer
-   * be seen, but keeps its place for names added later. @see pmnsdel(1)
+   * Removes a leaf, or all leaves below a non-leaf; returns false for an unknown name. Emptied non-leaves become invisible but
+   * keep their position for names added later. @see pmnsdel(1)
    */
   remove(name: string): boolean {
     const id = this.idOf(name)
@@ -97,8 +97,8 @@ export class Pmns {
   }
 
   /**
-   * Id of exactly this name: PM_ID_NULL for a non-leaf, undefined for what cannot be seen. Unlike `lookup`, a dynamic
-   * root answers for itself alone.
+   * Returns the id of exactly this name: PM_ID_NULL for a non-leaf, undefined if it is not visible. Unlike in `lookup`, a dynamic
+   * root matches only itself.
    */
   idOf(name: string): Pmid | undefined {
     const node = this.#visible(name)
@@ -110,8 +110,8 @@ export class Pmns {
   }
 
   /**
-   * Id of a leaf, or of the dynamic root at or above the name. PM_ERR_NAME, PM_ERR_NONLEAF are data: look-ups of many
-   * names fail one by one. @see pmLookupName(3)
+   * Returns the id of a leaf, or of the dynamic root at or above the name. PM_ERR_NAME and PM_ERR_NONLEAF are returned, because
+   * each name of a look-up fails separately. @see pmLookupName(3)
    */
   lookup(name: string): Pmid | PcpError {
     const found = this.#find(name)
@@ -120,14 +120,14 @@ export class Pmns {
     return new PcpError('PM_ERR_NONLEAF', `Metric name is not a leaf in PMNS: "${name}"`)
   }
 
-  /** Does the name belong to a visible node, leaf or not? The root `''` always does. */
+  /** Returns whether a name is a visible node, leaf or not. The root `''` always is. */
   has(name: string): boolean {
     return this.#visible(name) !== undefined
   }
 
   /**
-   * Children of a node in file order, none for a leaf. A dynamic root is listed as a non-leaf, but its own children are
-   * the agent's to tell. PM_ERR_NAME. @see pmGetChildrenStatus(3)
+   * Returns the children of a node in file order, none for a leaf. A dynamic root is a non-leaf whose children only the agent
+   * knows. PM_ERR_NAME. @see pmGetChildrenStatus(3)
    */
   children(name: string): Child[] {
     const node = this.#visible(name)
@@ -141,7 +141,7 @@ export class Pmns {
     return list
   }
 
-  /** Full names of all leaves below a node, depth first; a leaf gives itself. PM_ERR_NAME. @see pmTraversePMNS(3) */
+  /** Returns the full names of all leaves below a node, depth first; a leaf returns itself. PM_ERR_NAME. @see pmTraversePMNS(3) */
   traverse(name = ''): string[] {
     const names: string[] = []
     this.walk(name, (leaf) => names.push(leaf))
@@ -157,14 +157,14 @@ export class Pmns {
   }
 
   /**
-   * All names of an id: the last in traversal order comes first, as in PCP. None for unknown ids and for dynamic roots.
+   * Returns all names of an id, as in PCP the last in traversal order first. None for unknown ids and dynamic roots.
    * @see pmNameAll(3)
    */
   namesOf(id: Pmid): string[] {
     return isDynamicRoot(id) ? [] : this.#namesOf(id).reverse()
   }
 
-  /** Names of the dynamic roots of a domain, in traversal order. */
+  /** Returns the names of a domain's dynamic roots in traversal order. */
   dynamicRoots(domain: number): string[] {
     return this.#namesOf(dynamicRoot(domain))
   }
@@ -174,7 +174,7 @@ export class Pmns {
       const names = new Map<Pmid, string | string[]>()
       walkGroup(this.#root, '', (name, leaf) => {
         const same = names.get(leaf)
-        // Most ids have one name, which then needs no list.
+        // Most ids have one name and need no list.
         if (same === undefined) names.set(leaf, name)
         else if (typeof same === 'string') names.set(leaf, [same, name])
         else same.push(name)
@@ -185,7 +185,7 @@ export class Pmns {
     return typeof found === 'string' ? [found] : [...found]
   }
 
-  /** A name space with only the leaves whose id `keep` accepts. @see pmTrimNameSpace(3) */
+  /** Returns a name space with only the leaves whose id `keep` accepts. @see pmTrimNameSpace(3) */
   trim(keep: (id: Pmid) => boolean): Pmns {
     const trimmed = new Pmns()
     this.walk('', (name, id) => {
@@ -194,12 +194,12 @@ export class Pmns {
     return trimmed
   }
 
-  /** The canonical text form, which `parsePmns` reads back: groups depth first, `root` first. docs/formats/pmns.md §2 */
+  /** Returns the canonical text form for `parsePmns`: groups depth first, `root` first. docs/formats/pmns.md §2 */
   toString(): string {
     return groupText(this.#root, '')
   }
 
-  /** The group of a name, making it and what is missing above it. */
+  /** Returns the group of a name, creating it and missing groups above it. */
   #grow(name: string): Group {
     let group = this.#root
     for (let start = 0; start <= name.length; ) {
@@ -208,7 +208,7 @@ export class Pmns {
       const found = group.children.get(part)
       if (typeof found === 'number') {
         const full = fullName(group, part)
-        throw new PcpError('PM_ERR_PMNS', `"${full}" is a metric: nothing can be added as "${name}"`)
+        throw new PcpError('PM_ERR_PMNS', `"${full}" is a metric, so "${name}" cannot be added below it`)
       }
       if (part === '') throw emptyPart(name)
       if (found === undefined) {
@@ -221,7 +221,7 @@ export class Pmns {
     return group
   }
 
-  /** The node of a name, or the dynamic root above it. */
+  /** Returns the node of a name, or the dynamic root above it. */
   #find(name: string): Group | Pmid | undefined {
     let group = this.#root
     if (name === '') return group
@@ -240,7 +240,7 @@ export class Pmns {
     return typeof node === 'number' ? undefined : node
   }
 
-  /** The node of exactly this name, when it can be seen; `''` is the root. */
+  /** Returns the node of exactly this name if it is visible; `''` is the root. */
   #visible(name: string): Group | Pmid | undefined {
     let node: Group | Pmid = this.#root
     for (let start = 0; start <= name.length && name !== ''; ) {
@@ -268,7 +268,7 @@ function isEmpty(node: Group | Pmid): boolean {
   return typeof node !== 'number' && node.leaves === 0
 }
 
-/** Why a leaf cannot be added. */
+/** Returns the error for a leaf that cannot be added. */
 function refusal(name: string, id: Pmid, old: Group | Pmid | undefined): PcpError {
   if (name === '' || name.endsWith('.')) return emptyPart(name)
   if (id === PM_ID_NULL) return new PcpError('PM_ERR_PMID', `Name "${name}" needs a PMID, not PM_ID_NULL`)
@@ -300,14 +300,14 @@ function walkGroup(group: Group, prefix: string, visit: (name: string, id: Pmid)
   }
 }
 
-/** What follows `domain:cluster:` in a line, by item: making text of numbers takes half the time of writing. */
+/** Text after `domain:cluster:` in a line, by item: formatting numbers would take half the time of writing. */
 const LINE_ENDS: string[] = []
 
-/** The group of a non-leaf, and after empty lines those of the non-leaves below it. */
+/** Formats the group of a non-leaf and, after empty lines, the groups below it. */
 function groupText(group: Group, path: string): string {
   const below: Group[] = []
   let text = `${path === '' ? 'root' : path} {\n`
-  let [high, prefix] = [-1, ''] // neighbours mostly differ in the item alone
+  let [high, prefix] = [-1, ''] // neighbours mostly differ only in the item
   for (const [name, child] of group.children) {
     if (typeof child !== 'number') {
       if (child.leaves === 0) continue
@@ -329,7 +329,7 @@ function groupText(group: Group, path: string): string {
   return text
 }
 
-/** A dynamic root as files write it: `29:*:*`. */
+/** Formats a dynamic root: `29:*:*`. */
 function dynamicId(id: Pmid): string {
   if (isDynamicRoot(id)) return `${clusterOf(id)}:*:*`
   throw new PcpError('PM_ERR_PMID', `PMID ${pmidStr(id)} is reserved and cannot be written to a file`)

@@ -1,4 +1,4 @@
-/** The program of a thread that reads archives for the page; archive-threads.ts starts it. docs/pmproxy.md */
+/** Entry point of a thread that reads archives for the page; archive-threads.ts starts it. docs/reference/pmproxy.md */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { ByteBudget } from '../base/byte-budget.ts'
 import { PcpError } from '../model/errors.ts'
@@ -7,7 +7,7 @@ import type { FromThread, ThreadSetup, ToThread } from './archive-threads.ts'
 import { ArchiveRoots } from './archives.ts'
 import { WebContexts } from './contexts.ts'
 import { HostRules } from './host-rules.ts'
-import { Hosts } from './hosts.ts'
+import { HostConnections } from './hosts.ts'
 import { Query } from './http/query.ts'
 import type { Reply } from './http/reply.ts'
 import { NameSearch } from './name-search.ts'
@@ -15,9 +15,9 @@ import { answerOfArchives } from './routes/page-api.ts'
 
 function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
   const archives = new ArchiveRoots(roots, variables)
-  // The thread connects to no host. The main thread limits each request, `resourceLimits` the heap of the thread.
+  // The thread connects to no host. The main thread limits each request, `resourceLimits` the heap.
   const contexts = new WebContexts(
-    new Hosts(variables, new HostRules(variables, { hosts: [], offeredHosts: [] })),
+    new HostConnections(variables, new HostRules(variables, { hosts: [], offeredHosts: [] })),
     archives,
     variables,
     new ByteBudget(clientMemory(), () => {}),
@@ -46,7 +46,7 @@ function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
   })
 }
 
-/** Columns are not copied; small answers may share their buffer with others. */
+/** Returns buffers to transfer instead of copy; small answers may share their buffer with others. */
 function transferable({ body }: Reply): ArrayBuffer[] {
   if (typeof body === 'string' || body.byteLength !== body.buffer.byteLength) return []
   return [body.buffer as ArrayBuffer]

@@ -1,9 +1,9 @@
 /**
- * Threads that read archives for the page: an archive that keeps its reader busy delays neither live pages nor other archives.
- * docs/pmproxy.md
+ * Threads that read archives for the page, so that a slow archive delays neither live pages nor other archives.
+ * docs/reference/pmproxy.md
  *
  *     request ──► thread of this archive, else an idle one, else a new one, else the shortest queue
- *                 one request at a time; too late or out of memory: the thread ends, and with it this request alone
+ *                 one request at a time; on timeout or out of memory, the thread ends and only this request fails
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,18 +16,18 @@ import type { Reply } from './http/reply.ts'
 import type { WebRequest } from './http/request.ts'
 import { UNKNOWN, type WebUser } from './web-user.ts'
 
-/** What a thread is started with. */
+/** Settings with which a thread starts. */
 export interface ThreadSetup {
   readonly roots: readonly string[]
   readonly variables: Variables
 }
 
-/** A request for the thread, or the end of one. */
+/** A request for a thread, or its cancellation. */
 export type ToThread =
   | { readonly id: number; readonly path: string; readonly query: string; readonly user: WebUser }
   | { readonly id: number; readonly gone: true }
 
-/** The answer. */
+/** A thread's response. */
 export type FromThread =
   | { readonly id: number; readonly reply: Reply }
   | { readonly id: number; readonly code: string; readonly message: string }
@@ -35,15 +35,15 @@ export type FromThread =
 /** Limits of the threads. */
 export interface ThreadLimits {
   readonly threads: number
-  /** How long one request may take, ms: a little longer than the reader itself allows. */
+  /** Time limit of one request, ms; a little above the reader's own limit. */
   readonly requestMs: number
   /** MiB of JavaScript heap. */
   readonly heapMb: number
-  /** How long a thread without requests stays, ms. */
+  /** How long an idle thread is kept, ms. */
   readonly idleMs: number
 }
 
-/** Limits unless a test has others. */
+/** Default limits. */
 export const THREAD_LIMITS: ThreadLimits = { threads: 2, requestMs: 25_000, heapMb: 256, idleMs: 30_000 }
 
 interface Job {
@@ -56,7 +56,7 @@ interface Job {
 
 interface Thread {
   readonly worker: Worker
-  /** The first one is under way. */
+  /** The first one is being processed. */
   readonly jobs: Job[]
   timer: NodeJS.Timeout | undefined
 }
@@ -76,14 +76,14 @@ export class ArchiveThreads {
     this.#limits = limits
   }
 
-  /** How many threads there are. */
+  /** Number of threads. */
   get count(): number {
     return this.#threads.size
   }
 
-  /** Answers a request. Rejects as the route does; PM_ERR_TIMEOUT for an archive that takes too long, EFBIG for too much memory. */
+  /** Answers a request. Rejects as the route does; also PM_ERR_TIMEOUT if reading takes too long, EFBIG if it needs too much memory. */
   answer(request: Pick<WebRequest, 'path' | 'query' | 'signal'>, user: WebUser = UNKNOWN): Promise<Reply> {
-    if (this.#isClosed) return Promise.reject(new PcpError('PM_ERR_NOTCONN', 'The server is going away'))
+    if (this.#isClosed) return Promise.reject(new PcpError('PM_ERR_NOTCONN', 'The server is shutting down'))
     return new Promise((resolve, reject) => {
       const settle = (outcome: Reply | PcpError): void =>
         outcome instanceof PcpError ? reject(outcome) : resolve(outcome)
@@ -100,12 +100,12 @@ export class ArchiveThreads {
     this.#isClosed = true
     await Promise.all(
       [...this.#threads].map((thread) =>
-        this.#end(thread, new PcpError('PM_ERR_NOTCONN', 'The server is going away')),
+        this.#end(thread, new PcpError('PM_ERR_NOTCONN', 'The server is shutting down')),
       ),
     )
   }
 
-  /** Requests about one archive share a thread: one that cannot be read blocks one thread only. */
+  /** Returns the thread for an archive. Requests about one archive share a thread, so a broken archive blocks only one. */
   #threadFor(key: string): Thread {
     const all = [...this.#threads]
     const same = all.find(({ jobs }) => jobs.some(({ request }) => keyOf(request) === key))
@@ -130,13 +130,10 @@ export class ArchiveThreads {
     worker.on('message', (message: FromThread) => this.#receive(thread, message))
     worker.on('error', (error: NodeJS.ErrnoException) => {
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-      const text = `The archive needs more than ${this.#limits.heapMb} MiB of memory to be read`
+      const text = `Reading the archive needs more than ${this.#limits.heapMb} MiB of memory`
       void this.#end(thread, isMemory ? new PcpError('EFBIG', text) : PcpError.from(error))
     })
-    worker.on(
-      'exit',
-      () => void this.#end(thread, new PcpError('PM_ERR_EOF', 'The reader of archives ended')),
-    )
+    worker.on('exit', () => void this.#end(thread, new PcpError('PM_ERR_EOF', 'The archive reader exited')))
     return thread
   }
 
@@ -165,22 +162,22 @@ export class ArchiveThreads {
     this.#start(thread)
   }
 
-  /** A client that is gone needs no answer: the thread stops at its next turn. */
+  /** Cancels the request of a client that has disconnected; the thread stops at its next yield. */
   #giveUp(thread: Thread, job: Job): void {
     const at = thread.jobs.indexOf(job)
     if (at < 0) return
-    job.settle(new PcpError('ECANCELED', 'The client is gone'))
+    job.settle(new PcpError('ECANCELED', 'The client has disconnected'))
     if (at === 0) thread.worker.postMessage({ id: job.id, gone: true } satisfies ToThread)
     else thread.jobs.splice(at, 1)
   }
 
-  /** Ends a thread; requests that it has not begun are answered by another one. */
+  /** Ends a thread; another thread takes over its queued requests. */
   async #end(thread: Thread, reason?: PcpError): Promise<void> {
     if (!this.#threads.delete(thread)) return
     clearTimeout(thread.timer)
     const [first, ...others] = thread.jobs.splice(0)
     first?.unwatch()
-    first?.settle(reason ?? new PcpError('PM_ERR_EOF', 'The reader of archives ended'))
+    first?.settle(reason ?? new PcpError('PM_ERR_EOF', 'The archive reader exited'))
     for (const job of others) {
       job.unwatch()
       if (this.#isClosed) job.settle(reason ?? new PcpError('PM_ERR_NOTCONN'))
@@ -193,16 +190,16 @@ export class ArchiveThreads {
   }
 }
 
-/** What a request reads: an archive, or the list of all. */
+/** Returns the key of what a request reads: an archive, or the list of all. */
 function keyOf({ query }: Pick<WebRequest, 'query'>): string {
   return query.get('archive') ?? ''
 }
 
-/** Path of the threads' program, beside the program that this is part of; undefined where it was not built. */
+/** Returns the path of the thread's program beside the running one; undefined if it was not built. */
 export function threadProgram(): string | undefined {
-  const here = import.meta.url // a path where this is bundled as CommonJS
+  const here = import.meta.url // a path if bundled as CommonJS
   const dir = dirname(here.startsWith('file:') ? fileURLToPath(here) : here)
-  // Daemons are one directory above what commands share.
+  // Daemons are one directory above the shared parts.
   return [dir, join(dir, 'parts')]
     .map((each) => join(each, 'archive-thread.cjs'))
     .find((path) => existsSync(path))

@@ -1,4 +1,4 @@
-/** The archives below configured directories: which there are, and where an id leads. docs/pmproxy.md */
+/** Archives below the configured directories: listing them and opening them by id. docs/reference/pmproxy.md */
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { parseFileName } from '../archive/file-names.ts'
@@ -12,10 +12,10 @@ import { archiveFiles } from '../sys/archive-files.ts'
 import type { Variables } from '../sys/config.ts'
 import { decodeLimits } from '../sys/decompress.ts'
 
-/** Domain of the proc agent: metrics and instances of processes. */
+/** Domain of the proc agent, with metrics and instances of processes. */
 const PROC_DOMAIN = 3
 
-/** An archive as it is listed. Times in seconds. */
+/** A listed archive. Times in seconds. */
 export interface ListedArchive {
   readonly id: string
   readonly host: string
@@ -25,31 +25,31 @@ export interface ListedArchive {
   readonly bytes: number
 }
 
-/** Directories deep, and entries, that are looked at. */
+/** Limits of a scan: directory levels and entries. */
 const MOST_LEVELS = 4
 const MOST_FILES = 20_000
-/** Archives that are listed. */
+/** Maximum number of listed archives. */
 const MOST_LISTED = 500
-/** How long decompressing an archive may take to be listed, and reading all that are not known yet, ms. */
+/** Time limits for decompressing one archive to list it, and for reading all archives that are not cached, ms. */
 const JUDGE_MS = 5000
 const LIST_MS = 15_000
 
-interface Found {
+interface ArchiveOnDisk {
   readonly id: string
   readonly path: string
   bytes: number
   lastMs: number
 }
 
-/** Archives below directories. An id is the number of the directory and a path below it: `0/db1/20261120`. */
+/** Archives below directories. An id is the index of a directory and a path below it: `0/db1/20261120`. */
 export class ArchiveRoots {
   readonly #roots: readonly string[]
-  /** What was read of an archive that has not changed since. */
+  /** Cached entries of archives that have not changed since. */
   readonly #known = new Map<string, { readonly stamp: string; readonly archive: ListedArchive | undefined }>()
   readonly #env: Variables
   readonly #limits: DecodeLimits
 
-  /** `env` has PCP_DECOMPRESS_MB and PCP_DECOMPRESS_SEC, if they are set; without them `limits` are those of each compressed file. */
+  /** `env` may set PCP_DECOMPRESS_MB and PCP_DECOMPRESS_SEC, the limits of each compressed file; default: `limits`. */
   constructor(roots: readonly string[], env: Variables = {}, limits: DecodeLimits = SERVER_DECODE_LIMITS) {
     this.#roots = roots
     this.#env = env
@@ -57,7 +57,7 @@ export class ArchiveRoots {
   }
 
   /**
-   * Opens an archive within the limits of a server; without `seesProcesses` as if it had no metrics of processes. Errors of `path` and
+   * Opens an archive within a server's limits; without `seesProcesses`, metrics of processes are hidden. Errors of `path` and
    * `openArchive`.
    */
   open(
@@ -65,12 +65,12 @@ export class ArchiveRoots {
     { seesProcesses, ...options }: Pick<OpenArchiveOptions, 'derived'> & { readonly seesProcesses: boolean },
   ): Promise<Context> {
     const isLeftOut = (domain: Pmid | Indom): boolean => domainOf(domain) === PROC_DOMAIN
-    return this.#openPath(this.path(id), seesProcesses ? options : { ...options, isLeftOut })
+    return this.#openPath(this.path(id), seesProcesses ? options : { ...options, isExcluded: isLeftOut })
   }
 
   #openPath(
     path: string,
-    options: Pick<OpenArchiveOptions, 'derived' | 'isLeftOut'>,
+    options: Pick<OpenArchiveOptions, 'derived' | 'isExcluded'>,
     mostMs = Number.POSITIVE_INFINITY,
   ): Promise<Context> {
     const limits = this.#limits
@@ -82,14 +82,14 @@ export class ArchiveRoots {
     })
   }
 
-  /** Are there any directories? */
+  /** Are any directories configured? */
   get isOpen(): boolean {
     return this.#roots.length > 0
   }
 
   /**
-   * The path of an archive, or of a directory of archives. PM_ERR_LOGFILE for what is no id or leads elsewhere: nothing outside the directories is
-   * ever opened, by links or otherwise.
+   * Returns the path of an archive or of a directory of archives. PM_ERR_LOGFILE for an invalid id or a path outside of the
+   * directories, by links or otherwise.
    */
   path(id: string): string {
     const slash = id.indexOf('/')
@@ -112,16 +112,16 @@ export class ArchiveRoots {
     return path
   }
 
-  /** The id of this directory below one of the roots, where it is; undefined otherwise. */
+  /** Returns the id of a directory below one of the roots; undefined if it is not. */
   idOf(dir: string): string | undefined {
     const root = this.#roots.findIndex((each) => dir.startsWith(each + sep))
     if (root < 0 || statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined
     return `${root}/${dir.slice(this.#roots[root]!.length + 1)}`
   }
 
-  /** All archives, those that ended last first; `more` tells that there are others. Those that cannot be read are left out. */
+  /** Lists the readable archives, the latest end first; `more` means that the list is incomplete. */
   async list(): Promise<{ readonly archives: readonly ListedArchive[]; readonly more: boolean }> {
-    const found = new Map<string, Found>()
+    const found = new Map<string, ArchiveOnDisk>()
     const budget = { files: MOST_FILES }
     this.#roots.forEach((root, i) => {
       walk(root, `${i}`, 0, budget, found)
@@ -132,7 +132,7 @@ export class ArchiveRoots {
     let isLate = false
     for (const each of newest.slice(0, MOST_LISTED)) {
       isLate ||= performance.now() > deadline
-      // The rest is read for the next list.
+      // The next call reads the rest.
       if (isLate && this.#known.get(each.id)?.stamp !== stampOf(each)) continue
       const archive = await this.#read(each)
       if (archive !== undefined) archives.push(archive)
@@ -141,8 +141,8 @@ export class ArchiveRoots {
     return { archives, more: newest.length > MOST_LISTED || budget.files <= 0 || isLate }
   }
 
-  /** Each is judged once: one that cannot be read, or only with much work, is not tried again until it changes. */
-  async #read(found: Found): Promise<ListedArchive | undefined> {
+  /** Reads one archive. A failure or an expensive archive is cached, and not retried until the file changes. */
+  async #read(found: ArchiveOnDisk): Promise<ListedArchive | undefined> {
     const { id, path, bytes } = found
     const stamp = stampOf(found)
     const known = this.#known.get(id)
@@ -163,7 +163,7 @@ export class ArchiveRoots {
         await context.close()
       }
     } catch {
-      return judged(undefined) // being written at this moment, damaged, beyond the limits, or no archive
+      return judged(undefined) // being written, damaged, beyond the limits, or not an archive
     }
   }
 }
@@ -173,13 +173,13 @@ function walk(
   id: string,
   level: number,
   budget: { files: number },
-  found: Map<string, Found>,
+  found: Map<string, ArchiveOnDisk>,
 ): void {
   let entries: import('node:fs').Dirent[]
   try {
     entries = readdirSync(dir, { withFileTypes: true })
   } catch {
-    return // not there, or not ours to read
+    return // missing or unreadable
   }
   for (const entry of entries) {
     if (--budget.files < 0) return
@@ -198,10 +198,10 @@ function walk(
   }
 }
 
-function stampOf({ bytes, lastMs }: Found): string {
+function stampOf({ bytes, lastMs }: ArchiveOnDisk): string {
   return `${bytes}:${lastMs}`
 }
 
 function unknown(id: string): PcpError {
-  return new PcpError('PM_ERR_LOGFILE', `No archive "${id}" here, or no longer`)
+  return new PcpError('PM_ERR_LOGFILE', `Archive "${id}" does not exist`)
 }

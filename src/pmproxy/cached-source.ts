@@ -1,37 +1,37 @@
 /**
- * A source that remembers what seldom changes: PMIDs, names, descriptors, labels and texts, so that a request over the web costs a
- * collector no more than its values. What the collector says has changed is forgotten, and so is everything after a while.
+ * A source that caches PMIDs, names, descriptors, labels and texts, so that a web request costs the collector only its values. The cache
+ * is cleared when the collector reports changes, and after a while.
  */
 import type { MetricDesc } from '../model/desc.ts'
 import type { Outcome } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { LABEL_INSTANCES, type LabelSet } from '../model/labels.ts'
-import { layer } from '../model/layer.ts'
+import { overrideSource } from '../model/layer.ts'
 import type { Ask, Child, MetricSource, TextQuery } from '../model/source.ts'
 
-import { Memory, type MemoryLimits } from './memory.ts'
+import { AnswerCache, type CacheLimits } from './cache.ts'
 import { SharedFetches } from './shared-fetches.ts'
 
-/** Collectors report changes with fetches, which clients that ask for metadata alone do not make. No collector had 50,000 metrics so far. */
-const LIMITS: MemoryLimits = { keepMs: 10_000, most: 50_000 }
+/** Fetches report changes, but a client that only reads metadata makes none. 50,000 metrics exceed any known collector. */
+const LIMITS: CacheLimits = { keepMs: 10_000, most: 50_000 }
 
-/** Adds a memory to a source. `now` is in milliseconds. */
+/** Adds a cache to a source. `now` is in milliseconds. */
 export function cachedSource(source: MetricSource, now: () => number = Date.now): MetricSource {
-  const children = new Memory<string, Promise<readonly Child[]>>(LIMITS, now)
-  const leaves = new Memory<string, Promise<readonly string[]>>(LIMITS, now)
-  const ids = new Memory<string, Outcome<Pmid>>(LIMITS, now)
-  const names = new Memory<Pmid, Promise<readonly string[]>>(LIMITS, now)
-  const descs = new Memory<Pmid, Outcome<MetricDesc>>(LIMITS, now)
-  const labels = new Memory<string, Promise<readonly LabelSet[]>>(LIMITS, now)
-  const texts = new Memory<string, Promise<string>>(LIMITS, now)
+  const children = new AnswerCache<string, Promise<readonly Child[]>>(LIMITS, now)
+  const leaves = new AnswerCache<string, Promise<readonly string[]>>(LIMITS, now)
+  const ids = new AnswerCache<string, Outcome<Pmid>>(LIMITS, now)
+  const names = new AnswerCache<Pmid, Promise<readonly string[]>>(LIMITS, now)
+  const descs = new AnswerCache<Pmid, Outcome<MetricDesc>>(LIMITS, now)
+  const labels = new AnswerCache<string, Promise<readonly LabelSet[]>>(LIMITS, now)
+  const texts = new AnswerCache<string, Promise<string>>(LIMITS, now)
   const fetches = new SharedFetches(source)
   const all = [children, leaves, ids, names, descs, labels, texts]
   source.subscribe(({ type }) => {
     if (type === 'changed') for (const memory of all) memory.clear()
   })
-  // Nobody's signal may end what others wait for.
+  // Without the signal, because other callers may share the request.
   const shared = ({ requester, at }: Ask): Ask => (at === undefined ? { requester } : { requester, at })
-  return layer(source, {
+  return overrideSource(source, {
     children: (name, ask) => children.one(name, () => source.children(name, shared(ask))),
     traverse: (name, ask) => leaves.one(name, () => source.traverse(name, shared(ask))),
     lookupNames: (wanted, ask) => ids.all(wanted, (unknown) => source.lookupNames(unknown, ask)),

@@ -1,4 +1,4 @@
-/** pmproxy's configuration: files, later ones win, and environment variables over them. pmproxy(1), docs/pmproxy.md */
+/** pmproxy's configuration from files, where later ones win, and environment variables, which override files. pmproxy(1), docs/reference/pmproxy.md */
 
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -11,45 +11,45 @@ import { ANY_HOST } from './host-rules.ts'
 import { type Ini, parseIni } from './ini.ts'
 import { type KeyServers, parseKeyServer } from './key-relay.ts'
 
-/** What a configuration says. */
+/** A configuration. */
 export interface ProxyConfig {
-  /** Forwards PCP's protocol. */
+  /** Forward PCP's protocol? */
   readonly hasPcp: boolean
   readonly hasHttp: boolean
   readonly hasTls: boolean
-  /** Certificate and the like, as older files of PCP have it; tls.conf wins. */
+  /** TLS files as named in pmproxy.conf by older versions of PCP; tls.conf takes precedence. */
   readonly tls: {
     readonly [K in 'certFile' | 'keyFile' | 'caFile' | 'ciphers' | 'ciphersuites']?: string | undefined
   }
-  /** Key servers whose protocol is relayed; undefined: it is not. */
+  /** Key servers to relay to; undefined: no relay. */
   readonly keys: KeyServers | undefined
-  /** Connections the kernel keeps waiting. */
+  /** Length of the kernel's queue of pending connections. */
   readonly backlog: number
-  /** Names that requests from pages of other origins may have in their headers, besides the usual. */
+  /** Additional headers that requests of pages of other origins may have. */
   readonly allowedHeaders: readonly string[]
-  /** Seconds a browser may remember what it may do. */
+  /** Seconds for which a browser may cache a preflight response. */
   readonly corsMaxAge: number
-  /** Values may be stored. */
+  /** May clients store values? */
   readonly allowsStore: boolean
-  /** Requests need a user. @see pmproxy(1) -S */
+  /** Must requests name a user? @see pmproxy(1) -S */
   readonly requiresUser: boolean
-  /** Names, besides its own, by which browsers reach this server; lower case. */
+  /** Additional names by which browsers reach this server; lower case. */
   readonly names: readonly string[]
-  /** Origins whose pages may use the REST API, in lower case; '*': all. */
+  /** Origins whose pages may use the REST API, in lower case; '*' for all. */
   readonly origins: readonly string[]
-  /** Hosts that requests may name, '*' for any; undefined: our own collector and `offeredHosts`. */
+  /** Hosts that requests may name, '*' for any; undefined: the local collector and `offeredHosts`. */
   readonly hosts: readonly string[] | undefined
-  /** Hosts that the page offers. */
+  /** Hosts offered on the page. */
   readonly offeredHosts: readonly string[]
-  /** Directories of archives that may be read. */
+  /** Directories of readable archives. */
   readonly archiveDirs: readonly string[]
-  /** Directory of this host's own archives, where there is one. */
+  /** Directory of the archives of this host, if it is recorded. */
   readonly historyDir: string | undefined
-  /** Directory of the page. */
+  /** Directory of the page's files. */
   readonly pageDir: string | undefined
 }
 
-/** What holds without any file. */
+/** Defaults. */
 export const DEFAULT_CONFIG: ProxyConfig = {
   hasPcp: true,
   hasHttp: true,
@@ -70,14 +70,14 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   pageDir: undefined,
 }
 
-/** A file that may be there. */
+/** An optional configuration file. */
 export interface ConfigFile {
   readonly path: string
-  /** It is in a directory that others may have prepared, and no one has named it. */
+  /** The file was not named by the user, and its directory may be writable by others. */
   readonly needsTrust: boolean
 }
 
-/** The files that are read, first to last: only `named` when that is an absolute path. */
+/** Returns the files to read, first to last: only `named` if it is an absolute path. */
 export function configFiles(
   named: string | undefined,
   variables: Variables,
@@ -91,17 +91,17 @@ export function configFiles(
   return [{ path: join(system, name), needsTrust: false }, ...own.map((path) => ({ path, needsTrust: true }))]
 }
 
-const DISTRUST_HINT = 'name a file with -c to have it read anyway'
+const DISTRUST_HINT = 'to read it anyway, name it with -c'
 
-/** What files say, and where: `FILE line N`, for messages. */
+/** Settings, and their places for messages: `FILE line N`. */
 export interface ConfigText {
   readonly values: Ini
   readonly places: ReadonlyMap<string, string>
 }
 
-/** Sections whose options are for parts of PCP that this is not, or for several programs. */
+/** Sections for parts of PCP that pcp-ts does not have, or for several programs. */
 const OF_OTHERS = /^(?:redis|keys|discover|pmseries|pmsearch|pmlogger)\./
-/** Options; those of PCP that have no effect here are among them. */
+/** Known options, including those of PCP without effect here. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...['pcp.enabled', 'http.enabled', 'secure.enabled', 'resp.enabled', 'redis.enabled', 'maxpending'].map(
     (name) => `pmproxy.${name}`,
@@ -120,8 +120,8 @@ const KNOWN: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads files that are there; `report` hears of what means nothing. ENOENT for the only one that was named, EACCES for one that
- * another user could have written.
+ * Reads the files that exist; `report` gets unknown lines and options. ENOENT if the only, named file is missing; EACCES if another user
+ * could have written the file.
  */
 export function readConfigFiles(files: readonly ConfigFile[], report: (problem: string) => void): ConfigText {
   const all = new Map<string, string>()
@@ -138,12 +138,12 @@ export function readConfigFiles(files: readonly ConfigFile[], report: (problem: 
     }
     const ini = parseIni(
       text,
-      (line, what) => report(`${path} line ${line}: neither a section nor a setting: ${what}`),
+      (line, what) => report(`${path} line ${line}: not a section or a setting: ${what}`),
       (line, key) => {
         places.set(key, `${path} line ${line}`)
-        // A typing error must not leave open what was to be closed without a word.
+        // Reported, because a misspelt option could leave access open that was meant to be restricted.
         if (!KNOWN.has(key) && !OF_OTHERS.test(key))
-          report(`${path} line ${line}: there is no option ${optionName(key)}`)
+          report(`${path} line ${line}: unknown option ${optionName(key)}`)
       },
     )
     for (const [key, value] of ini) all.set(key, value)
@@ -152,8 +152,8 @@ export function readConfigFiles(files: readonly ConfigFile[], report: (problem: 
 }
 
 /**
- * The settings of files and of variables PCP_SECTION_OPTION, as which any option that a file has can be set. `report` hears of values that cannot be;
- * the default holds then.
+ * Returns the configuration from file settings and the environment variables PCP_SECTION_OPTION, which override them. `report` gets invalid
+ * values, for which the defaults apply.
  */
 export function configOf(
   ini: Ini,
@@ -164,7 +164,7 @@ export function configOf(
   const values = new Map(ini)
   const wrong = (key: string, what: string): void => {
     const place = places.get(key)
-    report(`${place === undefined ? '' : `${place}: `}${key} is ${what}, not ${values.get(key)}`)
+    report(`${place === undefined ? '' : `${place}: `}${key} must be ${what}, not ${values.get(key)}`)
   }
   for (const key of ini.keys()) {
     const value = variables[`PCP_${key.replace(/[.-]/g, '_').toUpperCase()}`]
@@ -196,7 +196,7 @@ export function configOf(
     const named = list(first('keys.servers', 'redis.servers', 'pmseries.servers')) ?? ['localhost']
     const servers = named.flatMap((each) => {
       const server = parseKeyServer(each)
-      if (server === undefined) report(`${each} is no key server: HOST:PORT is`)
+      if (server === undefined) report(`invalid key server ${each}: use HOST:PORT`)
       return server ?? []
     })
     return {
@@ -225,6 +225,10 @@ export function configOf(
   const hosts = goodHosts('ui.hosts')
   const listed = hosts?.filter((each) => each !== ANY_HOST)
   const offered = listed === undefined || listed.length === 0 ? goodHosts('ui.offer') : listed
+  if (listed !== undefined && listed.length > 0 && values.has('ui.offer')) {
+    const place = places.get('ui.offer')
+    report(`${place === undefined ? '' : `${place}: `}offer in [ui] is ignored: hosts replaces it`)
+  }
   const named = (key: string): string | undefined => values.get(`pmproxy.${key}`) || undefined
   return {
     tls: {
@@ -260,7 +264,7 @@ function optionName(key: string): string {
     : `${key.slice(dot + 1)} in [${key.slice(0, dot)}]`
 }
 
-/** Where loggers of an installed PCP put their archives. */
+/** Returns where loggers of an installed PCP put their archives. */
 function archiveDirs(variables: Variables): readonly string[] {
   const dir = variables['PCP_ARCHIVE_DIR'] ?? variables['PCP_LOG_DIR']
   return dir === undefined ? [] : [variables['PCP_ARCHIVE_DIR'] ?? join(dir, 'pmlogger')]

@@ -1,4 +1,4 @@
-/** Contexts of web clients: known by number, gone when nobody uses them for a while. docs/pmproxy.md */
+/** Contexts of web clients, identified by a number and dropped when unused for a while. docs/reference/pmproxy.md */
 
 import type { ByteAccount, ByteBudget } from '../base/byte-budget.ts'
 import { every } from '../base/every.ts'
@@ -12,66 +12,66 @@ import { type DerivedSetup, derivedSetup } from '../pmapi/derived.ts'
 import type { Variables } from '../sys/config.ts'
 import { monotonicMs } from '../sys/monotonic.ts'
 import type { ArchiveRoots } from './archives.ts'
-import type { Hosts, Shortage } from './hosts.ts'
-import { HeldContext, SharedContexts } from './shared-contexts.ts'
+import type { HostConnections, LimitReached } from './hosts.ts'
+import { SharedContext, SharedContexts } from './shared-contexts.ts'
 import { isNamed, UNKNOWN, userKey, type WebUser } from './web-user.ts'
 
-/** What a context is made of. */
-export interface ContextWish {
+/** Parameters of a context. */
+export interface ContextRequest {
   readonly host?: string
   /** Id of an archive below the configured directories. */
   readonly archive?: string
   readonly timeoutMs?: number
   /** Default: `UNKNOWN`. */
   readonly user?: WebUser
-  /** Origin of the page of others that requests it, which may name listed hosts only. */
+  /** Origin of the requesting page if it is not this server's; such a page may only name listed hosts. */
   readonly origin?: string | undefined
   /** Address of the client; undefined for a unix socket. */
   readonly address?: string | undefined
 }
 
-/** A context that a client may come back to. */
+/** A context that a client may use again. */
 export class WebContext {
   readonly id: number
-  /** The host specification or the id of the archive it was made with. */
+  /** Host specification or archive id from which it was made. */
   readonly source: string
-  /** Who it was made by: user and password, so that nobody gets at it by a name alone, and origin. */
+  /** Key of its owner: user with password, so that a name alone gives no access, and origin. */
   readonly owner: string
-  /** Address of the client it was made for; undefined for a unix socket. */
+  /** Address of the client; undefined for a unix socket. */
   readonly address: string | undefined
-  /** Milliseconds it may be left alone. */
+  /** Milliseconds it may stay unused. */
   readonly timeoutMs: number
-  /** When it was last used, ms. */
+  /** Time of its last use, ms. */
   lastMs: number
-  /** Requests that are using it. */
+  /** Number of requests that use it now. */
   uses = 1
   isExpired = false
-  /** Has anybody come back to it by its number? */
-  isWanted = false
-  #held: HeldContext
-  /** What it shared before it had one of its own: requests that began then may still be asking that. */
-  #before: HeldContext | undefined
-  readonly #open: (() => Promise<HeldContext>) | undefined
+  /** Has the client used it again by its number? */
+  isReused = false
+  #held: SharedContext
+  /** The shared context before this one got its own; requests in flight may still use it. */
+  #before: SharedContext | undefined
+  readonly #open: (() => Promise<SharedContext>) | undefined
   #owned: Promise<void> | undefined
-  /** Characters of expressions that are defined in it. */
+  /** Characters of the expressions defined in it. */
   defined = 0
-  /** What it is known to take; undefined once it is dropped. */
+  /** Accounts for its memory; undefined once it is dropped. */
   account: ByteAccount | undefined
-  /** Bytes counted so far. */
+  /** Bytes accounted so far. */
   weight = 0
   #isClosed = false
-  /** Is it over an archive? */
+  /** Is its source an archive? */
   get isOfArchive(): boolean {
     return this.#open === undefined
   }
 
-  /** `open` opens a context of its own where `held` is shared. */
+  /** `open` opens a private context if `held` is shared. */
   constructor(
     id: number,
     { source, owner, address, timeoutMs }: Pick<WebContext, 'source' | 'owner' | 'address' | 'timeoutMs'>,
-    held: HeldContext,
+    held: SharedContext,
     nowMs: number,
-    open?: () => Promise<HeldContext>,
+    open?: () => Promise<SharedContext>,
   ) {
     this.id = id
     this.source = source
@@ -83,18 +83,18 @@ export class WebContext {
     this.#open = open
   }
 
-  /** Answers for it, and for others: who changes what others would notice asks `own`. */
+  /** The possibly shared context. Callers that change its state use `own`. */
   get context(): Context {
     return this.#held.context
   }
 
-  /** What routes have found out about lists of names, by list: for some seconds, until names or expressions change. */
-  get memo(): HeldContext['memo'] {
-    return this.#held.memo
+  /** Cached answers of routes about lists of names, for some seconds or until names or expressions change. */
+  get memo(): SharedContext['cache'] {
+    return this.#held.cache
   }
 
-  /** Its context, which it shares with nobody from now on. Whatever opening a source throws. */
-  async own(): Promise<Context> {
+  /** Returns a private context, which this one uses from then on. Errors of opening a source. */
+  async makePrivate(): Promise<Context> {
     this.#owned ??= this.#part()
     try {
       await this.#owned
@@ -105,31 +105,31 @@ export class WebContext {
     return this.context
   }
 
-  /** Values now. Whatever opening a source and `Context.fetch` throw. */
+  /** Fetches current values. Errors of opening a source and of `Context.fetch`. */
   async fetch(ids: readonly Pmid[], options: CallOptions): Promise<FetchResult> {
-    // A derived metric may remember the fetch before, which must not be somebody else's.
-    const context = ids.some(isDerivedPmid) ? await this.own() : this.context
+    // A derived metric keeps its previous fetch, which must not be another client's.
+    const context = ids.some(isDerivedPmid) ? await this.makePrivate() : this.context
     return context.fetch(ids, options)
   }
 
-  /** Returns about how many bytes it takes. */
+  /** Estimates its size in bytes. */
   get bytes(): number {
     const shared = CONTEXT_BYTES + 4 * (this.source.length + this.owner.length)
     if (this.#owned === undefined) return shared
     return shared + OWN_BYTES + DEFINED_BYTES * this.defined + profileBytes(this.context.profile)
   }
 
-  /** Has its host gone away? */
+  /** Is the connection to its host lost? */
   get isLost(): boolean {
     return this.#held.isLost
   }
 
-  /** Connects again. Errors as `Context.reconnect`. */
-  revive(): Promise<void> {
-    return this.#held.revive()
+  /** Reconnects. Errors of `Context.reconnect`. */
+  reconnect(): Promise<void> {
+    return this.#held.reconnect()
   }
 
-  /** Lets go of its context. */
+  /** Releases its context. */
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([this.#held.release(), this.#before?.release()])
@@ -147,25 +147,25 @@ export class WebContext {
   }
 }
 
-/** What a number of a shared context takes, a context of its own, and a character of an expression: the tree made of it is larger. */
+/** Estimated bytes of an entry, of a private context, and per character of an expression, whose tree is larger than its text. */
 const CONTEXT_BYTES = 1500
 const OWN_BYTES = 12_000
 const DEFINED_BYTES = 20
-/** How long a context lives unless the client says otherwise, ms. */
+/** Default lifetime of an unused context, ms. */
 const DEFAULT_TIMEOUT_MS = 5000
-/** Longest a client may ask for. */
+/** Maximum lifetime that a client may request. */
 const MOST_TIMEOUT_MS = 86_400_000
-/** How often contexts that have expired are removed; until then they are said to have expired, afterwards to be unknown. */
+/** How often expired contexts are removed, ms. Until then they are reported as expired, afterwards as unknown. */
 const SWEEP_MS = 2000
-/** Contexts at once. */
+/** Maximum number of contexts. */
 const MOST_CONTEXTS = 20_000
-/** Those over archives among them, each of which has files open. */
+/** Maximum number of contexts on archives, each of which has open files. */
 const MOST_OF_ARCHIVES = 100
-/** Expressions of one context, and their characters. */
+/** Limits of one context: expressions, and their characters. */
 const MOST_DEFINED = 1000
 const MOST_CHARACTERS = 256 * 1024
 
-/** Returns a key of those who may use a context. A page of another origin may not use what our own pages made: it may make less. */
+/** Returns the key of a context's owner. Pages of other origins have fewer rights, so they may not use contexts of this server's pages. */
 function ownerKey(user: WebUser, origin: string | undefined): string {
   const key = userKey(user)
   return origin === undefined ? key : JSON.stringify([key, origin])
@@ -175,18 +175,18 @@ function ownerKey(user: WebUser, origin: string | undefined): string {
 export class WebContexts {
   readonly #contexts = new Map<number, WebContext>()
   readonly #shared = new SharedContexts()
-  readonly #hosts: Hosts
+  readonly #hosts: HostConnections
   readonly #archives: ArchiveRoots
   readonly #now: () => number
   readonly #sweeper: NodeJS.Timeout
   readonly #derived: () => DerivedSetup
-  /** Contexts that were looked at when expired ones were last dropped, and those that were. */
+  /** Counts of the last sweep: contexts checked and dropped. */
   swept: { readonly scans: number; readonly drops: number } = { scans: 0, drops: 0 }
   readonly #budget: ByteBudget
   #ofArchives = 0
 
   constructor(
-    hosts: Hosts,
+    hosts: HostConnections,
     archives: ArchiveRoots,
     env: Variables,
     budget: ByteBudget,
@@ -205,27 +205,27 @@ export class WebContexts {
     this.#sweeper = every(
       SWEEP_MS,
       () => this.#sweep(),
-      () => undefined, // the next sweep drops what this one left
+      () => undefined, // the next sweep retries
     )
     this.#sweeper.unref()
   }
 
-  /** How many there are. */
+  /** Number of contexts. */
   get count(): number {
     return this.#contexts.size
   }
 
-  /** Makes one and uses it: `release` it. Whatever opening a source throws, PM_ERR_CONNLIMIT for too many. */
-  async make(wish: ContextWish): Promise<WebContext> {
-    const { host = 'localhost', archive, user = UNKNOWN } = wish
+  /** Makes a context for use; `release` it. Errors of opening a source, PM_ERR_CONNLIMIT if there are too many. */
+  async make(wish: ContextRequest): Promise<WebContext> {
+    const { host = this.#hosts.defaultHost, archive, user = UNKNOWN } = wish
     if (wish.origin !== undefined) this.#hosts.checkListed(host)
     if (this.#contexts.size >= MOST_CONTEXTS && !this.#makeRoom(MOST_CONTEXTS / 10, () => true))
       throw new PcpError('PM_ERR_CONNLIMIT', 'too many contexts')
     const isFull = archive !== undefined && this.#ofArchives >= MOST_OF_ARCHIVES
     if (isFull && !this.#makeRoom(1, ({ isOfArchive }) => isOfArchive))
-      throw new PcpError('PM_ERR_CONNLIMIT', `More than ${MOST_OF_ARCHIVES} contexts over archives`)
-    const open = async (): Promise<HeldContext> => new HeldContext(await this.open(wish), this.#now)
-    // Over an archive each has a position of its own.
+      throw new PcpError('PM_ERR_CONNLIMIT', `More than ${MOST_OF_ARCHIVES} contexts on archives`)
+    const open = async (): Promise<SharedContext> => new SharedContext(await this.open(wish), this.#now)
+    // Contexts on archives have a position, so they are not shared.
     const held =
       archive === undefined
         ? await this.#shared.hold(JSON.stringify([host, userKey(user)]), open)
@@ -251,25 +251,26 @@ export class WebContexts {
       group,
       evict: () => void this.#drop(made),
     })
-    this.weigh(made)
+    this.updateSize(made)
     return made
   }
 
-  /** A context that is nobody's but the caller's, who closes it. */
-  async open({ host = 'localhost', archive, user = UNKNOWN, origin }: ContextWish): Promise<Context> {
+  /** Opens a context that only the caller uses and closes. */
+  async open(wish: ContextRequest): Promise<Context> {
+    const { host = this.#hosts.defaultHost, archive, user = UNKNOWN, origin } = wish
     const derived = this.#derived
-    // An archive does not record which users could see a process: unidentified users see none.
+    // An archive does not record who may see a process, so unidentified users see none.
     if (archive !== undefined) return this.#archives.open(archive, { derived, seesProcesses: isNamed(user) })
-    const makeRoom = (shortage: Shortage): Promise<void> =>
+    const makeRoom = (shortage: LimitReached): Promise<void> =>
       this.#freeHosts(shortage, ownerKey(user, origin), user.from)
     const open = (signal?: AbortSignal) => this.#hosts.lease(host, user, { signal, makeRoom })
     return Context.over(await open(), { hostname: host, derived, reopen: open })
   }
 
-  /** Uses one by its number, which the same user and origin made: `release` it. PM_ERR_NOCONTEXT with PCP's words. */
+  /** Returns a context by number, if the same user and origin made it; `release` it. PM_ERR_NOCONTEXT with PCP's text. */
   async use(id: number, user: WebUser, origin?: string): Promise<WebContext> {
     const held = this.#contexts.get(id)
-    // Somebody else's context is none.
+    // Contexts of other users are reported as unknown.
     if (held === undefined || held.owner !== ownerKey(user, origin))
       throw new PcpError('PM_ERR_NOCONTEXT', `unknown context identifier: ${id}`)
     if (this.#isOver(held)) {
@@ -277,9 +278,9 @@ export class WebContexts {
       throw new PcpError('PM_ERR_NOCONTEXT', `expired context identifier: ${id}`)
     }
     held.uses++
-    held.isWanted = true
+    held.isReused = true
     try {
-      if (held.isLost) await held.revive()
+      if (held.isLost) await held.reconnect()
     } catch (error) {
       held.uses--
       throw error
@@ -287,16 +288,16 @@ export class WebContexts {
     return held
   }
 
-  /** So many characters of expressions more are to be defined in one, or fewer are. E2BIG for too many. */
-  define(context: WebContext, characters: number): void {
+  /** Accounts for `characters` more, or fewer, of expressions in a context. E2BIG for too many. */
+  addDerivedSize(context: WebContext, characters: number): void {
     if (context.defined + characters > MOST_CHARACTERS)
       throw new PcpError('E2BIG', 'Too many expressions are defined')
     context.defined += characters
-    this.weigh(context)
+    this.updateSize(context)
   }
 
-  /** Counts what a context takes now. PM_ERR_NOCONTEXT when it was dropped because that is too much. */
-  weigh(context: WebContext): void {
+  /** Accounts for the current size of a context. PM_ERR_NOCONTEXT if it was dropped because it is too large. */
+  updateSize(context: WebContext): void {
     const { bytes, weight, account } = context
     context.weight = bytes
     account?.keep(bytes - weight)
@@ -304,7 +305,7 @@ export class WebContexts {
       throw new PcpError('PM_ERR_NOCONTEXT', `dropped context identifier: ${context.id}`)
   }
 
-  /** Its time runs from now on. */
+  /** Ends one use of a context; its lifetime starts now. */
   release({ id }: WebContext): void {
     const held = this.#contexts.get(id)
     if (held === undefined) return
@@ -312,7 +313,7 @@ export class WebContexts {
     held.lastMs = this.#now()
   }
 
-  /** Closes all; idempotent. */
+  /** Closes all contexts; idempotent. */
   async close(): Promise<void> {
     clearInterval(this.#sweeper)
     const all = [...this.#contexts.values()]
@@ -324,31 +325,31 @@ export class WebContexts {
     const scans = this.#contexts.size
     for (const held of this.#contexts.values())
       if (this.#isOver(held)) void this.#drop(held)
-      else held.memo.tidy()
+      else held.memo.expire()
     this.swept = { scans, drops: scans - this.#contexts.size }
   }
 
-  /** Has nobody used it for too long? */
+  /** Has it been unused for too long? */
   #isOver({ isExpired, uses, lastMs, timeoutMs }: WebContext): boolean {
     return isExpired || (uses === 0 && this.#now() - lastMs > timeoutMs)
   }
 
-  /** Drops some that nobody came back to: most were made by requests that need no second one. False when there is none. */
+  /** Drops contexts that were never used again, as most requests need no second one. Returns false if there are none. */
   #makeRoom(most: number, isMeant: (held: WebContext) => boolean): boolean {
     let count = 0
     for (const held of this.#contexts.values()) {
       if (count === most) break
-      if (!isMeant(held) || held.uses > 0 || (held.isWanted && !this.#isOver(held))) continue
+      if (!isMeant(held) || held.uses > 0 || (held.isReused && !this.#isOver(held))) continue
       void this.#drop(held)
       count++
     }
     return count > 0
   }
 
-  /** Drops contexts on hosts that their clients did not come back to, the client's own or all: they keep connections open. */
-  async #freeHosts(shortage: Shortage, owner: string, address: string | undefined): Promise<void> {
-    const isLeft = ({ isOfArchive, isWanted, uses, lastMs }: WebContext): boolean =>
-      !isOfArchive && !isWanted && uses === 0 && this.#now() - lastMs > DEFAULT_TIMEOUT_MS
+  /** Drops contexts on hosts that were never used again, of this client or of all, because they keep connections open. */
+  async #freeHosts(shortage: LimitReached, owner: string, address: string | undefined): Promise<void> {
+    const isLeft = ({ isOfArchive, isReused, uses, lastMs }: WebContext): boolean =>
+      !isOfArchive && !isReused && uses === 0 && this.#now() - lastMs > DEFAULT_TIMEOUT_MS
     const isMeant = (held: WebContext): boolean =>
       isLeft(held) && (shortage === 'all' || (held.owner === owner && held.address === address))
     await Promise.all([...this.#contexts.values()].filter(isMeant).map((held) => this.#drop(held)))
@@ -359,7 +360,7 @@ export class WebContexts {
     if (context.account !== undefined) this.#budget.close(context.account)
     context.account = undefined
     if (context.isOfArchive) this.#ofArchives--
-    await context.close().catch(() => undefined) // its connection has failed already
+    await context.close().catch(() => undefined) // its connection has already failed
   }
 
   #freeId(): number {

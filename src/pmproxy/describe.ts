@@ -1,4 +1,4 @@
-/** What metrics and instances are, as the REST API tells it. docs/pmproxy.md */
+/** Metadata of metrics and instances as JSON of the REST API. docs/reference/pmproxy.md */
 import { decodeText } from '../base/text.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
@@ -19,26 +19,26 @@ import { extract } from '../model/value-set.ts'
 import type { ValueSet } from '../model/values.ts'
 import type { CallOptions, Context } from '../pmapi/context.ts'
 
-/** Text in JSON: a byte that is none in UTF-8 becomes U+FFFD. */
+/** Formats text as JSON; bytes that are invalid UTF-8 become U+FFFD. */
 export function jsonText(text: string): string {
   return JSON.stringify(text.replace(/\p{Cs}/gu, '\ufffd'))
 }
 
-/** `u64`, `counter` and the like, as the API writes them. */
+/** Returns the API's name of a type: `u64`. */
 export function typeName(type: number): string {
   if (type === PM_TYPE_NOSUPPORT) return 'unsupported'
   return typeStr(type).toLowerCase()
 }
 
-/** Units, `none` for what has no dimension. */
+/** Returns the units, `none` without a dimension. */
 export function unitsName(units: number): string {
   return unitsStr(units) || 'none'
 }
 
-/** The semantics, as the API writes them. */
+/** Returns the API's name of semantics: `counter`. */
 export const semName: (sem: number) => string = semStr
 
-/** A value in JSON: numbers as such where JSON has them, texts, null for the rest. */
+/** Formats a value as JSON: number, string, or null for other types. */
 export function jsonValue(set: ValueSet, i: number, type: number): string {
   if (type > PM_TYPE_STRING + 2) return 'null'
   const value = extract(set, i, type)
@@ -50,23 +50,23 @@ export function jsonValue(set: ValueSet, i: number, type: number): string {
   return jsonText(typeof value === 'string' ? value : bytesText(value))
 }
 
-/** Bytes as text up to the first NUL, which is what most aggregates hold. */
+/** Returns bytes up to the first NUL as text, because most aggregates are text. */
 function bytesText(bytes: Uint8Array): string {
   const end = bytes.indexOf(0)
   return decodeText(bytes, 0, end < 0 ? bytes.length : end)
 }
 
-/** Label sets merged, as a JSON object. */
+/** Merges label sets into a JSON object. */
 export function labelsJson(sets: readonly LabelSet[]): string {
   return mergeLabelSets(sets).json || '{}'
 }
 
-/** The identifier of a metric over time. */
+/** Returns the series identifier of a metric. */
 export function seriesId(name: string, desc: MetricDesc, sets: readonly LabelSet[]): string {
   return sha1(metricText(name, desc, sets))
 }
 
-/** The identifier of a source over time. */
+/** Returns the series identifier of a source. */
 export function sourceId(sets: readonly LabelSet[], host: string): string {
   return sha1(sourceText(sets, host))
 }
@@ -75,8 +75,8 @@ function sha1(text: string): string {
   return process.getBuiltinModule('node:crypto').createHash('sha1').update(text).digest('hex')
 }
 
-/** What an agent does not tell is left out: `undefined` for PM_ERR_TEXT and its kin. A lost connection is thrown. */
-export async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
+/** Resolves to undefined if the agent does not provide the answer: PM_ERR_TEXT and similar errors. Rejects for a lost connection. */
+export async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {
@@ -88,7 +88,7 @@ export async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
 const MISSING: ReadonlySet<string> = new Set([
   'PM_ERR_TEXT',
   'PM_ERR_NOLABELS',
-  // What old archives answer for help texts.
+  // Old archives return this for help texts.
   'PM_ERR_NOTHOST',
   'PM_ERR_NOAGENT',
   'PM_ERR_PMID',
@@ -99,32 +99,32 @@ const MISSING: ReadonlySet<string> = new Set([
   'PM_ERR_PMDANOTREADY',
 ])
 
-/** Label sets of a metric, none where nobody tells. */
+/** Returns the label sets of a metric; empty if it has none. */
 export async function labelSets(
   context: Context,
   id: Pmid,
   options: CallOptions,
 ): Promise<readonly LabelSet[]> {
-  return (await orNothing(context.labelsFor(id, options))) ?? []
+  return (await orUndefined(context.labelsFor(id, options))) ?? []
 }
 
-/** Label sets of the context, none where it has none. */
+/** Returns the label sets of the context; empty if it has none. */
 export async function contextSets(context: Context, options: CallOptions): Promise<readonly LabelSet[]> {
-  return (await orNothing(context.contextLabels(options))) ?? []
+  return (await orUndefined(context.contextLabels(options))) ?? []
 }
 
-/** Is this an answer rather than why there is none? */
+/** Checks that an outcome is not an error. */
 export function isKnown<T>(outcome: Outcome<T>): outcome is T {
   return !(outcome instanceof PcpError)
 }
 
-/** A metric by name. */
+/** A metric with its name. */
 export interface NamedMetric {
   readonly name: string
   readonly desc: MetricDesc
 }
 
-/** Descriptors of names, or why there is none. */
+/** Returns the descriptors of names, or errors. */
 export async function describeNames(
   context: Context,
   names: readonly string[],
@@ -141,7 +141,7 @@ export async function describeNames(
   })
 }
 
-/** A PMID as a client writes it: `60.2.0`, decimal or 0x hexadecimal; undefined for anything else. */
+/** Parses a client's PMID: `60.2.0`, decimal or 0x hexadecimal; undefined for anything else. */
 export function parsePmid(text: string): Pmid | undefined {
   const dotted = /^(\d{1,3})\.(\d{1,4})\.(\d{1,4})$/.exec(text)
   if (dotted !== null) {
@@ -151,7 +151,7 @@ export function parsePmid(text: string): Pmid | undefined {
   return plainNumber(text)
 }
 
-/** An instance domain as a client writes it: `60.2` or a number; undefined for anything else. */
+/** Parses a client's instance domain: `60.2` or a number; undefined for anything else. */
 export function parseIndom(text: string): Indom | undefined {
   const dotted = /^(\d{1,3})\.(\d{1,7})$/.exec(text)
   if (dotted !== null) {

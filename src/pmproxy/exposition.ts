@@ -1,4 +1,4 @@
-/** Values with everything that is known of them, as the exporting formats want it. docs/pmproxy.md */
+/** Values with all metadata, for the exporting formats. docs/reference/pmproxy.md */
 import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
@@ -8,16 +8,16 @@ import { PM_TYPE_DOUBLE } from '../model/types.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
 import type { CallOptions, Context } from '../pmapi/context.ts'
 import type { WebContext } from './contexts.ts'
-import { describeNames, isKnown, orNothing } from './describe.ts'
+import { describeNames, isKnown, orUndefined } from './describe.ts'
 import { type MatchKind, matchNames } from './match.ts'
 
-/** Metrics of one request, and of one fetch. */
+/** Maximum number of metrics in one request, and in one fetch. */
 const MOST_METRICS = 50_000
 const FETCH_BATCH = 1024
 
-/** Which metrics. */
+/** Selects metrics. */
 export interface ExposedQuery {
-  /** Names or what is above them; without one: all. */
+  /** Names or nodes above them; empty for all metrics. */
   readonly names: readonly string[]
   /** Metrics to leave out. */
   readonly without: readonly string[]
@@ -25,30 +25,30 @@ export interface ExposedQuery {
 }
 
 /** A metric with its values. */
-export interface Exposed {
+export interface ExposedMetric {
   readonly name: string
   readonly desc: MetricDesc
   readonly help: string
-  /** Of everything above its instances, merged; sorted by name. */
+  /** Merged labels of all levels above its instances, sorted by name. */
   readonly labels: readonly Label[]
   readonly set: ValueSet
   readonly instances: ExposedIndom | undefined
 }
 
-/** What is known of instances, by number. */
+/** Names and labels of instances, by number. */
 export interface ExposedIndom {
   readonly names: ReadonlyMap<number, string>
   readonly labels: ReadonlyMap<number, LabelSet>
 }
 
-/** What was asked for, at one time. */
+/** The selected metrics with values of one time. */
 export interface Exposition {
   readonly contextLabels: readonly Label[]
   readonly time: FetchResult['timestamp']
-  readonly metrics: readonly Exposed[]
+  readonly metrics: readonly ExposedMetric[]
 }
 
-/** Fetches the numeric metrics of a query. PM_ERR_NAME with PCP's words when none of the names is one. */
+/** Fetches the numeric metrics of a query. PM_ERR_NAME with PCP's text if none of the names exists. */
 export async function expose(
   web: WebContext,
   query: ExposedQuery,
@@ -73,7 +73,7 @@ export async function expose(
     filled.map(async ({ name, desc }) => {
       const [labels, help, instances] = await Promise.all([
         known.labels(desc),
-        orNothing(context.text(desc.pmid, { ...options, level: 'oneline' })),
+        orUndefined(context.text(desc.pmid, { ...options, level: 'oneline' })),
         known.instances(desc.indom),
       ])
       return { name, desc, labels, help: help ?? '', instances, set: sets.get(desc.pmid)! }
@@ -99,7 +99,7 @@ async function numericMetrics(
   }
   if (found.size === 0 && !isAll) throw new PcpError('PM_ERR_NAME', `'${names.at(-1)}' - Unknown metric name`)
   if (found.size > MOST_METRICS)
-    throw new PcpError('E2BIG', `More than ${MOST_METRICS} metrics: ask for some`)
+    throw new PcpError('E2BIG', `More than ${MOST_METRICS} metrics; select fewer with names=`)
   const all = [...found]
   const isLeftOut = without.length === 0 ? [] : matchNames(match, without, all)
   const described = await describeNames(
@@ -112,7 +112,7 @@ async function numericMetrics(
   return withAliases(context, numeric, { without, match }, options)
 }
 
-/** Other names of the same metrics, which belong to the answer as well. */
+/** Adds other names of the same metrics, which belong to the response too. */
 async function withAliases(
   context: Context,
   metrics: { name: string; desc: MetricDesc }[],
@@ -122,7 +122,7 @@ async function withAliases(
   const names = new Set(metrics.map(({ name }) => name))
   const others = await Promise.all(
     metrics.map(async ({ desc }) => {
-      const all = (await orNothing(context.namesOf(desc.pmid, options))) ?? []
+      const all = (await orUndefined(context.namesOf(desc.pmid, options))) ?? []
       return all.map((name) => ({ name, desc }))
     }),
   )
@@ -138,7 +138,7 @@ async function withAliases(
   return [...metrics, ...fresh.filter((_, i) => isLeftOut[i] !== true)]
 }
 
-/** What several metrics share is asked for once. */
+/** Caches what several metrics share, so that it is requested once. */
 class Known {
   readonly #context: Context
   readonly #options: CallOptions
@@ -155,7 +155,7 @@ class Known {
     return this.#once(`${LABEL_CONTEXT}`, () => this.#context.contextLabels(this.#options))
   }
 
-  /** Merged labels: the same list for all metrics that have the same and none of their own. */
+  /** Returns merged labels; metrics without labels of their own share one list. */
   async labels(desc: MetricDesc): Promise<readonly Label[]> {
     const { pmid, indom } = desc
     const own = await this.#once(`item ${pmid}`, () => this.#context.itemLabels(pmid, this.#options))
@@ -166,7 +166,7 @@ class Known {
     return merged
   }
 
-  /** Label sets of all levels above a metric. */
+  /** Returns the label sets of all levels above a metric. */
   async #above({ pmid, indom }: MetricDesc): Promise<readonly LabelSet[]> {
     const context = this.#context
     const options = this.#options
@@ -192,8 +192,8 @@ class Known {
 
   async #askInstances(indom: Indom): Promise<ExposedIndom> {
     const [found, sets] = await Promise.all([
-      orNothing(this.#context.instances(indom, this.#options)),
-      orNothing(this.#context.instancesLabels(indom, this.#options)),
+      orUndefined(this.#context.instances(indom, this.#options)),
+      orUndefined(this.#context.instancesLabels(indom, this.#options)),
     ])
     return {
       names: new Map(found?.ids.map((id, i) => [id, found.names[i]!])),
@@ -204,7 +204,7 @@ class Known {
   #once(key: string, ask: () => Promise<readonly LabelSet[]>): Promise<readonly LabelSet[]> {
     const known = this.#sets.get(key)
     if (known !== undefined) return known
-    const asked = orNothing(ask()).then((sets) => sets ?? [])
+    const asked = orUndefined(ask()).then((sets) => sets ?? [])
     this.#sets.set(key, asked)
     return asked
   }

@@ -1,34 +1,35 @@
-/** Which collectors web clients may have asked for them: our own, and those of the configuration. docs/pmproxy.md, docs/security.md */
+/** Which collectors web clients may name: the local one, and those of the configuration. docs/reference/pmproxy.md, docs/explanation/security.md */
 import { PcpError } from '../model/errors.ts'
 import { collectorPorts } from '../net/dial.ts'
 import { defaultSocketPath, type HostSpec, parseHostSpec } from '../net/host-spec.ts'
 import type { Variables } from '../sys/config.ts'
-import { isOwnName } from './http/own-names.ts'
+import { isLocalName } from './http/machine-names.ts'
 
-/** Stands for all hosts in a list. */
+/** Means all hosts in a list. */
 export const ANY_HOST = '*'
 
-/** Hosts as the configuration lists them. */
+/** Configured hosts. */
 interface HostLists {
   readonly hosts: readonly string[] | undefined
   readonly offeredHosts: readonly string[]
 }
 
-/** A host that clients may name. */
+/** A listed host. */
 interface Listed {
   readonly text: string
   readonly spec: HostSpec
 }
 
-/** The hosts that are allowed. Who asks for others gets one answer, whatever is there: nothing is connected to or looked up. */
+/** The allowed hosts. All others get the same error, without any connection or name lookup. */
 export class HostRules {
   readonly #env: Variables
   readonly #listed: readonly Listed[]
   /** Are all hosts allowed that are reached over TCP? */
   readonly isAny: boolean
-  readonly #isOwnListed: boolean
+  /** May clients reach the local collector? */
+  readonly isOwnListed: boolean
 
-  /** Without a list of hosts our own collector and those that the page offers are allowed. */
+  /** Without a list of hosts, the local collector and the offered hosts are allowed. */
   constructor(env: Variables, { hosts, offeredHosts }: HostLists) {
     const texts = hosts ?? offeredHosts
     this.#env = env
@@ -36,21 +37,20 @@ export class HostRules {
     this.#listed = texts
       .filter((text) => text !== ANY_HOST)
       .map((text) => ({ text, spec: parseHostSpec(text, env) }))
-    this.#isOwnListed =
-      hosts === undefined || this.isAny || this.#listed.some(({ spec }) => this.#isOwn(spec))
+    this.isOwnListed = hosts === undefined || this.isAny || this.#listed.some(({ spec }) => this.#isOwn(spec))
   }
 
-  /** Hosts that are listed. */
+  /** Number of listed hosts. */
   get count(): number {
     return this.#listed.length
   }
 
-  /** Throws PM_ERR_PERMISSION for a host that is not allowed; `isListed`: it has to be listed by name where any is allowed. */
+  /** Throws PM_ERR_PERMISSION for a host that is not allowed; with `isListed`, "any host" does not suffice. */
   check(spec: HostSpec, isListed = false): void {
     if (!this.#allows(spec, isListed))
       throw new PcpError(
         'PM_ERR_PERMISSION',
-        'This host is not one of those that this server may ask: hosts in [ui] of pmproxy.conf lists them',
+        'This server may not connect to that host; add it to hosts in [ui] of pmproxy.conf',
       )
   }
 
@@ -62,26 +62,28 @@ export class HostRules {
     )
   }
 
-  /** Is this the unix socket of our own collector? */
+  /** Checks whether this is the unix socket of the local collector. */
   isOwnSocket(spec: HostSpec): boolean {
     return isSocket(spec) && spec.hosts[0]!.name === defaultSocketPath(this.#env)
   }
 
   #allows(spec: HostSpec, isListed: boolean): boolean {
-    if (this.#isOwn(spec)) return this.#isOwnListed
+    if (this.#isOwn(spec)) return this.isOwnListed
     if (this.#listed.some((listed) => listed.text === spec.text || this.#covers(listed.spec, spec)))
       return true
     return this.isAny && !isListed && !isSocket(spec)
   }
 
-  /** The collector of this machine that we were started for: its socket, or its port. */
+  /** Checks whether this is the local collector that we were started for, by its socket or port. */
   #isOwn(spec: HostSpec): boolean {
     if (isSocket(spec)) return this.isOwnSocket(spec)
     const [host, ...proxies] = spec.hosts
-    return host !== undefined && proxies.length === 0 && isOwnName(host.name) && this.#isAmong(host.ports, [])
+    return (
+      host !== undefined && proxies.length === 0 && isLocalName(host.name) && this.#isAmong(host.ports, [])
+    )
   }
 
-  /** Is this the same host, its ports among those listed? Attributes in a list are demands, so they have to be repeated as they are. */
+  /** Checks whether both are the same host with a listed port. Attributes in the list are required, so clients must repeat them. */
   #covers(listed: HostSpec, spec: HostSpec): boolean {
     if (isSocket(spec)) return false
     const {

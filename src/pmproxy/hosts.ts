@@ -1,47 +1,48 @@
-/** Connections to collectors, shared by all who ask the same one as the same user. docs/pmproxy.md */
+/** Connections to collectors, shared by all requests of one user to the same collector. docs/reference/pmproxy.md */
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError, statusOf } from '../model/errors.ts'
-import { layer } from '../model/layer.ts'
+import { overrideSource } from '../model/layer.ts'
 import type { MetricSource } from '../model/source.ts'
 import { originOf } from '../net/client-origin.ts'
 import { collectorPorts } from '../net/dial.ts'
 import { HostSource } from '../net/host-source.ts'
-import { type HostSpec, hostAttr, parseHostSpec } from '../net/host-spec.ts'
+import { type HostSpec, hostAttr, isUnnamedLocal, parseHostSpec } from '../net/host-spec.ts'
 import { LoginAttempts } from '../net/login-attempts.ts'
-import { securityOf } from '../net/secure-dial.ts'
+import { requestedSecurity } from '../net/secure-dial.ts'
 import type { Variables } from '../sys/config.ts'
+import { runDirs } from '../sys/instances.ts'
 import { replyLimits, SERVER_REPLY_LIMITS } from '../wire/reply-limits.ts'
 import { cachedSource } from './cached-source.ts'
 import type { HostRules } from './host-rules.ts'
 import { UNKNOWN, userKey, type WebUser } from './web-user.ts'
 
-/** Connections at once, and those of them that are kept for clients with a login or the key. */
+/** Maximum number of connections, and how many of them are reserved for clients with a login or the key. */
 const MOST_HOSTS = 256
 const RESERVED = 32
-/** Connections at once of one client: besides those to each configured host, and where any host is allowed. */
+/** Maximum number of one client's connections, in addition to those to configured hosts; and if any host is allowed. */
 const MOST_VARIANTS = 32
 const MOST_OF_ANY = 128
-/** Attributes that have a meaning for web clients. Others would do nothing but make connections differ. */
+/** Attributes that web clients may use. Others would have no effect but multiply connections. */
 const ATTRIBUTES: readonly string[] = ['secure', 'username', 'password', 'method', 'container']
-/** How long a connection stays that nobody uses, ms. */
+/** How long an unused connection is kept, ms. */
 const IDLE_MS = 10_000
 
-/** Statuses of SASL are counted downwards from this. */
+/** SASL statuses count downwards from this. */
 const NYI = statusOf('PM_ERR_NYI')
 const SASL_STATUSES = 100
 
-/** Which connections a client is refused for: those of its own, or those of all anonymous clients. */
-export type Shortage = 'own' | 'all'
+/** Why a client is refused: too many connections of its own, or of all anonymous clients. */
+export type LimitReached = 'own' | 'all'
 
-/** How a client waits for a connection. */
+/** Options of a lease. */
 export interface LeaseOptions {
   readonly signal?: AbortSignal | undefined
-  /** Gives up connections that no one needs, before there are too many. */
-  readonly makeRoom?: (shortage: Shortage) => Promise<void>
+  /** Closes unneeded connections before there are too many. */
+  readonly makeRoom?: (shortage: LimitReached) => Promise<void>
 }
 
 interface Entry {
-  /** Client that it was opened for. */
+  /** Client for which it was opened. */
   readonly client: string
   readonly isNamed: boolean
   readonly opened: Promise<{ source: HostSource; cached: MetricSource }>
@@ -49,13 +50,15 @@ interface Entry {
   idle: NodeJS.Timeout | undefined
 }
 
-/** Opens and keeps connections. */
-export class Hosts {
+/** Opens and shares connections. */
+export class HostConnections {
   readonly #env: Variables
   readonly #rules: HostRules
   readonly #entries = new Map<string, Entry>()
   readonly #attempts: LoginAttempts
-  /** Ends attempts to connect. */
+  /** Run directory of the collector that was found: this server stays with it. */
+  #runDir: string | undefined
+  /** Aborts connection attempts. */
   readonly #closing = new AbortController()
 
   constructor(env: Variables, rules: HostRules, attempts: LoginAttempts = new LoginAttempts()) {
@@ -64,21 +67,27 @@ export class Hosts {
     this.#rules = rules
   }
 
-  /** Connections that are open or being opened. */
+  /** Collector of requests that name none: PCP's is TCP on this host, unless one is looked for. */
+  get defaultHost(): string {
+    return runDirs(this.#env).length > 0 ? 'local:' : 'localhost'
+  }
+
+  /** Number of connections that are open or being opened. */
   get count(): number {
     return this.#entries.size
   }
 
   /**
-   * A source at the other end of a connection, which `close` gives back; the collector sees `user` there, never the user this process runs as.
-   * Errors of `parseHostSpec` and `dial`; PM_ERR_PERMISSION for a host that is not on the list, PM_ERR_CONNLIMIT for too many, ECANCELED by the signal; others may go on waiting for the connection.
+   * Returns a source on a shared connection; `close` releases it. The collector sees `user`, never the user of this process. Errors of
+   * `parseHostSpec` and `dial`; PM_ERR_PERMISSION for a host that is not allowed, PM_ERR_CONNLIMIT for too many connections, ECANCELED by the
+   * signal (other callers may continue to wait for the connection).
    */
   async lease(
     text: string,
     user: WebUser = UNKNOWN,
     { signal, makeRoom }: LeaseOptions = {},
   ): Promise<MetricSource> {
-    if (this.#closing.signal.aborted) throw new PcpError('PM_ERR_NOTCONN', 'The server is going away')
+    if (this.#closing.signal.aborted) throw new PcpError('PM_ERR_NOTCONN', 'The server is shutting down')
     const way = this.#wayTo(text, user)
     const key = this.#keyOf(way, user)
     const name = hostAttr(way.spec, 'username')
@@ -99,7 +108,7 @@ export class Hosts {
     }
     try {
       const { cached } = await unlessAborted(entry.opened, signal)
-      return layer(cached, { close: release })
+      return overrideSource(cached, { close: release })
     } catch (error) {
       await release()
       if (signal?.aborted !== true && this.#entries.get(key) === entry) this.#entries.delete(key)
@@ -112,7 +121,7 @@ export class Hosts {
     this.#rules.check(parseHostSpec(text, this.#env), true)
   }
 
-  /** Ends all connections; idempotent. */
+  /** Closes all connections; idempotent. */
   async close(): Promise<void> {
     this.#closing.abort()
     const entries = [...this.#entries.values()]
@@ -128,36 +137,44 @@ export class Hosts {
     )
   }
 
-  #wayTo(text: string, user: WebUser): Way {
+  #wayTo(text: string, user: WebUser): HostRoute {
     const spec = parseHostSpec(text, this.#env)
     this.#rules.check(spec)
-    // Node would connect to this machine.
+    // Node would connect to the local machine.
     const isPath = spec.scheme === undefined && /^[./]/.test(text)
     if (isPath || spec.hosts.some(({ name }) => name === '')) throw new PcpError('PM_ERR_NOTHOST')
     const other = spec.attrs.find(({ name }) => !ATTRIBUTES.includes(name))
     if (other !== undefined)
       throw new PcpError(
         'EINVAL',
-        `"${other.name}" has no meaning here: the attributes of a host are ${ATTRIBUTES.join(', ')}`,
+        `"${other.name}" is not supported; host attributes are ${ATTRIBUTES.join(', ')}`,
       )
-    return wayFor(user, spec, this.#rules.isOwnSocket(spec))
+    return routeFor(user, spec, this.#rules.isOwnSocket(spec))
   }
 
-  /** Returns one key for all spellings of a connection. EINVAL for half a login. */
-  #keyOf({ spec, asGuest }: Way, user: WebUser): string {
+  /** Returns the same key for all spellings of a connection. EINVAL for a user without password or the reverse. */
+  #keyOf({ spec, asGuest, overTcp = false }: HostRoute, user: WebUser): string {
     const { scheme } = spec
     const isPath = scheme === 'unix' || scheme === 'local'
     const hosts = spec.hosts.map(({ name, ports }, i) => [
       isPath ? name : name.toLowerCase(),
       isPath ? [] : [...new Set(ports.length > 0 || i > 0 ? ports : collectorPorts(this.#env))],
     ])
-    const security = securityOf(spec, this.#env)
+    const security = requestedSecurity(spec, this.#env)
     const container = hostAttr(spec, 'container') || undefined
-    return JSON.stringify([isPath ? scheme : 'pcp', hosts, security, container, asGuest, userKey(user)])
+    return JSON.stringify([
+      isPath ? scheme : 'pcp',
+      hosts,
+      security,
+      container,
+      asGuest,
+      overTcp,
+      userKey(user),
+    ])
   }
 
-  /** Returns what a client has too many of for one connection more, once idle ones are closed. */
-  #shortage({ client, isNamed }: Way): Shortage | undefined {
+  /** Closes idle connections, and returns which limit one more connection would exceed. */
+  #shortage({ client, isNamed }: HostRoute): LimitReached | undefined {
     const { isAny, count } = this.#rules
     const mostOfOne = isAny ? MOST_OF_ANY : MOST_VARIANTS + count
     const isOwn = (entry: Entry): boolean => entry.client === client
@@ -167,7 +184,7 @@ export class Hosts {
     return this.#isBelow(MOST_HOSTS, () => true) ? undefined : 'all'
   }
 
-  /** Checks whether there are fewer such connections than `most`, after closing an idle one if it takes that. */
+  /** Checks whether there are fewer than `most` such connections, closing an idle one if necessary. */
   #isBelow(most: number, isMeant: (entry: Entry) => boolean): boolean {
     const meant = [...this.#entries].filter(([, entry]) => isMeant(entry))
     if (meant.length < most) return true
@@ -177,10 +194,10 @@ export class Hosts {
     return meant.length - 1 < most
   }
 
-  /** Opens a connection with a login, once this client may try one. EAGAIN after too many failures. */
+  /** Opens a connection with a login, if this client may try one now. EAGAIN after too many failures. */
   async #logIn(
     key: string,
-    way: Way,
+    way: HostRoute,
     address: string | undefined,
     name: string,
     signal: AbortSignal | undefined,
@@ -189,7 +206,7 @@ export class Hosts {
     const known = this.#entries.get(key)
     const entry = known ?? this.#open(key, way)
     clearTimeout(entry.idle)
-    entry.idle = undefined // it is about to be used
+    entry.idle = undefined // now in use
     entry.opened.then(
       () => giveVerdict('right'),
       (error: unknown) => giveVerdict(isWrongLogin(PcpError.from(error)) ? 'wrong' : 'unknown'),
@@ -197,19 +214,22 @@ export class Hosts {
     return entry
   }
 
-  #open(key: string, way: Way): Entry {
-    const { spec, asGuest, isDirect, client, isNamed } = way
+  #open(key: string, way: HostRoute): Entry {
+    const { spec, asGuest, isDirect, client, isNamed, overTcp = false } = way
     if (this.#shortage(way) !== undefined) throw new PcpError('PM_ERR_CONNLIMIT')
     const env = isDirect ? { ...this.#env, PMPROXY_HOST: undefined } : this.#env
     const opened = HostSource.connect(spec, {
       env,
       signal: this.#closing.signal,
-      asGuest,
+      dropsIdentity: asGuest,
+      overTcp,
+      runDir: this.#runDir,
       replyLimits: replyLimits(env, SERVER_REPLY_LIMITS),
     }).then((source) => {
+      this.#runDir ??= source.runDir
       const entry = this.#entries.get(key)
       source.subscribe(({ type }) => {
-        // Whoever holds it hears so from its next question; others get a new one.
+        // Current users get an error with their next request; others get a new connection.
         if (type === 'lost' && this.#entries.get(key) === entry) this.#entries.delete(key)
       })
       return { source, cached: cachedSource(source) }
@@ -227,7 +247,7 @@ export class Hosts {
     entry.idle.unref()
   }
 
-  /** Closes a connection that no one uses. */
+  /** Closes an unused connection. */
   #end(key: string, entry: Entry): void {
     if (entry.leases > 0) return
     clearTimeout(entry.idle)
@@ -236,28 +256,30 @@ export class Hosts {
   }
 }
 
-/** Was the login refused, rather than the connection? Statuses of SASL are beyond those of PCP. */
+/** Checks whether the login was rejected, rather than the connection. SASL statuses lie beyond those of PCP. */
 function isWrongLogin({ code, status }: PcpError): boolean {
   return (status < NYI && status >= NYI - SASL_STATUSES) || code === 'PM_ERR_PERMISSION'
 }
 
-/** How a collector is reached for a user. */
-interface Way {
+/** How to reach a collector for a user. */
+interface HostRoute {
   readonly spec: HostSpec
   /** Gives up our own identity on its unix socket. */
   readonly asGuest: boolean
-  /** Through no proxy. */
+  /** Not by a unix socket. */
+  readonly overTcp?: boolean
+  /** Without a proxy. */
   readonly isDirect: boolean
-  /** Client that connections are counted for, and whether it has a login or the key. */
+  /** Client to count the connection for, and whether it has a login or the key. */
   readonly client: string
   readonly isNamed: boolean
 }
 
 /**
- * Keeps our own identity away from other users' requests. On a unix socket the kernel identifies us to the collector, so only our own user's
- * requests go there; all others use TCP, with their login or none. PM_ERR_PERMISSION for a socket without a TCP port (`isOwn` is false).
+ * Returns how to reach a host without lending this process's identity. A unix socket identifies this process to the collector, so only
+ * requests of the same user use it; all others use TCP, with their login or none. PM_ERR_PERMISSION for a socket without a TCP port.
  */
-function wayFor(user: WebUser, given: HostSpec, isOwn: boolean): Way {
+function routeFor(user: WebUser, given: HostSpec, isOwn: boolean): HostRoute {
   const isPath = given.scheme === 'unix' || given.scheme === 'local'
   const spec = user.kind === 'login' ? withLogin(given, user.user, user.password) : given
   const name = hostAttr(spec, 'username')
@@ -273,6 +295,7 @@ function wayFor(user: WebUser, given: HostSpec, isOwn: boolean): Way {
     )
   if (user.kind === 'guest' && !isNamed)
     return { ...about, spec: { ...spec, scheme: 'local' }, asGuest: true, isDirect: true }
+  if (isUnnamedLocal(given)) return { ...about, spec, asGuest: false, isDirect: true, overTcp: true }
   const hosts = [{ name: 'localhost', ports: [] }]
   return { ...about, spec: { ...spec, scheme: 'pcp', hosts }, asGuest: false, isDirect: true }
 }
@@ -288,7 +311,7 @@ function unlessAborted<T>(opened: Promise<T>, signal: AbortSignal | undefined): 
   if (signal === undefined) return opened
   return new Promise((resolve, reject) => {
     const giveUp = (): void =>
-      reject(new PcpError('ECANCELED', 'Connecting was given up', { cause: signal.reason }))
+      reject(new PcpError('ECANCELED', 'Connecting was cancelled', { cause: signal.reason }))
     const unwatch = onAbort(signal, giveUp)
     opened.finally(unwatch).then(resolve, reject)
     if (signal.aborted) giveUp()

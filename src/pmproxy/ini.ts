@@ -1,9 +1,9 @@
-/** The configuration files' syntax: `[section]`, `name = value`, comments that # or ; begin. pmproxy(1) */
+/** Parses configuration files: `[section]`, `name = value`, comments after # or ;. pmproxy(1) */
 
 /** Values by `section.name`. */
 export type Ini = ReadonlyMap<string, string>
 
-/** Reads a text; `report` hears of lines that are none of this, `onSetting` of the settings, both by number from 1. */
+/** Parses a text; `report` gets invalid lines, `onSetting` the settings, both with line numbers from 1. */
 export function parseIni(
   text: string,
   report: (line: number, text: string) => void = () => undefined,
@@ -27,7 +27,7 @@ export function parseIni(
   return found
 }
 
-/** A comment behind a value begins with a blank and #. */
+/** Strips quotes, and a comment, which starts with a space and # or ;. */
 function unquoted(value: string): string {
   const text = value.replace(/\s[#;].*$/, '').trim()
   return /^"[^"]*"$/.test(text) ? text.slice(1, -1) : text

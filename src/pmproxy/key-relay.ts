@@ -1,10 +1,10 @@
 /**
- * Relay of the key server's protocol, RESP: each client gets a connection of its own to the key server, logged in with what only this server's
- * configuration knows. docs/pmproxy.md
+ * Relays the key server protocol RESP. Each client gets its own connection to the key server, logged in with credentials from this server's
+ * configuration. docs/reference/pmproxy.md
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { closeAfter } from './last-words.ts'
+import { closeAfter } from './close-after.ts'
 
 /** A key server. */
 export interface KeyServer {
@@ -12,27 +12,27 @@ export interface KeyServer {
   readonly port: number
 }
 
-/** Which key servers there are, and who asks them. */
+/** Key servers and the login for them. */
 export interface KeyServers {
-  /** The first that can be reached is asked. */
+  /** In order of preference; the first reachable one is used. */
   readonly servers: readonly KeyServer[]
   readonly username?: string | undefined
   readonly password?: string | undefined
 }
 
-/** What RESP begins with: the types of its values. */
+/** First characters of RESP values. */
 export const RESP_FIRST = '-+:,$*#%~'
 
-/** Port of a key server. */
+/** Default port of key servers. */
 export const KEY_PORT = 6379
-/** Connections at once. */
+/** Maximum number of relayed connections. */
 const MOST_RELAYED = 256
-/** How long a key server may take to be reached and to let us in, ms. */
+/** Timeout for connecting and logging in to a key server, ms. */
 const PATIENCE_MS = 5000
-/** Longest answer to a login. */
+/** Maximum length of a login response. */
 const MOST_ANSWER = 1024
 
-/** `host`, `host:port` or `[address]:port`; undefined for anything else. */
+/** Parses `host`, `host:port` or `[address]:port`; undefined for anything else. */
 export function parseKeyServer(text: string): KeyServer | undefined {
   const [, bracketed, plain, port = String(KEY_PORT)] =
     /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/.exec(text) ?? []
@@ -41,7 +41,7 @@ export function parseKeyServer(text: string): KeyServer | undefined {
   return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number }
 }
 
-/** Relays clients that have begun with a value of RESP. */
+/** Relays clients whose first byte starts a RESP value. */
 export class KeyRelay {
   readonly #keys: KeyServers
   #count = 0
@@ -50,7 +50,7 @@ export class KeyRelay {
     this.#keys = keys
   }
 
-  /** Relays one to the first key server that can be reached; it is told when there is none, and closed. */
+  /** Relays a client to the first reachable key server; otherwise sends an error and closes the connection. */
   async serve(client: Duplex): Promise<void> {
     client.on('error', () => client.destroy())
     if (this.#count >= MOST_RELAYED) return refuse(client, 'too many connections')
@@ -82,7 +82,7 @@ export class KeyRelay {
     }
   }
 
-  /** What the key server refuses the login with; undefined when it does not, or none is needed. */
+  /** Logs in; returns the key server's error, or undefined if it succeeded or no login is configured. */
   async #logIn(socket: Socket): Promise<string | undefined> {
     const { username, password } = this.#keys
     if (password === undefined) return undefined
@@ -97,7 +97,7 @@ export class KeyRelay {
   }
 }
 
-/** Bytes go both ways until either side ends. */
+/** Copies bytes both ways until either side ends. */
 function join(client: Duplex, server: Socket): void {
   server.on('error', () => server.destroy()).once('close', () => closeAfter(server, client))
   client.once('close', () => server.destroy())

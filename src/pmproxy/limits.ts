@@ -1,32 +1,32 @@
-/** What connections may cost, whoever is at the other end. docs/security.md */
+/** Limits on what clients may cost. docs/explanation/security.md */
 
-import type { GateLimits } from './gate.ts'
+import type { RequestLimiterLimits } from './request-limiter.ts'
 
 /** Limits of one server; times in milliseconds. */
 export interface Limits {
-  /** Connections at once, and those of them that one other machine may have. */
+  /** Maximum number of connections, and of those of one other machine. */
   readonly connections: number
   readonly ofOneAddress: number
-  /** How long a connection may say nothing at first, and take to agree on TLS. */
+  /** Timeouts for the first byte and the TLS handshake of a connection. */
   readonly firstByteMs: number
-  /** How long the headers of a request may take, and all of it. */
+  /** Timeouts for the headers of a request, and for all of it. */
   readonly headersMs: number
   readonly requestMs: number
-  /** How long a connection may be idle between requests, and not move at all while it is answered. */
+  /** How long a connection may be idle between requests, and make no progress during one. */
   readonly idleMs: number
   readonly stalledMs: number
   readonly headerBytes: number
-  /** Requests of one connection that are sent before the answers to those before them. */
+  /** Maximum number of pipelined requests on a connection. */
   readonly pipelined: number
-  /** Bytes of large answers that wait for their readers, of all connections together. */
+  /** Maximum bytes of large unread responses, over all connections. */
   readonly unreadBytes: number
-  /** Bytes that a live page may leave unread: more than all that may not get lost. */
+  /** Maximum unread bytes of a live page; more than all messages that must not be lost. */
   readonly pageUnreadBytes: number
-  /** Requests of the page that have an archive open, those that wait for them to end, and how long. */
-  readonly archives: GateLimits
+  /** Limits of page requests that read archives. */
+  readonly archives: RequestLimiterLimits
 }
 
-/** Those that hold unless a test has others. */
+/** Default limits. */
 export const LIMITS: Limits = {
   connections: 4000,
   ofOneAddress: 1000,
@@ -39,5 +39,5 @@ export const LIMITS: Limits = {
   pipelined: 8,
   unreadBytes: 256 * 1024 * 1024,
   pageUnreadBytes: 16 * 1024 * 1024,
-  archives: { inside: 16, waiting: 500, waitMs: 20_000 },
+  archives: { concurrent: 16, queued: 500, waitMs: 20_000 },
 }

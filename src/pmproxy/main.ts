@@ -1,12 +1,12 @@
-/** A pmproxy as a process: configuration, log, signals, PID file. pmproxy(1) */
+/** The pmproxy process: configuration, log, signals, PID file. pmproxy(1) */
 
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { after } from '../base/after.ts'
+import { setLongTimeout } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { setDebug, traceTo } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
-import { becomeAccount, serviceAccount } from '../net/access/account.ts'
+import { serviceAccount, switchToAccount } from '../net/access/account.ts'
 import { type TlsServer, tlsServer } from '../net/tls.ts'
 import { loadTlsConfig } from '../net/tls-config.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
@@ -19,42 +19,43 @@ import { KEY_PORT } from './key-relay.ts'
 import { type RunningProxy, startProxy } from './server.ts'
 import { PROXY_PORT, type ProxySettings, proxyEnvironment, WEB_PORT } from './settings.ts'
 
-/** What a pmproxy process is run with. */
+/** Environment and callbacks of a pmproxy process. */
 export interface ProxyProcess {
   readonly env: Variables
   readonly cwd: string
-  /** Ends it. */
+  /** Ends the process. */
   readonly signal: AbortSignal
-  /** It serves clients now. */
+  /** Called when it serves clients. */
   readonly started: (proxy: RunningProxy) => void
-  /** It could not start; the same is in the log. */
+  /** Called when it could not start; the message is in the log too. */
   readonly failed: (message: string) => void
-  /** Directory of the page that comes with this package. */
+  /** Directory of the page in this package. */
   readonly pageDir?: string
 }
 
-/** PMTIME_PORT, or where every time control begins. */
+/** Returns PMTIME_PORT, or the default port of time controls. */
 function timeControlPort(env: Variables): number {
   const port = Number(env['PMTIME_PORT'])
   return Number.isInteger(port) && port > 0 && port < 65_536 ? port : TIME_CONTROL_PORT
 }
 
 /**
- * Lets V8 collect what requests leave behind once in some hundred requests: by itself it does so in every hundredth, which then takes some
- * milliseconds longer. Costs 25 MB.
+ * Makes V8 collect the garbage of requests once in several hundred requests. By default every hundredth request takes some milliseconds
+ * longer. Costs 25 MB.
  */
 function growYoungSpace(): void {
   process.getBuiltinModule('node:v8').setFlagsFromString('--semi-space-growth-factor=16')
 }
 
-/** Runs a pmproxy until it is told to end. Resolves to the exit status. */
+/** Runs a pmproxy until it is stopped. Resolves to the exit status. */
 export async function runProxy(settings: ProxySettings, io: ProxyProcess): Promise<number> {
   process.umask(0o022)
   growYoungSpace()
   const ended = watchEnd(io.signal, settings.endSec)
   const log = openServiceLog(settings.logPath, { progname: 'pmproxy', host: hostname() }, describe)
-  const defect = (error: Error): void => log.notice('error', `A defect ends pmproxy: ${error.stack ?? error}`)
-  process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error to show it on
+  const defect = (error: Error): void =>
+    log.notice('error', `pmproxy stops because of a defect: ${error.stack ?? error}`)
+  process.on('uncaughtExceptionMonitor', defect) // a daemon has no standard error
   let isReloadDue = false
   let reload = (): void => {
     isReloadDue = true
@@ -70,7 +71,7 @@ export async function runProxy(settings: ProxySettings, io: ProxyProcess): Promi
     reload = readAgain
     if (isReloadDue) reload()
     io.started(proxy)
-    log.notice('info', `pmproxy ends: ${await ended}`)
+    log.notice('info', `pmproxy stops: ${await ended}`)
     await proxy.close()
     if (pidFile !== undefined) removePidFile(pidFile, log, describe)
     log.notice('info', 'pmproxy Shutdown')
@@ -93,7 +94,7 @@ const describe = (error: unknown, what: string): string => PcpError.from(error, 
 interface Started {
   readonly proxy: RunningProxy
   readonly pidFile: string | undefined
-  /** What a service manager's reload means: certificates are read again. */
+  /** Reloads certificates when a service manager requests a reload. */
   readonly readAgain: () => void
 }
 
@@ -130,15 +131,15 @@ async function start(settings: ProxySettings, io: ProxyProcess, log: Log): Promi
     try {
       const again = readTls()
       proxy.useTls(again)
-      log.notice('info', again === undefined ? 'There are no certificates' : 'Certificates were read again')
+      log.notice('info', again === undefined ? 'No certificates to reload' : 'Certificates reloaded')
     } catch (error) {
-      log.notice('error', `Certificates left unchanged: ${PcpError.from(error).message}`)
+      log.notice('error', `Certificates not reloaded: ${PcpError.from(error).message}`)
     }
   }
   if (!settings.isService) return { proxy, pidFile: undefined, readAgain }
   try {
     const pidFile = writePidFile(join(variables['PCP_RUN_DIR']!, 'pmproxy.pid'), log, describe)
-    if (account !== undefined) becomeAccount(account)
+    if (account !== undefined) switchToAccount(account)
     if (io.env['NOTIFY_SOCKET'] !== undefined) await notifyReady(log)
     return { proxy, pidFile, readAgain }
   } catch (error) {
@@ -172,7 +173,7 @@ function configuration(
   }
 }
 
-/** Certificate and key, where there are any. PM_ERR_TLS for what cannot be used. */
+/** Returns certificate and key if configured. PM_ERR_TLS if they are unusable. */
 function tlsOf(
   variables: Variables,
   older: ProxyConfig['tls'],
@@ -201,7 +202,7 @@ function unlessNeeded(
     return readTls()
   } catch (error) {
     if (isNeeded) throw error
-    log.notice('error', `${PcpError.from(error).message}: connections are not encrypted`)
+    log.notice('error', `${PcpError.from(error).message}; connections are not encrypted`)
     return undefined
   }
 }
@@ -214,16 +215,16 @@ function tellEndpoints({ endpoints }: RunningProxy, log: Log): void {
     )
 }
 
-/** Resolves to what ends it: a signal, or the time it was given. */
+/** Resolves to the reason for stopping: a signal, or the end of the given time. */
 function watchEnd(signal: AbortSignal, seconds: number | undefined): Promise<string> {
   return new Promise((done) => {
-    let name = 'it was asked to'
+    let name = 'on request'
     const note = (received: NodeJS.Signals): void => {
       name = `caught ${received}`
     }
     process.on('SIGINT', note)
     process.on('SIGTERM', note)
-    if (seconds !== undefined) after(seconds * 1000, () => done(`after ${seconds} seconds`))
+    if (seconds !== undefined) setLongTimeout(seconds * 1000, () => done(`after ${seconds} seconds`))
     const end = (): unknown => setImmediate(() => done(name))
     if (signal.aborted) end()
     else onAbort(signal, end)

@@ -1,10 +1,9 @@
-/** Finding metrics by words of their names and help texts. docs/pmproxy.md */
+/** Finds metrics by words in their names and help texts. docs/reference/pmproxy.md */
 import type { MetricDesc } from '../model/desc.ts'
 import type { CallOptions, Context } from '../pmapi/context.ts'
-import { describeNames, isKnown, orNothing } from './describe.ts'
-import { Memory } from './memory.ts'
+import { AnswerCache } from './cache.ts'
+import { describeNames, isKnown, orUndefined } from './describe.ts'
 
-/** A metric that was found. */
 export interface FoundMetric {
   readonly name: string
   readonly desc: MetricDesc
@@ -13,22 +12,22 @@ export interface FoundMetric {
 }
 
 interface Row extends FoundMetric {
-  /** What words are looked for in. */
+  /** Lower-case text to search. */
   readonly text: string
 }
 
-/** Metrics of one source. */
+/** Maximum number of metrics of a source. */
 const MOST_METRICS = 50_000
 const BATCH = 512
 const MOST_WORDS = 10
 
-/** Lists of all metrics, a source each. */
+/** Searches lists of all metrics, one for each source. */
 export class NameSearch {
-  readonly #lists = new Memory<string, Promise<readonly Row[]>>({ keepMs: 60_000, most: 16 })
+  readonly #lists = new AnswerCache<string, Promise<readonly Row[]>>({ keepMs: 60_000, most: 16 })
 
   /**
-   * Metrics with every word of `match` in name or help, in name space order; those with all words in the name come first. `key`
-   * names the source that `context` is on.
+   * Returns metrics with every word of `match` in name or help, in name space order; matches in the name alone come first. `key`
+   * identifies the source of `context`.
    */
   async find(
     key: string,
@@ -55,7 +54,7 @@ async function readAll(context: Context, options: CallOptions): Promise<readonly
     const metrics = await describeNames(context, names.slice(at, at + BATCH), options)
     const known = metrics.filter(isKnown)
     const texts = await Promise.all(
-      known.map(({ desc }) => orNothing(context.text(desc.pmid, { ...options, level: 'oneline' }))),
+      known.map(({ desc }) => orUndefined(context.text(desc.pmid, { ...options, level: 'oneline' }))),
     )
     known.forEach(({ name, desc }, i) => {
       const help = texts[i] ?? ''

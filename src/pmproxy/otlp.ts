@@ -1,4 +1,4 @@
-/** Metrics as OpenTelemetry's JSON. docs/pmproxy.md, docs/otel.md */
+/** Metrics in OpenTelemetry's JSON format. docs/reference/pmproxy.md, docs/reference/agents/otel.md */
 import { VERSION } from '../base/version.ts'
 import { indomStr, PM_INDOM_NULL, pmidStr } from '../model/ids.ts'
 import type { Label } from '../model/labels.ts'
@@ -14,15 +14,15 @@ import {
 } from '../model/units.ts'
 import { extract } from '../model/value-set.ts'
 import { typeName } from './describe.ts'
-import type { Exposed, Exposition } from './exposition.ts'
+import type { ExposedMetric, Exposition } from './exposition.ts'
 
-/** One attribute. */
+/** An attribute. */
 interface Attribute {
   readonly key: string
   readonly value: { readonly stringValue: string } | { readonly intValue: number }
 }
 
-/** The document of an exposition: an object to write as JSON. */
+/** Converts an exposition to an object that serializes as OTLP JSON. */
 export function otlp({ contextLabels, time, metrics }: Exposition): object {
   const stamp = `${time.sec}${String(time.nsec).padStart(9, '0')}`
   const ofContext = new Set(contextLabels.map(({ name }) => name))
@@ -41,7 +41,7 @@ export function otlp({ contextLabels, time, metrics }: Exposition): object {
   }
 }
 
-function otlpMetric(metric: Exposed, stamp: string, ofContext: ReadonlySet<string>): object {
+function otlpMetric(metric: ExposedMetric, stamp: string, ofContext: ReadonlySet<string>): object {
   const { name, desc, help } = metric
   const dataPoints = Array.from({ length: metric.set.status }, (_, i) => point(metric, i, stamp, ofContext))
   const values =
@@ -51,7 +51,12 @@ function otlpMetric(metric: Exposed, stamp: string, ofContext: ReadonlySet<strin
   return { name, description: help, unit: ucum(desc.units), ...values }
 }
 
-function point(metric: Exposed, i: number, timeUnixNano: string, ofContext: ReadonlySet<string>): object {
+function point(
+  metric: ExposedMetric,
+  i: number,
+  timeUnixNano: string,
+  ofContext: ReadonlySet<string>,
+): object {
   const { desc, set, instances, labels } = metric
   const inst = set.inst[i]!
   const attributes: Attribute[] = [
@@ -83,7 +88,7 @@ function attribute({ name, value }: Label): Attribute {
   try {
     plain = JSON.parse(value)
   } catch {
-    // as it is
+    // unchanged
   }
   return text(name, String(plain))
 }
@@ -98,14 +103,14 @@ const TIME: Readonly<Record<number, string>> = {
   [PM_TIME_HOUR]: 'h',
 }
 
-/** Units in UCUM, `1` for no dimension: `KiBy.s-1`. */
+/** Returns units in UCUM notation, `1` without a dimension: `KiBy.s-1`. */
 export function ucum(word: number): string {
   const { dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount } = unpackUnits(word)
   const count = scaleCount === 0 ? '{count}' : `10*${scaleCount}.{count}`
   const parts = [
     power(SPACE[scaleSpace] ?? 'By', dimSpace),
     power(TIME[scaleTime] ?? 's', dimTime),
-    // A count a second is s-1 of something, which has to be named where nothing else is.
+    // A count per second needs a named count if nothing else is named.
     power(count, dimCount),
   ]
   const unit = parts.filter((part) => part !== '').join('.')

@@ -1,6 +1,6 @@
 /**
- * Metrics of a pmproxy about itself, in mapped files that PCP's agent of that name reads: pmproxy.pid, pmproxy.http.requests and so on.
- * Numbers and names are PCP's where PCP has them; `live` and `proxy` are our own.
+ * Metrics of pmproxy about itself, in memory-mapped files for PCP's mmv agent: pmproxy.pid, pmproxy.http.requests and so on.
+ * Numbers and names are PCP's if PCP has them; `live` and `proxy` are specific to pcp-ts.
  */
 
 import { join } from 'node:path'
@@ -12,21 +12,21 @@ import { memoryUsage } from '../sys/live-memory.ts'
 import type { Log } from '../sys/log.ts'
 import type { Statistics } from './statistics.ts'
 
-/** How often values are brought up to date, ms. */
+/** Update interval, ms. */
 const UPDATE_MS = 1000
 
-/** What is told besides the counts. */
-export interface OwnFigures {
+/** Values for the metrics. */
+export interface OwnValues {
   readonly statistics: Statistics
-  /** Contexts of clients now. */
+  /** Current number of client contexts. */
   readonly contexts: () => number
-  /** Contexts looked at when expired ones were last dropped, and those that were. */
+  /** Counts of the last sweep: contexts checked and dropped. */
   readonly swept: () => { readonly scans: number; readonly drops: number }
-  /** Connections to collectors now. */
+  /** Current number of connections to collectors. */
   readonly hosts: () => number
 }
 
-/** One number: where it stands, what it is, where it comes from. */
+/** A metric: name, metadata and value. */
 interface Row {
   readonly name: string
   readonly item: number
@@ -34,10 +34,10 @@ interface Row {
   readonly sem: 'counter' | 'instant' | 'discrete'
   readonly units?: string
   readonly help: string
-  readonly value: (figures: OwnFigures) => number
+  readonly value: (figures: OwnValues) => number
 }
 
-/** A file: `prefix: false` leaves its name out of those of its metrics. */
+/** A file of metrics; with `prefix: false` their names do not start with the file's. */
 interface Group {
   readonly file: string
   readonly cluster: number
@@ -74,7 +74,7 @@ const GROUPS: readonly Group[] = [
         item: 0,
         type: 'u32',
         sem: 'discrete',
-        help: 'process that serves',
+        help: 'process ID of pmproxy',
         value: () => process.pid,
       },
       {
@@ -83,7 +83,7 @@ const GROUPS: readonly Group[] = [
         type: 'u64',
         sem: 'counter',
         units: 'millisec',
-        help: 'CPU time in programs',
+        help: 'CPU time in user mode',
         value: () => cpuMs('user'),
       },
       {
@@ -92,7 +92,7 @@ const GROUPS: readonly Group[] = [
         type: 'u64',
         sem: 'counter',
         units: 'millisec',
-        help: 'CPU time in the kernel',
+        help: 'CPU time in system mode',
         value: () => cpuMs('system'),
       },
       {
@@ -101,7 +101,7 @@ const GROUPS: readonly Group[] = [
         type: 'u64',
         sem: 'counter',
         units: 'millisec',
-        help: 'CPU time altogether',
+        help: 'total CPU time',
         value: () => cpuMs('user') + cpuMs('system'),
       },
       {
@@ -110,7 +110,7 @@ const GROUPS: readonly Group[] = [
         type: 'u64',
         sem: 'instant',
         units: 'Kbyte',
-        help: 'most memory that was resident',
+        help: 'maximum resident set size',
         value: () => process.resourceUsage().maxRSS,
       },
       {
@@ -127,7 +127,7 @@ const GROUPS: readonly Group[] = [
         item: 6,
         type: 'u32',
         sem: 'instant',
-        help: 'contexts of clients of the REST API',
+        help: 'client contexts of the REST API',
         value: ({ contexts }) => contexts(),
       },
     ],
@@ -136,28 +136,16 @@ const GROUPS: readonly Group[] = [
     file: 'http',
     cluster: 3,
     rows: [
-      counter('compressed.count', 1, 'count', 'answers that were compressed', (s) => s.compressedCount),
-      counter(
-        'uncompressed.count',
-        2,
-        'count',
-        'answers that were sent as they are',
-        (s) => s.uncompressedCount,
-      ),
+      counter('compressed.count', 1, 'count', 'compressed responses', (s) => s.compressedCount),
+      counter('uncompressed.count', 2, 'count', 'responses sent uncompressed', (s) => s.uncompressedCount),
       counter(
         'uncompressed.bytes',
         3,
         'byte',
-        'bytes of answers that were sent as they are',
+        'bytes of responses sent uncompressed',
         (s) => s.uncompressedBytes,
       ),
-      counter(
-        'compressed.bytes',
-        4,
-        'byte',
-        'bytes of answers that were compressed',
-        (s) => s.compressedBytes,
-      ),
+      counter('compressed.bytes', 4, 'byte', 'bytes of compressed responses', (s) => s.compressedBytes),
       counter('requests', 100, 'count', 'requests', (s) => s.requests),
       counter('failures', 101, 'count', 'requests answered with a status of 400 or more', (s) => s.failures),
     ],
@@ -171,7 +159,7 @@ const GROUPS: readonly Group[] = [
         item: 1,
         type: 'u32',
         sem: 'instant',
-        help: 'contexts looked at when expired ones were last dropped',
+        help: 'contexts checked in the last sweep for expired ones',
         value: ({ swept }) => swept().scans,
       },
       {
@@ -179,7 +167,7 @@ const GROUPS: readonly Group[] = [
         item: 2,
         type: 'u32',
         sem: 'instant',
-        help: 'contexts dropped then',
+        help: 'contexts dropped in the last sweep',
         value: ({ swept }) => swept().drops,
       },
     ],
@@ -197,7 +185,7 @@ const GROUPS: readonly Group[] = [
         value: ({ statistics }) => statistics.pages,
       },
       counter('rows', 2, 'count', 'rows sent to live pages', (s) => s.rows),
-      counter('missed', 3, 'count', 'rows that pages were too slow for', (s) => s.missedRows),
+      counter('missed', 3, 'count', 'rows dropped because pages were too slow', (s) => s.missedRows),
       counter('fetches', 4, 'count', 'fetches for live pages', (s) => s.liveFetches),
     ],
   },
@@ -205,7 +193,7 @@ const GROUPS: readonly Group[] = [
     file: 'proxy',
     cluster: 101,
     rows: [
-      counter('connections', 1, 'count', 'connections that were accepted', (s) => s.connections),
+      counter('connections', 1, 'count', 'accepted connections', (s) => s.connections),
       counter('forwarded', 2, 'count', 'connections forwarded to collectors', (s) => s.proxied),
       {
         name: 'hosts',
@@ -220,8 +208,8 @@ const GROUPS: readonly Group[] = [
   },
 ]
 
-/** Publishes the metrics below `tmpDir`; returns how to take them away. What cannot be written is told in the log, once. */
-export function publishOwnMetrics(tmpDir: string, figures: OwnFigures, log: Log): () => void {
+/** Publishes the metrics below `tmpDir`; returns a function that removes them. Write errors are logged once. */
+export function publishOwnMetrics(tmpDir: string, figures: OwnValues, log: Log): () => void {
   const writers: MmvWriter[] = []
   const updates: (() => void)[] = []
   const close = (): void => {
@@ -241,7 +229,7 @@ export function publishOwnMetrics(tmpDir: string, figures: OwnFigures, log: Log)
       writer.publish()
     }
   } catch (error) {
-    log.notice('info', `No metrics about pmproxy itself: ${PcpError.from(error).message}`)
+    log.notice('info', `Cannot publish metrics about pmproxy itself: ${PcpError.from(error).message}`)
     close()
     return () => undefined
   }
@@ -250,7 +238,8 @@ export function publishOwnMetrics(tmpDir: string, figures: OwnFigures, log: Log)
     () => {
       for (const update of updates) update()
     },
-    (error) => log.notice('warning', `Metrics about pmproxy itself are old: ${PcpError.from(error).message}`),
+    (error) =>
+      log.notice('warning', `Cannot update metrics about pmproxy itself: ${PcpError.from(error).message}`),
   )
   timer.unref()
   return () => {
@@ -258,13 +247,13 @@ export function publishOwnMetrics(tmpDir: string, figures: OwnFigures, log: Log)
     try {
       close()
     } catch (error) {
-      // Root made the directory, and -U made it somebody else: the next start writes them anew.
-      log.notice('warning', `Metrics about pmproxy itself stay behind: ${PcpError.from(error).message}`)
+      // With -U, root created the directory but this process runs as another user; the next start rewrites the files.
+      log.notice('warning', `Cannot remove metrics about pmproxy itself: ${PcpError.from(error).message}`)
     }
   }
 }
 
-function declare(writer: MmvWriter, row: Row, figures: OwnFigures): () => void {
+function declare(writer: MmvWriter, row: Row, figures: OwnValues): () => void {
   const { name, item, type, sem, help, value } = row
   const options = { item, type, help, ...(row.units === undefined ? {} : { units: row.units }) }
   const handle: Pick<Gauge, 'set'> =

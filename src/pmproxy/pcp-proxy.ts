@@ -1,31 +1,31 @@
 /**
- * Forwarding of PCP's own protocol: a client says where to, then bytes go both ways. docs/pmproxy.md
+ * Forwarding of PCP's protocol: the client names a collector, then bytes are copied both ways. docs/reference/pmproxy.md
  *
  *     client: pmproxy-client 1\n    server: pmproxy-server 1\n    client: HOST PORT\n    … PDUs …
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { closeAfter } from './last-words.ts'
+import { closeAfter } from './close-after.ts'
 import { PduLimit } from './pdu-limit.ts'
 
 const GREETING = 'pmproxy-client 1\n'
 const ANSWER = 'pmproxy-server 1\n'
-/** Longest line that names a host; names of the DNS have at most 253 characters. */
+/** Maximum length of the line with the host; DNS names have at most 253 characters. */
 const MOST_LINE = 300
-/** How long a client may take to say where it wants to go, and a collector to be reached, ms. */
+/** Timeout for the client's lines, and for connecting to the collector, ms. */
 const PATIENCE_MS = 10_000
 
-/** What a forwarded connection is opened with. */
+/** Options of a forwarded connection. */
 export interface PcpProxyOptions {
-  /** May a client go there? */
+  /** Checks whether a client may connect to this collector. */
   readonly isAllowed: (host: string, port: number) => boolean
-  /** Bytes of the largest PDU that a client may send. */
+  /** Maximum size of a client's PDU in bytes. */
   readonly mostPdu: number
-  /** It goes on. */
+  /** Called when the collector is connected. */
   readonly connected: () => void
 }
 
-/** Serves a client that has begun with a `p`. A mistake of its own closes the connection, and so does a host that cannot be reached. */
+/** Serves a client whose first byte is `p`. A protocol error or an unreachable host closes the connection. */
 export function serveProxyClient(client: Duplex, options: PcpProxyOptions): void {
   let text = ''
   let isGreeted = false
@@ -33,7 +33,7 @@ export function serveProxyClient(client: Duplex, options: PcpProxyOptions): void
   client.on('error', () => client.destroy())
   client.once('close', () => clearTimeout(timer))
   const read = (chunk: Buffer): void => {
-    text += chunk.toString('latin1') // what comes behind the lines is bytes
+    text += chunk.toString('latin1') // the lines are followed by binary data
     if (!isGreeted && text.length >= GREETING.length) {
       if (!text.startsWith(GREETING)) return void client.destroy()
       isGreeted = true
@@ -67,7 +67,7 @@ function targetOf(line: string, isAllowed: PcpProxyOptions['isAllowed']): Target
   return isAllowed(host, number) ? { host, port: number } : undefined
 }
 
-/** Names are resolved here, all addresses of one tried. */
+/** Connects to a host, whose name is resolved here, trying all addresses. */
 function forward(
   client: Duplex,
   { host, port }: Target,
@@ -91,7 +91,7 @@ function forward(
   server.once('connect', () => {
     clearTimeout(timer)
     connected()
-    // What came in one piece with the line is PDUs already; only text could have come before the collector spoke.
+    // Data after the line is a PDU already; the collector sends the first PDU, so before that only text may arrive.
     const early = Buffer.from(rest, 'latin1')
     if (!limit.passes(early)) return end()
     server.write(early)

@@ -1,16 +1,16 @@
-/** Lengths of PDUs in a stream that is forwarded. pmproxy(1) -L, docs/formats/wire.md §1 */
+/** Checks the lengths of PDUs in a forwarded stream. pmproxy(1) -L, docs/formats/wire.md §1 */
 
-/** Bytes before a PDU's body: length, type and sender. */
+/** Size of a PDU header: length, type and sender. */
 const HEADER = 12
-/** A TLS handshake, which a client may begin in place of its next PDU; what follows cannot be looked into. */
+/** Start of a TLS handshake, which a client may send instead of its next PDU; everything after it is encrypted. */
 const TLS_RECORD = 0x1603
 
-/** Looks at where PDUs begin, however the stream is cut. */
+/** Tracks PDU boundaries across chunks. */
 export class PduLimit {
   readonly #most: number
-  /** Bytes of the present PDU that are still to come, when its length is known. */
+  /** Bytes missing of the current PDU, once its length is known. */
   #left = 0
-  /** The bytes of a length so far, and their number. */
+  /** The length field read so far, and its number of bytes. */
   #length = 0
   #known = 0
   #isSecret = false
@@ -19,7 +19,7 @@ export class PduLimit {
     this.#most = most
   }
 
-  /** May this chunk pass? No, when a PDU in it claims to be longer than the limit, or shorter than its own header. */
+  /** Returns false if a PDU in this chunk exceeds the limit or is shorter than its header. */
   passes(chunk: Uint8Array): boolean {
     let at = 0
     while (at < chunk.length && !this.#isSecret) {

@@ -1,10 +1,10 @@
-/** Refused hosts in the log: the first ones, once each, because clients choose them. docs/pmproxy.md */
+/** Logs refused hosts once each, and only the first ones, because clients choose their names. docs/reference/pmproxy.md */
 import type { Log } from '../sys/log.ts'
 
-/** Refused hosts that are logged. */
+/** Maximum number of logged hosts. */
 const MOST_REFUSED = 32
 
-/** Hosts that have been logged. */
+/** The hosts that have been logged. */
 export class RefusedHosts {
   readonly #log: Pick<Log, 'notice'>
   readonly #known = new Set<string>()
@@ -13,7 +13,7 @@ export class RefusedHosts {
     this.#log = log
   }
 
-  /** Logs the text for a host unless it has been logged, or too many others have. */
+  /** Logs a message about a host, unless it was logged before or there are too many. */
   report(host: string, text: string): void {
     if (this.#known.size >= MOST_REFUSED || this.#known.has(host)) return
     this.#known.add(host)

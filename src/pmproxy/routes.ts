@@ -1,33 +1,33 @@
-/** Which part of the server answers what. A new group of routes is one file in routes/ and one line here. docs/pmproxy.md */
+/** Dispatches requests. A new group of routes is a file in routes/ and a line here. docs/reference/pmproxy.md */
 import { page, type Reply } from './http/reply.ts'
 import type { WebRequest } from './http/request.ts'
-import { answerKeyless } from './routes/keyless.ts'
+import { answerWithoutKeyServer } from './routes/keyless.ts'
 import { answerPageApi } from './routes/page-api.ts'
 import { answerPage } from './routes/page-files.ts'
 import { answerApi } from './routes/pmapi.ts'
 import type { Services } from './services.ts'
 
-/** Answers of a group, or undefined for a path that is another's. */
+/** Answers requests of a group; undefined for other paths. */
 type Group = (request: WebRequest, services: Services) => Promise<Reply | undefined> | undefined
 
 const GROUPS: readonly Group[] = [
   (request, services) => (isApi(request.path) ? answerApi(request, services) : undefined),
   answerPageApi,
   (request, { config }) => answerPage(request.path, config.pageDir),
-  answerKeyless,
+  answerWithoutKeyServer,
 ]
 
-/** May pages of configured origins have this? What PCP's own server has. */
-export function isShared(path: string): boolean {
+/** Checks whether pages of configured origins may use a path: the paths of PCP's own server. */
+export function isCorsPath(path: string): boolean {
   return isApi(path) || /^\/(?:series|search|logger)(?:\/|$)/.test(path)
 }
 
-/** Is this the page, or its own API, which pages of other origins never get? */
-export function isOwn(path: string): boolean {
+/** Checks for the page or its API, which pages of other origins may never use. */
+export function isPagePath(path: string): boolean {
   return path === '/' || path.startsWith('/ui')
 }
 
-/** Is this the page itself, which a link may lead to? */
+/** Checks for the page itself, to which links may lead. */
 export function isPageFile(path: string): boolean {
   return path === '/' || path === '/ui' || (path.startsWith('/ui/') && !path.startsWith('/ui/api/'))
 }

@@ -1,10 +1,10 @@
 /**
- * A pmproxy: listens, and gives each connection to whoever speaks its protocol. docs/pmproxy.md
+ * The pmproxy server: listens, and dispatches each connection by the first byte of its protocol. docs/reference/pmproxy.md
  *
  *     socket ──first byte──► p  PCP's protocol, forwarded
  *                          ► G H P D T O C  HTTP ──► routes
- *                          ► - + : , $ * # % ~  RESP, relayed to a key server where that is configured
- *                          ► 0x14–0x18  TLS ──► first byte of what was decrypted
+ *                          ► - + : , $ * # % ~  RESP, relayed to a key server if one is configured
+ *                          ► 0x14–0x18  TLS ──► first byte after decryption
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -15,7 +15,7 @@ import { PcpError } from '../model/errors.ts'
 import { collectorPorts } from '../net/dial.ts'
 import { type Endpoint, type Listeners, listen } from '../net/listen.ts'
 import { LoginAttempts } from '../net/login-attempts.ts'
-import { hasGoodCertificate, type TlsServer } from '../net/tls.ts'
+import { hasValidClientCertificate, type TlsServer } from '../net/tls.ts'
 import { clientMemory } from '../sys/client-memory.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
@@ -23,13 +23,12 @@ import { MAX_CLIENT_PDU } from '../wire/pdu.ts'
 import { ArchiveThreads, type ThreadLimits, threadProgram } from './archive-threads.ts'
 import { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
+import { ConnectionLimit } from './connection-limit.ts'
 import { WebContexts } from './contexts.ts'
-import { Gate } from './gate.ts'
-import { Guests } from './guests.ts'
 import { HostRules } from './host-rules.ts'
-import { Hosts } from './hosts.ts'
+import { HostConnections } from './hosts.ts'
 import { httpServer } from './http/server.ts'
-import { Unread } from './http/unread.ts'
+import { UnreadLimit } from './http/unread.ts'
 import { KeyRelay, RESP_FIRST } from './key-relay.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { Feeds } from './live/feeds.ts'
@@ -38,77 +37,80 @@ import { NameSearch } from './name-search.ts'
 import { publishOwnMetrics } from './own-metrics.ts'
 import { serveProxyClient } from './pcp-proxy.ts'
 import { RefusedHosts } from './refused-hosts.ts'
+import { RequestLimiter } from './request-limiter.ts'
 import type { Services } from './services.ts'
 import { newStatistics, type Statistics } from './statistics.ts'
 import { startTimeControl } from './time/server.ts'
 
-/** What a pmproxy is started with. */
+/** Options of a pmproxy server. */
 export interface ProxyOptions {
   readonly config: ProxyConfig
   /** TCP ports; 0 lets the kernel choose. */
   readonly ports: readonly number[]
-  /** Addresses; undefined: loopback only. An empty list: all. */
+  /** Addresses; undefined for loopback only, an empty list for all. */
   readonly addresses?: readonly string[]
   readonly socketPath?: string
-  /** Environment and pcp.conf variables: how collectors are reached. */
+  /** Environment and pcp.conf variables, which affect how collectors are reached. */
   readonly variables: Variables
   readonly log: Log
-  /** PCP_TMP_DIR, where metrics about it are published; default: none are. */
+  /** PCP_TMP_DIR, where it publishes its own metrics; default: not published. */
   readonly tmpDir?: string
   /** Certificate and key; undefined: no TLS. */
   readonly tls?: TlsServer
-  /** First port that is tried for programs that follow the page's time; default: there is no time control. */
+  /** First port to try for programs that follow the page's time; default: no time control. */
   readonly timePort?: number
-  /** Clients need a certificate. */
+  /** Must clients have a certificate? */
   readonly requiresCertificate?: boolean
-  /** Bytes of the largest PDU of a client whose connection is forwarded. */
+  /** Maximum size in bytes of a PDU from a forwarded client. */
   readonly mostPdu?: number
-  /** In place of the usual ones. */
+  /** Override the default limits. */
   readonly limits?: Partial<Limits>
-  /** Requests with this key are served as the user of this process; default: none are. */
+  /** Requests with this key are served as the user of this process; default: no key. */
   readonly ownerKey?: string
-  /** The program of threads that read archives; default: the one beside this program, if there is one. */
+  /** Program of the archive threads; default: the one beside this program, if there is one. */
   readonly archiveProgram?: string
-  /** Limits of those threads instead of the usual ones. */
+  /** Override the default limits of those threads. */
   readonly threadLimits?: ThreadLimits
-  /** Milliseconds of a clock that is never set back, by which contexts expire; default: the system's. */
+  /** Monotonic clock in milliseconds, by which contexts expire; default: the system's. */
   readonly clock?: () => number
-  /** Memory that clients may make it hold; default: `clientMemory()`. */
+  /** Limits of memory held for clients; default: `clientMemory()`. */
   readonly memory?: BudgetLimits
 }
 
 /** A running pmproxy. */
 export interface RunningProxy {
   readonly endpoints: readonly Endpoint[]
-  /** TCP port of the first endpoint that has one; 0 when there is none. */
+  /** TCP port of the first endpoint that has one, else 0. */
   readonly port: number
-  /** Port of the time control; undefined when there is none. */
+  /** Port of the time control, if there is one. */
   readonly timePort: number | undefined
   readonly statistics: Statistics
-  /** Connections from now on are encrypted with this; undefined: none are. */
+  /** Sets the certificate for new connections; undefined disables TLS. */
   useTls(tls: TlsServer | undefined): void
-  /** Stops listening, drops clients; idempotent. */
+  /** Stops listening and closes all connections; idempotent. */
   close(): Promise<void>
 }
 
 const HTTP_FIRST = 'GHPDTOC'
 
-/** Starts one. Throws PcpError when nothing can be listened on. */
+/** Starts a pmproxy server. Throws PcpError if it can listen on no endpoint. */
 export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const { config, log, variables } = options
   const limits = { ...LIMITS, ...options.limits }
   const statistics = newStatistics()
   const rules = new HostRules(variables, config)
+  if (!rules.isOwnListed)
+    log.line('The local collector is not served: hosts in [ui] of pmproxy.conf does not list local:')
   const attempts = new LoginAttempts({
     report: (origin, count) => log.notice('warning', `${count} failed logins from ${origin}`),
   })
-  const hosts = new Hosts(variables, rules, attempts)
-  // Half for what stays when a request is answered: a request is not to be weighed against contexts of others.
+  const hosts = new HostConnections(variables, rules, attempts)
+  // Half of the memory is for state that outlives requests, so that requests do not compete with other clients' contexts.
   const { each, all } = options.memory ?? clientMemory()
   const newBudget = (): ByteBudget =>
     new ByteBudget({ each, all: all / 2 }, (text) => log.notice('warning', text))
   const budget = newBudget()
-  // Contexts over archives are read here, where others wait meanwhile.
+  // Contexts on archives are read in this thread, which delays others.
   const archives = new ArchiveRoots(config.archiveDirs, variables, { ...SERVER_DECODE_LIMITS, maxMs: 1000 })
   const program = options.archiveProgram ?? threadProgram()
   const archiveThreads =
@@ -123,19 +125,19 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const feeds = new Feeds(contexts, statistics)
   const time = options.timePort === undefined ? undefined : await startTimeControl(options.timePort)
   const search = new NameSearch()
-  const unread = new Unread(limits.unreadBytes)
+  const unread = new UnreadLimit(limits.unreadBytes)
   const services: Services = {
     ...{ config, contexts, archives, feeds, search, statistics },
     collectorPorts: collectorPorts(variables),
     ...{ log, limits, budget, unread, time, ownerKey: options.ownerKey },
-    archiveGate: new Gate('requests of archives', limits.archives),
+    archiveGate: new RequestLimiter('requests of archives', limits.archives),
     archiveThreads,
     refusedHosts: new RefusedHosts(log),
   }
   const live = new LiveSockets(services)
   const http = httpServer(services, live, limits)
-  const guests = new Guests(limits)
-  const door = new Door(options, http, services, rules)
+  const guests = new ConnectionLimit(limits)
+  const door = new ProtocolDispatcher(options, http, services, rules)
   const listeners = await listen({
     ports: options.ports,
     ...(options.addresses === undefined ? { localOnly: true } : { addresses: options.addresses }),
@@ -146,7 +148,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
       if (!guests.admit(socket)) return
       statistics.connections++
       traceClient(socket)
-      door.enter(socket)
+      door.dispatch(socket)
     },
   })
   const { tmpDir } = options
@@ -176,7 +178,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   return { endpoints, port, timePort: time?.port, statistics, useTls, close }
 }
 
-/** What -D context tells. */
+/** Output of -D context. */
 function traceClient(socket: Socket): void {
   if (!debug.context) return
   const who =
@@ -196,18 +198,18 @@ function closer(end: () => Promise<void>): () => Promise<void> {
 function insistOnOne(endpoints: readonly Endpoint[], listeners: Listeners): void {
   if (endpoints.some(({ error }) => error === undefined)) return
   void listeners.close()
-  throw endpoints[0]?.error ?? new PcpError('PM_ERR_ARG', 'There is nothing to listen on')
+  throw endpoints[0]?.error ?? new PcpError('PM_ERR_ARG', 'No endpoint to listen on')
 }
 
-/** Where connections come in. */
-class Door {
+/** Dispatches incoming connections. */
+class ProtocolDispatcher {
   readonly #options: ProxyOptions
   readonly #http: Server
   readonly #services: Services
   readonly #rules: HostRules
   readonly #keys: KeyRelay | undefined
   #tls: TlsServer | undefined
-  /** First bytes that nothing begins with, which the log tells of once each. */
+  /** Unknown first bytes, each logged once. */
   readonly #strange = new Set<number>()
   readonly #refused: RefusedHosts
 
@@ -216,7 +218,7 @@ class Door {
     this.#options = options
     this.#refused = new RefusedHosts(options.log)
     const { keys, requiresUser } = options.config
-    // Who has to name a user cannot do so in RESP.
+    // RESP clients cannot log in as a user.
     this.#keys = keys === undefined || requiresUser ? undefined : new KeyRelay(keys)
     this.#http = http
     this.#services = services
@@ -227,8 +229,8 @@ class Door {
     this.#tls = tls
   }
 
-  /** Looks at what a connection begins with. */
-  enter(socket: Socket, isSecure = false): void {
+  /** Waits for the first byte of a connection. */
+  dispatch(socket: Socket, isSecure = false): void {
     const timer = setTimeout(() => socket.destroy(), this.#services.limits.firstByteMs)
     const failed = (): void => void socket.destroy()
     socket.on('error', failed)
@@ -244,13 +246,13 @@ class Door {
     socket.on('readable', look)
   }
 
-  /** May a connection be forwarded there? The first refused hosts are logged. */
+  /** Checks whether a connection may be forwarded to a host. The first refused hosts are logged. */
   #allows(host: string, port: number): boolean {
     if (this.#rules.allowsForwarding(host, port)) return true
     const target = `${host}:${port}`
     this.#refused.report(
       target,
-      `No connection was forwarded to ${target}: hosts in [ui] of pmproxy.conf does not list it`,
+      `Refused to forward a connection to ${target}; to allow it, add it to hosts in [ui] of pmproxy.conf`,
     )
     return false
   }
@@ -266,8 +268,9 @@ class Door {
       readable.on('error', () => socket.destroy())
       void secured.then((stream) => {
         clearTimeout(timer)
-        if ((requiresCertificate || tls.verifiesClients) && !hasGoodCertificate(stream)) stream.destroy()
-        else this.enter(stream, true)
+        if ((requiresCertificate || tls.verifiesClients) && !hasValidClientCertificate(stream))
+          stream.destroy()
+        else this.dispatch(stream, true)
       })
     } else if (requiresCertificate && !isSecure) socket.destroy()
     else if (letter === 'p' && config.hasPcp)
@@ -282,7 +285,10 @@ class Door {
       void this.#keys.serve(socket)
     } else {
       if (!this.#strange.has(first))
-        log.notice('info', `A connection that begins with byte ${first} was closed; others are not told of`)
+        log.notice(
+          'info',
+          `Closed a connection with the unknown first byte ${first}; further ones are not logged`,
+        )
       this.#strange.add(first)
       socket.destroy()
     }

@@ -1,40 +1,40 @@
-/** What the command line and the environment of pmproxy decide. pmproxy(1) */
+/** Settings of pmproxy from the command line and the environment. pmproxy(1) */
 import { parsePorts } from '../net/listen.ts'
 import type { Variables } from '../sys/config.ts'
 
-/** The command line, taken apart and checked. */
+/** The parsed and checked command line. */
 export interface ProxySettings {
-  /** The configuration file, as it was named. */
+  /** Name of the configuration file, as given. */
   readonly configName?: string
   /** '-' for standard error. */
   readonly logPath: string
   readonly ports: readonly number[]
   readonly addresses: readonly string[]
   readonly socketPath?: string
-  /** Forward PCP's protocol alone, as before there was HTTP. */
+  /** Only forward PCP's protocol, without HTTP. */
   readonly isProxyOnly: boolean
-  /** Names of -D and PCP_DEBUG, by comma; '' for none. */
+  /** Names of -D and PCP_DEBUG, separated by commas; '' for none. */
   readonly debug: string
-  /** The key server, in place of those of the configuration. */
+  /** Key server, instead of those in the configuration. */
   readonly keyHost?: string
   readonly keyPort?: number
-  /** Bytes of the largest PDU that clients may send. */
+  /** Maximum size in bytes of a client's PDU. */
   readonly mostPdu?: number
   readonly requiresUser: boolean
   readonly requiresCertificate: boolean
-  /** Seconds after which it ends by itself. */
+  /** Seconds after which it stops. */
   readonly endSec?: number
-  /** Does it run as a service: with a PID file, and as somebody else than root? */
+  /** Runs as a service, with a PID file and not as root. */
   readonly isService: boolean
   readonly username?: string
 }
 
-/** Port where PCP's protocol is forwarded, and the one of HTTP. All ports speak both. */
+/** Default ports for PCP's protocol and for HTTP. Every port accepts both. */
 export const PROXY_PORT = 44322
 /** Second port, in the default mode. */
 export const WEB_PORT = 44323
 
-/** What the environment adds. */
+/** Settings from the environment. */
 export interface ProxyEnvironment {
   readonly ports: readonly number[]
   /** PMPROXY_LOCAL: 1 is loopback, 0 every interface. */
@@ -49,7 +49,7 @@ export function proxyEnvironment(env: Variables): ProxyEnvironment {
   const list = env['PMPROXY_PORT']
   const ports = list === undefined || list === '' ? [] : parsePorts(list)
   if (ports === undefined)
-    notices.push(`PMPROXY_PORT=${list} from the environment is ignored: not a list of ports`)
+    notices.push(`PMPROXY_PORT=${list} from the environment ignored: not a list of ports`)
   const local = env['PMPROXY_LOCAL']
   return {
     ports: ports ?? [],

@@ -1,20 +1,20 @@
 /**
- * Contexts on hosts that many web contexts share. A request that names no context gets a number all the same, which its client may come back
- * to: thousands a second would each cost a context. Until a client changes one, what it would be answered is what all others are answered, so the
- * number stands for the shared one.
+ * Contexts on hosts shared by many web contexts. Each request without a context gets a new number, which its client may use again. A
+ * context of its own for each would be too expensive at thousands of requests per second, so the numbers share one until a client
+ * changes it.
  *
  *     number 17 ──┐
  *     number 18 ──┼─► shared ─► host        number 18 adds a profile:   18 ─► its own ─► host
  *     number 19 ──┘
  */
 import type { Context } from '../pmapi/context.ts'
-import { CONTEXT_MEMORY, Memory } from './memory.ts'
+import { AnswerCache, CONTEXT_CACHE_LIMITS } from './cache.ts'
 
-/** A context and those who hold it: the last one to let go closes it. */
-export class HeldContext {
+/** A reference-counted context; the last holder's release closes it. */
+export class SharedContext {
   readonly context: Context
-  /** What routes have found out about lists of names, by list: for some seconds, until names or expressions change. */
-  readonly memo: Memory<string, string | readonly unknown[]>
+  /** Cached answers of routes about lists of names, for some seconds or until names or expressions change. */
+  readonly cache: AnswerCache<string, string | readonly unknown[]>
   #holders = 0
   #isLost = false
   #isClosed = false
@@ -23,45 +23,45 @@ export class HeldContext {
 
   constructor(context: Context, now: () => number) {
     this.context = context
-    this.memo = new Memory(CONTEXT_MEMORY, now)
+    this.cache = new AnswerCache(CONTEXT_CACHE_LIMITS, now)
     context.subscribe(({ type }) => {
-      if (type !== 'ready' && type !== 'notready') this.memo.clear()
+      if (type !== 'ready' && type !== 'notready') this.cache.clear()
       if (type !== 'lost') return
       this.#isLost = true
       this.#onEnd?.()
     })
   }
 
-  /** Has its host gone away? */
+  /** Is the connection to its host lost? */
   get isLost(): boolean {
     return this.#isLost
   }
 
-  /** Can it be given to somebody more? */
+  /** May further holders use it? */
   get isGood(): boolean {
     return !this.#isLost && !this.#isClosed
   }
 
-  /** Hears that nobody more should get it. */
+  /** Sets a listener for when no further holders may use it. */
   onEnd(listener: () => void): void {
     this.#onEnd = listener
-    // It may have ended between its opening and our hearing of it.
+    // It may have ended before the listener was set.
     if (!this.isGood) listener()
   }
 
-  /** Connects again after its host went away. Errors as `Context.reconnect`. */
-  async revive(): Promise<void> {
+  /** Reconnects to its host. Errors of `Context.reconnect`. */
+  async reconnect(): Promise<void> {
     this.#revived ??= this.#reconnect()
     await this.#revived
   }
 
-  /** Somebody more holds it. */
+  /** Adds a holder. */
   hold(): this {
     this.#holders++
     return this
   }
 
-  /** A holder lets go. */
+  /** Removes a holder. */
   async release(): Promise<void> {
     if (--this.#holders > 0) return
     this.#isClosed = true
@@ -79,19 +79,19 @@ export class HeldContext {
   }
 }
 
-/** The shared contexts, by what they were opened for. */
+/** Shared contexts by key. */
 export class SharedContexts {
-  readonly #opened = new Map<string, Promise<HeldContext>>()
+  readonly #opened = new Map<string, Promise<SharedContext>>()
 
-  /** The context of a key, opened when there is none, and held: `release` it. Whatever `open` throws. */
-  async hold(key: string, open: () => Promise<HeldContext>): Promise<HeldContext> {
+  /** Returns the context of a key, opening it if necessary, with one more holder: `release` it. Errors of `open`. */
+  async hold(key: string, open: () => Promise<SharedContext>): Promise<SharedContext> {
     for (;;) {
       const held = await (this.#opened.get(key) ?? this.#open(key, open))
       if (held.isGood) return held.hold()
     }
   }
 
-  #open(key: string, open: () => Promise<HeldContext>): Promise<HeldContext> {
+  #open(key: string, open: () => Promise<SharedContext>): Promise<SharedContext> {
     const opened = open()
     this.#opened.set(key, opened)
     const forget = (): void => {

@@ -1,8 +1,8 @@
 /**
- * One fetch for all who wait for the same values. Whoever asks while a fetch is under way gets the values of the next one, which is sent when
- * that one is answered: no value is older than the question.
+ * Shares fetches among all requests for the same values. A request that arrives during a fetch gets the values of the next one, sent when the
+ * first is answered, so that no value is older than its request.
  *
- *     asked by    A   B C D      E
+ *     requests    A   B C D      E
  *     sent        1───►2────►    3──►
  *     answers     A    B C D     E
  */
@@ -13,11 +13,11 @@ import type { FetchResult } from '../model/values.ts'
 
 interface Flight {
   readonly done: Promise<FetchResult>
-  /** The one after it, once somebody waits for that. */
+  /** The following fetch, if a request waits for it. */
   next: Promise<FetchResult> | undefined
 }
 
-/** Fetches of one source that are under way. */
+/** Fetches of one source that are in flight. */
 export class SharedFetches {
   readonly #source: MetricSource
   readonly #flights = new Map<Profile, Map<string, Flight>>()
@@ -26,7 +26,7 @@ export class SharedFetches {
     this.#source = source
   }
 
-  /** As `MetricSource.fetch`; nobody's signal ends what others wait for. */
+  /** Like `MetricSource.fetch`, but ignores the signal, as other requests may share the fetch. */
   fetch(ids: readonly Pmid[], { requester, at }: Ask): Promise<FetchResult> {
     const { profile } = requester
     const key = `${requester.context}:${requester.container ?? ''}:${at?.sec}.${at?.nsec}:${ids.join()}`

@@ -1,23 +1,23 @@
-/** What a pmproxy counts about itself. docs/pmproxy.md */
+/** Counters of a pmproxy about itself. docs/reference/pmproxy.md */
 
-/** Counts since the start, and what there is now. */
+/** Counts since the start, and current numbers. */
 export interface Statistics {
-  /** Requests and answers of HTTP. */
+  /** HTTP requests. */
   requests: number
-  /** Answers with a status of 400 or more. */
+  /** Responses with a status of 400 or more. */
   failures: number
-  /** Answers that were compressed, and their bytes as sent. */
+  /** Compressed responses, and their bytes as sent. */
   compressedCount: number
   compressedBytes: number
-  /** The others. */
+  /** Uncompressed responses and their bytes. */
   uncompressedCount: number
   uncompressedBytes: number
-  /** Connections that were accepted, and forwarded to collectors. */
+  /** Accepted connections, and those forwarded to collectors. */
   connections: number
   proxied: number
-  /** Connections that spoke to the key server. */
+  /** Connections relayed to a key server. */
   relayed: number
-  /** Live pages now, rows sent to them, and rows that slow ones missed. */
+  /** Current live pages, rows sent to them, and rows dropped for slow ones. */
   pages: number
   rows: number
   missedRows: number
@@ -25,7 +25,7 @@ export interface Statistics {
   liveFetches: number
 }
 
-/** All zero. */
+/** Returns zeroed counters. */
 export function newStatistics(): Statistics {
   return {
     requests: 0,

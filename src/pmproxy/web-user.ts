@@ -1,4 +1,4 @@
-/** The user behind a web request, whose identity the collector sees. docs/pmproxy.md */
+/** The user behind a web request, as seen by the collector. docs/reference/pmproxy.md */
 
 /** A name and password. */
 export interface Login {
@@ -7,7 +7,7 @@ export interface Login {
 }
 
 /**
- * The user behind a request. Never the user this server runs as, unless the request has that user's key:
+ * The user of a request; never the user this server runs as, unless the request has that user's key:
  *
  *     unknown   an unidentified TCP client
  *     guest     a page of this server in a browser on this machine: sees what every user of the machine may see
@@ -24,12 +24,12 @@ export type WebUser = { readonly from?: string | undefined } & (
 /** An unidentified TCP client. */
 export const UNKNOWN: WebUser = { kind: 'unknown' }
 
-/** Returns a key by which to share things among requests of the same user. */
+/** Returns a key for sharing resources among requests of the same user. */
 export function userKey(user: WebUser): string {
   return user.kind === 'login' ? JSON.stringify([user.user, user.password]) : user.kind
 }
 
-/** Is it known who this is? The password may still be wrong. */
+/** Checks whether the user has identified; the password may still be wrong. */
 export function isNamed(user: WebUser): boolean {
   return user.kind === 'login' || user.kind === 'owner'
 }

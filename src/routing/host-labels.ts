@@ -1,26 +1,26 @@
-/** Context labels: what the collector says about its host. pmLookupLabels(3), pmcd(1) */
+/** Context labels: what the collector reports about its host. pmLookupLabels(3), pmcd(1) */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PM_IN_NULL } from '../model/ids.ts'
 import { LABEL_COMPOUND, LABEL_CONTEXT, LABEL_OPTIONAL, type Label, type LabelSet } from '../model/labels.ts'
 import type { Requester } from '../model/source.ts'
 
-/** Where labels come from. */
-export interface LabelOrigin {
+/** Sources of host labels. */
+export interface LabelSources {
   /** PCP_SYSCONF_DIR: holds labels/, labels/optional/ and labels.conf. */
   readonly sysconfDir: string
   readonly hostname: string
-  /** Root of the file system to look at: '/' except in tests. */
+  /** Root of the file system to read; '/' except in tests. */
   readonly root: string
 }
 
-/** The labels that are the same for every client. */
+/** Labels that are the same for every client. */
 export interface HostLabels {
   /** From files, by name. */
   readonly files: ReadonlyMap<string, Label>
-  /** What every host has: hostname, domainname, machineid. */
+  /** Labels of every host: hostname, domainname, machineid. */
   readonly intrinsic: ReadonlyMap<string, Label>
-  /** For the log: files that were left out. */
+  /** For the log: files that were skipped. */
   readonly problems: readonly string[]
 }
 
@@ -28,8 +28,8 @@ export interface HostLabels {
 const MAX_NAME = 255
 const NAME = /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/
 
-/** Reads the label files and what the host says about itself. Never throws: a bad file is a problem for the log. */
-export function readHostLabels(origin: LabelOrigin): HostLabels {
+/** Reads label files and intrinsic labels. Never throws; invalid files are listed in `problems`. */
+export function readHostLabels(origin: LabelSources): HostLabels {
   const problems: string[] = []
   const files = new Map<string, Label>()
   const folder = join(origin.sysconfDir, 'labels')
@@ -38,13 +38,13 @@ export function readHostLabels(origin: LabelOrigin): HostLabels {
   return { files, intrinsic: intrinsicLabels(origin), problems }
 }
 
-/** The set one requester gets: files win over what the host says, which wins over nothing. */
+/** Returns the label set for a requester; labels from files take precedence over intrinsic ones. */
 export function contextLabels(host: HostLabels, requester: Requester): LabelSet {
   const all = new Map([...host.intrinsic, ...requesterLabels(requester), ...host.files])
   return labelSetOf(all)
 }
 
-/** The labels from files as one JSON object; '' when there are none. */
+/** Returns the labels from files as one JSON object; '' without any. */
 export function fileLabelsJson(host: HostLabels): string {
   return labelSetOf(host.files).json
 }
@@ -70,7 +70,7 @@ function requesterLabels(requester: Requester): Map<string, Label> {
   return labels
 }
 
-function intrinsicLabels(origin: LabelOrigin): Map<string, Label> {
+function intrinsicLabels(origin: LabelSources): Map<string, Label> {
   const labels = new Map<string, Label>()
   put(labels, 'hostname', origin.hostname, LABEL_CONTEXT)
   const domain = readLine(join(origin.root, 'proc/sys/kernel/domainname'))
@@ -85,7 +85,7 @@ function intrinsicLabels(origin: LabelOrigin): Map<string, Label> {
   return labels
 }
 
-/** `machineid_hash=sha256` in the section `[global]` of labels.conf. */
+/** Returns whether labels.conf has `machineid_hash=sha256` in its section `[global]`. */
 function wantsHash(sysconfDir: string): boolean {
   let section = ''
   for (const line of readText(join(sysconfDir, 'labels.conf')).split('\n')) {
@@ -104,7 +104,7 @@ function readFolder(folder: string, flags: number, into: Map<string, Label>, pro
       .map((entry) => entry.name)
       .sort()
   } catch {
-    return // no such folder: this host has no labels of its own
+    return // no such directory: no configured labels
   }
   for (const name of names) {
     const path = join(folder, name)
@@ -115,12 +115,12 @@ function readFolder(folder: string, flags: number, into: Map<string, Label>, pro
       flatten(value, '', flags, labels)
       for (const [key, label] of labels) into.set(key, label)
     } catch (error) {
-      problems.push(`Labels in ${path} are left out: ${(error as Error).message}`)
+      problems.push(`Labels in ${path} are ignored: ${(error as Error).message}`)
     }
   }
 }
 
-/** Nested objects become dotted names. Throws an Error for a name that no label may have. */
+/** Flattens nested objects to dotted names. Throws an Error for an invalid label name. */
 function flatten(
   object: Readonly<Record<string, unknown>>,
   prefix: string,

@@ -1,8 +1,8 @@
-/** Local contexts with the agents of this package or of one's own. pmNewContext(3) PM_CONTEXT_LOCAL, docs/pmapi.md */
+/** Local contexts over agents of this package or of the caller. pmNewContext(3) PM_CONTEXT_LOCAL, docs/reference/client-library.md */
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { AGENTS, type AgentEntry, standIn } from '../agents/registry.ts'
+import { AGENTS, type AgentEntry, replacementFor } from '../agents/registry.ts'
 import { PcpError } from '../model/errors.ts'
 import type { LabelSet } from '../model/labels.ts'
 import type { Ask, MetricSource } from '../model/source.ts'
@@ -20,30 +20,30 @@ import { editLocalAgents, type LocalAgentRow, parseLocalSpec } from './local-spe
 import { parseConfig } from './pmcd-conf.ts'
 import { type Route, Router } from './router.ts'
 
-/** Which agents, and how. */
+/** Options of `openLocal`. */
 export interface LocalContextOptions {
-  /** These agents, instead of those the installation has as shared objects. */
+  /** Agents to use instead of those installed as shared objects. */
   readonly agents?: readonly AgentDefinition[]
   /**
-   * Changes of the installation's table of agents, in order: `del,60`, `add,253,simple/pmda_simple.so,simple_init`...
+   * Edits of the installation's table of agents, in order: `del,60`, `add,253,simple/pmda_simple.so,simple_init`...
    * Default: those in PCP_SPECLOCAL.
    */
   readonly specs?: readonly string[]
-  /** Names of metrics; default: the installation's name space, or what the agents tell where there is none. */
+  /** Metric names; default: the installation's name space, else the names that the agents report. */
   readonly names?: Pmns
-  /** Default: the environment of this process. PCP_CONF, PMNS_DEFAULT... are looked at. */
+  /** Environment with PCP_CONF, PMNS_DEFAULT...; default: that of this process. */
   readonly env?: Variables
-  /** Hears of agents that were asked for and cannot be had; default: nobody does. */
+  /** Called for requested agents that are not available; default: ignored. */
   readonly warn?: (text: string) => void
   /** Derived metrics; default: those of `registerDerived`, and of the files that PCP_DERIVED_CONFIG names. */
   readonly derived?: () => DerivedSetup
-  /** What `sample` keeps time by; tests give their own. */
+  /** Clock used by `sample`; replaced in tests. */
   readonly clock?: Clock
 }
 
 /**
- * Opens a context over agents in this process: no collector, no connection. Close it when done. PM_ERR_CONV or
- * PM_ERR_INDOM for a bad spec, PM_ERR_PMNS for a bad name space.
+ * Opens a context over agents in this process, without a collector. Close it when done. PM_ERR_CONV or PM_ERR_INDOM for
+ * an invalid spec, PM_ERR_PMNS for an invalid name space.
  *
  * @example
  * const pcp = await openLocal()
@@ -60,7 +60,7 @@ export async function openLocal(options: LocalContextOptions = {}): Promise<Cont
   const labels = readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: host, root: '/' })
   const opened: AgentSource[] = []
   try {
-    // What agents would log is thrown away: whoever asks gets the errors.
+    // Log lines of agents are discarded; callers receive the errors.
     for (const [domain, definition] of await wantedAgents(options, variables, warn))
       opened.push(openAgent(definition, { domain, env: variables }))
     return Context.over(
@@ -75,18 +75,18 @@ export async function openLocal(options: LocalContextOptions = {}): Promise<Cont
 
 const NOAGENT = new PcpError('PM_ERR_NOAGENT', 'No agent in this process answers for the domain')
 
-/** Where questions about domains without an agent go. */
-const NOBODY: Route = {
+/** Route for domains without an agent. */
+const NO_AGENT_ROUTE: Route = {
   domain: -1,
   refusal: NOAGENT.status,
-  ask: () => Promise.reject(NOAGENT),
+  request: () => Promise.reject(NOAGENT),
   endClient() {},
 }
 
-/** Returns one source over agents in this process; its `close` closes them. */
+/** Returns one source over agents in this process; its `close` closes the agents. */
 function routed(agents: readonly AgentSource[], pmns: Pmns, labelsOf: (ask: Ask) => LabelSet): MetricSource {
   const router: Router = new Router(
-    { slots: agents.map(routeTo), others: NOBODY, pmns },
+    { slots: agents.map(routeTo), defaultRoute: NO_AGENT_ROUTE, pmns },
     {
       contextLabels: labelsOf,
       changed: (changes) => router.announce({ type: 'changed', changes }),
@@ -103,21 +103,21 @@ function routeTo(agent: AgentSource): Route {
   return {
     domain: agent.domain,
     refusal: 0,
-    ask: (question) => question(agent),
+    request: (question) => question(agent),
     endClient: (client) => agent.endClient?.(client),
   }
 }
 
-/** Agents that a local context has even where a collector runs them in processes of their own: proc and the platform's. */
+/** Agents that a local context has even if a collector runs them as processes: proc and the platform's. */
 const ALWAYS: ReadonlySet<number> = new Set([3, 60])
-/** The collector's own agent has nothing to tell where there is no collector. */
+/** The collector's own agent has no values without a collector. */
 const COLLECTOR = 'pmda_pmcd.so'
 
-/** The shared objects of pmcd.conf; where there is none, all that we stand in for. */
+/** Returns the shared objects in pmcd.conf, or without that file all that this package can replace. */
 function installedRows(variables: Variables): readonly LocalAgentRow[] {
   const ours = AGENTS.filter(
-    ({ platform = process.platform, isDemonstration, isOutgoing }) =>
-      platform === process.platform && !isDemonstration && !isOutgoing,
+    ({ platform = process.platform, isDemonstration, isExplicit }) =>
+      platform === process.platform && !isDemonstration && !isExplicit,
   )
   const rowOf = ({ name, domain, dso }: AgentEntry): LocalAgentRow => ({
     domain,
@@ -136,15 +136,15 @@ function installedRows(variables: Variables): readonly LocalAgentRow[] {
   return [...rows, ...ours.filter((agent) => ALWAYS.has(agent.domain) && isMissing(agent)).map(rowOf)]
 }
 
-/** An agent and the domain it shall have. */
-type Wanted = readonly [domain: number, definition: AgentDefinition]
+/** An agent and its domain. */
+type DomainAgent = readonly [domain: number, definition: AgentDefinition]
 
-/** The agents given, or those of the table after the changes that were asked for; of several for one domain the first. */
+/** Returns the given agents, or those of the edited table; among several for one domain the first. */
 async function wantedAgents(
   { agents, specs }: LocalContextOptions,
   variables: Variables,
   warn: (text: string) => void,
-): Promise<readonly Wanted[]> {
+): Promise<readonly DomainAgent[]> {
   if (agents !== undefined) return agents.map((definition) => [definition.domain, definition])
   const installed = installedRows(variables)
   const fromEnv = variables['PCP_SPECLOCAL']
@@ -153,24 +153,24 @@ async function wantedAgents(
   for (const row of edits.reduce(editLocalAgents, installed)) {
     const agent = agentOf(row, variables)
     if (typeof agent === 'string') {
-      // Nobody asked for each of what is installed: metrics of those we have not say so when they are asked for.
+      // No warning for installed agents that we lack; fetching their metrics reports it.
       if (!installed.includes(row)) warn(`__pmConnectLocal: Warning: ${agent}`)
     } else if (!wanted.has(row.domain)) wanted.set(row.domain, await agent.load())
   }
   return [...wanted]
 }
 
-/** Returns our agent in place of a shared object, or the reason as text when the registry has none. */
+/** Returns our agent for a shared object, or the reason as text if there is none. */
 function agentOf({ path, entry }: LocalAgentRow, variables: Variables): AgentEntry | string {
   const file = path.endsWith('.so') ? path : `${path}.so`
-  const agent = standIn(file, entry)
+  const agent = replacementFor(file, entry)
   if (agent !== undefined) return agent
   return AGENTS.some(({ dso }) => dso.file === basename(file))
     ? `couldn't find init function "${entry}" in DSO "${resolve(variables['PCP_PMDAS_DIR']!, file)}"`
-    : `cannot find DSO at "${path}.so" or "${path}": no agent of this package stands in for it`
+    : `cannot find DSO at "${path}.so" or "${path}": this package has no agent to replace it`
 }
 
-/** The installation's name space; undefined when it has none. */
+/** Returns the installation's name space; undefined if it has none. */
 function installedNames(variables: Variables): Pmns | undefined {
   const path = defaultPmnsPath(variables)
   const isAsked = Boolean(variables['PMNS_DEFAULT'])
@@ -183,7 +183,7 @@ function namesOf(agents: readonly AgentSource[]): Pmns {
   return names
 }
 
-/** This process as its agents see it: what only root may know they tell root alone. */
+/** Returns the credentials of this process, for agents that restrict values to root. */
 function ownCredentials(): { uid?: number; gid?: number; pid: number } {
   const { geteuid, getegid, pid } = process
   return geteuid === undefined || getegid === undefined ? { pid } : { uid: geteuid(), gid: getegid(), pid }

@@ -1,12 +1,12 @@
-/** Which agents a local context has: the table, and the language of -K that edits it. pmSpecLocalPMDA(3) */
+/** Agents of a local context: the table, and the -K specifications that edit it. pmSpecLocalPMDA(3) */
 import { PcpError } from '../model/errors.ts'
 
-/** A row of the table: an agent as a shared object, whatever stands in for that. */
+/** A row of the table: an agent as a shared object, which this package replaces with its own. */
 export interface LocalAgentRow {
   readonly domain: number
-  /** As written: absolute, or relative to the directory of agents; `.so` may be missing. */
+  /** As given: absolute, or relative to the directory of agents; `.so` is optional. */
   readonly path: string
-  /** Name of the function that initialises it. */
+  /** Name of the initialisation function. */
   readonly entry: string
 }
 
@@ -19,8 +19,8 @@ export type LocalEdit =
 const MAX_DOMAIN = 510
 
 /**
- * Parses `add,DOMAIN,PATH,ENTRY`, `del,DOMAIN`, `del,,PATH`, `del,DOMAIN,PATH`, `clear`, or several of them separated by
- * `|`. PM_ERR_CONV, its message PCP's. @see pmSpecLocalPMDA(3)
+ * Parses `add,DOMAIN,PATH,ENTRY`, `del,DOMAIN`, `del,,PATH`, `del,DOMAIN,PATH`, `clear`, or several of these separated by
+ * `|`. Throws PM_ERR_CONV with PCP's message. @see pmSpecLocalPMDA(3)
  */
 export function parseLocalSpec(text: string): readonly LocalEdit[] {
   return text.split('|').map(parseEdit)
@@ -55,7 +55,7 @@ function parseAdd(text: string): LocalEdit {
   return { op: 'add', domain, path, entry }
 }
 
-/** Like PCP, without looking at what follows the path. */
+/** Like PCP, ignores text after the path. */
 function parseDel(text: string): LocalEdit {
   const [number, afterDomain] = cut(text)
   if (number === '' && afterDomain === undefined) fail('missing domain in spec')
@@ -73,7 +73,7 @@ function parseDomain(text: string): number {
   return domain >= 0 && domain <= MAX_DOMAIN ? domain : fail('bad domain in spec')
 }
 
-/** Text before the first comma, and what follows it if there is one. */
+/** Splits a text at its first comma. */
 function cut(text: string): readonly [head: string, tail: string | undefined] {
   const comma = text.indexOf(',')
   return comma < 0 ? [text, undefined] : [text.slice(0, comma), text.slice(comma + 1)]
@@ -83,7 +83,7 @@ function fail(message: string): never {
   throw new PcpError('PM_ERR_CONV', message)
 }
 
-/** The table after an edit. Of rows for one domain the first that works counts. PM_ERR_INDOM when there is none to remove. */
+/** Applies an edit to the table, in which the first working row of a domain counts. PM_ERR_INDOM if there is no row to remove. */
 export function editLocalAgents(rows: readonly LocalAgentRow[], edit: LocalEdit): readonly LocalAgentRow[] {
   switch (edit.op) {
     case 'clear':
@@ -96,7 +96,7 @@ export function editLocalAgents(rows: readonly LocalAgentRow[], edit: LocalEdit)
       const isMeant = ({ domain, path }: LocalAgentRow): boolean =>
         domain === edit.domain || path === edit.path
       const left = rows.filter((row) => !isMeant(row))
-      // PCP names its function and says what it says of instance domains.
+      // PCP uses the error for instance domains here, with the name of its function.
       if (left.length === rows.length)
         throw new PcpError('PM_ERR_INDOM', `__pmLocalPMDA: ${new PcpError('PM_ERR_INDOM').text}`)
       return left

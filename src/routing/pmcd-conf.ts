@@ -1,10 +1,10 @@
-/** pmcd.conf and its access file: what is configured, and everything that is wrong with it. pmcd(1) */
+/** Parses pmcd.conf and its access file, collecting all errors. pmcd(1) */
 import { PcpError } from '../model/errors.ts'
 import { ConfigLexer, type Token } from '../net/access/lexer.ts'
 import { type AccessStatement, parseAccess } from '../net/access/statements.ts'
 
-/** An agent line. */
-export type AgentConfig = DsoConfig | WorkerConfig | SocketConfig | PipeConfig
+/** One agent line. */
+export type AgentConfig = DsoConfig | WorkerConfig | DaemonConfig | SocketConfig | PipeConfig
 
 interface AgentLine {
   readonly name: string
@@ -19,7 +19,7 @@ export interface DsoConfig extends AgentLine {
   readonly path: string
 }
 
-/** An agent in a thread of the collector's process: a dso line whose entry has a prefix. docs/decisions/worker-agents.md */
+/** An agent in a thread of the collector: a dso line whose entry has a prefix. docs/decisions/worker-agents.md */
 export interface WorkerConfig extends AgentLine {
   readonly kind: 'worker'
   /** Without the prefix. */
@@ -27,7 +27,15 @@ export interface WorkerConfig extends AgentLine {
   readonly path: string
 }
 
-/** An agent that listens on a socket, started by the collector when there is a command. */
+/** An agent of a module in its own process: a dso line whose entry has another prefix. docs/decisions/worker-agents.md */
+export interface DaemonConfig extends AgentLine {
+  readonly kind: 'daemon'
+  /** Without the prefix. */
+  readonly entry: string
+  readonly path: string
+}
+
+/** An agent that listens on a socket; started by the collector if there is a command. */
 export interface SocketConfig extends AgentLine {
   readonly kind: 'socket'
   readonly family: 'inet' | 'ipv6' | 'unix'
@@ -38,7 +46,7 @@ export interface SocketConfig extends AgentLine {
   readonly argv: readonly string[]
 }
 
-/** An agent that the collector starts and talks to over its standard input and output. */
+/** An agent that the collector starts, connected through its standard input and output. */
 export interface PipeConfig extends AgentLine {
   readonly kind: 'pipe'
   readonly argv: readonly string[]
@@ -51,22 +59,22 @@ export interface PmcdConfig {
   readonly access: readonly AccessStatement[]
   /** Messages for the log, without `pmcd config`: `[line 3]: Error: ...`. */
   readonly problems: readonly string[]
-  /** False when the collector must not start with it. A bad agent line followed by a good one is tolerated. */
+  /** False when the collector must not start with it. An invalid agent line followed by a valid one is tolerated. */
   readonly isValid: boolean
 }
 
-/** What parsing needs to know about the system. */
+/** System look-ups for parsing. */
 export interface ConfigContext {
-  /** Port of a TCP service name, as in /etc/services; undefined when unknown. */
+  /** Returns the port of a TCP service, as in /etc/services; undefined if unknown. */
   readonly servicePort?: (name: string) => number | undefined
 }
 
-/** Domains agents may have; 511 is reserved. */
+/** Largest domain of an agent; 511 is reserved. */
 const MAX_DOMAIN = 510
-/** What makes the entry of a dso line one of an agent in a thread. No function of a shared object can be called so. */
-const WORKER_PREFIX = 'worker:'
+/** Prefixes of an entry that run the agent in a thread, or in its own process. No C function can have such a name. */
+const PREFIXES = ['worker', 'daemon'] as const
 
-/** Parses pmcd.conf; never throws: what is wrong is in `problems`. */
+/** Parses pmcd.conf. Never throws; errors are in `problems`. */
 export function parseConfig(text: string, context: ConfigContext = {}): PmcdConfig {
   const agents: AgentConfig[] = []
   const problems: string[] = []
@@ -97,7 +105,7 @@ export function parseConfig(text: string, context: ConfigContext = {}): PmcdConf
   return { agents, access, problems, isValid }
 }
 
-/** Parses the access file beside pmcd.conf: statements without a section header. */
+/** Parses the access file beside pmcd.conf, which has statements without a section header. */
 export function parseAccessFile(text: string): Omit<PmcdConfig, 'agents'> {
   try {
     return { access: parseAccess(new ConfigLexer(text), false), problems: [], isValid: true }
@@ -106,7 +114,7 @@ export function parseAccessFile(text: string): Omit<PmcdConfig, 'agents'> {
   }
 }
 
-/** Words of the next line that has any; 'section' after the `[` that ends the agent lines; undefined at the end. */
+/** Returns the words of the next non-empty line; 'section' after the `[` that ends the agent lines; undefined at the end. */
 function readLine(lexer: ConfigLexer): Token[] | 'section' | undefined {
   const words: Token[] = []
   for (;;) {
@@ -142,14 +150,14 @@ function parseAgent(
   }
 }
 
-function parseDso(line: AgentLine, parameters: readonly string[]): DsoConfig | WorkerConfig {
+function parseDso(line: AgentLine, parameters: readonly string[]): DsoConfig | WorkerConfig | DaemonConfig {
   const [entry, path] = parameters
   if (entry === undefined) fail('expected DSO entry point')
   if (path === undefined) fail('expected DSO pathname')
   if (!path.startsWith('/')) fail(`path "${path}" to PMDA is not absolute`)
   if (parameters.length > 2) fail('too many parameters for DSO')
-  if (entry.startsWith(WORKER_PREFIX))
-    return { ...line, kind: 'worker', entry: entry.slice(WORKER_PREFIX.length), path }
+  const kind = PREFIXES.find((prefix) => entry.startsWith(`${prefix}:`))
+  if (kind !== undefined) return { ...line, kind, entry: entry.slice(kind.length + 1), path }
   return { ...line, kind: 'dso', entry, path }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Many agents as one source: routes each question to the agent of its domain and puts the answers together. What a
- * collector and a local context have in common. pmcd(1)
+ * Many agents as one source: routes each request to the agent of its domain and combines the replies. Shared by the
+ * collector and local contexts. pmcd(1)
  */
 import { now } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
@@ -31,36 +31,36 @@ import type { Pmns } from '../pmns/tree.ts'
 const NOAGENT: number = statusOf('PM_ERR_NOAGENT')
 const DOMAINS = 512
 
-/** The way to the agent of a domain, whatever state the agent is in. */
+/** Route to the agent of a domain, whatever the agent's state. */
 export interface Route {
   readonly domain: number
-  /** Status every question gets, or 0 when the agent may be asked. */
+  /** Status that requests are rejected with, or 0. */
   readonly refusal: number
-  /** Asks the agent. Rejects with a PcpError: the refusal, or the agent's own. */
-  ask<T>(question: (source: MetricSource) => Promise<T>): Promise<T>
-  /** The client in this slot is gone. */
+  /** Sends a request to the agent. Rejects with the refusal or the agent's PcpError. */
+  request<T>(question: (source: MetricSource) => Promise<T>): Promise<T>
+  /** Notifies the agent that the client in this slot has left. */
   endClient(client: number): void
 }
 
-/** What a router routes with; replaced as a whole when the configuration changes. */
+/** Tables of a router, replaced as a whole when the configuration changes. */
 export interface RouterTables {
   readonly slots: readonly Route[]
   readonly pmns: Pmns
-  /** Where questions about all other domains go; default: such metrics and instance domains do not exist. */
-  readonly others?: Route
+  /** Route for all other domains; default: their metrics and instance domains do not exist. */
+  readonly defaultRoute?: Route
 }
 
-/** What whoever routes answers itself. */
+/** Services of the router's owner. */
 export interface RouterHost {
-  /** Labels of the host as this requester sees them. */
+  /** Returns the host's labels for a requester. */
   readonly contextLabels: (ask: Ask) => LabelSet
-  /** An agent's reply carried PMCD_* changes. */
+  /** Called when an agent's reply had PMCD_* changes. */
   readonly changed: (changes: number) => void
-  /** Releases the agents, where they belong to nobody else. */
+  /** Closes the agents, if the router owns them. */
   readonly close?: () => Promise<void>
 }
 
-/** Answers for the metrics of many agents. */
+/** A MetricSource over the metrics of many agents. */
 export class Router implements MetricSource {
   readonly #host: RouterHost
   readonly #listeners = new Set<(event: SourceEvent) => void>()
@@ -74,15 +74,15 @@ export class Router implements MetricSource {
     this.setTables(tables)
   }
 
-  /** Routes by these tables from now on. */
+  /** Replaces the tables. */
   setTables(tables: RouterTables): void {
     this.#pmns = tables.pmns
     this.#slots = tables.slots
-    this.#byDomain = new Array(DOMAINS).fill(tables.others)
+    this.#byDomain = new Array(DOMAINS).fill(tables.defaultRoute)
     for (const slot of tables.slots) this.#byDomain[slot.domain] = slot
   }
 
-  /** Tells subscribers. */
+  /** Emits an event to subscribers. */
   announce(event: SourceEvent): void {
     for (const listener of this.#listeners) listener(event)
   }
@@ -90,7 +90,7 @@ export class Router implements MetricSource {
   async children(name: string, ask: Ask): Promise<readonly Child[]> {
     const id = name === '' ? undefined : this.#pmns.lookup(name)
     if (typeof id === 'number' && isDynamicRoot(id))
-      return this.#dynamic(id).ask((source) => source.children(name, ask))
+      return this.#dynamic(id).request((source) => source.children(name, ask))
     return this.#pmns.children(name)
   }
 
@@ -100,7 +100,7 @@ export class Router implements MetricSource {
     const parts: (string | Promise<readonly string[]>)[] = []
     this.#pmns.walk(name, (leaf, leafId) => {
       const isDynamic = isDynamicRoot(leafId)
-      // Whoever cannot answer for a subtree contributes its bare name: the rest of the name space is still there.
+      // An agent that fails for its subtree contributes its bare name; the rest of the name space is still listed.
       parts.push(isDynamic ? this.#traverseDynamic(leaf, leafId, ask).catch(() => [leaf]) : leaf)
     })
     const names: string[] = []
@@ -127,7 +127,7 @@ export class Router implements MetricSource {
     if (slot === undefined)
       throw new PcpError('PM_ERR_NOAGENT', `No agent for domain ${domain} of ${pmidStr(id)}`)
     if (this.#pmns.dynamicRoots(domain).length === 0) throw noMetric(id)
-    return slot.ask((source) => source.lookupId(id, ask))
+    return slot.request((source) => source.lookupId(id, ask))
   }
 
   async descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]> {
@@ -137,7 +137,7 @@ export class Router implements MetricSource {
       groups.map(async ({ slot, places }) => {
         if (slot === undefined) return
         const wanted = places.map((place) => ids[place]!)
-        const found = await slot.ask((source) => source.descs(wanted, ask)).catch(PcpError.from)
+        const found = await slot.request((source) => source.descs(wanted, ask)).catch(PcpError.from)
         for (let i = 0; i < places.length; i++)
           descs[places[i]!] = found instanceof PcpError ? found : (found[i] ?? noMetric(wanted[i]!))
       }),
@@ -148,14 +148,14 @@ export class Router implements MetricSource {
   async instances(indom: Indom, query: InstanceQuery, ask: Ask): Promise<Instances> {
     const slot = this.#byDomain[domainOf(indom)]
     if (slot === undefined) throw noIndom(indom)
-    return slot.ask((source) => source.instances(indom, query, ask))
+    return slot.request((source) => source.instances(indom, query, ask))
   }
 
   async text(query: TextQuery, ask: Ask): Promise<string> {
     const slot = this.#byDomain[domainOf(query.id)]
-    // PM_ERR_PMID for the text of an instance domain as well: so does PCP.
+    // Like PCP, PM_ERR_PMID also for the text of an instance domain.
     if (slot === undefined) throw noMetric(query.id)
-    return slot.ask((source) => source.text(query, ask))
+    return slot.request((source) => source.text(query, ask))
   }
 
   async labels(query: LabelQuery, ask: Ask): Promise<readonly LabelSet[]> {
@@ -163,7 +163,8 @@ export class Router implements MetricSource {
     if (level === LABEL_CONTEXT) return [this.#host.contextLabels(ask)]
     const domain = level === LABEL_DOMAIN ? id : domainOf(id)
     const slot = this.#byDomain[domain]
-    if (slot !== undefined && LABEL_LEVELS.has(level)) return slot.ask((source) => source.labels(query, ask))
+    if (slot !== undefined && LABEL_LEVELS.has(level))
+      return slot.request((source) => source.labels(query, ask))
     switch (level) {
       case LABEL_DOMAIN:
         throw new PcpError('PM_ERR_NOAGENT', `No agent for domain ${domain}`)
@@ -178,7 +179,7 @@ export class Router implements MetricSource {
     }
   }
 
-  /** Hot path: metrics of one agent go through as they are, without splitting. */
+  /** Hot path: metrics of a single agent are passed through without splitting. */
   fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     const domain = ids.length === 0 ? 0 : domainOf(ids[0]!)
     for (let i = 1; i < ids.length; i++) if (domainOf(ids[i]!) !== domain) return this.#fetchMany(ids, ask)
@@ -191,7 +192,7 @@ export class Router implements MetricSource {
       groups.map(({ slot, places }) => {
         if (slot === undefined) return new PcpError('PM_ERR_NOAGENT')
         const part = places.map((place) => sets[place]!)
-        return slot.ask((source) => source.store(part, ask)).catch(PcpError.from)
+        return slot.request((source) => source.store(part, ask)).catch(PcpError.from)
       }),
     )
     const errors = outcomes.filter((outcome) => outcome instanceof PcpError)
@@ -230,14 +231,14 @@ export class Router implements MetricSource {
     return { timestamp: now(), changes, sets }
   }
 
-  /** Values of one agent's metrics: an error of the agent becomes the status of each of them. */
+  /** Fetches one agent's metrics; an error of the agent becomes the status of each metric. */
   #fetchFrom(slot: Route | undefined, ids: readonly Pmid[], ask: Ask): Promise<FetchResult> {
     const refusal = slot === undefined ? NOAGENT : slot.refusal
     if (refusal !== 0) return Promise.resolve(failed(ids, refusal))
     const fail = (error: unknown): FetchResult => failed(ids, PcpError.from(error).status)
     try {
       return slot!
-        .ask((source) => source.fetch(ids, ask))
+        .request((source) => source.fetch(ids, ask))
         .then(({ changes, sets }) => {
           if (changes !== 0) this.#host.changed(changes)
           return { timestamp: now(), changes, sets }
@@ -247,7 +248,7 @@ export class Router implements MetricSource {
     }
   }
 
-  /** Places of the ids that go to each agent, in order. */
+  /** Groups the indexes of ids by agent, in order. */
   #split(ids: readonly Pmid[]): { slot: Route | undefined; places: number[] }[] {
     const groups = new Map<Route | undefined, number[]>()
     for (let i = 0; i < ids.length; i++) {
@@ -268,7 +269,7 @@ export class Router implements MetricSource {
 
   async #lookupDynamic(name: string, id: Pmid, ask: Ask): Promise<Outcome<Pmid>> {
     try {
-      const [found] = await this.#dynamic(id).ask((source) => source.lookupNames([name], ask))
+      const [found] = await this.#dynamic(id).request((source) => source.lookupNames([name], ask))
       return found ?? new PcpError('PM_ERR_NAME', `Unknown metric name: "${name}"`)
     } catch (error) {
       return PcpError.from(error)
@@ -277,7 +278,7 @@ export class Router implements MetricSource {
 
   async #traverseDynamic(name: string, id: Pmid, ask: Ask): Promise<readonly string[]> {
     try {
-      return await this.#dynamic(id).ask((source) => source.traverse(name, ask))
+      return await this.#dynamic(id).request((source) => source.traverse(name, ask))
     } catch (error) {
       const { code } = PcpError.from(error)
       const isRoot = this.#pmns.dynamicRoots(clusterOf(id)).includes(name)
@@ -295,7 +296,7 @@ const LABEL_LEVELS: ReadonlySet<number> = new Set([
   LABEL_INSTANCES,
 ])
 
-/** Which failure a store reports when there are several; any other error is the last. */
+/** Order in which errors of a store take precedence; of other errors the last counts. */
 const STORE_PRECEDENCE = ['PM_ERR_IPC', 'PM_ERR_TIMEOUT', 'PM_ERR_NOAGENT', 'PM_ERR_AGAIN'] as const
 
 function failed(ids: readonly Pmid[], status: number): FetchResult {

@@ -1,4 +1,4 @@
-/** Runs the web side of `npm start` as a separate process. docs/start.md */
+/** Runs the web side of `npm start` as a separate process. docs/start/npm-start.md */
 import { type PartIo, type RunningPart, runPart } from './part-main.ts'
 import type { ChartsReport, PartSetup } from './parts.ts'
 import { startWeb } from './web.ts'

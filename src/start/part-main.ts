@@ -1,24 +1,24 @@
-/** The process of one part of `npm start`: started, stopped and outlived by its supervisor. docs/decisions/supervision.md */
+/** Main program of a part of `npm start`, controlled by its supervisor. docs/decisions/supervision.md */
 import { onAbort } from '../base/on-abort.ts'
 import { PcpError } from '../model/errors.ts'
 import type { FromPart, PartSetup, ToPart } from './parts.ts'
 
-/** As long as the supervisor waits. */
+/** Same time limit as the supervisor's. */
 const LONGEST_END_MS = 20_000
 
-/** What a part is given. */
+/** Environment of a part. */
 export interface PartIo {
-  /** A line for the user. */
+  /** Prints a line for the user. */
   readonly say: (line: string) => void
-  /** The part is to end, also when it has not started yet. */
+  /** Aborted to stop the part, possibly before it has started. */
   readonly signal: AbortSignal
 }
 
-/** A part that works. */
+/** A part that is running. */
 export interface RunningPart {
-  /** Sent to the supervisor: plain data. */
+  /** Report for the supervisor; plain data. */
   readonly report: unknown
-  /** Ends it in order. */
+  /** Stops it in order. */
   close(): Promise<void>
 }
 
@@ -36,12 +36,12 @@ export function runPart(begin: (setup: PartSetup, io: PartIo) => Promise<Running
     hasBegun = true
     void run(begin, message.setup, io)
   })
-  // Without a supervisor nothing would end it, nor kill it when its end hangs.
+  // Without a supervisor nothing else would stop this process.
   process.on('disconnect', () => {
     setTimeout(() => process.exit(1), LONGEST_END_MS).unref()
     end()
   })
-  // A terminal sends these to all of its processes: the supervisor ends the parts, in order.
+  // A terminal sends these to all its processes; the supervisor stops the parts in order.
   for (const name of ['SIGINT', 'SIGHUP'] as const) process.on(name, () => {})
   process.on('SIGTERM', () => {
     if (process.connected) send({ type: 'terminated' })
@@ -71,7 +71,7 @@ async function run(
   }
 }
 
-/** A supervisor that is gone is not an error here: the channel's end stops the part. */
+/** Ignores a missing supervisor: the end of the channel stops the part. */
 function send(message: FromPart, done: () => void = () => {}): void {
   if (process.connected) process.send!(message, undefined, undefined, () => done())
   else done()

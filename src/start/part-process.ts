@@ -1,27 +1,27 @@
-/** One process of a part, as its supervisor sees it. docs/decisions/supervision.md */
+/** One process of a part, as seen by its supervisor. docs/decisions/supervision.md */
 import { fork } from 'node:child_process'
 import { loggableMessage } from '../base/printable.ts'
-import { within } from '../base/within.ts'
+import { withTimeout } from '../base/within.ts'
 import { type ErrorCode, PcpError, statusOf } from '../model/errors.ts'
 import type { FromPart, PartSetup, ToPart } from './parts.ts'
 
-/** A process that was started for a part. */
+/** A process started for a part. */
 export interface PartProcess<R> {
   readonly pid: number | undefined
-  /** Resolves to what it reports; rejects with why it could not start. */
+  /** Resolves to its report; rejects with the reason if it could not start. */
   readonly started: Promise<R>
-  /** Resolves, in words for the user, to how it ended. */
+  /** Resolves to a description, for the user, of how it ended. */
   readonly ended: Promise<string>
-  /** Ends it in order, by force where that takes too long. Resolves when it is gone. */
+  /** Stops it in order, then by force. Resolves when it has ended. */
   stop(): Promise<void>
 }
 
-/** How long a part may take to end: agents have five seconds, and an archive its last record on a busy disk. */
+/** Time for a part to stop: agents have five seconds, and the last record may be delayed by a busy disk. */
 const STOP_MS = 20_000
-/** A service manager's SIGTERM reaches parts and supervisor in any order: so long a part waits for the supervisor's. */
+/** A service manager's SIGTERM reaches parts and supervisor in any order; a part waits this long for the supervisor. */
 const ORDER_MS = 200
 
-/** Starts `program`, which begins its work when there is a setup: until then it loads its code. */
+/** Starts `program`, which loads its code and begins work when it receives the setup. */
 export function openPart<R>(
   program: string,
   setup: Promise<PartSetup>,
@@ -30,7 +30,7 @@ export function openPart<R>(
   const child = fork(program, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   let isStopping = false
   const send = (message: ToPart): void => {
-    // A process that has ended needs no message.
+    // A process that has ended has no channel.
     if (child.connected) child.send(message, () => {})
   }
   const ended = new Promise<string>((resolve) => {
@@ -59,7 +59,7 @@ export function openPart<R>(
     stop: async () => {
       isStopping = true
       send({ type: 'stop' })
-      if ((await within(STOP_MS, ended)) !== undefined) return
+      if ((await withTimeout(STOP_MS, ended)) !== undefined) return
       child.kill('SIGKILL')
       await ended
     },

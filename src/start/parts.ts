@@ -1,46 +1,47 @@
 /** Defines the parts of `npm start`, each a separate process, and their messages to and from the supervisor. docs/decisions/supervision.md */
-import type { StartOptions } from './options.ts'
-import type { Place } from './place.ts'
+
+import type { StartDirectories } from './directories.ts'
+import type { StartOptions } from './settings.ts'
 
 /** Names of the parts, as the user reads them. */
 export type PartName = 'collector' | 'recorder' | 'charts'
 
-/** What a part is started with. It is sent to a process: plain data only. */
+/** Setup of a part, sent to its process: plain data only. */
 export interface PartSetup {
   readonly options: StartOptions
-  /** Names of the agents that can do their work here. */
+  /** Agents that work on this platform. */
   readonly agents: readonly string[]
-  readonly place: Place
+  readonly place: StartDirectories
   /** Path of the collector's unix socket; undefined without one. */
   readonly socketPath?: string
   /** Environment and pcp.conf variables. */
   readonly variables: Readonly<Record<string, string>>
-  /** Where our commands are: what we ship is beside them. */
+  /** Directory of our commands; data files are beside it. */
   readonly binDir: string
-  /** Longest time between two starts of an agent, instead of the default. */
+  /** Longest time between restarts of an agent, instead of the default. */
   readonly restartMs?: number
-  /** Proves to the charts that a request is from the user. */
+  /** Key that authenticates the user's requests to the charts. */
   readonly ownerKey?: string
-  /** How to reach the collector; the collector itself has none. */
+  /** Address of the collector; undefined for the collector itself. */
   readonly collector?: CollectorAddress
 }
 
-/** Where the running collector listens. */
+/** Address of the running collector. */
 export interface CollectorAddress {
   readonly port: number
-  /** Does its unix socket work? */
+  /** True if its unix socket works. */
   readonly hasSocket: boolean
 }
 
-/** What the recorder reports when it has started. */
+/** Report of the recorder after its start. */
 export interface RecorderReport {
   /** Directory of this host's archives. */
   readonly dir: string
-  /** Path of the first archive; undefined when it could not be created, which was printed. */
+  /** Path of the first archive; undefined if it could not be created, which was printed. */
   readonly archive?: string
 }
 
-/** What the web side reports when it has started. */
+/** Report of the web side after its start. */
 export interface ChartsReport {
   readonly port: number
 }

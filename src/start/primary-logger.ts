@@ -1,4 +1,4 @@
-/** The primary logger of `npm start`: in this process, found by pmlc as one that runs alone would be. docs/start.md */
+/** The primary logger of `npm start`: runs in this process, and pmlc finds it like a separate pmlogger. docs/start/npm-start.md */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import type { ControlServer } from '../pmlogger/control-server.ts'
 import { ownSocketPath, removeStaleControlSockets } from '../pmlogger/control-socket.ts'
 import type { RecorderCounts } from '../pmlogger/counts.ts'
 import type { Logger } from '../pmlogger/logger.ts'
-import { Pool } from '../pmlogger/pool.ts'
+import { InternPool } from '../pmlogger/pool.ts'
 import { readLoggerConfig } from '../pmlogger/read-config.ts'
 import { openRunFiles, type RunFiles, type RunPlaces } from '../pmlogger/run-files.ts'
 import { PRIMARY_NAME, SelfMetrics } from '../pmlogger/self-metrics.ts'
@@ -22,33 +22,33 @@ import { startLogger } from '../pmlogger/start-logger.ts'
 import { archiveAccess, makeArchiveDir } from '../sys/archive-access.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import type { Variables } from '../sys/config.ts'
-import { hostZoneName, hostZoneRule } from '../sys/host-zone.ts'
-import type { BegunArchive } from './recording.ts'
+import { hostTimezone, hostZoneName } from '../sys/host-zone.ts'
+import type { OpenArchive } from './recording.ts'
 
-/** What the logger is made with. */
+/** Options of `PrimaryLogger`. */
 export interface PrimaryLoggerOptions {
   /** Directory of the archives. */
   readonly dir: string
-  /** Asked for each archive. */
+  /** Returns the configuration file; called for each archive. */
   readonly configPath: () => string
   /** Environment and pcp.conf variables. */
   readonly variables: Variables
-  /** Control connections from this host only. */
+  /** Accept control connections from this host only. */
   readonly localOnly: boolean
   /** Connects to the collector. */
   readonly open: (signal: AbortSignal) => Promise<Context>
   readonly log: LoggerLog
 }
 
-/** Sorts by time, and PCP's scripts know it. */
+/** Sorts by time and is known to PCP's scripts. */
 const NAME = '%Y%m%d.%H.%M'
 /** Interval of `default` in a configuration. */
 const DEFAULT_DELTA_MS = 60_000
 
-/** Makes one archive after the other. */
+/** Records one archive after another. */
 export class PrimaryLogger {
   readonly #options: PrimaryLoggerOptions
-  readonly #pool = new Pool()
+  readonly #pool = new InternPool()
   readonly #buffer = new RecordBuffer()
   readonly #metrics: SelfMetrics
   readonly #counts: RecorderCounts
@@ -62,13 +62,13 @@ export class PrimaryLogger {
     this.#counts = this.#metrics.counts()
   }
 
-  /** Begins an archive, with the configuration as it is now. EEXIST where there is a primary logger; PM_ERR_CONV, EACCES, ENOSPC... */
-  async begin(signal: AbortSignal): Promise<BegunArchive> {
+  /** Starts an archive with the current configuration. EEXIST if another primary logger runs; PM_ERR_CONV, EACCES, ENOSPC... */
+  async begin(signal: AbortSignal): Promise<OpenArchive> {
     const { dir, configPath, variables, log } = this.#options
     makeArchiveDir(dir, variables)
     const warn = (text: string): void => log.line(text.trimEnd())
     const config = readLoggerConfig(configPath(), { cwd: dir, variables, warn })
-    await this.#beFound(config, warn)
+    await this.#register(config, warn)
     const name = archiveName(NAME, Date.now(), (base) => existsSync(join(dir, `${base}.index`)))
     this.#metrics.publish()
     const logger = await startLogger(this.#settings(config, name), signal)
@@ -78,22 +78,22 @@ export class PrimaryLogger {
     return { name, ended: logger.ended, stop: (reason) => logger.stop(reason) }
   }
 
-  /** Closes what control clients use; archives are ended before. */
+  /** Closes the control port; call after ending archives. */
   async close(): Promise<void> {
     this.#metrics.close()
     await this.#control?.close()
     this.#files?.close()
   }
 
-  /** Takes the place of the primary logger, which may be taken, and opens its control port, once. */
-  async #beFound({ access }: LoggerConfig, warn: (text: string) => void): Promise<void> {
+  /** Registers as primary logger, unless there is one, and opens the control port; once. */
+  async #register({ access }: LoggerConfig, warn: (text: string) => void): Promise<void> {
     if (this.#files !== undefined) return
     const { variables, localOnly } = this.#options
     const { pid } = process
     const mapDir = join(variables['PCP_TMP_DIR']!, 'pmlogger')
     await removeStaleControlSockets(variables)
     const socketPath = ownSocketPath(variables, pid, warn)
-    const files = takePlace({ mapDir, socketPath, pid, isPrimary: true, warn })
+    const files = registerPrimary({ mapDir, socketPath, pid, isPrimary: true, warn })
     this.#control = await openControl(access, {
       socketPath,
       pid,
@@ -108,7 +108,7 @@ export class PrimaryLogger {
 
   #zone(): { timezone: string; zoneinfo: string } {
     const { variables } = this.#options
-    return { timezone: hostZoneRule(variables, Date.now()), zoneinfo: hostZoneName(variables) }
+    return { timezone: hostTimezone(variables, Date.now()), zoneinfo: hostZoneName(variables) }
   }
 
   #settings({ statements }: LoggerConfig, name: string): LoggerSettings {
@@ -138,8 +138,8 @@ export class PrimaryLogger {
   }
 }
 
-/** The place of the primary logger is that of this directory's first `npm start`. */
-function takePlace(places: RunPlaces): RunFiles {
+/** Registers as primary logger of this directory; fails if another `npm start` has done so. */
+function registerPrimary(places: RunPlaces): RunFiles {
   try {
     return openRunFiles(places)
   } catch (error) {
@@ -147,7 +147,7 @@ function takePlace(places: RunPlaces): RunFiles {
     if (code !== 'EEXIST') throw error
     throw new PcpError(
       code,
-      'another npm start records in the same place: with a --dir of its own this one would record as well',
+      'another instance already records here: give this one another directory with --dir to record too',
       { cause: error },
     )
   }

@@ -1,4 +1,4 @@
-/** Runs the recorder of `npm start` as a separate process. docs/start.md */
+/** Runs the recorder of `npm start` as a separate process. docs/start/npm-start.md */
 import { type PartIo, type RunningPart, runPart } from './part-main.ts'
 import type { PartSetup, RecorderReport } from './parts.ts'
 import { startRecording } from './start-recording.ts'

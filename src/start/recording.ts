@@ -1,62 +1,62 @@
 /**
- * Recording day after day: an archive a day, another one when it ends early, and a look now and then at those there are.
- * docs/start.md
+ * Daily recording: one archive a day, a new one after an early end, and regular cleaning of old archives.
+ * docs/start/npm-start.md
  *
  *     begin ──► recorded until midnight, or until it fails ──► ended in order ──► begin...
- *       ▲ fails: told once, tried again
+ *       ▲ fails: reported once, retried
  */
 import { PcpError } from '../model/errors.ts'
 import type { Clock } from '../pmapi/clock.ts'
 import type { LoggerEnd } from '../pmlogger/settings.ts'
-import type { Tidied } from './retention.ts'
+import type { TidyResult } from './retention.ts'
 
-/** An archive that is being recorded. */
-export interface BegunArchive {
+/** An archive being recorded. */
+export interface OpenArchive {
   /** Base name, without directory. */
   readonly name: string
   /** Resolves when the archive is complete. */
   readonly ended: Promise<LoggerEnd>
-  /** Ends it in order. */
+  /** Ends the archive in order. */
   stop(reason: string): Promise<LoggerEnd>
 }
 
-/** What recording is made of. */
-export interface RecordingParts {
-  /** Begins an archive; rejects with why it cannot. */
-  readonly begin: (signal: AbortSignal) => Promise<BegunArchive>
+/** Dependencies of `Recording`. */
+export interface RecordingDependencies {
+  /** Starts an archive; rejects with the reason if it cannot. */
+  readonly begin: (signal: AbortSignal) => Promise<OpenArchive>
   /** Compresses and removes archives; never rejects. `inUse` is the one being recorded. */
-  readonly tidy: (inUse: () => string | undefined, signal: AbortSignal) => Promise<Tidied>
-  /** The time of day, in milliseconds since the epoch, and waiting. */
+  readonly tidy: (inUse: () => string | undefined, signal: AbortSignal) => Promise<TidyResult>
+  /** Time of day in milliseconds since the epoch, and waiting. */
   readonly clock: Clock
-  /** Tells the user. */
-  readonly say: (line: string) => void
-  /** Tells the log. */
-  readonly note: (line: string) => void
+  /** Prints a line for the user. */
+  readonly print: (line: string) => void
+  /** Writes a line to the log. */
+  readonly log: (line: string) => void
 }
 
-/** How often it is looked whether it is another day: clocks are set, and machines sleep. */
+/** Interval of the check for a new day, because clocks are set and machines sleep. */
 const LOOK_MS = 60_000
-/** Time until what failed is tried again. */
+/** Delay before retrying after a failure. */
 const RETRY_MS = 10_000
-/** Time between two looks at old archives. */
+/** Interval between cleanings of old archives. */
 const TIDY_MS = 3_600_000
 
 /** Records until it is closed. */
 export class Recording {
-  readonly #parts: RecordingParts
+  readonly #parts: RecordingDependencies
   readonly #abort = new AbortController()
   readonly #told = new Set<string>()
-  #archive: BegunArchive | undefined
-  /** The day that the archive is of. */
+  #archive: OpenArchive | undefined
+  /** Day of the current archive. */
   #day = ''
   #isFailing = false
   #work: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: RecordingParts) {
+  constructor(parts: RecordingDependencies) {
     this.#parts = parts
   }
 
-  /** Begins; resolves to the name of the archive, or to undefined when that failed, which was told and is tried again. */
+  /** Starts recording; resolves to the archive's name, or undefined after a failure, which was reported and is retried. */
   async start(): Promise<string | undefined> {
     await this.#begin()
     this.#work = Promise.all([this.#record(), this.#keepTidy()])
@@ -83,11 +83,11 @@ export class Recording {
       if (status === 0) await this.#begin()
       else this.#failed(reason.replace(/, exiting$/, ''))
     }
-    await this.#archive?.stop('End of npm start, exiting')
+    await this.#archive?.stop('End of pcp-ts start, exiting')
   }
 
-  /** Waits for another day, or for an archive that ends by itself. */
-  async #untilOver(archive: BegunArchive): Promise<LoggerEnd> {
+  /** Waits for the next day, or for an archive that ends by itself. */
+  async #untilOver(archive: OpenArchive): Promise<LoggerEnd> {
     const { clock } = this.#parts
     const today = this.#day
     let end: LoggerEnd | undefined
@@ -96,17 +96,19 @@ export class Recording {
     })
     while (!this.#isOver() && end === undefined && dayOf(clock.now()) === today)
       await Promise.race([ended, this.#pause(Math.min(LOOK_MS, untilMidnight(clock.now())))])
-    return end ?? (await archive.stop(this.#isOver() ? 'End of npm start, exiting' : 'Another day, exiting'))
+    return (
+      end ?? (await archive.stop(this.#isOver() ? 'End of pcp-ts start, exiting' : 'Another day, exiting'))
+    )
   }
 
   async #begin(): Promise<void> {
-    const { begin, clock, say, note } = this.#parts
+    const { begin, clock, print, log } = this.#parts
     this.#day = dayOf(clock.now())
     try {
       const archive = await begin(this.#abort.signal)
       this.#archive = archive
-      if (this.#isFailing) say(`recording again: ${archive.name}`)
-      note(`Recording ${archive.name}`)
+      if (this.#isFailing) print(`recording again: ${archive.name}`)
+      log(`Recording ${archive.name}`)
       this.#isFailing = false
       this.#told.clear()
     } catch (error) {
@@ -117,23 +119,23 @@ export class Recording {
   #failed(why: string): void {
     if (this.#isOver()) return
     this.#isFailing = true
-    this.#tellOnce(`not recording: ${oneLine(why)}; this is tried again`)
+    this.#reportOnce(`not recording: ${oneLine(why)}; retrying`)
   }
 
-  #tellOnce(text: string): void {
+  #reportOnce(text: string): void {
     if (this.#told.has(text)) return
     this.#told.add(text)
-    this.#parts.say(text)
-    this.#parts.note(text)
+    this.#parts.print(text)
+    this.#parts.log(text)
   }
 
   async #keepTidy(): Promise<void> {
-    const { tidy, note } = this.#parts
+    const { tidy, log } = this.#parts
     while (!this.#isOver()) {
       const { compressed, removed, problems } = await tidy(() => this.#archive?.name, this.#abort.signal)
-      for (const name of compressed) note(`Compressed ${name}`)
-      for (const name of removed) note(`Removed ${name}`)
-      if (!this.#isOver()) for (const problem of problems) this.#tellOnce(problem)
+      for (const name of compressed) log(`Compressed ${name}`)
+      for (const name of removed) log(`Removed ${name}`)
+      if (!this.#isOver()) for (const problem of problems) this.#reportOnce(problem)
       await this.#pause(TIDY_MS)
     }
   }
@@ -142,29 +144,29 @@ export class Recording {
     return this.#abort.signal.aborted
   }
 
-  /** Waits, or less when it is over. */
+  /** Waits, but not after closing. */
   async #pause(ms: number): Promise<void> {
     try {
       await this.#parts.clock.sleep(ms, this.#abort.signal)
     } catch {
-      // closing: whoever waits looks for that
+      // closed: the caller checks for that
     }
   }
 }
 
-/** Messages about configurations are several lines, the last of which may be a caret below the one before. */
+/** Joins a message of several lines without carets, which configuration errors have. */
 function oneLine(message: string): string {
   const lines = message.split('\n').map((line) => line.trim())
   return lines.filter((line) => line !== '' && line !== '^').join(' ')
 }
 
-/** Days of the local calendar differ in this. */
+/** Returns a text that differs between days of the local calendar. */
 function dayOf(ms: number): string {
   return new Date(ms).toDateString()
 }
 
 function untilMidnight(ms: number): number {
   const t = new Date(ms)
-  // Days have 23 to 25 hours where clocks change: the calendar knows.
+  // Days have 23 to 25 hours when clocks change; Date handles that.
   return Math.max(1, new Date(t.getFullYear(), t.getMonth(), t.getDate() + 1).getTime() - ms)
 }

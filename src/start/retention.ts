@@ -1,6 +1,6 @@
 /**
- * The archives that `npm start` has made of one host: which there are, compressed after a day, removed by age and size.
- * docs/start.md
+ * Retention of the archives that `npm start` records: compressed after a day, removed by age and size.
+ * docs/start/npm-start.md
  *
  *     20261120.15.20.{0,1..,meta,index} ──a day──► .0.gz .1.gz .meta.gz .index ──age, size──► gone
  */
@@ -17,32 +17,32 @@ export interface StoredArchive {
   readonly name: string
   readonly files: readonly ArchiveFile[]
   readonly bytes: number
-  /** When it was last written to, in milliseconds since the epoch. */
+  /** Time of the last write, in milliseconds since the epoch. */
   readonly lastMs: number
 }
 
-/** What may stay, and how. */
-export interface KeepPolicy {
-  /** Archives not written to for so long are compressed. */
+/** Retention policy. */
+export interface RetentionPolicy {
+  /** Compress archives not written to for this long. */
   readonly compressAfterMs: number
-  /** Archives not written to for so long are removed. */
+  /** Remove archives not written to for this long. */
   readonly keepMs: number
-  /** Bytes that all archives may have; the oldest are removed first. */
+  /** Total size limit; the oldest archives are removed first. */
   readonly keepBytes: number
 }
 
-/** What tidying has done. */
-export interface Tidied {
+/** Result of tidying. */
+export interface TidyResult {
   /** Names of archives. */
   readonly compressed: readonly string[]
   readonly removed: readonly string[]
-  /** What could not be done, a sentence each. */
+  /** Failures, one sentence each. */
   readonly problems: readonly string[]
 }
 
-/** Names that the recorder gives: nothing else in the directory is ours to touch. */
+/** Names that the recorder gives; all other files are left alone. */
 const OURS = /^\d{8}\.\d\d\.\d\d(?:-\d\d)?$/
-/** The archives in a directory, oldest first; none where there is no directory. Throws Node's error. */
+/** Returns the archives in a directory, oldest first; empty for a missing directory. Throws Node's error. */
 export function storedArchives(dir: string): StoredArchive[] {
   if (!existsSync(dir)) return []
   const ours = archiveFilesIn(dir).filter(({ base }) => OURS.test(base))
@@ -55,20 +55,20 @@ export function storedArchives(dir: string): StoredArchive[] {
   return archives.sort((a, b) => a.lastMs - b.lastMs || (a.name < b.name ? -1 : 1))
 }
 
-/** Bytes of all archives in a directory. */
+/** Returns the size of all archives in a directory. */
 export function storedBytes(archives: readonly StoredArchive[]): number {
   return archives.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 /**
- * Removes archives that are too old, compresses those that are old enough, and removes the oldest until the rest is small
- * enough. `inUse` names the one being written now, which is left alone but counts. What fails is told, and the rest is done.
+ * Removes archives that are too old, compresses those old enough, then removes the oldest until the size limit is met.
+ * `inUse` names the archive being written, which counts but is left alone. Failures are reported and do not stop the rest.
  */
 export async function tidyArchives(
   dir: string,
-  policy: KeepPolicy,
+  policy: RetentionPolicy,
   { nowMs, inUse, signal }: { nowMs: number; inUse: () => string | undefined; signal: AbortSignal },
-): Promise<Tidied> {
+): Promise<TidyResult> {
   const compressed: string[] = []
   const removed: string[] = []
   const problems: string[] = []
@@ -103,7 +103,7 @@ export async function tidyArchives(
   return { compressed, removed, problems }
 }
 
-/** Returns what went wrong. */
+/** Removes an archive; returns an error message or undefined. */
 function removeStored(dir: string, { name, files }: StoredArchive): string | undefined {
   try {
     removeArchive(dir, files)
@@ -113,7 +113,7 @@ function removeStored(dir: string, { name, files }: StoredArchive): string | und
   }
 }
 
-/** Compresses what is not yet; true when something was. The index stays as it is, small and read in parts. */
+/** Compresses the archive's uncompressed files except the small index; returns whether there were any. */
 async function compressArchive(
   dir: string,
   { files }: StoredArchive,

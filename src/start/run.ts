@@ -1,60 +1,69 @@
-/** `npm start`: collector, agents, recorder and web side for one user, kept alive from this process. docs/start.md */
+/** `pcp-ts start` and `npm start`: supervises collector, agents, recorder and web side for one user. docs/start/npm-start.md */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
 import { AGENTS } from '../agents/registry.ts'
 import { onAbort } from '../base/on-abort.ts'
 import type { RetryTimes } from '../base/retry.ts'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
-import { BUILTIN_AGENTS } from '../pmcd/open-agents.ts'
 import { parsePcpConf, type Variables } from '../sys/config.ts'
-import { DEFAULT_PORT, readOptions, type StartOptions } from './options.ts'
+import type { InstancePart } from '../sys/instances.ts'
+import {
+  createDirectories,
+  planDirectories,
+  planSystemDirectories,
+  type StartDirectories,
+  usableSocketPath,
+} from './directories.ts'
+import { type InstanceFacts, type PublishedInstance, publishInstance } from './instance.ts'
 import { openPart } from './part-process.ts'
 import type { ChartsReport, CollectorAddress, PartName, PartSetup, RecorderReport } from './parts.ts'
-import { makePlace, type Place, planPlace, usableSocketPath } from './place.ts'
 import { checkPort } from './ports.ts'
+import type { StartOptions } from './settings.ts'
 import { Supervisor } from './supervisor.ts'
 import { chartsLink, linkPath, newOwnerKey, writeLink } from './web.ts'
 
-/** What starting touches. */
+/** Environment of `start`. */
 export interface StartIo {
-  readonly args: readonly string[]
   readonly env: Variables
-  /** Where our commands are. */
+  /** Directory of our commands. */
   readonly binDir: string
-  /** Where the programs of the parts are. */
+  /** Directory of the parts' programs. */
   readonly partsDir: string
-  readonly cwd: string
+  /** What precedes the names of our commands, where the user runs them. */
+  readonly tools: string
   readonly platform: string
-  /** A line for the user. */
+  /** Prints a line for the user. */
   readonly say: (line: string) => void
-  /** Is it shown to the user alone, and not kept in a log? */
+  /** Output goes to a terminal and not to a log. */
   readonly isTerminal: boolean
-  /** Ends all parts, also while they start. */
+  /** Run by a service manager, for no user in particular. */
+  readonly isService: boolean
+  /** Stops all parts, even while they start. */
   readonly signal: AbortSignal
 }
 
-/** What runs. */
+/** The running system. */
 export interface Started {
+  /** One line about what runs where. */
+  readonly summary: string
   /** Stops everything; idempotent. */
   close(): Promise<void>
 }
 
 const SYSTEM_CONF = '/etc/pcp.conf'
-/** Longest time in milliseconds until a part, or an agent in a thread, is started again: tests do not wait for minutes. */
+/** Longest delay in milliseconds before a part, or an agent in a thread, is restarted; shortened in tests. */
 const RESTART_MS = 'PCP_TS_RESTART_MS'
 
-/** Starts everything the command line asks for; undefined when it only asked for help. Throws PcpError in one clear line. */
-export async function start(io: StartIo): Promise<Started | undefined> {
-  const options = readOptions(io.args, BUILTIN_AGENTS)
-  if (typeof options === 'string') {
-    io.say(options.trimEnd())
-    return undefined
-  }
+/** Starts everything. Rejects with a one-line PcpError. */
+export async function start(options: StartOptions, io: StartIo): Promise<Started> {
   const agents = possibleAgents(options.agents, io)
   const installed = existsSync(SYSTEM_CONF) ? parsePcpConf(readFileSync(SYSTEM_CONF, 'utf8')) : {}
-  const place = planPlace(options.dir, io.env, io.binDir, installed)
-  makePlace(place)
+  const place = options.usesSystemDirs
+    ? planSystemDirectories(io.env, io.binDir, installed)
+    : planDirectories(options.dir, io.env, io.binDir, installed)
+  await createDirectories(place, options)
   await checkPort(options)
   const parts = new Parts(setupOf(options, agents, place, io), io)
   const unlink = onAbort(io.signal, () => void parts.close())
@@ -62,7 +71,9 @@ export async function start(io: StartIo): Promise<Started | undefined> {
     throwIfStopped(io.signal)
     const ran = await parts.start()
     throwIfStopped(io.signal)
-    announce(ran, { agents, installed, options, place, ownerKey: parts.ownerKey }, io)
+    parts.publish(ran)
+    parts.summary = summaryOf(ran)
+    announce(ran, { agents, options, place, ownerKey: parts.ownerKey }, io)
     return parts
   } catch (error) {
     await parts.close()
@@ -73,10 +84,15 @@ export async function start(io: StartIo): Promise<Started | undefined> {
 }
 
 function throwIfStopped(signal: AbortSignal): void {
-  if (signal.aborted) throw new PcpError('ECANCELED', 'npm start was stopped before it had started')
+  if (signal.aborted) throw new PcpError('ECANCELED', 'Stopped before everything had started')
 }
 
-function setupOf(options: StartOptions, agents: readonly string[], place: Place, io: StartIo): PartSetup {
+function setupOf(
+  options: StartOptions,
+  agents: readonly string[],
+  place: StartDirectories,
+  io: StartIo,
+): PartSetup {
   const socketPath = socketOf(place, io)
   const restartMs = restartTime(io.env)
   const variables: Record<string, string> = { ...place.variables }
@@ -97,23 +113,27 @@ function restartTime(env: Variables): number | undefined {
   return text !== undefined && /^\d{1,8}$/.test(text) ? Math.max(1, Number(text)) : undefined
 }
 
-/** What the parts reported when they started. */
-interface Ran {
+/** Reports of the parts. */
+interface PartReports {
   readonly collector: CollectorAddress
-  /** Undefined when nothing is recorded. */
+  /** Undefined without recording. */
   readonly recorder: RecorderReport | undefined
   /** Undefined without charts. */
   readonly charts: ChartsReport | undefined
 }
 
-/** The processes, in the order in which they need each other. */
+/** The parts' processes, in order of dependency. */
 class Parts implements Started {
+  summary = ''
   readonly #setup: PartSetup
   readonly #io: StartIo
   readonly #supervisors: Pick<Supervisor<unknown>, 'stop'>[] = []
   #collector: CollectorAddress | undefined
   #webPort: number | undefined
   readonly ownerKey: string = newOwnerKey()
+  #published: PublishedInstance | undefined
+  /** State of the parts before and after publishing. */
+  readonly #states = new Map<PartName, InstancePart>()
   #addressKnown = (): void => {}
   readonly #hasAddress = new Promise<void>((resolve) => {
     this.#addressKnown = resolve
@@ -125,8 +145,8 @@ class Parts implements Started {
     this.#io = io
   }
 
-  /** Starts all at the same time; the others wait for the collector's address. Rejects when the collector cannot start. */
-  async start(): Promise<Ran> {
+  /** Starts all parts in parallel; the others wait for the collector's address. Rejects if the collector cannot start. */
+  async start(): Promise<PartReports> {
     const collecting = this.#supervise<CollectorAddress>('collector', (address) => {
       this.#collector = address
       this.#addressKnown()
@@ -134,9 +154,11 @@ class Parts implements Started {
     const recording = this.#setup.options.records
       ? this.#supervise<RecorderReport>('recorder').start()
       : undefined
-    const charting = this.#supervise<ChartsReport>('charts', ({ port }) => {
-      this.#webPort = port
-    }).start()
+    const charting = this.#setup.options.charts
+      ? this.#supervise<ChartsReport>('charts', ({ port }) => {
+          this.#webPort = port
+        }).start()
+      : undefined
     const collector = await collecting
     if (collector instanceof PcpError) throw collector
     const [recorder, charts] = await Promise.all([recording, charting])
@@ -150,14 +172,40 @@ class Parts implements Started {
     }
   }
 
+  /** Makes this instance known to commands. A directory that cannot hold the record is reported. */
+  publish({ collector, recorder, charts }: PartReports): void {
+    const { options, agents, place } = this.#setup
+    const archiveDir = recorder?.dir ?? join(place.archiveDir, hostname())
+    const facts: InstanceFacts = {
+      version: VERSION,
+      confPath: resolve(place.confPath),
+      logPath: resolve(place.logPath),
+      port: collector.port,
+      listen: options.listen ?? [],
+      hasSocket: collector.hasSocket,
+      agents,
+      ...(charts === undefined ? {} : { webPort: charts.port }),
+      ...(options.records
+        ? { archiveDir: resolve(archiveDir), keepDays: options.keepDays, keepBytes: options.keepBytes }
+        : {}),
+    }
+    try {
+      this.#published = publishInstance(place.variables['PCP_RUN_DIR']!, facts, this.#io.env)
+    } catch (error) {
+      this.#io.say(`not listed by "pcp-ts status": ${PcpError.from(error).message}`)
+    }
+    for (const part of this.#states.values()) this.#published?.setPart(part)
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#stop()
     return this.#closing
   }
 
   async #stop(): Promise<void> {
+    this.#published?.close()
     const [collector, ...others] = this.#supervisors
-    // Before the collector: the recorder fetches its last record from it.
+    // Before the collector, from which the recorder fetches its last record.
     await Promise.all(others.map((part) => part.stop()))
     await collector?.stop()
     rmSync(linkPath(this.#setup.place), { force: true })
@@ -172,11 +220,20 @@ class Parts implements Started {
       name,
       open: () => openPart<R>(program, this.#setupFor(name), say),
       say,
-      onStarted,
+      onStarted: (report, pid) => {
+        onStarted(report)
+        this.#setState(pid === undefined ? { name } : { name, pid })
+      },
+      onFailed: (problem) => this.#setState({ name, problem }),
       times,
     })
     this.#supervisors.push(supervisor)
     return supervisor
+  }
+
+  #setState(part: InstancePart & { readonly name: PartName }): void {
+    this.#states.set(part.name, part)
+    this.#published?.setPart(part)
   }
 
   async #setupFor(name: PartName): Promise<PartSetup> {
@@ -184,7 +241,7 @@ class Parts implements Started {
     const collector = this.#collector
     if (collector === undefined) return this.#setup
     const { ownerKey } = this
-    // A restarted part keeps its port, also where any free one was requested.
+    // A restarted part keeps its port, even if it was chosen by the kernel.
     const { port } = collector
     const webPort = this.#webPort ?? this.#setup.options.webPort
     const key = name === 'charts' ? { ownerKey } : {}
@@ -192,14 +249,14 @@ class Parts implements Started {
   }
 }
 
-/** The agents that can do their work here; the others are named. */
+/** Returns the agents that work on this platform; prints the others. */
 function possibleAgents(wanted: readonly string[], io: StartIo): readonly string[] {
   const platformOf = (name: string): string | undefined =>
     AGENTS.find((entry) => entry.name === name)?.platform
   const possible = wanted.filter((name) => (platformOf(name) ?? io.platform) === io.platform)
   for (const name of wanted)
     if (!possible.includes(name))
-      io.say(`agent ${name} needs ${platformOf(name)}: left out on ${io.platform}`)
+      io.say(`agent ${name} needs ${platformOf(name)}: not started on ${io.platform}`)
   if (possible.length === 0)
     throw new PcpError(
       'PM_ERR_ARG',
@@ -208,33 +265,36 @@ function possibleAgents(wanted: readonly string[], io: StartIo): readonly string
   return possible
 }
 
-function socketOf(place: Place, io: StartIo): string | undefined {
+function socketOf(place: StartDirectories, io: StartIo): string | undefined {
   if (io.platform === 'win32') return undefined
   const socketPath = usableSocketPath(place)
   if (socketPath !== undefined) return socketPath
-  io.say(`no unix socket: the path ${place.socketPath} is too long for one; a shorter --dir gives one`)
+  io.say(`no unix socket: the path ${place.socketPath} is too long; use a shorter --dir`)
   return undefined
+}
+
+function summaryOf({ collector, recorder, charts }: PartReports): string {
+  const parts = [
+    `collecting on port ${collector.port}`,
+    recorder?.archive === undefined ? undefined : `recording ${recorder.archive}`,
+    charts === undefined ? undefined : `charts on port ${charts.port}`,
+  ]
+  return parts.filter((part) => part !== undefined).join(', ')
 }
 
 interface Announced {
   readonly agents: readonly string[]
-  /** What an installed PCP's pcp.conf says. */
-  readonly installed: object
   readonly options: StartOptions
-  readonly place: Place
+  readonly place: StartDirectories
   readonly ownerKey: string
 }
 
 function announce(
-  { collector, recorder, charts }: Ran,
-  { agents, installed, options, place, ownerKey }: Announced,
+  { collector, recorder, charts }: PartReports,
+  { agents, options, place, ownerKey }: Announced,
   io: StartIo,
 ): void {
   const { port, hasSocket } = collector
-  const bin = relative(io.cwd, io.binDir) || '.'
-  // Without -h a client asks the socket of its own pcp.conf, then the default port.
-  const isDefault = port === DEFAULT_PORT && Object.keys(installed).length === 0
-  const host = isDefault ? '' : ` -h localhost:${port}`
   io.say(`pcp-ts ${VERSION}: collecting ${agents.join(', ')}`)
   if (charts !== undefined) {
     io.say(`  charts     http://localhost:${charts.port}`)
@@ -244,16 +304,17 @@ function announce(
   }
   io.say(`  listening  localhost:${port}${hasSocket ? ` and ${place.socketPath}` : ''}`)
   if (recorder?.archive !== undefined)
-    io.say(`  recording  ${recorder.archive}   (kept ${options.keepDays} days; --no-record: not at all)`)
-  io.say(`  log        ${place.logPath}`)
-  io.say(`  settings   ${place.confPath}   (tools of either side: PCP_CONF=${place.confPath})`)
+    io.say(`  recording  ${recorder.archive}   (kept ${options.keepDays} days; --no-record turns it off)`)
+  if (!options.logsToOutput) io.say(`  log        ${place.logPath}`)
+  io.say(`  settings   ${place.confPath}   (for our tools and PCP's: PCP_CONF=${place.confPath})`)
+  if (options.logsToOutput || io.isService) return
   io.say('')
-  io.say('Type next, in another terminal:')
-  io.say(`  ${join(bin, 'pminfo')}${host} -t`)
-  io.say(`  ${join(bin, 'pminfo')}${host} -f kernel.all.load`)
-  io.say(`  ${join(bin, 'pmval')}${host} -s 5 disk.dev.read`)
+  io.say('Try in another terminal:')
+  io.say(`  ${io.tools}pminfo -t`)
+  io.say(`  ${io.tools}pminfo -f kernel.all.load`)
+  io.say(`  ${io.tools}pmval -s 5 disk.dev.read`)
   if (recorder?.archive !== undefined)
-    io.say(`  ${join(bin, 'pmval')} -a ${recorder.dir} kernel.all.load   (what was recorded, after a minute)`)
+    io.say(`  ${io.tools}pmval -a ${recorder.dir} kernel.all.load   (recorded values, after a minute)`)
   io.say('')
   io.say('Ctrl-C stops everything.')
 }

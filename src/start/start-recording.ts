@@ -1,4 +1,4 @@
-/** Recording the collector of `npm start`: where, from what configuration, and who is told. docs/start.md */
+/** Sets up the recording of the collector of `npm start`. docs/start/npm-start.md */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -7,33 +7,34 @@ import { connect } from '../pmapi/connect.ts'
 import type { LoggerLog } from '../pmlogger/settings.ts'
 import { archiveAccess } from '../sys/archive-access.ts'
 import type { Variables } from '../sys/config.ts'
-import { type Log, openLog } from '../sys/log.ts'
+import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
-import type { StartOptions } from './options.ts'
+import type { StartDirectories } from './directories.ts'
+import { openPartLog } from './part-log.ts'
 import type { CollectorAddress } from './parts.ts'
-import type { Place } from './place.ts'
 import { PrimaryLogger } from './primary-logger.ts'
 import { Recording } from './recording.ts'
 import { tidyArchives } from './retention.ts'
+import type { StartOptions } from './settings.ts'
 
-/** What is recorded, and where. */
+/** Options of `startRecording`. */
 export interface RecordingSetup {
   readonly collector: CollectorAddress
-  readonly place: Place
+  readonly place: StartDirectories
   readonly options: StartOptions
   /** Environment and pcp.conf variables. */
   readonly variables: Variables
-  /** Where our commands are: what we ship is beside them. */
+  /** Directory of our commands; data files are beside it. */
   readonly binDir: string
-  /** A line for the user. */
+  /** Prints a line for the user. */
   readonly say: (line: string) => void
 }
 
-/** A recording that goes on. */
+/** A running recording. */
 export interface RunningRecording {
   /** Directory of this host's archives. */
   readonly dir: string
-  /** Path of the first archive; undefined when it could not be begun, which the user was told. */
+  /** Path of the first archive; undefined if it could not be created, which was printed. */
   readonly archive: string | undefined
   /** Ends the archive in order; idempotent. */
   close(): Promise<void>
@@ -42,18 +43,18 @@ export interface RunningRecording {
 const DAY_MS = 86_400_000
 const CONFIG = join('pmlogger', 'config.default')
 
-/** Begins to record. What goes wrong is told and tried again: a collector without archives is still a collector. */
+/** Starts recording. Failures are printed and retried: a collector without archives is still useful. */
 export async function startRecording(setup: RecordingSetup): Promise<RunningRecording> {
   const { place, options, variables, say } = setup
   const dir = join(place.archiveDir, hostname())
-  const log = openLoggerLog(place.loggerLogPath, variables)
+  const log = openLoggerLog(place.loggerLogPath, variables, options)
   const logger = new PrimaryLogger({
     dir,
     configPath: () => configPath(setup),
     variables,
     localOnly: options.listen === undefined,
     open: (signal) => connect(hostOf(setup), { env: variables, signal }),
-    log: tellingLog(log, say),
+    log: printingLog(log, say),
   })
   const policy = {
     compressAfterMs: DAY_MS,
@@ -63,10 +64,10 @@ export async function startRecording(setup: RecordingSetup): Promise<RunningReco
   const recording = new Recording({
     begin: (signal) => logger.begin(signal),
     tidy: (inUse, signal) => tidyArchives(dir, policy, { nowMs: Date.now(), inUse, signal }),
-    // Days follow the clock on the wall, also where it is set.
+    // Days follow the system clock, even when it is set.
     clock: { now: Date.now, sleep: SYSTEM_CLOCK.sleep },
-    say,
-    note: (line) => log.notice('info', line),
+    print: say,
+    log: (line) => log.notice('info', line),
   })
   const name = await recording.start()
   return {
@@ -80,13 +81,13 @@ export async function startRecording(setup: RecordingSetup): Promise<RunningReco
   }
 }
 
-/** The user's own configuration where there is one, else ours. */
+/** Returns the user's own configuration if it exists, else ours. */
 function configPath({ place, binDir }: RecordingSetup): string {
   const own = join(place.variables['PCP_SYSCONF_DIR']!, CONFIG)
   return existsSync(own) ? own : join(binDir, '..', 'share', CONFIG)
 }
 
-/** How this process reaches its own collector. */
+/** Returns the host specification of our own collector. */
 function hostOf({ collector, options, place }: RecordingSetup): string {
   if (collector.hasSocket) return `unix:${place.socketPath}`
   const [address = 'all'] = options.listen ?? []
@@ -94,19 +95,19 @@ function hostOf({ collector, options, place }: RecordingSetup): string {
   return `${host.includes(':') ? `[${host}]` : host}:${collector.port}`
 }
 
-/** A log that cannot be made is no reason not to record. */
-function openLoggerLog(path: string, variables: Variables): Log {
+/** Opens the log; recording continues without one. */
+function openLoggerLog(path: string, variables: Variables, options: StartOptions): Log {
   try {
     makeDir(dirname(path))
     const access = archiveAccess(dirname(path), variables)
-    return openLog(path, { progname: 'pmlogger', host: hostname(), access })
+    return openPartLog(path, { progname: 'pmlogger', host: hostname(), access }, options)
   } catch {
-    return { fd: -1, notice: () => {}, line: () => {}, close: () => {} } // errors are said all the same
+    return { fd: -1, notice: () => {}, line: () => {}, close: () => {} } // errors are still printed
   }
 }
 
-/** What is lost is the user's business at once; the rest waits in the log. */
-function tellingLog(log: Log, say: (line: string) => void): LoggerLog {
+/** Returns a log that also prints losses for the user. */
+function printingLog(log: Log, say: (line: string) => void): LoggerLog {
   return {
     line: (text) => log.line(text),
     notice(level, text) {

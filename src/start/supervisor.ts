@@ -1,5 +1,5 @@
 /**
- * Keeps one part of `npm start` alive: restarts it with back-off when it ends, and prints that. docs/decisions/supervision.md
+ * Keeps one part of `npm start` running: restarts it with back-off when it ends, and reports it. docs/decisions/supervision.md
  *
  *     start ──► starting ──► running ──ends──► waiting ──► starting...
  *                  └──────────fails──────────────▲
@@ -7,32 +7,33 @@
 import { Retry, type RetryTimes } from '../base/retry.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import type { PartProcess } from './part-process.ts'
-import type { PartName } from './parts.ts'
 
-/** Settings of one supervised part. */
+/** Options of a supervised part. */
 export interface SupervisorOptions<R> {
-  readonly name: PartName
+  /** Name of the part, as the user reads it. */
+  readonly name: string
   /** Starts a process. */
   readonly open: () => PartProcess<R>
-  /** A line for the user. */
+  /** Prints a line for the user. */
   readonly say: (line: string) => void
-  /** Called with each report of a process that has started. */
-  readonly onStarted?: (report: R) => void
+  /** Called with the report and the id of each process that has started. */
+  readonly onStarted?: (report: R, pid: number | undefined) => void
+  /** Called with the reason when the part does not run and will be restarted. */
+  readonly onFailed?: (why: string) => void
   readonly times?: RetryTimes
-  /** Milliseconds after which a part that runs counts as well: its next end is the first again. Default: a minute. */
+  /** Milliseconds after which a part counts as stable, which resets the back-off. Default: a minute. */
   readonly settledMs?: number
 }
 
 const SETTLED_MS = 60_000
 
-/** One part. */
 export class Supervisor<R> {
   readonly #options: SupervisorOptions<R>
   readonly #retry: Retry
   #process: PartProcess<R> | undefined
   #settled: ReturnType<typeof setTimeout> | undefined
-  /** The failure printed last. */
-  #told = ''
+  /** Last failure printed. */
+  #lastPrinted = ''
   #stopping: Promise<void> | undefined
 
   constructor(options: SupervisorOptions<R>) {
@@ -40,14 +41,14 @@ export class Supervisor<R> {
     this.#retry = new Retry(() => void this.#again(), options.times)
   }
 
-  /** Starts the part, which is kept alive from now on. Resolves to its report, or to why the first attempt failed. */
+  /** Starts the part and keeps it running. Resolves to its report, or the error of the first attempt. */
   async start(): Promise<Outcome<R>> {
     const outcome = await this.#attempt()
-    if (outcome instanceof PcpError) this.#told = outcome.message
+    if (outcome instanceof PcpError) this.#lastPrinted = outcome.message
     return outcome
   }
 
-  /** Ends the part and starts it no more; idempotent. */
+  /** Stops the part for good. Idempotent. */
   stop(): Promise<void> {
     this.#retry.close()
     clearTimeout(this.#settled)
@@ -60,11 +61,11 @@ export class Supervisor<R> {
     const outcome = await this.#attempt()
     if (this.#stopping !== undefined) return
     if (!(outcome instanceof PcpError)) {
-      say(`${name}: runs again`)
-      this.#told = ''
-    } else if (outcome.code !== 'ECHILD' && outcome.message !== this.#told) {
-      this.#told = outcome.message
-      say(`${name}: cannot start: ${outcome.message}; this is tried again`)
+      say(`${name}: running again`)
+      this.#lastPrinted = ''
+    } else if (outcome.code !== 'ECHILD' && outcome.message !== this.#lastPrinted) {
+      this.#lastPrinted = outcome.message
+      say(`${name}: cannot start: ${outcome.message}; retrying`)
     }
   }
 
@@ -74,15 +75,15 @@ export class Supervisor<R> {
     try {
       process = open()
     } catch (error) {
-      // Node throws some errors of fork(2), as that of a machine out of memory.
-      this.#retry.later()
+      // fork(2) throws some errors synchronously, e.g. out of memory.
+      this.#retry.schedule()
       return PcpError.from(error)
     }
     this.#process = process
     void process.ended.then((how) => this.#ended(process, how))
     try {
       const report = await process.started
-      onStarted?.(report)
+      onStarted?.(report, process.pid)
       this.#settled = setTimeout(() => this.#retry.succeeded(), settledMs)
       this.#settled.unref()
       return report
@@ -100,10 +101,11 @@ export class Supervisor<R> {
       (error: unknown) => PcpError.from(error),
     )
     if (this.#stopping !== undefined) return
-    const waitMs = this.#retry.later()
+    const waitMs = this.#retry.schedule()
+    this.#options.onFailed?.(failure === undefined || failure.code === 'ECHILD' ? how : failure.message)
     // A failed start prints its own message.
     if (failure !== undefined && failure.code !== 'ECHILD') return
     const seconds = Math.round(waitMs / 1000)
-    say(`${name}: ${how}; it is started again${seconds === 0 ? '' : ` in ${seconds} s`}`)
+    say(`${name}: ${how}; restarting${seconds === 0 ? '' : ` in ${seconds} s`}`)
   }
 }

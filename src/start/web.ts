@@ -1,4 +1,4 @@
-/** Starts the web side of `npm start`: pmproxy in front of the collector. docs/start.md, docs/pmproxy.md */
+/** Starts the web side of `npm start`, a pmproxy for the collector. docs/start/npm-start.md, docs/reference/pmproxy.md */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -8,37 +8,40 @@ import { loadTlsConfig } from '../net/tls-config.ts'
 import { configOf, DEFAULT_CONFIG, type ProxyConfig, readConfigFiles } from '../pmproxy/config.ts'
 import { type RunningProxy, startProxy } from '../pmproxy/server.ts'
 import type { Variables } from '../sys/config.ts'
-import { type Log, openLog } from '../sys/log.ts'
+import { RUN_DIRS } from '../sys/instances.ts'
+import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { writeNewFile } from '../sys/new-file.ts'
 import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
-import type { StartOptions } from './options.ts'
+import type { StartDirectories } from './directories.ts'
+import { openPartLog } from './part-log.ts'
 import type { CollectorAddress } from './parts.ts'
-import type { Place } from './place.ts'
+import { type StartOptions, settingText } from './settings.ts'
 
-/** What the web side is put in front of. */
+/** Setup of the web side. */
 export interface WebSetup {
   readonly collector: CollectorAddress
-  readonly place: Place
+  readonly place: StartDirectories
   readonly options: StartOptions
   /** Environment and pcp.conf variables. */
   readonly variables: Variables
-  /** Where our commands are: the page is beside them. */
+  /** Directory of our commands; the page is beside it. */
   readonly binDir: string
-  /** Proves that a request is from the user. */
+  /** Key that authenticates the user's requests. */
   readonly ownerKey?: string
-  /** A line for the user. */
+  /** Prints a line for the user. */
   readonly say: (line: string) => void
 }
 
-/** Starts it. Rejects with what to do when its port cannot be had. */
+/** Starts the web side. Rejects with a remedy if its port is not available. */
 export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
   const { collector, place, options, variables, binDir, ownerKey, say } = setup
   const logPath = join(variables['PCP_LOG_DIR']!, 'pmproxy', 'pmproxy.log')
   makeDir(dirname(logPath))
-  const log = openLog(logPath, { progname: 'pmproxy', host: hostname() })
+  const log = openPartLog(logPath, { progname: 'pmproxy', host: hostname() }, options)
   const pageDir = join(binDir, '..', 'share', 'web')
-  const addresses = options.listen?.includes('all') ? [] : options.listen
+  const listen = options.webListen ?? options.listen
+  const addresses = listen?.includes('all') ? [] : listen
   const tls = readTls(variables, log, say)
   let proxy: RunningProxy
   try {
@@ -54,11 +57,17 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
       ...(tls === undefined ? {} : { tls }),
       ...(ownerKey === undefined ? {} : { ownerKey }),
       timePort: TIME_CONTROL_PORT,
-      variables: { ...variables, PMCD_PORT: String(collector.port), PMCD_SOCKET: place.socketPath },
+      // Its own collector, whatever else runs.
+      variables: {
+        ...variables,
+        PMCD_PORT: String(collector.port),
+        PMCD_SOCKET: place.socketPath,
+        [RUN_DIRS]: '',
+      },
       log,
       tmpDir: place.variables['PCP_TMP_DIR']!,
     })
-    // A browser would find the program that has the rest of this port.
+    // A browser would reach the program that uses this port for the other address family.
     const taken = proxy.endpoints.find(({ error }) => error?.code === 'EADDRINUSE')
     if (taken !== undefined) {
       await proxy.close()
@@ -68,9 +77,13 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
     log.close()
     const { code, message } = PcpError.from(error)
     const why = code === 'EADDRINUSE' ? `port ${options.webPort} is taken` : message
-    throw new PcpError(code, `${why}; use another: npm start -- --web-port ${options.webPort + 100}`, {
-      cause: error,
-    })
+    throw new PcpError(
+      code,
+      `${why}; use another: ${settingText(options.command, 'web-port', options.webPort + 100)}`,
+      {
+        cause: error,
+      },
+    )
   }
   return {
     ...proxy,
@@ -81,7 +94,7 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
   }
 }
 
-/** The settings about who may ask what, from pmproxy.conf in the settings directory; the rest is decided by `npm start`. */
+/** Returns the access settings of pmproxy.conf in the settings directory; `npm start` decides all others. */
 function settingsIn(variables: Variables, log: Log): ProxyConfig {
   const path = join(variables['PCP_SYSCONF_DIR']!, 'pmproxy', 'pmproxy.conf')
   if (!existsSync(path)) return DEFAULT_CONFIG
@@ -91,7 +104,7 @@ function settingsIn(variables: Variables, log: Log): ProxyConfig {
   return { ...DEFAULT_CONFIG, names, origins, hosts, offeredHosts, allowsStore }
 }
 
-/** What the collector encrypts with, the charts do too; undefined without certificates, and with ones that cannot be used, which is told. */
+/** Returns the collector's TLS, which the charts share; undefined without certificates, or with a warning if they are unusable. */
 function readTls(variables: Variables, log: Log, say: (line: string) => void): TlsServer | undefined {
   const warn = (problem: string): void => {
     log.notice('warning', problem)
@@ -107,22 +120,22 @@ function readTls(variables: Variables, log: Log, say: (line: string) => void): T
 
 const KEY_BYTES = 32
 
-/** Makes a key that cannot be guessed. */
+/** Returns a random key. */
 export function newOwnerKey(): string {
   return process.getBuiltinModule('node:crypto').randomBytes(KEY_BYTES).toString('base64url')
 }
 
-/** Returns the link; the key is behind #, so it is neither sent nor logged. */
+/** Returns the link; its key is after #, so that it is neither sent nor logged. */
 export function chartsLink(port: number, key: string): string {
   return `http://localhost:${port}/ui/#key=${key}`
 }
 
-/** Path of the file with the link, for its user alone. */
-export function linkPath(place: Place): string {
+/** Returns the path of the file with the link, readable by its user only. */
+export function linkPath(place: StartDirectories): string {
   return join(dirname(place.socketPath), 'charts-link')
 }
 
-/** Writes the link to a new file in place of an older one. */
+/** Writes the link to a new file, replacing an older one. */
 export function writeLink(path: string, link: string): void {
   writeNewFile(path, `${link}\n`, 0o600)
 }

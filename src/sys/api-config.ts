@@ -1,13 +1,13 @@
-/** What this implementation can do, by the names PCP's library answers for. pmGetAPIConfig(3) */
+/** Features of this implementation, by the names that PCP's library uses. pmGetAPIConfig(3) */
 import { VERSION } from '../base/version.ts'
 
-/** Features in the order they are listed: `true`, `false`, a version or a list; '' for what there is none of. */
+/** Features in the order they are listed: `true`, `false`, a version or a list; '' for a missing library. */
 const FEATURES: readonly (readonly [name: string, value: () => string])[] = [
   ['pcp_version', () => VERSION],
-  // Times with nanoseconds everywhere, as in PCP 7.
+  // Timestamps have nanoseconds everywhere, as in PCP 7.
   ['pmapi_version', () => '4'],
   ['openssl_version', () => process.versions.openssl ?? ''],
-  ['sasl_version', () => ''], // SCRAM and PLAIN are ours, without Cyrus SASL
+  ['sasl_version', () => ''], // SCRAM and PLAIN are implemented without Cyrus SASL
   ['multi_threaded', () => 'true'],
   ['fault_injection', () => 'false'],
   ['secure_sockets', () => 'true'],
@@ -30,7 +30,7 @@ const FEATURES: readonly (readonly [name: string, value: () => string])[] = [
 /** Names of all features, in the order they are listed. */
 export const API_FEATURES: readonly string[] = FEATURES.map(([name]) => name)
 
-/** What there is of a feature; undefined for one that nobody knows. @see pmGetAPIConfig(3) */
+/** Returns the value of a feature; undefined for an unknown one. @see pmGetAPIConfig(3) */
 export function apiConfig(feature: string): string | undefined {
   return FEATURES.find(([name]) => name === feature)?.[1]()
 }

@@ -1,4 +1,4 @@
-/** Which accounts may read archives: modes and groups of what writers make. docs/pmlogger.md */
+/** Access to archives: modes and groups of the files that writers create. docs/reference/pmlogger.md */
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Variables } from './config.ts'
@@ -12,39 +12,42 @@ export interface FileOwner {
   readonly gid: number
 }
 
-/** How new files are made. */
+/** How new files are created. */
 export interface ArchiveAccess {
-  /** Mode of new files, less the umask unless it is kept. */
+  /** Mode of new files, less the umask unless `keepsMode`. */
   readonly mode: number
-  /** Keeps the mode whatever the umask is: that of files which are replaced. */
+  /** Ignores the umask: the mode is that of the replaced files. */
   readonly keepsMode?: boolean
-  /** Owner of new files. Where this process may not give them away, their group gets no access. */
+  /** Owner of new files. If this process may not change their owner, their group gets no access. */
   readonly owner?: FileOwner
 }
 
-/** Mode of archives: they hold what only their owner may ask of a collector, such as the environments of processes. */
+/** Mode of archives. They contain data that a collector shows only to some users, such as environments of processes. */
 export const ARCHIVE_MODE = 0o640
 const OWN_RIGHTS = 0o600
 const READ_AND_WRITE = 0o666
 
-/** Returns how archives are made in a directory: with the octal mode of PCP_ARCHIVE_MODE, and for root with the group of a directory of PCP's or of another account. */
+/**
+ * Returns how to create archives in a directory: with the octal mode of PCP_ARCHIVE_MODE and, for root, the group of the directory if
+ * it is PCP's or another account's.
+ */
 export function archiveAccess(directory: string, variables: Variables): ArchiveAccess {
   const gid = inheritedGroup(directory, variables)
   return { mode: archiveMode(variables), ...(gid === undefined ? {} : { owner: { uid: 0, gid } }) }
 }
 
-/** Makes what is missing of a directory for archives, whose mode follows from that of archives. Throws as mkdirSync does. */
+/** Creates a directory for archives with missing parents, with the mode of `archiveDirMode`. Throws as mkdirSync does. */
 export function makeArchiveDir(path: string, variables: Variables): void {
   makeMissing(path, archiveDirMode(variables), variables)
 }
 
-/** Returns the mode of directories for archives: whoever may read an archive may enter. */
+/** Returns the mode of directories for archives: all who may read an archive may enter. */
 export function archiveDirMode(variables: Variables): number {
   const mode = archiveMode(variables)
   return mode | ((mode & 0o444) >> 2)
 }
 
-/** Returns how a file is made that replaces others: readable for no one who could not read all of them. */
+/** Returns how to create a file that replaces others: readable only for those who could read all of them. */
 export function accessOfReplaced(paths: readonly string[], disk: Disk): ArchiveAccess | undefined {
   const replaced = paths.flatMap((path) => disk.stat(path) ?? [])
   const [first] = replaced
@@ -58,12 +61,12 @@ export function accessOfReplaced(paths: readonly string[], disk: Disk): ArchiveA
 }
 
 function archiveMode({ PCP_ARCHIVE_MODE: text }: Variables): number {
-  // Anything else must not open archives to more accounts than intended.
+  // An invalid setting must not open archives to more accounts than intended.
   if (text === undefined || !/^0?[0-7]{3}$/.test(text)) return ARCHIVE_MODE
   return (Number.parseInt(text, 8) & READ_AND_WRITE) | OWN_RIGHTS
 }
 
-/** Archives that root makes in a directory of another account, or of PCP's group, are for those who have the directory. */
+/** Returns the group for archives that root creates in a directory of another account, or of PCP's group. */
 function inheritedGroup(directory: string, variables: Variables): number | undefined {
   if (process.geteuid?.() !== 0) return undefined
   const { uid, gid } = statSync(directory, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 }
@@ -78,7 +81,7 @@ function makeMissing(path: string, mode: number, variables: Variables): void {
   try {
     mkdirSync(path, mode)
   } catch (error) {
-    // Another process may have made it just now.
+    // Another process may have created it just now.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
     return
   }

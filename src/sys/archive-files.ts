@@ -1,16 +1,16 @@
-/** Archive files on disk, decompressed where they have to be. docs/formats/archive.md §1 */
+/** Archive files on disk, decompressed if necessary. docs/formats/archive.md §1 */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { type ArchiveFiles, type ByteSource, bytesSource } from '../base/byte-source.ts'
 import type { DecodeLimits } from '../base/decode/limits.ts'
 import { decodeLimits, decompress, isCompressed } from './decompress.ts'
 import { consistent, FileSnapshot } from './file-snapshot.ts'
 
-/** Decompressed files kept in memory, all together; what is more goes to temporary files. */
+/** Total size of decompressed files kept in memory; further ones go to temporary files. */
 const MAX_IN_MEMORY = 64 << 20
-/** Temporary files, all together: four of the longest. */
+/** Total size of temporary files: four of the largest allowed. */
 const DISK_FACTOR = 4
 
-/** Files of this system, relative to the working directory. The limits are those of each compressed file. */
+/** Returns the files of this system, with paths relative to the working directory. `limits` apply to each compressed file. */
 export function archiveFiles(limits: DecodeLimits = decodeLimits(process.env)): ArchiveFiles {
   let inMemory = 0
   let onDisk = 0
@@ -45,7 +45,7 @@ export function archiveFiles(limits: DecodeLimits = decodeLimits(process.env)): 
   }
 }
 
-/** Opens a file without waiting: a pipe among the files of an archive would have no writer. */
+/** Opens a file without blocking: a named pipe in place of an archive file might have no writer. */
 function openFile(path: string): number {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const stats = fstatSync(fd)
@@ -60,7 +60,7 @@ class FileSource implements ByteSource {
   readonly #onClose: ((size: number) => void) | undefined
   #fd: number
 
-  /** The descriptor is closed with the source; `onClose` is called with the size it had. */
+  /** The source closes the file descriptor; `onClose` is called with the file's last size. */
   constructor(fd: number, onClose?: (size: number) => void) {
     this.#fd = fd
     this.#onClose = onClose

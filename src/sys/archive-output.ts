@@ -1,30 +1,36 @@
-/** The files of an archive being written, on disk. pmlogger(1), docs/formats/archive.md */
+/** Files of an archive that is being written. pmlogger(1), docs/formats/archive.md */
 import { constants } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ByteSink } from '../base/byte-source.ts'
+import { type OldFields, renameFields } from '../base/deprecated.ts'
 import { ARCHIVE_MODE, type ArchiveAccess, type FileOwner } from './archive-access.ts'
 import { type Disk, nodeDisk } from './disk.ts'
 
 /** How files are written. */
 export interface ArchiveOutputOptions extends Partial<ArchiveAccess> {
-  /** Mode of new files, less the umask unless it is kept. Default 0o640. */
+  /** Mode of new files, less the umask unless `keepsMode`. Default 0o640. */
   readonly mode?: number
   /**
-   * Bytes collected before they are written. Default 0: one write a record, so that nothing is lost when the process is
-   * killed.
+   * Bytes collected before they are written. Default 0: each record is written on its own, so that nothing is lost when the
+   * process is killed.
    */
+  readonly bufferBytes?: number
+  /** @deprecated Use `bufferBytes`. */
   readonly collect?: number
-  /** Waits at `flush` and `close` until the disk has it, for what must survive a crash of the system. Default false. */
+  /** Makes `flush` and `close` wait for the disk, for data that must survive a system crash. Default false. */
   readonly sync?: boolean
-  /** Where the files are. Default this machine's. */
+  /** Default: the disk of this machine. */
   readonly disk?: Disk
 }
 
-/** What an archive writer makes its files with: `BASE.part`, never over something that is there. Throws Node's errors. */
-export function archiveOutput(base: string, options: ArchiveOutputOptions = {}): ArchiveOutput {
+const OLD_OPTIONS: OldFields<ArchiveOutputOptions> = { collect: ['bufferBytes', 'PCP_DEP0008'] }
+
+/** Returns the output for an archive writer, which creates `BASE.part` and never overwrites a file. Throws Node's errors. */
+export function archiveOutput(base: string, given: ArchiveOutputOptions = {}): ArchiveOutput {
+  const options = renameFields({ ...given }, OLD_OPTIONS)
   const { disk = nodeDisk, sync = false } = options
   const directory = dirname(base)
-  /** Files made and removed so far, and how many of these changes are known to survive a power cut. */
+  /** Files created and removed so far, and how many of these changes are known to survive a power cut. */
   let changes = 0
   let durable = 0
   return {
@@ -41,8 +47,8 @@ export function archiveOutput(base: string, options: ArchiveOutputOptions = {}):
     async syncNames() {
       const seen = changes
       if (seen === durable) return
-      if (disk.syncDirectoryLater === undefined) disk.syncDirectory(directory)
-      else await disk.syncDirectoryLater(directory)
+      if (disk.syncDirectoryAsync === undefined) disk.syncDirectory(directory)
+      else await disk.syncDirectoryAsync(directory)
       durable = seen
     },
     close() {
@@ -53,7 +59,7 @@ export function archiveOutput(base: string, options: ArchiveOutputOptions = {}):
   }
 }
 
-/** Files by what follows their base name. */
+/** Files by the suffix after their base name. */
 export interface ArchiveOutput {
   readonly name: string
   create(part: string): ByteSink
@@ -62,11 +68,11 @@ export interface ArchiveOutput {
   close?(): void
 }
 
-/** Appending, so that after a record that was cut off again the next one stands where it began. */
+/** O_APPEND: after a torn record is truncated, the next one is written in its place. */
 const GROUP_RIGHTS = 0o070
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND
 
-/** Opens a new file. One that replaces others is at first closed to the group, which it may not get. */
+/** Opens a new file. A replacement starts without group access, as its group may still have to be changed. */
 function openNew(path: string, options: ArchiveOutputOptions, disk: Disk): number {
   const { mode = ARCHIVE_MODE, keepsMode = false, owner } = options
   const closed = mode & ~GROUP_RIGHTS
@@ -86,13 +92,13 @@ function mayGive(fd: number, { uid, gid }: FileOwner, disk: Disk): boolean {
     disk.setOwner(fd, uid, gid)
     return true
   } catch {
-    return false // the file stays ours
+    return false // the file keeps this process's owner
   }
 }
 
 /**
- * A new file that is appended to. A write that fails leaves no part of its record behind: what is there of it is cut off, if need be
- * by the next write or by `close`.
+ * Appends to a new file. A failed write leaves no partial record: it is truncated immediately or, if that fails, by the next
+ * write or by `close`.
  */
 class FileSink implements ByteSink {
   readonly #disk: Disk
@@ -100,20 +106,20 @@ class FileSink implements ByteSink {
   readonly #sync: boolean
   readonly #waiting: Uint8Array
   #waitingSize = 0
-  /** Bytes of whole records in the file. */
+  /** Bytes of complete records in the file. */
   #written = 0
-  /** Is part of a record behind them? */
+  /** Whether a partial record follows them. */
   #isTorn = false
   /** Bytes known to survive a power cut. */
   #durable = 0
   #isClosed = false
 
   constructor(path: string, options: ArchiveOutputOptions) {
-    const { collect = 0, sync = false, disk = nodeDisk } = options
+    const { bufferBytes = 0, sync = false, disk = nodeDisk } = options
     this.#disk = disk
     this.#fd = openNew(path, options, disk)
     this.#sync = sync
-    this.#waiting = new Uint8Array(collect)
+    this.#waiting = new Uint8Array(bufferBytes)
   }
 
   get size(): number {
@@ -143,11 +149,11 @@ class FileSink implements ByteSink {
     const size = this.#written
     if (size === this.#durable) return
     try {
-      if (this.#disk.syncLater === undefined) this.#disk.sync(this.#fd)
-      else await this.#disk.syncLater(this.#fd)
+      if (this.#disk.syncAsync === undefined) this.#disk.sync(this.#fd)
+      else await this.#disk.syncAsync(this.#fd)
       this.#durable = Math.max(this.#durable, size)
     } catch (error) {
-      // Closed meanwhile, which waited for the disk itself: the descriptor may be another file's.
+      // Closed meanwhile, after waiting for the disk: the file descriptor may refer to another file.
       if (!this.#isClosed) throw error
     }
   }
@@ -179,7 +185,7 @@ class FileSink implements ByteSink {
       try {
         if (this.#isTorn) this.#cutOff()
       } catch {
-        // Tried again before the next write; the first failure is the one to report.
+        // Retried before the next write; the first failure is reported.
       }
       throw error
     }

@@ -1,36 +1,36 @@
-/** Attributes of sysfs that are read again and again: one short value a file. */
+/** Attributes of sysfs that are reread regularly: one short value per file. */
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { decodeText } from '../base/text.ts'
-import { type DescriptorReserve, ownDescriptors } from './descriptor-reserve.ts'
+import { type DescriptorReserve, processDescriptorReserve } from './descriptor-reserve.ts'
 import { readAttribute, rooted } from './proc.ts'
 
-/** An attribute is at most a page; a whole page may be the beginning of more. */
+/** An attribute is at most a page; a whole page may be truncated. */
 const PAGE = 4096
-/** Descriptors kept: a machine of usual size needs some hundred. When there are more, all are given up: some are of devices long gone. */
+/** Most open file descriptors; a usual machine needs some hundred. At the limit all are closed: some are of devices long gone. */
 const MAX_OPEN = 256
-/** Paths remembered as missing, likewise. */
+/** Most paths remembered as missing; cleared likewise. */
 const MAX_MISSING = 4096
 
 /**
- * Reads attributes below /sys/ of this system through descriptors that stay open: 2 µs in place of 12 for open, read
- * and close. The kernel renders an attribute anew for every reading at its start, and refuses (ENODEV) when the device
- * is gone, upon which the path is opened again. Other files are opened each time.
+ * Reads attributes below /sys/ through file descriptors that stay open: 2 µs instead of 12 for open, read and close. The kernel
+ * renders an attribute anew for every read at offset 0, and fails with ENODEV when the device is gone; then the path is reopened.
+ * Files elsewhere are opened each time.
  */
 export class Attributes {
   readonly #root: string
   readonly #descriptors: DescriptorReserve
   readonly #open = new Map<string, number>()
-  /** Not there when last looked for. Asking again for what is not there must not cost an exception. */
+  /** Paths that did not exist at the last attempt, because an exception for each is expensive. */
   readonly #missing = new Set<string>()
   readonly #page = new Uint8Array(PAGE)
 
-  /** `root` is '/' except in tests, whose files may be replaced by renaming and so are opened each time. */
-  constructor(root: string, descriptors: DescriptorReserve = ownDescriptors()) {
+  /** `root` is '/' except in tests. Files below another root may be replaced by renaming, so they are opened each time. */
+  constructor(root: string, descriptors: DescriptorReserve = processDescriptorReserve()) {
     this.#root = root
     this.#descriptors = descriptors
   }
 
-  /** The attribute at an absolute path, trimmed; undefined when it cannot be read. */
+  /** Returns the trimmed attribute at an absolute path; undefined if it is unreadable. */
   read(path: string): string | undefined {
     if (this.#root !== '/' || !path.startsWith('/sys/')) return readAttribute(this.#root, path)
     const known = this.#open.get(path)
@@ -42,7 +42,7 @@ export class Attributes {
     return this.#readClosed(path)
   }
 
-  /** Closes the descriptors; a later reading opens them again. */
+  /** Closes the file descriptors; a later read reopens the files. */
   close(): void {
     for (const fd of this.#open.values()) closeSync(fd)
     this.#open.clear()
@@ -55,7 +55,7 @@ export class Attributes {
     } catch {
       if (this.#missing.size >= MAX_MISSING) this.#missing.clear()
       this.#missing.add(path)
-      return undefined // absence is the answer
+      return undefined
     }
     this.#missing.delete(path)
     const text = this.#readOpen(path, this.#open.get(path)!)
@@ -67,16 +67,16 @@ export class Attributes {
     return text
   }
 
-  /** undefined, and the descriptor closed, when the device is gone or has nothing to say. */
+  /** Returns undefined, and closes the file descriptor, if the device is gone or has no value. */
   #readOpen(path: string, fd: number): string | undefined {
-    // Some devices refuse an attribute each time (the speed of a loopback): where from is of no use, and costs three quarters.
+    // Some devices reject an attribute each time (the speed of a loopback). The stack trace would be three quarters of the cost.
     const { stackTraceLimit } = Error
     Error.stackTraceLimit = 0
     try {
       const size = readSync(fd, this.#page, 0, PAGE, 0)
       return size < PAGE ? decodeText(this.#page, 0, size).trim() : readAttribute(this.#root, path)
     } catch (error) {
-      // EINVAL: not now. Only what is gone (ENODEV) must be opened again.
+      // EINVAL means no value now. Only missing devices (ENODEV) have to be reopened.
       if ((error as NodeJS.ErrnoException).code === 'EINVAL') return undefined
       this.#open.delete(path)
       closeSync(fd)

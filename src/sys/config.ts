@@ -1,32 +1,36 @@
-/** Where files are: PCP's by pcp.conf, those of one user by the XDG variables. pcp.conf(5), pcp.env(5), XDG Base Directory Specification */
+/** File locations: PCP's from pcp.conf, a user's from the XDG variables. pcp.conf(5), pcp.env(5), XDG Base Directory Specification */
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { delimiter } from 'node:path'
+import { RUN_DIRS, SERVICE_RUN_DIR } from './instances.ts'
 import { trustedPath } from './trusted-path.ts'
 
 /** Names to values: environment and pcp.conf variables. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** What is known about this installation. */
+/** Configuration of this installation. */
 export interface PcpConfig {
-  /** The pcp.conf that was read; undefined when there is none and built-in defaults hold. */
+  /** Path of the pcp.conf that was read; undefined if built-in defaults are used. */
   readonly path: string | undefined
-  /** Every variable: the environment wins over pcp.conf, which wins over the built-in defaults. */
+  /** All variables: the environment overrides pcp.conf, which overrides the built-in defaults. */
   readonly variables: Variables
 }
 
-/** How a config is found, besides by the environment. */
+/** Options of `loadConfig`, for tests. */
 export interface ConfigOptions {
-  /** Reads a file, or gives undefined when there is none. */
+  /** Reads a file; returns undefined if it is missing. */
   readonly readText?: (path: string) => string | undefined
-  /** Effective user id: 0 gets the system's directories by default, everybody else their own. */
+  /** Effective user id: 0 defaults to the system's directories, any other to the user's own. */
   readonly uid?: number
 }
 
 /**
  * Finds and reads pcp.conf: `$PCP_CONF`, else `$PCP_DIR/etc/pcp.conf`, else /etc/pcp.conf or /usr/local/etc/pcp.conf.
  * Without one, directories below the user's XDG directories are assumed (the system's for root). Throws an Error that
- * says which file is missing when `$PCP_CONF` or `$PCP_DIR` names one, and UntrustedPathError where
- * the user's settings are under another user's control.
+ * names the missing file when `$PCP_CONF` or `$PCP_DIR` is set but wrong, and UntrustedPathError if
+ * another user controls the user's settings.
+ *
+ * Unless a variable names a collector, PCP_TS_RUN_DIRS lists the directories in which one is looked for (docs/decisions/discovery.md).
  */
 export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConfig {
   const readText = options.readText ?? readIfPresent
@@ -37,7 +41,7 @@ export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConf
     const text = readText(path)
     if (text !== undefined) {
       const file = parsePcpConf(text)
-      return { path, variables: withPaths({ ...defaultDirs(env, 0), ...file, ...present(env) }) }
+      return { path, variables: complete({ ...defaultDirs(env, 0), ...file, ...present(env) }, env) }
     }
   }
   if (named !== undefined)
@@ -49,10 +53,10 @@ export function loadConfig(env: Variables, options: ConfigOptions = {}): PcpConf
     const { config, data } = userDirs(env)
     for (const dir of [config, data]) trustedPath(`${dir}/pcp`, 'set HOME to a directory of your own')
   }
-  return { path: undefined, variables: withPaths({ ...defaultDirs(env, uid), ...present(env) }) }
+  return { path: undefined, variables: complete({ ...defaultDirs(env, uid), ...present(env) }, env) }
 }
 
-/** The `NAME=value` lines of a pcp.conf; a pair of outer quotes is removed, all other lines are ignored. */
+/** Parses the `NAME=value` lines of a pcp.conf. One pair of quotes is removed; all other lines are ignored. */
 export function parsePcpConf(text: string): Record<string, string> {
   const variables: Record<string, string> = {}
   for (const line of text.split('\n')) {
@@ -68,12 +72,12 @@ export function parsePcpConf(text: string): Record<string, string> {
   return variables
 }
 
-/** Returns where daemons keep the files by which others find them. */
+/** Returns the directory for files through which daemons are found. */
 export function tmpDirOf(variables: Variables): string {
   return variables['PCP_TMP_DIR'] ?? '/var/lib/pcp/tmp'
 }
 
-/** Directories where there is no pcp.conf. */
+/** Returns the default directories without a pcp.conf. */
 function defaultDirs(env: Variables, uid: number): Record<string, string> {
   const user = userDirs(env)
   const isRoot = uid === 0
@@ -92,10 +96,19 @@ function defaultDirs(env: Variables, uid: number): Record<string, string> {
   }
 }
 
-/** Adds the files that commands take for granted, where they usually are in the directories. */
-function withPaths(variables: Variables): Variables {
+/** Variables that name a collector or an installation, so that no other one is looked for. */
+const NAMING: readonly string[] = ['PCP_CONF', 'PCP_DIR', 'PCP_RUN_DIR']
+const NAMING_COLLECTOR: readonly string[] = ['PMCD_SOCKET', 'PMCD_PORT']
+
+/** Adds default paths of files that commands need, and the directories in which running collectors are looked for. */
+function complete(variables: Variables, env: Variables): Variables {
   const conf = variables['PCP_SYSCONF_DIR']
+  const isNamed =
+    NAMING.some((name) => env[name] !== undefined) ||
+    NAMING_COLLECTOR.some((name) => variables[name] !== undefined)
+  const runDirs = isNamed ? [] : [userDirs(env).run, variables['PCP_RUN_DIR']!, SERVICE_RUN_DIR]
   return {
+    [RUN_DIRS]: runDirs.join(delimiter),
     PCP_PMCDCONF_PATH: `${conf}/pmcd/pmcd.conf`,
     PCP_PMLOGGERCONTROL_PATH: `${conf}/pmlogger/control`,
     PCP_PMIECONTROL_PATH: `${conf}/pmie/control`,
@@ -113,25 +126,25 @@ function readIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return undefined // unreadable is as good as missing: the next place is tried, or the caller is told
+    return undefined // treated as missing: the next place is tried, or the caller reports it
   }
 }
 
-/** Where a user's settings, data and state are; none of them is below a directory that others share. */
+/** A user's directories for settings, data and state, none of them below a shared directory. */
 export interface UserDirs {
   readonly config: string
   readonly data: string
   readonly state: string
-  /** Sockets and process ids: `pcp` below the runtime directory, or below `state` where the session has none. */
+  /** Directory for sockets and process ids: `pcp` below the runtime directory, or below `state` if the session has none. */
   readonly run: string
 }
 
-/** Returns the directories that the environment names, or those below the user's home. */
+/** Returns the directories from the environment, or the defaults below the user's home. */
 export function userDirs(env: Variables): UserDirs {
   const home = homeDir(env)
   const named = (name: string, otherwise: string): string => {
     const path = env[name]
-    // The specification wants relative paths ignored: they would mean another place in each directory.
+    // The specification requires relative paths to be ignored.
     return path?.startsWith('/') ? path : otherwise
   }
   const state = named('XDG_STATE_HOME', `${home}/.local/state`)
@@ -144,7 +157,7 @@ export function userDirs(env: Variables): UserDirs {
   }
 }
 
-/** Returns $HOME, or the home of the account where it is unset; a directory that does not exist for an account without one. */
+/** Returns $HOME, or the account's home if that is unset; a directory that does not exist for an account without one. */
 export function homeDir(env: Variables): string {
   const home = env['HOME']
   if (home?.startsWith('/')) return home

@@ -1,9 +1,9 @@
-/** Lists of processors, as the kernel writes them: `0-3,8,10-11`. */
+/** CPU lists in the kernel's format: `0-3,8,10-11`. */
 
-/** Larger than any kernel's NR_CPUS: a bound for what a list may claim. */
+/** Larger than any kernel's NR_CPUS. */
 const MAX_CPUS = 65_536
 
-/** Returns the processors of a list, at most 65,536; parts that are no number or range count for nothing. */
+/** Returns the CPUs of a list, at most 65,536; invalid parts are ignored. */
 export function parseCpuList(text: string): readonly number[] {
   const cpus: number[] = []
   for (const part of text.trim().split(',')) {

@@ -1,4 +1,4 @@
-/** Decompresses files: into memory, or from some size on into a temporary file that has no name. docs/decisions/decompression.md */
+/** Decompresses files into memory, or large ones into an unnamed temporary file. docs/decisions/decompression.md */
 import {
   closeSync,
   createReadStream,
@@ -16,31 +16,36 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { decoderFor, hasDecoder } from '../base/decode/decoder.ts'
 import type { Decoder } from '../base/decode/input.ts'
-import { contentLimit, DECODE_LIMITS, type DecodeLimits, tooMuchContent } from '../base/decode/limits.ts'
+import {
+  contentLimit,
+  contentTooLargeError,
+  DECODE_LIMITS,
+  type DecodeLimits,
+} from '../base/decode/limits.ts'
 import { gunzipFile } from './gunzip-file.ts'
 
-/** Bytes read at once. */
+/** Bytes of one read. */
 const CHUNK = 1 << 16
 const GZIP = '.gz'
-/** Compressed bytes up to which a gzip file is first tried in memory. */
+/** Compressed size up to which a gzip file is first tried in memory. */
 const SMALL_GZIP = 16 << 20
-/** Free bytes that a temporary file leaves on its disk, looked at each time so many more were written. */
+/** Space that a temporary file leaves free on its disk, checked every `DISK_STEP` bytes. */
 const DISK_RESERVE = 256 << 20
 const DISK_STEP = 16 << 20
 
-/** Room for the content of one file. */
-export interface ContentRoom {
+/** Limits on the content of one file. */
+export interface ContentLimits {
   readonly maxInMemory: number
   /** Bytes of a temporary file. */
   readonly maxOnDisk: number
   readonly limits: DecodeLimits
-  /** Returns the free bytes where temporary files are; default: as statfs(2) counts them. */
+  /** Returns the free space for temporary files; default: from statfs(2). */
   readonly freeBytes?: () => number
 }
 
 /**
- * Returns the limits of this process: PCP_DECOMPRESS_MB allows content of so many MiB, whatever it is compressed to, and PCP_DECOMPRESS_SEC so
- * many seconds.
+ * Returns the limits of this process. PCP_DECOMPRESS_MB allows content of so many MiB whatever the ratio, and PCP_DECOMPRESS_SEC
+ * so many seconds.
  */
 export function decodeLimits(
   env: Readonly<Record<string, string | undefined>>,
@@ -55,23 +60,22 @@ export function decodeLimits(
   }
 }
 
-/** What cannot be read is ignored. */
 function wholeNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
 }
 
-/** Does the name say that the file is compressed? */
+/** Returns whether a file name has a compression suffix. */
 export function isCompressed(path: string): boolean {
   const suffix = suffixOf(path)
   return suffix === GZIP || hasDecoder(suffix)
 }
 
 /**
- * The content of a compressed file: in memory, or, when it is longer than `maxInMemory` bytes, the descriptor of an open temporary file that is the
- * caller's to close. Throws Node's error for a file that cannot be read or written, EFBIG for content beyond the limits, ENOSPC
- * where no room is left, and an error without a code for what cannot be decompressed.
+ * Returns the content of a compressed file in memory or, if it exceeds `maxInMemory`, the file descriptor of an open temporary file,
+ * which the caller closes. Throws Node's error for a file that cannot be read or written, EFBIG for content beyond the limits, ENOSPC
+ * if the disk is full, and an error without a code for damaged content.
  */
-export function decompress(path: string, room: ContentRoom): Uint8Array | number {
+export function decompress(path: string, room: ContentLimits): Uint8Array | number {
   const content = new Content(room)
   try {
     const compressed = statSync(path).size
@@ -86,7 +90,7 @@ export function decompress(path: string, room: ContentRoom): Uint8Array | number
 }
 
 /**
- * Decompresses a file into a new one, which does not stay when that fails. Rejects as `decompress` throws, and with EEXIST.
+ * Decompresses a file into a new one, which is removed on failure. Rejects as `decompress` throws, and with EEXIST.
  */
 export async function decompressFile(
   from: string,
@@ -116,14 +120,14 @@ function suffixOf(path: string): string {
 }
 
 function explained(error: unknown): unknown {
-  // Errors of the system are about the file, not about its content; errors of zlib have a code too.
+  // Errors with a syscall concern the file, not its content; zlib's errors have a code too.
   if ((error as { syscall?: unknown }).syscall !== undefined) return error
   const { message, code } = error as NodeJS.ErrnoException
   const problem = new Error(`cannot be decompressed: ${message}`, { cause: error })
   return code === 'EFBIG' || code === 'ENOSPC' ? Object.assign(problem, { code }) : problem
 }
 
-function gunzip(path: string, compressed: number, content: Content, room: ContentRoom): void {
+function gunzip(path: string, compressed: number, content: Content, room: ContentLimits): void {
   const maxOutputLength = Math.min(room.maxInMemory, contentLimit(room.limits, compressed))
   if (compressed <= SMALL_GZIP && maxOutputLength > 0) {
     try {
@@ -132,7 +136,7 @@ function gunzip(path: string, compressed: number, content: Content, room: Conten
       return
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'ERR_BUFFER_TOO_LARGE') throw error
-      if (maxOutputLength < room.maxInMemory) throw tooMuchContent(maxOutputLength, compressed)
+      if (maxOutputLength < room.maxInMemory) throw contentTooLargeError(maxOutputLength, compressed)
     }
   }
   const maxBytes = Math.min(room.limits.maxBytes, content.diskRoom())
@@ -147,7 +151,7 @@ async function gunzipTo(from: string, fd: number, limit: number, compressed: num
   const content = new Writable({
     write(bytes: Uint8Array, _, done) {
       size += bytes.length
-      if (size > limit) return done(tooMuchContent(limit, compressed))
+      if (size > limit) return done(contentTooLargeError(limit, compressed))
       try {
         writeAll(fd, bytes)
         done()
@@ -159,7 +163,7 @@ async function gunzipTo(from: string, fd: number, limit: number, compressed: num
   await pipeline(createReadStream(from), createGunzip(), content)
 }
 
-/** Decodes a file that is read piece by piece. */
+/** Decodes a file piece by piece. */
 function decodeFile(path: string, decode: Decoder, write: (bytes: Uint8Array) => void): void {
   const fd = openSync(path, 'r')
   try {
@@ -170,16 +174,16 @@ function decodeFile(path: string, decode: Decoder, write: (bytes: Uint8Array) =>
   }
 }
 
-/** Bytes collected in memory, in a file once they are too many. */
+/** Collects bytes in memory, and in a file once there are too many. */
 class Content {
-  readonly #room: ContentRoom
+  readonly #room: ContentLimits
   #chunks: Uint8Array[] = []
   #size = 0
   #fd: number | undefined
-  /** Free space is looked at again at this size. */
+  /** Size at which free space is checked next. */
   #nextLook = 0
 
-  constructor(room: ContentRoom) {
+  constructor(room: ContentLimits) {
     this.#room = room
   }
 
@@ -194,13 +198,13 @@ class Content {
     writeAll(this.#fd, bytes)
   }
 
-  /** Bytes that a file of content may have now. */
+  /** Returns how many bytes of content fit into a file now. */
   diskRoom(): number {
     const free = this.#room.freeBytes?.() ?? freeBytes()
     return Math.min(this.#room.maxOnDisk, Math.max(0, free - DISK_RESERVE))
   }
 
-  /** Continues in a file; returns its descriptor. */
+  /** Moves to a file; returns its file descriptor. */
   spill(): number {
     this.#fd = nameless()
     for (const chunk of this.#chunks) writeAll(this.#fd, chunk)
@@ -221,13 +225,13 @@ class Content {
     const written = fstatSync(this.#fd!).size
     if (this.#nextLook > written + this.diskRoom() || this.#nextLook > this.#room.maxOnDisk)
       throw Object.assign(
-        new Error(`${tmpdir()} has too little room left for its content: remove files, or set TMPDIR`),
+        new Error(`${tmpdir()} has too little space left for its content: remove files, or set TMPDIR`),
         { code: 'ENOSPC' },
       )
   }
 }
 
-/** Returns a plain array: `slice` of a Buffer is a view, and whoever takes it for a copy writes into the file's content. */
+/** Concatenates into a Uint8Array: `slice` of a Buffer would be a view, through which callers could modify the content. */
 function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const { buffer, byteOffset, length } = Buffer.concat(chunks)
   return new Uint8Array(buffer, byteOffset, length)
@@ -242,7 +246,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at)
 }
 
-/** Opens a new file that only this process can see. */
+/** Opens a new file without a name, so that only this process can access it. */
 function nameless(): number {
   const directory = mkdtempSync(join(tmpdir(), 'pcp-archive-'))
   try {

@@ -1,21 +1,20 @@
-/** Where definitions of derived metrics are on this system. pmLoadDerivedConfig(3), docs/derived.md */
+/** Files that define derived metrics. pmLoadDerivedConfig(3), docs/reference/derived-metrics.md */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeText } from '../base/text.ts'
 import type { Variables } from './config.ts'
 
-/** A file of definitions. */
 export interface DerivedFile {
   readonly path: string
   readonly text: string
 }
 
-/** Directories in directories: a link to one further up ends somewhere. */
+/** Deepest nesting of directories, which bounds cyclic links. */
 const MAX_DEPTH = 16
 
 /**
- * The files of a list of files and directories by colon, of directories every file at any depth, by name. What cannot be
- * read is left out; `failed` hears of elements of the list of which nothing could be.
+ * Reads a colon-separated list of files and directories. Directories are read recursively, in order of names. Unreadable files are
+ * skipped; `failed` is called for list elements of which nothing was readable.
  */
 export function readDerivedFiles(
   list: string,
@@ -36,7 +35,7 @@ export function readDerivedFiles(
   return files
 }
 
-/** Runs something that may fail; returns its error. */
+/** Calls a function; returns the error it throws. */
 function quietly(run: () => void): Error | undefined {
   try {
     run()
@@ -46,13 +45,13 @@ function quietly(run: () => void): Error | undefined {
   }
 }
 
-/** The list that holds by default: `$PCP_DERIVED_CONFIG`, '' for none, else a directory below `$PCP_VAR_DIR`. */
+/** Returns the default list: `$PCP_DERIVED_CONFIG`, '' for none, else a directory below `$PCP_VAR_DIR`. */
 export function defaultDerivedList(variables: Variables): string {
   const { PCP_DERIVED_CONFIG: list, PCP_VAR_DIR: dir } = variables
   return list ?? (dir === undefined ? '' : `${dir}/config/derived`)
 }
 
-/** Text of the file that declares instance domains the same: `$PCP_INDOM_CONFIG`, '' for none, else below `$PCP_SYSCONF_DIR`. */
+/** Reads the file of equivalent instance domains: `$PCP_INDOM_CONFIG`, '' for none, else below `$PCP_SYSCONF_DIR`. */
 export function readEquivalences(variables: Variables): string {
   const { PCP_INDOM_CONFIG: file, PCP_SYSCONF_DIR: dir } = variables
   const path = file ?? (dir === undefined ? '' : `${dir}/indom.conf`)

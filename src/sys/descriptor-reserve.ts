@@ -1,22 +1,22 @@
-/** Descriptors that a daemon keeps free for its own work, whoever connects. docs/decisions/descriptors.md */
+/** File descriptors that a daemon reserves for its own work, however many clients connect. docs/decisions/descriptors.md */
 import { readAttribute } from './proc.ts'
 
-/** The part of all descriptors that is kept, and its bounds. */
+/** Reserved share of all file descriptors, and its bounds. */
 const SHARE = 1 / 8
 const LEAST = 32
 const MOST = 256
-/** The log has at most one line in so many milliseconds. */
+/** At most one log line in this time. */
 const QUIET_MS = 60_000
 
-/** Returns how many files this process may have open; Infinity where that is unlimited or unknown. */
+/** Returns the limit on open files of this process; Infinity if unlimited or unknown. */
 export function descriptorLimit(): number {
   const soft = /Max open files\s+(\d+)/.exec(readAttribute('/', '/proc/self/limits') ?? '')?.[1]
   return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft)
 }
 
 /**
- * Decides by its number whether a descriptor may stay open. The kernel gives the lowest free number, so a high one means that
- * all below it are taken: nothing has to be counted, and files, pipes and sockets of any kind are included.
+ * Decides by number whether a file descriptor may stay open. The kernel assigns the lowest free number, so a high one means that
+ * all below it are taken. Thus nothing has to be counted, and files, pipes and sockets of any kind are included.
  */
 export class DescriptorReserve {
   readonly #limit: number
@@ -31,32 +31,32 @@ export class DescriptorReserve {
     this.#now = now
   }
 
-  /** Returns whether a connection or a cached file may keep this descriptor. */
+  /** Returns whether a connection or a cached file may keep this file descriptor. */
   mayKeep(fd: number): boolean {
     return fd < this.#limit - this.#kept
   }
 
-  /** Returns whether a connection may keep this descriptor until its peer has read why it is refused. */
+  /** Returns whether a refused connection may keep this file descriptor until its peer has read the reason. */
   mayLinger(fd: number): boolean {
     return fd < this.#limit - this.#kept / 2
   }
 
-  /** Returns the line to log about a refused connection; undefined when there was one within the last minute. */
-  complaint(): string | undefined {
+  /** Returns a log line about a refused connection; undefined if there was one within the last minute. */
+  refusalMessage(): string | undefined {
     const now = this.#now()
     if (now - this.#toldAt < QUIET_MS) return undefined
     this.#toldAt = now
     return (
-      `Connections are refused: ${this.#kept} of the ${this.#limit} files that this process may have open are kept for its own work. ` +
-      'Raise the limit (ulimit -n, LimitNOFILE of systemd) if these clients are welcome'
+      `Connection refused: ${this.#kept} of the ${this.#limit} files that this process may open are reserved for its own work. ` +
+      'If these clients are expected, raise the limit (ulimit -n, or LimitNOFILE in systemd)'
     )
   }
 }
 
 let own: DescriptorReserve | undefined
 
-/** Returns the reserve of this process. Call it early: finding out the limit takes a descriptor. */
-export function ownDescriptors(): DescriptorReserve {
+/** Returns the reserve of this process. Call it early: reading the limit takes a file descriptor. */
+export function processDescriptorReserve(): DescriptorReserve {
   own ??= new DescriptorReserve()
   return own
 }

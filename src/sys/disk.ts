@@ -1,6 +1,6 @@
 /**
- * The file operations that durable storage is made of, as one interface: the production disk is Node's, the tests' records every
- * operation and replays what a power cut could have left. docs/reliability.md
+ * The file operations on which durable storage is built, as an interface. The production disk is Node's; the tests' disk records all
+ * operations and replays every state that a power cut could leave. docs/explanation/reliability.md
  */
 import {
   closeSync,
@@ -28,7 +28,6 @@ import {
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** Attributes of a file. */
 export interface DiskStat {
   readonly size: number
   readonly mtimeMs: number
@@ -41,31 +40,31 @@ export interface DiskStat {
 
 /** Synchronous file operations. Each throws Node's error with an errno name as its `code`. */
 export interface Disk {
-  /** Opens a file; `flags` are those of open(2). Returns a descriptor. */
+  /** Opens a file with the `flags` of open(2). Returns a file descriptor. */
   open(path: string, flags: number, mode?: number): number
-  /** Reads up to `target.length` bytes from `position`; returns how many, 0 at the end. */
+  /** Reads up to `target.length` bytes from `position`; returns their number, 0 at the end. */
   read(fd: number, target: Uint8Array, position: number): number
-  /** Writes at the current place; returns how many bytes were written. */
+  /** Writes at the current position; returns the number of bytes written. */
   write(fd: number, bytes: Uint8Array): number
   truncate(fd: number, size: number): void
   /** Waits until the content is on stable storage: fdatasync(2). */
   sync(fd: number): void
   close(fd: number): void
-  /** Waits until the names in a directory are on stable storage: fsync(2) of the directory. */
+  /** Waits until a directory's entries are on stable storage: fsync(2) of the directory. */
   syncDirectory(path: string): void
-  /** Does what `sync` does without blocking this thread. Callers use `sync` where it is missing. */
-  syncLater?(fd: number): Promise<void>
-  /** Does what `syncDirectory` does without blocking this thread. Callers use `syncDirectory` where it is missing. */
-  syncDirectoryLater?(path: string): Promise<void>
+  /** As `sync` without blocking this thread. If missing, callers use `sync`. */
+  syncAsync?(fd: number): Promise<void>
+  /** As `syncDirectory` without blocking this thread. If missing, callers use `syncDirectory`. */
+  syncDirectoryAsync?(path: string): Promise<void>
   mkdir(path: string, mode?: number): void
   rmdir(path: string): void
   link(from: string, to: string): void
   rename(from: string, to: string): void
   unlink(path: string): void
   list(directory: string): string[]
-  /** Undefined for a missing file. */
+  /** Returns undefined for a missing file. */
   stat(path: string): DiskStat | undefined
-  /** As `stat`, of a symbolic link itself. */
+  /** As `stat`, without following a symbolic link. */
   lstat(path: string): DiskStat | undefined
   /** Resolves symbolic links. */
   realpath(path: string): string
@@ -100,8 +99,8 @@ export const nodeDisk: Disk = {
   stat: (path) => attributes(statSync(path, { throwIfNoEntry: false })),
   lstat: (path) => attributes(lstatSync(path, { throwIfNoEntry: false })),
   realpath: (path) => realpathSync(path),
-  syncLater: promisify(fdatasync),
-  async syncDirectoryLater(path) {
+  syncAsync: promisify(fdatasync),
+  async syncDirectoryAsync(path) {
     const handle = await open(path, 'r')
     try {
       await handle.sync()

@@ -1,26 +1,26 @@
 /** Yielding to the event loop. */
 
-/** How long a loop may keep the event loop waiting. */
+/** Longest time that a loop may block the event loop. */
 const TURN_MS = 20
-/** Most steps of a loop from one look at the clock to the next: a look costs as much as a step of the fastest. */
+/** Most steps between two clock reads: reading the clock costs as much as the fastest step. */
 const MOST_STEPS = 16
-/** Time from one look to the next, for slower steps. */
+/** Time between clock reads, for slower steps. */
 const LOOK_MS = 1
 
-/** Lets signals, timers and output have their turn. */
+/** Lets signals, timers and output run. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Turns of the event loop for a loop that waits for nothing, as those over archives: without them no signal would ever arrive. */
+/** Yields to the event loop from a loop that never waits, such as one over an archive: otherwise no signal would be handled. */
 export class EventLoopTurn {
   #since: number | undefined
   #lookedAt = 0
-  /** Steps from the last look to the next, and how many of them are left. */
+  /** Steps between two clock reads, and how many of them are left. */
   #steps = 1
   #left = 1
 
-  /** Returns whether the loop has kept the event loop waiting for long enough; called at each step. The first call starts the turn. */
+  /** Returns whether the loop has blocked the event loop for too long. Call it at each step; the first call starts the turn. */
   shouldYield(): boolean {
     if (--this.#left > 0) return false
     const now = performance.now()
@@ -32,7 +32,7 @@ export class EventLoopTurn {
     return now - this.#since >= TURN_MS
   }
 
-  /** Yields, and begins another turn. */
+  /** Yields, then starts the next turn. */
   async yield(): Promise<void> {
     await yieldToEventLoop()
     this.#since = performance.now()

@@ -1,14 +1,14 @@
 /**
- * Locks made of files, for programs that change the same files, PCP's scripts included: a program that finds the lock file waits.
+ * Locks made of files, for programs that change the same files, including PCP's scripts: a program that finds the lock file waits.
  *
- * A lock file names its holder, and no waiter removes a stale one: by then it may be another's fresh lock. It adds a
- * successor instead, whose name contains the token of the stale lock, so that only one waiter can:
+ * A lock file names its holder, and no waiter removes a stale one: it may be another's fresh lock by then. A waiter adds a
+ * successor instead, whose name contains the token of the stale lock, so that only one waiter succeeds:
  *
  *     lock ("p1 … a1")            p1 ended
  *     lock.next.a1 ("p2 … b7")    p2 succeeded it, and was killed before it could rename its file to `lock`
  *     lock.next.b7 ("p3 … c4")    p3 holds the lock, and now renames this file to `lock`
  *
- * A successor of a lock that was replaced meanwhile is not reached from `lock` any more; its process sees that and withdraws.
+ * A successor of a lock that was replaced meanwhile cannot be reached from `lock` any more; its process notices that and withdraws.
  */
 
 import {
@@ -33,46 +33,46 @@ import {
   parseIdentity,
 } from './process-identity.ts'
 
-/** A lock that is held. */
+/** A held lock. */
 export interface FileLock {
-  /** Gives the lock back; a second call does nothing. */
+  /** Releases the lock; idempotent. */
   release(): void
 }
 
 /** How to wait for a lock. */
 export interface LockOptions {
-  /** How long to wait, in milliseconds; 0 not at all. */
+  /** Longest wait in milliseconds; 0 to try once. */
   readonly limitMs: number
   /** Stops waiting when aborted. */
   readonly signal?: AbortSignal
-  /** Called before a stale lock is taken over, with the reason. */
+  /** Called with the reason before a stale lock is taken over. */
   readonly onStale?: (why: string) => void
   /** Wall clock in milliseconds, compared with the age of lock files. */
   readonly nowMs?: () => number
 }
 
-/** PCP's own scripts remove a lock of that age; so locks that name no process of this host are stale then. */
+/** PCP's own scripts remove locks of this age, so locks without a process of this host are stale then. */
 const STALE_MS = 30 * 60_000
-/** A holder renews its lock so much more often. */
+/** Interval at which a holder renews its lock. */
 const RENEW_MS = 5 * 60_000
 const PAUSE_MS = 50
 const TOKEN_CHARS = 12
-/** Successors of one lock file; more mean that its holders end faster than a waiter can follow. */
+/** Most successors of one lock file; more mean that holders end faster than a waiter can follow. */
 const MAX_CHAIN = 1000
 
 /** One file of the chain. */
 interface Link {
   readonly path: string
-  /** What the name of its successor ends in. */
+  /** Suffix of the name of its successor. */
   readonly token: string
-  /** Undefined for a lock that does not name its holder, as those of PCP's scripts. */
+  /** Undefined for a lock that does not name its holder, such as those of PCP's scripts. */
   readonly holder: ProcessIdentity | undefined
   readonly mtimeMs: number
 }
 
 /**
- * Takes a lock. A lock whose holder ended is taken over; so is one of another host, container or program that was not renewed for
- * 30 minutes. Resolves to undefined when it is not free in time; throws Node's error when it cannot be made.
+ * Takes a lock. The lock of an ended process is taken over, and one of another host, container or program if it was not renewed for
+ * 30 minutes. Resolves to undefined on timeout; throws Node's error if the lock file cannot be created.
  */
 export async function takeLock(path: string, options: LockOptions): Promise<FileLock | undefined> {
   const end = performance.now() + options.limitMs
@@ -84,7 +84,7 @@ export async function takeLock(path: string, options: LockOptions): Promise<File
   }
 }
 
-/** Returns who holds a lock, `host:pid`; undefined when it is free or names no holder. */
+/** Returns the holder of a lock, `host:pid`; undefined if it is free or names no holder. */
 export function holderOf(path: string): string | undefined {
   const holder = lastOf(path)?.holder
   return holder === undefined ? undefined : `${holder.host}:${holder.pid}`
@@ -105,7 +105,7 @@ function tryTake(path: string, { onStale, nowMs = Date.now }: LockOptions): File
       place = `${path}.next.${last.token}`
     }
     if (!linked(mine, place)) return undefined
-    // The holder before may have given the lock back meanwhile: then this place is not reached any more.
+    // The previous holder may have released the lock meanwhile; then the chain does not lead here any more.
     if (lastOf(path)?.token !== token) {
       rmSync(place, { force: true })
       return undefined
@@ -118,7 +118,7 @@ function tryTake(path: string, { onStale, nowMs = Date.now }: LockOptions): File
   }
 }
 
-/** A second name for a file, which appears with all its content; false when the name is taken. */
+/** Creates a second name for a file, atomically with its content. Returns false if the name is taken. */
 function linked(mine: string, place: string): boolean {
   try {
     linkSync(mine, place)
@@ -128,7 +128,7 @@ function linked(mine: string, place: string): boolean {
     if (code === 'EEXIST') return false
     if (code !== 'EPERM' && code !== 'ENOTSUP' && code !== 'EOPNOTSUPP' && code !== 'ENOSYS') throw error
   }
-  // A file system without hard links.
+  // The file system has no hard links.
   try {
     writeFileSync(place, readFileSync(mine), { flag: 'wx', mode: 0o444 })
     return true
@@ -138,7 +138,7 @@ function linked(mine: string, place: string): boolean {
   }
 }
 
-/** The file of the present holder; undefined when the lock is free. */
+/** Returns the lock file of the present holder; undefined if the lock is free. */
 function lastOf(path: string): Link | undefined {
   let last = readLink(path)
   for (let i = 0; last !== undefined && i < MAX_CHAIN; i++) {
@@ -164,14 +164,14 @@ function readOr(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return '' // gone, or of a program whose locks are unreadable
+    return '' // missing, or the lock of a program that makes its locks unreadable
   }
 }
 
 function whyStale({ holder, mtimeMs }: Link, nowMs: number): string | undefined {
   if (holder !== undefined && hasEnded(holder))
-    return `removing lock file of process ${holder.pid}, which is no more`
-  // A process of this host that lives keeps its lock, however long it was stopped.
+    return `removing lock file of process ${holder.pid}, which has ended`
+  // A live process of this host keeps its lock, however long it was suspended.
   const isKnown = holder !== undefined && holder.host === ownIdentity().host && holder.boot !== ''
   const isSeen = isKnown && holder.namespace === ownIdentity().namespace
   return !isSeen && nowMs - mtimeMs > STALE_MS ? 'removing lock file older than 30 minutes' : undefined
@@ -182,7 +182,7 @@ function held(path: string, token: string): FileLock {
     const now = Date.now() / 1000
     utimesSync(path, now, now)
   }
-  const timer = every(RENEW_MS, renew, () => clearInterval(timer)).unref() // removed by hand
+  const timer = every(RENEW_MS, renew, () => clearInterval(timer)).unref() // someone removed the file
   let isHeld = true
   return {
     release() {
@@ -204,7 +204,7 @@ function takePlace(place: string, path: string): void {
   }
 }
 
-/** Removes what waiters and holders that were killed left beside a lock that was free. */
+/** Removes files that killed waiters and holders left beside a free lock. */
 function removeStrays(path: string): void {
   const prefix = `${basename(path)}.`
   for (const name of readdirSync(dirname(path))) {
@@ -214,7 +214,7 @@ function removeStrays(path: string): void {
     try {
       rmSync(join(dirname(path), name), { force: true })
     } catch {
-      // of another user, in a directory where only owners remove files
+      // another user's file in a sticky directory
     }
   }
 }

@@ -1,16 +1,16 @@
 /**
- * Files that belong together although other processes replace them: directories are read with unfinished transactions applied, and
- * opened files are checked afterwards against those in the directory.
+ * Consistent views of files that other processes replace: directories are read as if committed transactions were complete, and
+ * opened files are compared afterwards with the files in the directory.
  */
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { ArchiveFiles, ByteSource } from '../base/byte-source.ts'
 import { type DirectoryView, viewDirectory } from './staged-view.ts'
 
-/** Runs of an action before its files are accepted unchecked: only a directory that never rests needs so many. */
+/** Most runs of an action before its files are accepted unchecked; only a directory that changes all the time needs so many. */
 const MAX_RUNS = 8
 
-/** Runs an action until nothing it used was replaced meanwhile. @see ArchiveFiles.consistent */
+/** Reruns an action until none of its files was replaced meanwhile. @see ArchiveFiles.consistent */
 export function consistent<T>(open: (path: string) => ByteSource, action: (files: ArchiveFiles) => T): T {
   for (let run = 1; ; run++) {
     const snapshot = new FileSnapshot(open, true)
@@ -27,32 +27,32 @@ export function consistent<T>(open: (path: string) => ByteSource, action: (files
   }
 }
 
-/** The files that one reader uses, and which they were. */
+/** Files used by one reader, with their identities. */
 export class FileSnapshot {
   readonly #open: (path: string) => ByteSource
   readonly #views = new Map<string, DirectoryView>()
-  /** Files of unfinished transactions, by the absolute path that readers know. */
+  /** Files of incomplete transactions, by the absolute path that readers use. */
   readonly #staged = new Map<string, string>()
-  /** Inodes; undefined for a path without a file. */
+  /** Inodes; undefined for a missing file. */
   readonly #used = new Map<string, number | undefined>()
   readonly #pinned = new Map<string, number | undefined>()
-  /** Opened files, until `settle`. */
+  /** Opened files until `settle`. */
   #sources: ByteSource[] | undefined
 
-  /** With `isChecked` it notes what is used, for `isCurrent` and `close`, until `settle`. */
+  /** With `isChecked`, used files are recorded for `isCurrent` and `close` until `settle`. */
   constructor(open: (path: string) => ByteSource, isChecked = false) {
     this.#open = open
     if (isChecked) this.#sources = []
   }
 
-  /** The files, as a reader of archives needs them. */
+  /** Returns the files, for a reader of archives. */
   files(): ArchiveFiles {
     return {
       isDirectory(path) {
         try {
           return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
         } catch {
-          return false // what is wrong with it shows when it is opened
+          return false // opening it will report the error
         }
       },
       list: (directory) => this.#list(directory),
@@ -65,7 +65,7 @@ export class FileSnapshot {
     }
   }
 
-  /** Returns whether every directory and file still is what it was when it was used. */
+  /** Returns whether no directory or file has changed since it was used. */
   isCurrent(): boolean {
     const isSame = ([directory, old]: [string, DirectoryView]): boolean => {
       const now = this.#view(directory)
@@ -87,7 +87,7 @@ export class FileSnapshot {
     this.settle()
   }
 
-  /** Forgets what was used, but not what is pinned. */
+  /** Forgets used files, but not pinned ones. */
   settle(): void {
     this.#sources = undefined
     this.#views.clear()
@@ -137,7 +137,7 @@ export class FileSnapshot {
     try {
       return this.#staged.get(join(realpathSync(dirname(absolute)), basename(absolute)))
     } catch {
-      return undefined // its directory is gone, as opening it will report
+      return undefined // its directory is missing: opening it will report that
     }
   }
 
@@ -147,14 +147,14 @@ export class FileSnapshot {
       try {
         return statSync(each).ino
       } catch {
-        // not there: under its other name, or gone
+        // missing: renamed or removed
       }
     }
     return undefined
   }
 }
 
-/** Names that may be of archives: lock files come and go all the time. */
+/** Returns the names that may belong to archives: lock files come and go all the time. */
 function archiveNames(names: readonly string[]): string[] {
   return names.filter((name) => /\.(?:meta|index|\d+)(?:\.[A-Za-z0-9]+)?$/.test(name)).sort()
 }

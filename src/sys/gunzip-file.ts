@@ -1,10 +1,15 @@
 /**
- * Decompresses gzip files of any size into an open file while the caller waits. Node's zlib works piece by piece only asynchronously, so
- * another thread does it: memory stays small, and a deadline ends it.
+ * Decompresses gzip files of any size into an open file, synchronously. Node's zlib works in pieces only asynchronously, so
+ * another thread does it. Memory use stays small, and a deadline stops the thread.
  */
-import { contentLimit, type DecodeLimits, tooMuchContent, tooSlow } from '../base/decode/limits.ts'
+import {
+  contentLimit,
+  contentTooLargeError,
+  type DecodeLimits,
+  decodeTimeoutError,
+} from '../base/decode/limits.ts'
 
-/** Places in the shared numbers. */
+/** Indices into the shared numbers. */
 const STATE = 0
 const CANCELLED = 1
 const TEXT_LENGTH = 2
@@ -19,13 +24,13 @@ const DAMAGED = 4
 const SYSTEM = 5
 const ABANDONED = 6
 
-/** How long a thread may take to start: without free descriptors it never does, and its error event waits for the caller. */
+/** Longest time until a thread starts: without free file descriptors it never does, and its error event arrives only after the caller's wait. */
 const START_MS = 2000
 
-/** How long a cancelled thread may take to stop writing: the time of one chunk. */
+/** Longest time until a cancelled thread stops writing: it finishes one chunk first. */
 const CANCEL_MS = 10_000
 
-/** The thread's program, as text: our commands are single files, and a second one would have to be found. */
+/** The thread's program as text: commands are bundled into single files, and a second file would have to be found. */
 const PROGRAM = `
 const { workerData: { path, fd, limit, numbers, text } } = require('node:worker_threads')
 const { createReadStream, writeSync } = require('node:fs')
@@ -51,7 +56,7 @@ const content = new Writable({
     }
   },
 })
-// Given up before it started, it must not touch the descriptor, which may be another file by now.
+// A thread that was cancelled before it started must not touch the file descriptor, which may refer to another file by now.
 const isWanted = Atomics.compareExchange(numbers, ${STATE}, ${STARTING}, ${RUNNING}) === ${STARTING}
 Atomics.notify(numbers, ${STATE})
 if (isWanted) pipeline(createReadStream(path, { highWaterMark: 65536 }), require('node:zlib').createGunzip(), content, (error) => {
@@ -62,7 +67,7 @@ if (isWanted) pipeline(createReadStream(path, { highWaterMark: 65536 }), require
 })
 `
 
-/** What the thread shares with the caller. */
+/** Data shared with the caller. */
 interface ThreadData {
   readonly path: string
   readonly fd: number
@@ -71,19 +76,18 @@ interface ThreadData {
   readonly text: Uint8Array
 }
 
-/** Starts the thread of a decompression. */
 export type StartThread = (data: ThreadData) => void
 
 function startWorker(workerData: ThreadData): void {
   const { Worker } = process.getBuiltinModule('node:worker_threads')
   const worker = new Worker(PROGRAM, { eval: true, execArgv: [], workerData })
   worker.unref()
-  worker.on('error', () => {}) // the caller's waits report it
+  worker.on('error', () => {}) // the waiting caller reports it
 }
 
 /**
- * Writes the content of a gzip file of so many bytes to a descriptor; blocks until it has. Throws the errors of `DecodeLimits`, Node's for
- * files that cannot be read or written, EAGAIN when no thread starts, and an error without a code for damage.
+ * Writes the content of a gzip file to a file descriptor and blocks until it is complete. `compressed` is the file's size.
+ * Throws the errors of `DecodeLimits`, Node's error for files that cannot be read or written, EAGAIN if no thread starts, and an error without a code for damage.
  */
 export function gunzipFile(
   path: string,
@@ -100,14 +104,14 @@ export function gunzipFile(
   if (Atomics.compareExchange(numbers, STATE, STARTING, ABANDONED) === STARTING) throw noThread(path)
   const isLate = Atomics.wait(numbers, STATE, RUNNING, limits.maxMs) === 'timed-out'
   if (isLate) {
-    // The thread must not write to the descriptor once the caller has closed it.
+    // The thread must not write to the file descriptor once the caller has closed it.
     Atomics.store(numbers, CANCELLED, 1)
     Atomics.wait(numbers, STATE, RUNNING, CANCEL_MS)
-    throw tooSlow(limits)
+    throw decodeTimeoutError(limits)
   }
   const state = Atomics.load(numbers, STATE)
   if (state === DONE) return
-  if (state === TOO_MUCH) throw tooMuchContent(limit, compressed)
+  if (state === TOO_MUCH) throw contentTooLargeError(limit, compressed)
   const message = new TextDecoder().decode(text.slice(0, numbers[TEXT_LENGTH]))
   if (state !== SYSTEM) throw new Error(message)
   const space = message.indexOf(' ')

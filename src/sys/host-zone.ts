@@ -1,10 +1,10 @@
-/** The zone of this host, as archives and collectors tell it. tzset(3) */
+/** Time zone of this host, as archives and collectors report it. tzset(3) */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Variables } from './config.ts'
 
-/** `TZ` when it is in POSIX form, else one made from the offset at a moment (in milliseconds): `<+01>-1`. */
-export function hostZoneRule(env: Variables, ms: number): string {
+/** Returns `TZ` if it is in POSIX form, else a rule from the UTC offset at a time in milliseconds: `<+01>-1`. */
+export function hostTimezone(env: Variables, ms: number): string {
   const tz = env['TZ']
   if (tz !== undefined && tz !== '' && !tz.startsWith(':') && !tz.includes('/')) return tz
   const minutes = new Date(ms).getTimezoneOffset()
@@ -13,12 +13,12 @@ export function hostZoneRule(env: Variables, ms: number): string {
   const hours = Math.floor(Math.abs(minutes) / 60)
   const rest = Math.abs(minutes) % 60
   const offset = `${sign === '-' ? '-' : ''}${hours}${rest === 0 ? '' : `:${String(rest).padStart(2, '0')}`}`
-  // A POSIX zone needs a name; the numeric one in angle brackets is right everywhere.
+  // A POSIX zone needs a name; a numeric one in angle brackets is always correct.
   const east = sign === '-' ? '+' : '-'
   return `<${east}${String(hours).padStart(2, '0')}${rest === 0 ? '' : String(rest).padStart(2, '0')}>${offset}`
 }
 
-/** The name of a zoneinfo file after a colon: from `TZ`, else from /etc/timezone below `root`, else what the runtime says. */
+/** Returns a colon and the name of a zoneinfo file, from `TZ`, /etc/timezone below `root`, or the runtime. */
 export function hostZoneName(env: Variables, root = '/'): string {
   const tz = env['TZ']
   if (tz?.startsWith(':')) return tz
@@ -26,6 +26,6 @@ export function hostZoneName(env: Variables, root = '/'): string {
   try {
     return `:${readFileSync(join(root, 'etc/timezone'), 'utf8').trim()}`
   } catch {
-    return `:${new Intl.DateTimeFormat().resolvedOptions().timeZone}` // asked once in a session: its cost is no matter
+    return `:${new Intl.DateTimeFormat().resolvedOptions().timeZone}` // slow, but called once per session
   }
 }

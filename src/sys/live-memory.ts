@@ -1,19 +1,19 @@
-/** Memory that this process's data take, without what nobody has collected yet, and what it uses in all. */
+/** Memory use of this process without garbage. */
 import type { PerformanceEntry } from 'node:perf_hooks'
 
-/** Kind of a collection that looks at everything, in entries of type 'gc'. */
+/** Kind of a full collection in performance entries of type 'gc'. */
 const MAJOR = 4
-/** Buffers found unused are freed on another thread: how long that usually takes. */
+/** Usual time to free unused buffers, which another thread does after a collection. */
 const SWEEP_MS = 2
 
 /**
- * What was still in use when garbage was last collected everywhere: between two collections the heap is full of data that
- * nobody uses any more, and tells nothing of what grows. Until the first one it is what there is but for the newest data.
+ * Tracks the memory still in use after the last full garbage collection: between collections the heap is mostly garbage and does not
+ * reveal growth. Before the first one, the heap without its young generation is used.
  */
 export class LiveMemory {
   /** The heap after the last full collection. */
   #heap: number | undefined
-  /** The fewest bytes of buffers seen since: however late they were freed, later ones never count. */
+  /** Smallest size of buffers since then, so that buffers freed late never count. */
   #buffers = 0
   readonly #atFirst: number = inUse()
   #timer: NodeJS.Timeout | undefined
@@ -25,17 +25,17 @@ export class LiveMemory {
     this.#observer.observe({ entryTypes: ['gc'] })
   }
 
-  /** Bytes of the engine's heap and of buffers outside it. */
+  /** Bytes of the heap and of buffers outside it. */
   get bytes(): number {
     return this.#heap === undefined ? grown() : this.#kept(this.#heap)
   }
 
-  /** By how many bytes it is more than all there was when this was made; 0 until garbage was collected, and when it is less. */
-  get growth(): number {
+  /** Growth in bytes since this object was made; 0 before the first full collection, and when memory shrank. */
+  get growthBytes(): number {
     return this.#heap === undefined ? 0 : Math.max(0, this.#kept(this.#heap) - this.#atFirst)
   }
 
-  /** Looks no more. */
+  /** Stops observing. */
   close(): void {
     this.#observer.disconnect()
     clearTimeout(this.#timer)
@@ -60,7 +60,7 @@ function inUse(): number {
   return heapUsed + arrayBuffers
 }
 
-/** Without the spaces of new data, most of which are garbage soon. */
+/** Measures memory without the young generation, most of which is garbage soon. */
 function grown(): number {
   let bytes = memoryUsage().arrayBuffers
   for (const { space_name, space_used_size } of process.getBuiltinModule('node:v8').getHeapSpaceStatistics())
@@ -75,8 +75,8 @@ function isMajor(entry: PerformanceEntry & { readonly detail?: { readonly kind?:
 let last: NodeJS.MemoryUsage | undefined
 
 /**
- * `process.memoryUsage()`, which throws EMFILE where the process may open no more files: Node reads the resident size from
- * /proc. Then the heap is that of now, and the rest as it was when it was last known.
+ * Returns `process.memoryUsage()`. Without a free file descriptor that throws EMFILE, as Node reads the resident size from /proc;
+ * then the heap is current and the rest is the last known.
  */
 export function memoryUsage(): NodeJS.MemoryUsage {
   try {

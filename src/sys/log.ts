@@ -3,35 +3,35 @@ import { closeSync, constants, fchownSync, lstatSync, openSync, renameSync, writ
 import { loggable, loggableMessage } from '../base/printable.ts'
 import type { ArchiveAccess } from './archive-access.ts'
 
-/** How bad a notice is. */
+/** Severity of a notice. */
 export type LogLevel = 'info' | 'warning' | 'error'
 
-/** Where a daemon writes. Control characters and the like in texts become their codes: others choose parts of the texts. */
+/** A daemon's log. Control characters in texts are shown as codes, because parts of texts come from clients. */
 export interface Log {
-  /** Descriptor, for children that write to the same file. */
+  /** File descriptor, for child processes that write to the same file. */
   readonly fd: number
-  /** A notice with time, program and level: `[Fri Nov 20 09:22:51] pmcd(123) Info: text`. One line, and the stack of an error. */
+  /** Writes a notice with time, program and level: `[Fri Nov 20 09:22:51] pmcd(123) Info: text`. It is one line, except for stack traces. */
   notice(level: LogLevel, text: string): void
-  /** A line, or several, a newline added. None of them can look like a notice. */
+  /** Writes one or more lines and a final newline. No line can look like a notice. */
   line(text: string): void
   /** Writes the footer and closes the file; idempotent. */
   close(): void
 }
 
-/** How a log is opened. */
+/** Options of `openLog`. */
 export interface LogOptions {
-  /** Without leading directories and 'pmda' is part of it: `pmcd`, `pmdasimple`. */
+  /** Without leading directories, with the 'pmda' prefix: `pmcd`, `pmdasimple`. */
   readonly progname: string
   readonly host: string
   readonly clock?: () => number
   readonly pid?: number
-  /** Mode and owner of the file. Default: 0644, ours. */
+  /** Mode and owner of the file. Default: 0644, this process. */
   readonly access?: ArchiveAccess
 }
 
 /**
- * Opens a log file; one that exists becomes `<path>.prev`. Devices are written to, and so is what a link points to that we
- * or root made. Throws Node's error when the file cannot be created, ELOOP for a link of somebody else.
+ * Opens a log file; an existing one becomes `<path>.prev`. Devices are written to, and so are targets of links that this user
+ * or root created. Throws Node's error if the file cannot be created, ELOOP for other users' links.
  * @see pmOpenLog(3)
  */
 export function openLog(path: string, options: LogOptions): Log {
@@ -39,10 +39,10 @@ export function openLog(path: string, options: LogOptions): Log {
   try {
     if (old?.isFile() === true) renameSync(path, `${path}.prev`)
   } catch {
-    // a directory that allows no renaming: opening tells what matters
+    // The directory does not allow renaming; opening the file will report problems.
   }
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants
-  // Root begins logs in directories of PCP's account: what that links there must not be overwritten.
+  // Root opens logs in directories of PCP's account: that account's links must not redirect them to other files.
   const isOurs = old?.isSymbolicLink() === true && (old.uid === 0 || old.uid === process.geteuid?.())
   const flags = O_WRONLY | O_CREAT | O_TRUNC | (isOurs ? 0 : O_NOFOLLOW)
   const { mode = 0o644, owner } = options.access ?? {}
@@ -51,27 +51,25 @@ export function openLog(path: string, options: LogOptions): Log {
   return logTo(fd, options, true)
 }
 
-/** A log on a descriptor that is open already, such as standard error; without header and footer, and never closed. */
+/** Returns a log on an open file descriptor, such as standard error, without header and footer. It is never closed. */
 export function logOnFd(fd: number, options: LogOptions): Log {
   return logTo(fd, options, false)
 }
 
-/** What a log begins with. */
 export function logHeader({ progname, host, clock = Date.now }: LogOptions): string {
   return `Log for ${progname} on ${host} started ${ctime(clock())}\n\n`
 }
 
-/** What a log ends with. */
 export function logFooter(ms: number): string {
   return `\nLog finished ${ctime(ms)}\n`
 }
 
-/** Lines as a log may have them: their control characters and the like are codes, and none of them looks like a notice. */
+/** Makes text safe as lines of a log: control characters become codes, and no line looks like a notice. */
 export function logLines(text: string): string {
   return loggable(text).replace(NOTICE_HEAD, ' ')
 }
 
-/** What begins a line like a notice in text that is none. */
+/** Where text looks like the start of a notice. */
 const NOTICE_HEAD = /^(?=\[[A-Z][a-z]{2} [A-Z][a-z]{2} )/gm
 
 function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
@@ -83,7 +81,7 @@ function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
     try {
       writeSync(fd, text)
     } catch {
-      // a full disk or a closed terminal must not take the daemon down, and there is nowhere left to say so
+      // A full disk or closed terminal must not stop the daemon, and there is nowhere left to report it.
     }
   }
   if (isFile) write(logHeader(options))
@@ -107,9 +105,9 @@ function logTo(fd: number, options: LogOptions, isFile: boolean): Log {
   }
 }
 
-/** `Fri Nov 20 09:22:49 2026` in the process's own zone, without newline. @see pmCtime(3) */
+/** Formats `Fri Nov 20 09:22:49 2026` in the time zone of the process, without newline. @see pmCtime(3) */
 export function ctime(ms: number): string {
   const date = new Date(ms)
-  const text = date.toString() // Fri Nov 20 2026 09:22:49 GMT+0100 (...): fixed columns by the language's standard
+  const text = date.toString() // Fri Nov 20 2026 09:22:49 GMT+0100 (...): fixed columns according to ECMAScript
   return `${text.slice(0, 8)}${String(date.getDate()).padStart(2)} ${text.slice(16, 24)} ${text.slice(11, 15)}`
 }

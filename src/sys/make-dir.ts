@@ -1,13 +1,13 @@
-/** Making a directory with its parents. */
+/** Creating directories with their parents. */
 import { closeSync, constants, fchownSync, fstatSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UntrustedPathError } from './trusted-path.ts'
 
 /**
- * Makes what is missing of the path; throws as mkdirSync does. Its own `recursive` never returns where the parent exists
- * but refuses with ENOENT, as /proc does (Node 20.20).
+ * Creates a directory and its missing parents. Throws as mkdirSync does, whose own `recursive` hangs if the parent exists
+ * but creating fails with ENOENT, as in /proc (Node 20.20).
  *
- * @param mode of the directories that it makes
+ * @param mode of the created directories
  */
 export function makeDir(path: string, mode = 0o777): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
@@ -16,12 +16,12 @@ export function makeDir(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, mode)
   } catch (error) {
-    // Somebody else may have made it just now.
+    // Another process may have created it just now.
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
   }
 }
 
-/** Makes a directory, and gives it to an owner if there is one. Throws as mkdirSync and `giveDir` do. */
+/** Creates a directory and changes its owner if one is given. Throws as mkdirSync and `giveDir` do. */
 export function makeDirOf(
   path: string,
   mode: number,
@@ -32,8 +32,8 @@ export function makeDirOf(
 }
 
 /**
- * Gives a directory that this process has just made to another owner. The account of the directory above may have put something else in
- * its place: a link is ELOOP or ENOTDIR, and a directory of another account UntrustedPathError.
+ * Changes the owner of a directory that this process has just created. The owner of the parent directory may have replaced it
+ * meanwhile: a link throws ELOOP or ENOTDIR, another account's directory UntrustedPathError.
  */
 export function giveDir(path: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void {
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)

@@ -1,6 +1,6 @@
-/** A clock that is never set. */
+/** A monotonic clock. */
 
-/** Milliseconds since this process began. As `performance.now()`, but Node loads modules for that: a millisecond of a command's start. */
+/** Returns milliseconds since this process started. `performance.now()` would load modules first, a millisecond of a command's start. */
 export function monotonicMs(): number {
   return process.uptime() * 1000
 }

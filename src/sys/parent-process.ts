@@ -1,12 +1,12 @@
 /**
- * Commands that work for another command: they end with it, rather than go on changing files beside its next run. The parent names
- * itself in the environment.
+ * Lets commands started by another command end with it, so that they do not keep changing files beside its next run. The parent
+ * identifies itself in the environment.
  */
 import { formatIdentity, hasEnded, ownIdentity, parseIdentity } from './process-identity.ts'
 
 const VARIABLE = 'PCP_TS_PARENT'
 
-/** Returns the environment of a command that must not outlive this one, nor what this one works for. */
+/** Returns an environment for a command that must not outlive this one, nor this one's parent. */
 export function asParent(
   env: Readonly<Record<string, string | undefined>>,
 ): Record<string, string | undefined> {
@@ -15,12 +15,12 @@ export function asParent(
   return { ...env, [VARIABLE]: above === undefined ? own : `${above},${own}` }
 }
 
-/** Returns whether this command works for another one. */
+/** Returns whether another command started this one. */
 export function isForParent(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return env[VARIABLE] !== undefined
 }
 
-/** Returns whether a command that this one works for has ended. */
+/** Returns whether the command that started this one has ended. */
 export function hasParentEnded(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
   return (env[VARIABLE] ?? '').split(',').some((text) => {
     const parent = parseIdentity(text)

@@ -1,23 +1,23 @@
-/** Groups of one user: many systems give each user a group, and let it write what the user makes. */
+/** User private groups: many systems give each user a group of the same name, with write access to the user's files. */
 import { readFileSync, type Stats } from 'node:fs'
 import { type AccountNames, type Accounts, openAccounts } from './native/accounts.ts'
 
-/** How groups are looked up; tests have others. */
+/** Account databases; tests pass their own. */
 export interface GroupOptions {
-  /** Accounts of this host's own files. */
+  /** Accounts in this host's files. */
   readonly local?: Accounts & AccountNames
-  /** Accounts of directory services too; asked for what the files lack, as loading the calls takes longer than reading them. */
+  /** All accounts, including directory services. Used only if the files lack an id, because it is slower to load. */
   readonly all?: () => Accounts & AccountNames
   /** The group of this process. */
   readonly egid?: number
 }
 
-/** Verdicts are kept this long: a path has several directories, mostly of one owner and group. */
+/** Results are cached this long: the directories of a path mostly have one owner and group. */
 const KEEP_MS = 60_000
 const verdicts = new Map<string, boolean>()
 let keptUntil = 0
 
-/** Returns whether only the owner is in the group of a file, as it was within the last minute. */
+/** Returns whether a file's owner is the only member of its group; cached for a minute. */
 export function isPrivateGroup({ uid, gid }: Pick<Stats, 'uid' | 'gid'>): boolean {
   const now = Date.now()
   if (now > keptUntil || now < keptUntil - KEEP_MS) {
@@ -27,17 +27,17 @@ export function isPrivateGroup({ uid, gid }: Pick<Stats, 'uid' | 'gid'>): boolea
   const key = `${uid}:${gid}`
   let verdict = verdicts.get(key)
   if (verdict === undefined) {
-    verdict = findPrivateGroup(uid, gid)
+    verdict = checkPrivateGroup(uid, gid)
     verdicts.set(key, verdict)
   }
   return verdict
 }
 
 /**
- * Returns whether only this user is in a group. Where either has no entry, the numbers decide: a private group has the number of
- * its user, and is the one in which the user's own processes run.
+ * Returns whether only this user is in a group. If the user or the group is unknown, the numbers decide: a private group has the
+ * number of its user, and the user's own processes run in it.
  */
-export function findPrivateGroup(uid: number, gid: number, options: GroupOptions = {}): boolean {
+export function checkPrivateGroup(uid: number, gid: number, options: GroupOptions = {}): boolean {
   if (uid === 0 && gid === 0) return true
   const { local = localAccounts(), all = openAccounts, egid = process.getegid?.() } = options
   const isLocal = local.userName(uid) !== undefined && local.groupName(gid) !== undefined
@@ -58,7 +58,7 @@ function localAccounts(): Accounts & AccountNames {
   return openAccounts(() => undefined)
 }
 
-/** Returns the ids of local users whose first group it is; directory services do not list theirs. */
+/** Returns the ids of local users with this primary group; directory services do not list theirs. */
 function usersOfFirstGroup(gid: number): readonly number[] {
   try {
     return readFileSync('/etc/passwd', 'utf8')
@@ -67,6 +67,6 @@ function usersOfFirstGroup(gid: number): readonly number[] {
       .filter(([, , , first]) => first === String(gid))
       .map(([, , uid]) => Number(uid))
   } catch {
-    return [] // without the file there are no local users
+    return [] // without the file, no local users
   }
 }

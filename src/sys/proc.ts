@@ -1,77 +1,76 @@
-/** Small files that are read again and again: /proc, /sys. Synchronous, because the kernel answers at once. */
+/** Small files that are reread regularly, in /proc and /sys. Synchronous, because the kernel answers without waiting. */
 import { closeSync, existsSync, fstatSync, openSync, read, readSync } from 'node:fs'
 import { ascii, Scanner } from '../base/scan.ts'
 import { decodeText } from '../base/text.ts'
 
 const FIRST_SIZE = 4096
-/** A file in /proc has no size to ask for; beyond this it is not one of ours. */
+/** Largest file: files in /proc report no size. */
 const MAX_SIZE = 64 * 1024 * 1024
-/** The kernel hands out rows of a table by pages of at least this size. */
+/** The kernel returns rows of a table in pages of at least this size. */
 const PAGE = 4096
-/** Files that the kernel writes in one piece: what leaves room is all. */
+/** Files that the kernel returns in one read: a short read is the last. */
 const IN_ONE_PIECE =
   /^\/proc\/(sys\/.+|meminfo|stat|loadavg|uptime|softirqs|pressure\/\w+|((self|\d+)\/)?net\/(snmp6?|netstat|sockstat6?))$/
-/** Tables of sockets, and the room that a row of theirs may need: a read that leaves more has reached the end. */
+/** Tables of sockets, and the largest size of a row: a read that leaves more room has reached the end. */
 const SOCKET_TABLE = /^\/proc\/((self|\d+)\/)?net\/(tcp|udp|udplite|raw)6?$/
 const SOCKET_ROW = 512
 
 /**
- * One file under `root`, kept open between readings and read from its start into one buffer that is used again: 2 to
- * 7 µs a reading where fs.promises.readFile takes a hundred. What `read` and `scan` return is borrowed: it holds until
- * the next reading of this file.
+ * One file under `root`, kept open between reads and read from its start into a reused buffer: 2 to 7 µs a read, where
+ * fs.promises.readFile takes a hundred. `read` and `scan` return borrowed bytes, valid until the next read of this file.
  *
- * A file whose descriptor stops working (device gone), and a file on disk that was replaced, is opened again.
+ * A file whose file descriptor fails (the device is gone), and a file on disk that was replaced, is reopened.
  */
 export class ProcFile {
   readonly path: string
   #fd = -1
-  /** Occupies a disk (a test's fixture, a configuration): may be replaced by renaming, which /proc never is. */
+  /** Whether the file is on disk (a test's fixture, a configuration) and may be replaced by renaming, unlike /proc. */
   #onDisk = false
-  /** A read ends the file when it leaves more room than this, in the buffer and, for a table, in the kernel's page. */
+  /** A read is the last if it leaves more room than this, in the buffer and, for a table, in the kernel's page. */
   readonly #rowBytes: number
   readonly #isTable: boolean
   #buffer: Uint8Array = new Uint8Array(FIRST_SIZE)
   readonly #scanner: Scanner = new Scanner()
-  /** What `scanLater` reads into, and through: a descriptor that must not be closed before it has finished. */
+  /** Buffer and file descriptor of `scanAsync`; the latter must not be closed while a read is in flight. */
   #later: Uint8Array = new Uint8Array(0)
   #busy = -1
   #closesLater = false
-  /** Why it could not be opened, while there is no such file: an exception costs ten times as much as the question. */
+  /** The error from opening a missing file, cached because an exception costs ten times as much as checking existence. */
   #absent: unknown
 
-  /** `root` is '/' except in tests; `path` is absolute: '/proc/stat'. Nothing is opened before the first reading. */
+  /** `root` is '/' except in tests; `path` is absolute: '/proc/stat'. The file is opened by the first read. */
   constructor(root: string, path: string) {
     this.path = rooted(root, path)
     this.#isTable = SOCKET_TABLE.test(path)
     this.#rowBytes = this.#isTable ? SOCKET_ROW : IN_ONE_PIECE.test(path) ? 0 : Number.POSITIVE_INFINITY
   }
 
-  /** Opens it while this process still may, as root before it becomes somebody else. What fails is told by the first reading. */
+  /** Opens the file early, for example as root before dropping privileges. The first read reports errors. */
   prepare(): void {
     try {
       if (this.#fd < 0) this.#open()
     } catch {
-      // absent, or somebody else's: nobody has asked for it yet
+      // Missing or not permitted; the first read reports it.
     }
   }
 
-  /** The content now. Borrowed until the next reading. Throws Node's error (ENOENT, EACCES, ENODEV...) with the path. */
+  /** Reads the file. The bytes are borrowed until the next read. Throws Node's error (ENOENT, EACCES, ENODEV...) with the path. */
   read(): Uint8Array {
-    const size = this.#readAll() // first: it may replace the buffer
+    const size = this.#readAll() // first, as it may replace the buffer
     return this.#buffer.subarray(0, size)
   }
 
-  /** A scanner at the start of the content now: the same object each time. Borrowed until the next reading. */
+  /** Reads the file; returns a scanner at its start, always the same object, borrowed until the next read. */
   scan(): Scanner {
     const size = this.#readAll()
     return this.#scanner.reset(this.#buffer, size)
   }
 
   /**
-   * As `scan`, read by another thread, for files the kernel takes milliseconds for. Borrowed until the next call, which
-   * must not come before this one is settled; `scan` and the others may be called meanwhile. Rejects as `scan` throws.
+   * As `scan`, read on another thread, for files that take the kernel milliseconds. Borrowed until the next call, which
+   * must wait until this one settles; `scan` and the others may be called meanwhile. Rejects as `scan` throws.
    */
-  async scanLater(): Promise<Scanner> {
+  async scanAsync(): Promise<Scanner> {
     this.#closeReplaced()
     if (this.#fd < 0) this.#open()
     if (this.#later.length === 0) this.#later = new Uint8Array(FIRST_SIZE)
@@ -81,7 +80,7 @@ export class ProcFile {
     try {
       for (;;) {
         const room = this.#later.length - size
-        // a table of sockets that goes on has many pages: a thread for each would cost more than it takes to read them
+        // Further pages of a table of sockets are read synchronously: another thread for each would cost more than the reads.
         const isMore = this.#isTable && size > 0
         const got = isMore ? readSync(fd, this.#later, size, room, size) : await this.#readPart(fd, size)
         size += got
@@ -106,17 +105,17 @@ export class ProcFile {
     })
   }
 
-  /** The content now as UTF-8 text. */
+  /** Reads the file as UTF-8 text. */
   text(): string {
     return decodeText(this.read())
   }
 
-  /** The content now as Latin-1 text: cheapest for short files of one line. */
+  /** Reads the file as Latin-1 text: cheapest for short files of one line. */
   latin1(): string {
     return ascii(this.read())
   }
 
-  /** Closes the descriptor; a later reading opens it again. */
+  /** Closes the file descriptor; a later read reopens the file. */
   close(): void {
     if (this.#fd < 0) return
     if (this.#fd === this.#busy) this.#closesLater = true
@@ -134,7 +133,7 @@ export class ProcFile {
       try {
         return this.#readOpen()
       } catch {
-        this.close() // what the descriptor stood for is gone: the path may name something new
+        this.close() // the file or device is gone: the path may refer to a new one
       }
     }
     try {
@@ -170,8 +169,8 @@ export class ProcFile {
   }
 
   /**
-   * Was a read of `got` bytes into `room` the last? In general one that leaves room may still be short of the end (the
-   * kernel stops at page boundaries), so only 0 says so; for a table of TCP sockets that question takes a millisecond.
+   * Returns whether a read of `got` bytes into `room` was the last. In general the kernel may stop at page boundaries before the
+   * end, so only 0 means the end; for a table of TCP sockets that additional read takes a millisecond.
    */
   #isEnd(got: number, room: number): boolean {
     return got === 0 || (this.#isTable ? Math.min(room, PAGE) : room) - got > this.#rowBytes
@@ -181,8 +180,8 @@ export class ProcFile {
 let shared: Uint8Array = new Uint8Array(65536)
 
 /**
- * A file read once, opened and closed: for sysfs attributes and configuration. Returns UTF-8 text, trailing newline
- * kept. Throws Node's error (ENOENT...) with the path.
+ * Opens, reads and closes a file once: for sysfs attributes and configuration. Returns UTF-8 text with its trailing newline.
+ * Throws Node's error (ENOENT...) with the path.
  */
 export function readSmallFile(root: string, path: string): string {
   const full = rooted(root, path)
@@ -202,16 +201,16 @@ export function readSmallFile(root: string, path: string): string {
   }
 }
 
-/** As `readSmallFile`, trimmed; undefined when the file cannot be read, for attributes that not every system has. */
+/** As `readSmallFile`, trimmed; returns undefined if the file is unreadable, for attributes that not every system has. */
 export function readAttribute(root: string, path: string): string | undefined {
   try {
     return readSmallFile(root, path).trim()
   } catch {
-    return undefined // absence is the answer here; callers that need the reason use readSmallFile
+    return undefined // callers that need the reason use readSmallFile
   }
 }
 
-/** The absolute `path` as seen under `root`: rooted('/tmp/x', '/proc/stat') is '/tmp/x/proc/stat'. */
+/** Returns the absolute `path` below `root`: rooted('/tmp/x', '/proc/stat') is '/tmp/x/proc/stat'. */
 export function rooted(root: string, path: string): string {
   if (root === '/' || root === '') return path
   return root.endsWith('/') ? root.slice(0, -1) + path : root + path
@@ -224,27 +223,27 @@ function grown(buffer: Uint8Array, path: string): Uint8Array {
   return larger
 }
 
-/** Adds the path to errors of read(2), which do not know it; keeps `code`. */
+/** Adds the path to errors of read(2), which lack it; keeps `code`. */
 function withPath(error: unknown, path: string): Error {
   if (!(error instanceof Error)) return new Error(`${path}: ${String(error)}`)
   if ('syscall' in error && !('path' in error)) error.message = `${error.message}, '${path}'`
   return error
 }
 
-/** A file and what its text means. */
+/** Caches the parsed content of a file. */
 export class ParsedFile<T> {
   readonly #file: ProcFile
   readonly #parse: (text: string) => T
   #seen: Uint8Array | undefined
   #value: T | undefined
 
-  /** What `parse` returns is given out again and again: nobody may change it. */
+  /** The result of `parse` is returned repeatedly, so callers must not modify it. */
   constructor(file: ProcFile, parse: (text: string) => T) {
     this.#file = file
     this.#parse = parse
   }
 
-  /** What the file says now: the same object as long as its bytes are the same. Throws as `ProcFile.read` and `parse` do. */
+  /** Returns the parsed content: the same object as long as the bytes are the same. Throws as `ProcFile.read` and `parse` do. */
   read(): T {
     const bytes = this.#file.read()
     if (this.#seen !== undefined && Buffer.compare(bytes, this.#seen) === 0) return this.#value as T

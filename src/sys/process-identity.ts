@@ -1,6 +1,6 @@
 /**
- * Which process made a file, in a form that outlives it: a process id alone is reused. Process, start time, boot, PID namespace
- * and host together identify a process for good.
+ * Durable process identities, for files that name the process that made them: a process id alone is reused. Process id, start time,
+ * boot, PID namespace and host together are unique.
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -12,14 +12,14 @@ export interface ProcessIdentity {
   readonly start: string
   /** `/proc/sys/kernel/random/boot_id` */
   readonly boot: string
-  /** PID namespace, `pid:[4026531836]`: ids of another container mean nothing here. */
+  /** PID namespace, `pid:[4026531836]`: ids in another container have no meaning here. */
   readonly namespace: string
   readonly host: string
 }
 
 /** Field 22 of /proc/PID/stat, counted from the state, which follows the command's closing parenthesis. */
 const START_FIELD = 19
-/** Zombies, and processes that are being removed. */
+/** States of zombies and of processes that are being removed. */
 const ENDED: ReadonlySet<string> = new Set(['Z', 'X', 'x'])
 const TOKEN_BYTES = 6
 const HASH_CHARS = 8
@@ -37,12 +37,12 @@ export function ownIdentity(): ProcessIdentity {
     namespace: namespaceOf(),
     host: hostname(),
   }
-  // What could not be read for lack of descriptors is known the next time.
+  // If something could not be read, for example for lack of file descriptors, it is tried again next time.
   if (identity.start !== '' && identity.boot !== '' && identity.namespace !== '') own = identity
   return identity
 }
 
-/** Returns a new name for a file, `PID-START-BOOT-PLACE-TOKEN`, which identifies this process even while the file is empty. */
+/** Returns a new file name, `PID-START-BOOT-PLACE-TOKEN`, which identifies this process even while the file is empty. */
 export function ownedName(): string {
   return `${ownPrefix()}${newToken()}`
 }
@@ -57,7 +57,7 @@ export function isOwnName(name: string): boolean {
   return name.startsWith(ownPrefix())
 }
 
-/** Returns whether the process that made a name has certainly ended; undefined for one of another host or container. */
+/** Returns whether the process that made a name has certainly ended; undefined for other hosts and containers. */
 export function hasNameEnded(name: string): boolean | undefined {
   const [, pid, start, boot, place] = OWNED.exec(name) ?? []
   if (pid === undefined) return undefined
@@ -80,16 +80,16 @@ function hash(text: string): string {
 
 /** Returns 12 random hexadecimal digits. */
 function newToken(): string {
-  // Loaded when it is needed: most commands only read.
+  // Loaded on demand: most commands only read.
   return process.getBuiltinModule('node:crypto').randomBytes(TOKEN_BYTES).toString('hex')
 }
 
-/** One line: `host:pid start boot namespace`. */
+/** Formats one line: `host:pid start boot namespace`. */
 export function formatIdentity({ pid, start, boot, namespace, host }: ProcessIdentity): string {
   return `${host}:${pid} ${start || '-'} ${boot || '-'} ${namespace || '-'}`
 }
 
-/** Parses what `formatIdentity` makes; undefined for any other text. */
+/** Parses a line of `formatIdentity`; undefined for any other text. */
 export function parseIdentity(line: string): ProcessIdentity | undefined {
   const [, host, pid, start, boot, namespace] =
     /^(\S+):([1-9]\d{0,9}) (\S+) (\S+) (\S+)$/.exec(line.trim()) ?? []
@@ -105,26 +105,26 @@ export function parseIdentity(line: string): ProcessIdentity | undefined {
 }
 
 /**
- * Returns whether a process certainly exists no more: its host was restarted, its id is free, or has gone to a later process.
- * False for processes of other hosts and containers, of which nothing is known here.
+ * Returns whether a process has certainly ended: its host was rebooted, or its id is free or reused.
+ * False for processes of other hosts and containers, about which nothing is known here.
  */
 export function hasEnded(identity: ProcessIdentity): boolean {
   const here = ownIdentity()
   if (identity.host !== here.host) return false
-  // Without /proc nothing is known of boots: the process id decides.
+  // Without /proc, boots are unknown: the process id decides.
   const knowsBoot = identity.boot !== '' && here.boot !== ''
   if (knowsBoot && identity.boot !== here.boot) return true
   if (identity.namespace !== here.namespace) return false
   if (!isAlive(identity.pid)) return true
   const now = statOf(identity.pid)
   if (now === undefined) return false
-  // A zombie still has its id, for as long as its parent does not ask for its status.
+  // A zombie keeps its id until its parent waits for it.
   return ENDED.has(now.state) || (identity.start !== '' && now.start !== identity.start)
 }
 
 /** Returns whether there is a process with this id. */
 export function isAlive(pid: number): boolean {
-  if (pid <= 0) return false // those are groups of processes
+  if (pid <= 0) return false // process groups
   try {
     process.kill(pid, 0)
     return true
@@ -133,7 +133,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** State and start time of a process; undefined without such a process, or without /proc. */
+/** Returns state and start time of a process; undefined if it does not exist, or without /proc. */
 function statOf(pid: number): { readonly state: string; readonly start: string } | undefined {
   const stat = readOr(`/proc/${pid}/stat`)
   // The command may contain spaces and parentheses.
@@ -146,7 +146,7 @@ function namespaceOf(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')
   } catch {
-    return '' // no /proc: identities then differ by process id alone
+    return '' // without /proc, identities differ only by process id
   }
 }
 
@@ -154,6 +154,6 @@ function readOr(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return '' // gone, or no such system
+    return '' // no such process, or no /proc
   }
 }

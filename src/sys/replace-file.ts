@@ -1,4 +1,4 @@
-/** Replacing a file as a whole: whoever reads it sees the old text or the new one, never a part. */
+/** Atomic replacement of files: readers see the old content or the new, never a part. */
 import {
   closeSync,
   fchmodSync,
@@ -15,15 +15,15 @@ import {
 } from 'node:fs'
 import { encodeText } from '../base/text.ts'
 
-/** What becomes of the old file. */
+/** Options of `replaceFile`. */
 export interface ReplaceOptions {
-  /** The new file has the mode and, where possible, the owner of the old one; otherwise those of any new file. */
+  /** Keeps the mode and, if possible, the owner of the old file. Default: those of any new file. */
   readonly keepMode?: boolean
 }
 
 /**
- * Writes a text, or bytes, to a file, through a temporary file beside it. A symbolic link stays, and what it points to is replaced;
- * devices and pipes are written to. Throws Node's error; the old file is then unharmed and nothing is left behind.
+ * Replaces a file through a temporary file beside it. A symbolic link stays, and its target is replaced;
+ * devices and pipes are written to. Throws Node's error; the old file is then intact and no temporary file remains.
  */
 export function replaceFile(path: string, text: string | Uint8Array, options: ReplaceOptions = {}): void {
   const old = statIfPresent(path)
@@ -34,7 +34,7 @@ export function replaceFile(path: string, text: string | Uint8Array, options: Re
   }
   const target = old === undefined ? path : realpathSync(path)
   const temporary = `${target}.${process.pid}.new`
-  // Left by a process of the same id that died: nobody else has this name.
+  // A leftover of a dead process with the same id; no live process uses this name.
   rmSync(temporary, { force: true })
   const fd = openSync(temporary, 'wx')
   try {
@@ -52,17 +52,17 @@ export function replaceFile(path: string, text: string | Uint8Array, options: Re
   }
 }
 
-/** Owner before mode: a file that cannot have the owner must not let others become whoever replaced it, so no such bits. */
+/** Owner before mode, and without set-id bits if the owner cannot be set: those would let others act as the user who replaced the file. */
 function makeLike(fd: number, { uid, gid, mode }: Stats): void {
   try {
     fchownSync(fd, uid, gid)
   } catch {
-    // Only root gives files away; anybody else's file is then their own, as if they had copied it.
+    // Only root may change owners; for other users the file becomes theirs, like a copy.
   }
   fchmodSync(fd, mode & 0o777)
 }
 
-/** What is at a path, links followed; undefined when there is nothing. A dangling link is an error. */
+/** Follows links; returns undefined for a missing file. A dangling link is an error. */
 function statIfPresent(path: string): Stats | undefined {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined
   return statSync(path)

@@ -1,4 +1,4 @@
-/** Running the commands that a preprocessed file holds: %shell and #shell. pmcpp(1) */
+/** Runs the commands in preprocessed files: %shell and #shell. pmcpp(1) */
 import { constants } from 'node:os'
 import { decodeText } from '../base/text.ts'
 import type { Variables } from './config.ts'
@@ -7,13 +7,13 @@ import type { Variables } from './config.ts'
 export interface ShellOptions {
   readonly cwd: string
   readonly env: Variables
-  /** What messages call the directive: `%shell`. */
+  /** Name of the directive in messages: `%shell`. */
   readonly directive: string
-  /** Hears what the command says on its standard error, and how it ended when that was not well. */
+  /** Called with the command's standard error, and with its exit status if it failed. */
   readonly warn: (text: string) => void
 }
 
-/** Output of a command. How it ended is a warning, not an error. Throws Node's error when it cannot be run. */
+/** Returns the output of a command. Its failure is a warning, not an error. Throws Node's error if it cannot be run. */
 export function runShell(command: string, { cwd, env, directive, warn }: ShellOptions): string {
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   const { stdout, stderr, status, signal, error } = spawnSync('/bin/sh', ['-c', command], {

@@ -1,12 +1,12 @@
-/** A daemon as a service: its log, its PID file, and the service manager that waits for it. No failure of these ends it. sd_notify(3) */
+/** Log, PID file and readiness notification of a daemon. Failures of these do not stop it. sd_notify(3) */
 import { rmSync } from 'node:fs'
 import { type Log, logOnFd, openLog } from './log.ts'
 import { writeNewFile } from './new-file.ts'
 
-/** A sentence about an error and what it kept from being done. */
+/** Formats an error and the action that failed as a sentence. */
 export type Describe = (error: unknown, what: string) => string
 
-/** Opens the log of a daemon, '-' for standard error, which also takes the place of a file that cannot be written. */
+/** Opens the log of a daemon: '-' is standard error, also used if the file cannot be written. */
 export function openServiceLog(
   path: string,
   options: { readonly progname: string; readonly host: string },
@@ -22,7 +22,7 @@ export function openServiceLog(
   }
 }
 
-/** Writes the PID file; its path, or undefined with a warning in the log. */
+/** Writes the PID file. Returns its path, or undefined after logging a warning. */
 export function writePidFile(path: string, log: Log, describe: Describe): string | undefined {
   try {
     writeNewFile(path, `${process.pid}\n`, 0o444)
@@ -33,7 +33,7 @@ export function writePidFile(path: string, log: Log, describe: Describe): string
   }
 }
 
-/** Removes it. The account may own less than whoever wrote the file: that is a warning. */
+/** Removes the PID file. A failure is logged as a warning: the account may have fewer rights than when the file was written. */
 export function removePidFile(path: string, log: Log, describe: Describe): void {
   try {
     rmSync(path, { force: true })
@@ -42,17 +42,51 @@ export function removePidFile(path: string, log: Log, describe: Describe): void 
   }
 }
 
-/** Longest a service manager may take to hear that the daemon is ready. */
+/** Longest wait for the service manager. */
 const NOTIFY_MS = 5000
 
-/** Tells systemd that this daemon is ready, through its own program: plain Node has no datagrams on unix sockets. */
+/** Notifies systemd of readiness. */
 export async function notifyReady(log: Pick<Log, 'notice'>): Promise<void> {
+  await notify(['--ready', `--pid=${process.pid}`], process.env, (problem) => log.notice('warning', problem))
+}
+
+/** A service manager that awaits notifications. */
+export interface ServiceManager {
+  /** Reports that the service is ready, with a line about it for `systemctl status`. */
+  ready(status: string): Promise<void>
+  /** Reports that the service is stopping on purpose. */
+  stopping(): Promise<void>
+}
+
+/**
+ * Returns the service manager that has started this process, undefined without one. Removes its socket from the environment,
+ * so that agents cannot notify it. `warn` is called with failures.
+ */
+export function takeServiceManager(
+  env: NodeJS.ProcessEnv,
+  warn: (problem: string) => void,
+): ServiceManager | undefined {
+  const socket = env['NOTIFY_SOCKET']
+  if (socket === undefined) return undefined
+  delete env['NOTIFY_SOCKET']
+  const send = (...args: readonly string[]): Promise<void> =>
+    notify(args, { ...env, NOTIFY_SOCKET: socket }, warn)
+  return {
+    ready: (status) => send('--ready', `--pid=${process.pid}`, `--status=${status}`),
+    stopping: () => send('STOPPING=1', '--status=stopping'),
+  }
+}
+
+/** Runs systemd-notify, because Node has no datagrams on unix sockets. */
+async function notify(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  warn: (problem: string) => void,
+): Promise<void> {
   const { execFile } = process.getBuiltinModule('node:child_process')
   await new Promise<void>((done) => {
-    const args = ['--ready', `--pid=${process.pid}`]
-    execFile('systemd-notify', args, { timeout: NOTIFY_MS }, (error) => {
-      if (error !== null)
-        log.notice('warning', `The service manager was not told that the daemon is ready: ${error.message}`)
+    execFile('systemd-notify', [...args], { env, timeout: NOTIFY_MS }, (error) => {
+      if (error !== null) warn(`Cannot notify the service manager: ${error.message}`)
       done()
     })
   })

@@ -1,13 +1,13 @@
-/** Names of TCP ports. services(5) */
+/** TCP ports by service name. services(5) */
 import { readFileSync } from 'node:fs'
 
-/** The TCP port of a service, by its name or an alias in /etc/services; undefined for one that is not there. */
+/** Returns the TCP port of a service, by name or alias in /etc/services; undefined for an unknown service. */
 export function servicePort(service: string): number | undefined {
   let text: string
   try {
     text = readFileSync('/etc/services', 'utf8')
   } catch {
-    return undefined // without the table no name is known
+    return undefined // without the file no name is known
   }
   for (const line of text.split('\n')) {
     const [name, port, ...aliases] = line.replace(/#.*/, '').trim().split(/\s+/)

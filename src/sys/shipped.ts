@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Folders between any program of ours, built or not, and the package's own. */
+/** Most folders between a program, built or not, and the root of the package. */
 const DEPTH = 6
 
-/** The path of something below `share`; undefined where the program stands alone, without its package. */
+/** Returns the path of a file below `share`; undefined if the program was installed without its package. */
 export function shippedPath(name: string): string | undefined {
   const here = import.meta.url // a path where this is bundled as CommonJS
   let folder = dirname(here.startsWith('file:') ? fileURLToPath(here) : here)

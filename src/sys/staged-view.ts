@@ -1,6 +1,6 @@
 /**
- * A directory as readers should see it: with the outputs of transactions that are committed but not complete, as after a crash, and
- * without their inputs.
+ * Directories as readers should see them: with the outputs, and without the inputs, of transactions that are committed but
+ * incomplete, for example after a crash.
  */
 import { dirname, join, resolve } from 'node:path'
 import { type Disk, nodeDisk } from './disk.ts'
@@ -14,10 +14,10 @@ import {
   readManifest,
 } from './staging.ts'
 
-/** Names in a directory, and where the files are that have another name still. */
+/** Names in a directory, and the files that do not have their final names yet. */
 export interface DirectoryView {
   readonly names: readonly string[]
-  /** Absolute path of a file that a reader sees → absolute path of the staged file. */
+  /** Absolute path as seen by readers → absolute path of the staged file. */
   readonly staged: ReadonlyMap<string, string>
 }
 
@@ -48,7 +48,7 @@ export function viewDirectory(directory: string, disk: Disk = nodeDisk): Directo
   return { names: [...names], staged }
 }
 
-/** The manifest of a committed transaction; undefined for others, and for those of users who keep theirs from this process. */
+/** Returns the manifest of a committed transaction; undefined for others, and for unreadable ones. */
 function committedIn(staging: string, disk: Disk): Manifest | undefined {
   try {
     const manifest = readManifest(disk, coordinatorOf(disk, staging))

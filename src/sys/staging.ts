@@ -1,10 +1,10 @@
 /**
- * Staging directories: where files are made before they replace others, and how every process sees whether they already have.
+ * Staging directories, in which files are made before they replace others, with the rules by which every process sees whether they have.
  * docs/formats/staging.md
  *
  *     archives/
  *       20260101.00.10.{0,index,meta}     inputs
- *       .pcp-ts.OWNER-TOKEN/              staging directory, OWNER its process
+ *       .pcp-ts.OWNER-TOKEN/              staging directory, made by process OWNER
  *         20260101.{0,index,meta}         outputs, complete
  *         commit                          manifest: from here on the outputs are valid and the inputs are not
  *       other/.pcp-ts.OWNER-TOKEN/        outputs in another directory
@@ -18,11 +18,11 @@ import { hasNameEnded, isOwnedName, isOwnName, ownedName } from './process-ident
 
 /** Name of the manifest in a staging directory. */
 export const COMMIT = 'commit'
-/** Name of the file that leads from a staging directory to the one with the manifest. */
+/** Name of the file that points from a staging directory to the one with the manifest. */
 export const COORDINATOR = 'coordinator'
 
-/** A file as it was when it was listed: what proves that it is still the same. */
-export interface FileMark {
+/** Identity of a file, to detect changes. */
+export interface FileIdentity {
   /** Absolute. */
   readonly path: string
   readonly ino: number
@@ -30,22 +30,22 @@ export interface FileMark {
   readonly mtimeMs: number
 }
 
-/** A staged file and the name it gets. */
-export interface StagedFile extends FileMark {
+/** A staged file and its final name. */
+export interface StagedFile extends FileIdentity {
   /** Absolute. */
   readonly to: string
 }
 
-/** What a transaction does: its outputs get their names, in this order, then its inputs go, in this order. */
+/** A transaction: first the outputs are renamed, in this order, then the inputs are removed, in this order. */
 export interface Manifest {
   readonly outputs: readonly StagedFile[]
-  readonly inputs: readonly FileMark[]
+  readonly inputs: readonly FileIdentity[]
 }
 
 const PREFIX = '.pcp-ts.'
 const VERSION = 1
 const TEXT_MODE = 0o644
-/** A manifest names a few files a volume; anything larger is not one. */
+/** Largest manifest: it lists only a few files per volume. */
 const MAX_TEXT = 1 << 26
 
 /** Returns a new name for a staging directory of this process. */
@@ -59,33 +59,36 @@ export function isStaging(name: string): boolean {
 }
 
 /** Returns whether a staging directory of that name was made by this process. */
-export function isOwn(name: string): boolean {
+export function isOwnStaging(name: string): boolean {
   return isOwnName(name.slice(PREFIX.length))
 }
 
-/** Returns whether the process that made a staging directory has certainly ended; undefined for one of another host or container. */
+/** Returns whether the process that made a staging directory has certainly ended; undefined for other hosts and containers. */
 export function hasOwnerEnded(name: string): boolean | undefined {
   return hasNameEnded(name.slice(PREFIX.length))
 }
 
-/** The staging directory with the manifest that decides about this one: itself, or where its `coordinator` file leads. */
+/** Returns the staging directory whose manifest applies: itself, or the directory named in its `coordinator` file. */
 export function coordinatorOf(disk: Disk, staging: string): string {
   const path = readText(disk, join(staging, COORDINATOR))?.trim()
   return path === undefined || path === '' ? staging : resolve(dirname(staging), path)
 }
 
 /**
- * The manifest of a staging directory; undefined before the commit, and after the transaction is complete; `newer` for one of a later
- * version of this package, which only that can complete.
+ * Reads the manifest of a staging directory. Returns undefined before the commit and after completion, and `newer` for a
+ * later version of this package, which only that version can complete.
  */
 export function readManifest(disk: Disk, coordinator: string): Manifest | 'newer' | undefined {
   const text = readText(disk, join(coordinator, COMMIT))
   return text === undefined ? undefined : parseManifest(text, dirname(coordinator))
 }
 
-/** Makes the text of a manifest. Paths are relative to the directory that contains the staging directory, which may be moved. */
+/** Formats a manifest. Paths are relative to the directory that contains the staging directory, which may be moved. */
 export function formatManifest({ outputs, inputs }: Manifest, directory: string): string {
-  const mark = ({ path, ...rest }: FileMark): FileMark => ({ path: relative(directory, path), ...rest })
+  const mark = ({ path, ...rest }: FileIdentity): FileIdentity => ({
+    path: relative(directory, path),
+    ...rest,
+  })
   const text = {
     version: VERSION,
     outputs: outputs.map(({ to, ...file }) => ({ to: relative(directory, to), ...mark(file) })),
@@ -94,13 +97,13 @@ export function formatManifest({ outputs, inputs }: Manifest, directory: string)
   return `${JSON.stringify(text)}\n`
 }
 
-/** Undefined for any other text. */
+/** Returns undefined for any other text. */
 function parseManifest(text: string, directory: string): Manifest | 'newer' | undefined {
   let parsed: unknown
   try {
     parsed = JSON.parse(text)
   } catch {
-    return undefined // not written by us: the manifest gets its name when it is complete
+    return undefined // not a manifest: those are renamed to this name only when complete
   }
   const { version, outputs, inputs } = (parsed ?? {}) as {
     version?: unknown
@@ -109,7 +112,7 @@ function parseManifest(text: string, directory: string): Manifest | 'newer' | un
   }
   if (typeof version === 'number' && version > VERSION) return 'newer'
   if (version !== VERSION || !isMarks(outputs) || !isMarks(inputs)) return undefined
-  const absolute = <T extends FileMark>(mark: T): T => ({ ...mark, path: resolve(directory, mark.path) })
+  const absolute = <T extends FileIdentity>(mark: T): T => ({ ...mark, path: resolve(directory, mark.path) })
   const staged: StagedFile[] = []
   for (const output of outputs) {
     const { to } = output as Partial<StagedFile>
@@ -119,26 +122,26 @@ function parseManifest(text: string, directory: string): Manifest | 'newer' | un
   return { outputs: staged, inputs: inputs.map(absolute) }
 }
 
-function isMarks(value: unknown): value is FileMark[] {
-  const isMark = (mark: Partial<FileMark> | null): boolean =>
+function isMarks(value: unknown): value is FileIdentity[] {
+  const isMark = (mark: Partial<FileIdentity> | null): boolean =>
     typeof mark?.path === 'string' &&
     [mark.ino, mark.size, mark.mtimeMs].every((number) => typeof number === 'number')
   return Array.isArray(value) && value.every(isMark)
 }
 
-/** Marks a file in its present state; undefined for a missing one. */
-export function markFile(disk: Disk, path: string): FileMark | undefined {
+/** Records the identity of a file; undefined for a missing one. */
+export function identifyFile(disk: Disk, path: string): FileIdentity | undefined {
   const stat = disk.stat(path)
   return stat && { path, ino: stat.ino, size: stat.size, mtimeMs: stat.mtimeMs }
 }
 
-/** Returns whether a file is unchanged since it was marked. */
-export function isUnchanged(disk: Disk, mark: FileMark): boolean {
+/** Returns whether a file is unchanged since `identifyFile`. */
+export function isUnchanged(disk: Disk, mark: FileIdentity): boolean {
   return isPresent(disk, mark) && disk.stat(mark.path)?.mtimeMs === mark.mtimeMs
 }
 
-/** Returns whether an input is still there, after a power cut too, which may have taken its times back. */
-export function isPresent(disk: Disk, input: FileMark): boolean {
+/** Returns whether an input still exists. Times are ignored: a power cut may have reverted them. */
+export function isPresent(disk: Disk, input: FileIdentity): boolean {
   return isSameFile(disk, input, input.path)
 }
 
@@ -147,15 +150,15 @@ export function isStaged(disk: Disk, output: StagedFile): boolean {
   return isSameFile(disk, output, output.path)
 }
 
-/** Its times may be set meanwhile, but renaming changes neither inode nor content. */
-function isSameFile(disk: Disk, { ino, size }: FileMark, path: string): boolean {
+/** Times may change, but renaming affects neither inode nor size. */
+function isSameFile(disk: Disk, { ino, size }: FileIdentity, path: string): boolean {
   const stat = disk.stat(path)
   return stat?.ino === ino && stat.size === size
 }
 
 /**
- * Returns whether a transaction with this manifest is committed. It is not when outputs are missing and none has its final name yet: then
- * the commit failed, the outputs were being removed, and the inputs must stay.
+ * Returns whether a transaction with this manifest is committed. If outputs are missing and none has its final name yet, the
+ * commit failed and its outputs were being removed, so the inputs must stay.
  */
 export function isCommitted(disk: Disk, { outputs }: Manifest): boolean {
   const staged = outputs.filter((output) => isStaged(disk, output)).length
@@ -163,14 +166,14 @@ export function isCommitted(disk: Disk, { outputs }: Manifest): boolean {
 }
 
 /** Reads a small file; undefined for a missing one. */
-function readText(disk: Disk, path: string): string | undefined {
+export function readText(disk: Disk, path: string): string | undefined {
   const size = disk.stat(path)?.size
   if (size === undefined || size > MAX_TEXT) return undefined
   let fd: number
   try {
     fd = disk.open(path, constants.O_RDONLY)
   } catch {
-    return undefined // gone since, or not for us to read
+    return undefined // removed meanwhile, or not readable
   }
   try {
     const bytes = new Uint8Array(size)
@@ -182,11 +185,11 @@ function readText(disk: Disk, path: string): string | undefined {
   }
 }
 
-/** Makes a file with a text, on stable storage. EEXIST when there is one. */
+/** Creates a text file on stable storage. Throws EEXIST if the file exists. */
 export function writeText(disk: Disk, path: string, text: string): void {
   const fd = disk.open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, TEXT_MODE)
   try {
-    disk.setMode(fd, TEXT_MODE) // whatever the umask: every reader of the directory needs it
+    disk.setMode(fd, TEXT_MODE) // regardless of the umask: every reader of the directory needs it
     const bytes = encodeText(text)
     for (let used = 0; used < bytes.length; ) used += disk.write(fd, bytes.subarray(used))
     disk.sync(fd)

@@ -1,16 +1,16 @@
-/** Files named after processes, which killed processes leave behind: `4711`, `pmlogger.4711.socket`. */
+/** Files named after processes, left behind by killed processes: `4711`, `pmlogger.4711.socket`. */
 import { lstatSync, readdirSync, readlinkSync, rmSync, type Stats } from 'node:fs'
 import { uptime } from 'node:os'
 import { basename, join } from 'node:path'
 import { isAlive } from './process-identity.ts'
 
-/** Returns whether the process that made a file is no more. After a restart of the system another one may have its id. */
-export function isOwnerGone(pid: number, path: string): boolean {
+/** Returns whether the process that made a file has ended. After a reboot another process may have its id. */
+export function hasOwnerEnded(pid: number, path: string): boolean {
   const made = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
   return !isAlive(pid) || made < Date.now() - uptime() * 1000
 }
 
-/** Removes a file; one that only others may remove stays. */
+/** Removes a file if permitted. */
 export function removeIfAllowed(path: string): void {
   try {
     rmSync(path, { force: true })
@@ -20,17 +20,17 @@ export function removeIfAllowed(path: string): void {
   }
 }
 
-/** Removes the files of a directory that are named after processes which are no more. Throws Node's error without a directory. */
+/** Removes the files of a directory that are named after ended processes. Throws Node's error if the directory is missing. */
 export function removeStalePidFiles(directory: string): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name)
-    if (/^[1-9]\d*$/.test(name) && isOwnerGone(Number(name), path)) removeIfAllowed(path)
+    if (/^[1-9]\d*$/.test(name) && hasOwnerEnded(Number(name), path)) removeIfAllowed(path)
   }
 }
 
 /**
- * Removes the sockets `PREFIX.PID.socket` of a directory whose process is no more and on which no one listens, and links to such a socket. A
- * process of another container may share the directory; its socket can be connected to.
+ * Removes the sockets `PREFIX.PID.socket` of ended processes on which no process listens, and links to them. The directory
+ * may be shared with another container, whose process ids are unknown here but whose sockets accept connections.
  */
 export async function removeStaleSockets(directory: string, prefix: string): Promise<void> {
   for (const name of namesIn(directory)) {
@@ -38,9 +38,9 @@ export async function removeStaleSockets(directory: string, prefix: string): Pro
     const stats = lstatSync(path, { throwIfNoEntry: false })
     if (stats === undefined || !name.startsWith(`${prefix}.`) || !name.endsWith('.socket')) continue
     const pid = pidOf(stats.isSymbolicLink() ? basename(readlinkSync(path)) : name, prefix)
-    if (pid === undefined || !isSocketOrLink(stats) || !isOwnerGone(pid, path)) continue
+    if (pid === undefined || !isSocketOrLink(stats) || !hasOwnerEnded(pid, path)) continue
     if (await hasListener(path)) continue
-    // Meanwhile another process may have made one of that name.
+    // Another process may have created one of that name meanwhile.
     if (lstatSync(path, { throwIfNoEntry: false })?.ino === stats.ino) removeIfAllowed(path)
   }
 }
@@ -54,7 +54,7 @@ function isSocketOrLink(stats: Stats): boolean {
   return stats.isSocket() || stats.isSymbolicLink()
 }
 
-/** Unless connecting is refused, or the socket has gone, there may be one. */
+/** Returns whether a process may be listening, that is, unless the connection is refused or the socket is gone. */
 async function hasListener(path: string): Promise<boolean> {
   const { connect } = process.getBuiltinModule('node:net')
   return new Promise((resolve) => {
@@ -73,6 +73,6 @@ function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory)
   } catch {
-    return [] // no process has made any
+    return [] // no such directory, so no files
   }
 }

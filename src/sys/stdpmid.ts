@@ -1,14 +1,14 @@
-/** stdpmid of a directory of name space files, and the registers it is made of. docs/formats/pmns.md §8 */
+/** stdpmid and the registers from which it is generated. docs/formats/pmns.md §8 */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeText } from '../base/text.ts'
 
-/** Registers of a directory, `stdpmid.*`, by name; copies that editors and package managers leave are none. */
+/** Reads the registers of a directory, `stdpmid.*`, sorted by name, without backup copies of editors and package managers. */
 export function domainRegisters(dir: string): { file: string; text: string }[] {
   return registerNames(dir).map((file) => ({ file, text: decodeText(readFileSync(join(dir, file))) }))
 }
 
-/** Is there a register newer than stdpmid, or no stdpmid? Without registers nothing can be made, so false. */
+/** Returns whether stdpmid is missing or older than a register. False without registers, from which it would be generated. */
 export function isStdpmidStale(dir: string): boolean {
   const names = registerNames(dir)
   const made = statSync(join(dir, 'stdpmid'), { throwIfNoEntry: false })

@@ -1,11 +1,11 @@
 /**
- * Which files another user of this machine cannot have prepared: settings are obeyed, and programs run, only from those.
- * docs/security.md
+ * Checks that no other user of this machine can have prepared a file: only then are settings obeyed and programs run.
+ * docs/explanation/security.md
  *
- * Each directory on the way, links included, belongs to this user or root and is writable by no one else; a directory in which
- * all may create files but not replace those of others (sticky, as /tmp) may lead there, but not be it.
- * In a user namespace without an entry for root, the owner of / is root, except directly in such a directory: all other users
- * have that number there too.
+ * Each directory and link on the way must belong to this user or root and be writable by no one else. A sticky directory such as /tmp
+ * may be on the way, but not at the end of it.
+ * In a user namespace without an entry for root, the owner of / counts as root, except directly in a sticky directory: all unmapped
+ * users have that number there.
  */
 import {
   closeSync,
@@ -22,21 +22,21 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { isPrivateGroup, userNameOf } from './private-group.ts'
 
-/** Files below a directory of settings: a larger one is something else. */
+/** Most files below a directory of settings. */
 const MAX_ENTRIES = 10_000
-/** Links on one way, as in Linux. */
+/** Most links on one path, as in Linux. */
 const MAX_LINKS = 40
 const STICKY = 0o1000
 const GROUP_MAY_WRITE = 0o020
 const OTHERS_MAY_WRITE = 0o002
 const ROOT = 0
 
-/** A path that another user controls. `code` makes it EACCES for callers that have error codes. */
+/** Thrown for a path that another user controls. `code` is EACCES for callers that report error codes. */
 export class UntrustedPathError extends Error {
   readonly code = 'EACCES'
 }
 
-/** What exists of a path. */
+/** The existing part of a path. */
 interface Resolved {
   /** Without links. */
   readonly path: string
@@ -44,25 +44,25 @@ interface Resolved {
   readonly stats: Stats | undefined
 }
 
-/** A directory or file on a way, and the directory that it is in. */
+/** A directory or file on the path, and the directory that contains it. */
 interface Step {
   readonly stats: Stats
   readonly holder: Stats | undefined
 }
 
 /**
- * Returns the path without links when only this user and root can change what it leads to, and make it where it does not exist.
- * Throws UntrustedPathError, which names the owner or the mode, and ends with `remedy` if there is one.
+ * Returns the path with links resolved, if only this user and root can change its target or, if it is missing, create it.
+ * Throws UntrustedPathError with the owner or the mode, followed by `remedy`.
  */
 export function trustedPath(path: string, remedy = ''): string {
   return resolveTrusted(path, remedy).path
 }
 
 /**
- * Throws UntrustedPathError when another user controls what exists of a path. For directories that the caller makes,
- * also in a directory such as /tmp, and passes to `trustedPath` then.
+ * Throws UntrustedPathError if another user controls the existing part of a path. For directories that the caller creates,
+ * also in a directory such as /tmp, and then passes to `trustedPath`.
  */
-export function insistOnTrustedStart(path: string, remedy: string): void {
+export function assertTrustedPrefix(path: string, remedy: string): void {
   resolveTrusted(path, remedy, true)
 }
 
@@ -78,7 +78,7 @@ export function isTrustedPath(path: string): boolean {
 }
 
 /**
- * Reads a file that only this user and root can change; a file that does not exist is distrusted by no one.
+ * Reads a file that only this user and root can change. A missing file is ENOENT even in an untrusted directory.
  * Throws UntrustedPathError, and as readFileSync does.
  */
 export function readTrustedFile(path: string, remedy: string): string {
@@ -96,8 +96,8 @@ export function readTrustedFile(path: string, remedy: string): string {
 }
 
 /**
- * Returns whether a path exists, and throws UntrustedPathError unless only this user and root can change it and all that is below
- * it, or when that is more than a directory of settings has.
+ * Returns whether a path exists. Throws UntrustedPathError unless only this user and root can change it and everything below it,
+ * or if it has more files than a directory of settings would.
  */
 export function hasTrustedTree(directory: string, remedy: string): boolean {
   let left = MAX_ENTRIES
@@ -115,7 +115,7 @@ export function hasTrustedTree(directory: string, remedy: string): boolean {
   return walk(directory)
 }
 
-/** Returns the path without links; undefined when there is nothing, whoever controls the way. */
+/** Resolves links; returns undefined for a missing path, regardless of who controls it. */
 function resolvePresent(path: string, remedy: string): string | undefined {
   try {
     const { path: real, stats } = resolveTrusted(path, remedy)
@@ -126,7 +126,7 @@ function resolvePresent(path: string, remedy: string): string | undefined {
   }
 }
 
-/** @param mayMake names that are missing from a directory in which others may make them are no problem */
+/** @param mayMake accepts missing names in a directory in which others may create files */
 function resolveTrusted(path: string, remedy: string, mayMake = false): Resolved {
   if (process.geteuid === undefined) return { path, stats: lstatIfPresent(path) }
   let left = partsOf(resolve(path))
@@ -137,7 +137,7 @@ function resolveTrusted(path: string, remedy: string, mayMake = false): Resolved
   for (;;) {
     if (stats === undefined) {
       if (!mayMake && holder !== undefined && othersMayWrite(holder) !== undefined)
-        throw refusal(path, dirname(at), 'lets other users make what is missing', remedy)
+        throw refusal(path, dirname(at), 'lets other users create the missing part', remedy)
       return { path: join(at, ...left), stats }
     }
     const isLast = left.length === 0
@@ -164,7 +164,7 @@ function resolveTrusted(path: string, remedy: string, mayMake = false): Resolved
   }
 }
 
-/** Returns why others could change what is there, or replace it. */
+/** Returns why other users could change or replace the file. */
 function problemOf(step: Step, isOnTheWay: boolean): string | undefined {
   const { stats } = step
   if (!isOwn(step)) return `belongs to ${userText(stats)}`
@@ -198,7 +198,7 @@ function partsOf(path: string): string[] {
   return path.split('/').filter((part) => part !== '')
 }
 
-/** What this user may not look at it cannot obey either. */
+/** Treats an inaccessible file as missing, as its content could not be used either. */
 function lstatIfPresent(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })

@@ -1,7 +1,7 @@
-/** How long the machine has been on. */
+/** Uptime of the machine. */
 import { uptime } from 'node:os'
 
-/** Milliseconds since the machine started, its sleep included, to a hundredth of a second. Never set. */
+/** Returns milliseconds since the machine booted, including sleep, with a resolution of 10 ms. Monotonic. */
 export function uptimeMs(): number {
   return uptime() * 1000
 }

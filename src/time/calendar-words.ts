@@ -1,4 +1,4 @@
-/** The words that dates are written with. pmParseTimeWindow(3) */
+/** Names of months and weekdays in dates. pmParseTimeWindow(3) */
 
 const MONTHS = [
   'january',
@@ -16,13 +16,13 @@ const MONTHS = [
 ]
 const WEEKDAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 
-/** Number of a month, 1 to 12, by its full name or exactly three letters in lower case. */
-export function monthOf(word: string): number | undefined {
+/** Returns the number of a month, 1 to 12, by its full name or its first three letters, in lower case. */
+export function monthOfName(word: string): number | undefined {
   return numberOf(MONTHS, word, 1)
 }
 
-/** Number of a weekday, 0 is Sunday, by its full name or exactly three letters in lower case. */
-export function dayOfWeek(word: string): number | undefined {
+/** Returns the number of a weekday, 0 for Sunday, by its full name or its first three letters, in lower case. */
+export function weekdayOfName(word: string): number | undefined {
   return numberOf(WEEKDAYS, word, 0)
 }
 

@@ -1,9 +1,8 @@
-/** The calendar: days since 1970-01-01 and dates, both ways, in the proleptic Gregorian calendar. */
+/** Conversion between dates and days since 1970-01-01 in the proleptic Gregorian calendar. */
 
 /** Seconds in a day. */
 export const DAY = 86_400
 
-/** A date. */
 export interface CalendarDate {
   readonly year: number
   /** 1 to 12. */
@@ -12,15 +11,15 @@ export interface CalendarDate {
   readonly day: number
 }
 
-/** Days in 400 years, after which the calendar repeats. */
+/** Days in 400 years, the period of the calendar. */
 const ERA = 146_097
-/** Days from 0000-03-01 to 1970-01-01: years that start in March have their leap day at the end. */
+/** Days from 0000-03-01 to 1970-01-01. Years are counted from March, so that the leap day is the last. */
 const EPOCH = 719_468
 
-/** Days from 1970-01-01 to a date; months and days beyond their range carry over. */
+/** Returns the days from 1970-01-01 to a date; months and days out of range carry over. */
 export function daysOf(year: number, month: number, day: number): number {
   const months = year * 12 + (month - 1)
-  const shifted = months - 2 // from March
+  const shifted = months - 2 // counted from March
   const marchYear = Math.floor(shifted / 12)
   const monthOfYear = shifted - marchYear * 12
   const era = Math.floor(marchYear / 400)
@@ -30,7 +29,7 @@ export function daysOf(year: number, month: number, day: number): number {
   return era * ERA + dayOfEra - EPOCH
 }
 
-/** The date of a number of days since 1970-01-01. */
+/** Returns the date that is so many days after 1970-01-01. */
 export function dateOf(days: number): CalendarDate {
   const shifted = days + EPOCH
   const era = Math.floor(shifted / ERA)
@@ -50,12 +49,12 @@ export function dateOf(days: number): CalendarDate {
   return { year, month, day }
 }
 
-/** Day of the week of a number of days since 1970-01-01: 0 is Sunday. */
+/** Returns the weekday of a day counted from 1970-01-01; 0 is Sunday. */
 export function weekdayOf(days: number): number {
   return (((days + 4) % 7) + 7) % 7
 }
 
-/** Has the year a 29 February? */
+/** Returns whether a year has a 29 February. */
 export function isLeapYear(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 }

@@ -1,11 +1,11 @@
-/** Dates in the order of ctime(3), as they follow the `@` of a time argument: `@Tue Nov 14 10:30:00 2023`. pmParseTimeWindow(3) */
+/** Dates in the order of ctime(3), used after `@` in time arguments: `@Tue Nov 14 10:30:00 2023`. pmParseTimeWindow(3) */
 import type { Timestamp } from '../base/timestamp.ts'
 import { daysOf } from './calendar.ts'
-import { dayOfWeek, monthOf } from './calendar-words.ts'
-import { atCaret } from './caret.ts'
+import { monthOfName, weekdayOfName } from './calendar-words.ts'
+import { caretError } from './caret.ts'
 import { localMoment, localTime, type Zone } from './zone.ts'
 
-/** What a date says; what it does not say is undefined. */
+/** Fields of a date; undefined if not given. */
 interface Fields {
   weekday?: number
   month?: number
@@ -21,15 +21,15 @@ const UNEXPECTED = 'unexpected value'
 const INCOMPLETE = 'more information expected'
 
 /**
- * The moment a date means. Fields larger than the first one given are those of `start`; smaller ones that are missing are
- * zero. A date before `start` that names no year may mean the next day, month or year. Throws a SyntaxError with PCP's
- * two lines, also for an hour alone: `@12` is a free-form date and means today.
+ * Returns the time of a date. Fields larger than the first one given default to those of `start`, smaller ones to zero. A date
+ * before `start` without a year may mean the next day, month or year. Throws a SyntaxError in PCP's format, also for an hour
+ * alone: `@12` is a free-form date and means today.
  */
 export function parseCtimeDate(text: string, start: Timestamp, zone: Zone): Timestamp {
   return resolve(new CtimeReader(text).read(), start, zone)
 }
 
-/** Reads the fields in their one order; each may be missing. */
+/** Reads the optional fields in their fixed order. */
 class CtimeReader {
   readonly #text: string
   readonly #fields: Fields = {}
@@ -41,9 +41,9 @@ class CtimeReader {
 
   read(): Fields {
     const fields = this.#fields
-    const weekday = this.#word(dayOfWeek)
+    const weekday = this.#word(weekdayOfName)
     if (weekday !== undefined) fields.weekday = weekday
-    const month = this.#word(monthOf)
+    const month = this.#word(monthOfName)
     if (month !== undefined) fields.month = month
     this.#dayAndHour()
     this.#minutes()
@@ -51,17 +51,17 @@ class CtimeReader {
     this.#year()
     this.#blanks()
     if (this.#at < this.#text.length) this.#fail(this.#at)
-    if (!isEnough(fields)) throw atCaret(this.#text, this.#at, INCOMPLETE)
+    if (!isEnough(fields)) throw caretError(this.#text, this.#at, INCOMPLETE)
     return fields
   }
 
-  /** One or two numbers: one alone or before a colon is an hour if it can be, otherwise and before another one a day of the month. */
+  /** Reads one or two numbers. A number alone or before a colon is an hour if in range; otherwise, and before another number, a day. */
   #dayAndHour(): void {
     const fields = this.#fields
     const first = this.#number()
     if (first === undefined) return
     if (first.value >= 1900 && first.digits >= 4) {
-      this.#at = first.at // the year, read in its own place
+      this.#at = first.at // a year, read later
       return
     }
     const isDay =
@@ -71,7 +71,7 @@ class CtimeReader {
       return
     }
     if (first.value > 31) this.#fail(first.at)
-    // Day 0 is the last of the month before, and without a month counts as not given.
+    // Day 0 is the last day of the month before; without a month it counts as not given.
     if (first.value > 0 || fields.month !== undefined) fields.day = first.value
     const second = this.#number()
     if (second === undefined) return
@@ -125,7 +125,7 @@ class CtimeReader {
     this.#fields.year = year.value
   }
 
-  /** The number of a name of three letters. Longer names are for the free-form dates, as in the reference. */
+  /** Reads a name of three letters. As in the reference, longer names are left to free-form dates. */
   #word(find: (word: string) => number | undefined): number | undefined {
     this.#blanks()
     const number = find(this.#text.slice(this.#at, this.#at + 3).toLowerCase())
@@ -141,7 +141,7 @@ class CtimeReader {
     return { at, value: Number(digits[1]), digits: digits[1]!.length }
   }
 
-  /** A number up to `most` after a colon, 0 when there is none. */
+  /** Reads a number up to `most` after a colon, 0 if it is missing. */
   #part(most: number): number {
     const digits = /^\d*/.exec(this.#text.slice(this.#at))![0]
     const value = Number(digits)
@@ -166,11 +166,11 @@ class CtimeReader {
   }
 
   #fail(at: number): never {
-    throw atCaret(this.#text, at, UNEXPECTED)
+    throw caretError(this.#text, at, UNEXPECTED)
   }
 }
 
-/** An hour alone, and a weekday without a day or month, are for the free-form dates: of today, or from today on. */
+/** Returns whether the fields determine a time. An hour alone, or a weekday without day and month, is a free-form date. */
 function isEnough({ weekday, month, day, hour, minute, year }: Fields): boolean {
   if (month !== undefined || day !== undefined) return true
   return weekday === undefined && (hour === undefined || minute !== undefined || year !== undefined)
@@ -189,7 +189,7 @@ function resolve(fields: Fields, start: Timestamp, zone: Zone): Timestamp {
   } else if (fields.year === undefined && fields.day !== undefined) {
     if (fields.day < from.day) month++
   } else if (fields.year === undefined && fields.minute !== undefined) {
-    // As with days and months only the largest field counts.
+    // As with days and months, only the largest field is compared.
     if (hour < from.hour) day++
   }
   const sec = localMoment(daysOf(year, month, day), hour * 3600 + minute * 60 + second, zone)

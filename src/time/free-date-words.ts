@@ -1,10 +1,9 @@
-/** The words of free-form dates: lexer and tables. pmParseTimeWindow(3) */
-import { dayOfWeek, monthOf } from './calendar-words.ts'
+/** Lexer and vocabulary of free-form dates. pmParseTimeWindow(3) */
+import { monthOfName, weekdayOfName } from './calendar-words.ts'
 
-/** What relative items add to. */
+/** Units of relative items. */
 export type Unit = 'second' | 'day' | 'month'
 
-/** A word, number or mark. */
 export type Token =
   | {
       readonly kind: 'number'
@@ -12,9 +11,9 @@ export type Token =
       readonly isSigned: boolean
       readonly fraction: string | undefined
     }
-  /** A unit: `value` times seconds, days or months. */
+  /** A unit of `value` seconds, days or months. */
   | { readonly kind: 'unit'; readonly unit: Unit; readonly value: number }
-  /** `today` and its neighbours. */
+  /** A relative day such as `today`: offset in days. */
   | { readonly kind: 'day'; readonly value: number }
   | { readonly kind: 'weekday'; readonly value: number }
   | { readonly kind: 'month'; readonly value: number }
@@ -40,7 +39,7 @@ const UNITS: ReadonlyMap<string, readonly [Unit, number]> = new Map([
   ['sec', ['second', 1]],
 ])
 
-/** `second` is the unit, so there is no ordinal two but `next`. */
+/** `second` is a unit, so the ordinal two is only `next`. */
 const ORDINALS: ReadonlyMap<string, number> = new Map([
   ['last', -1],
   ['this', 1],
@@ -64,7 +63,7 @@ const DAYS: ReadonlyMap<string, number> = new Map([
   ['tomorrow', 1],
 ])
 
-/** Short names beside those of three letters. */
+/** Short names of more than three letters. */
 const WEEKDAYS: ReadonlyMap<string, number> = new Map([
   ['tues', 2],
   ['wednes', 3],
@@ -72,7 +71,7 @@ const WEEKDAYS: ReadonlyMap<string, number> = new Map([
   ['thurs', 4],
 ])
 
-/** Hours west of UTC, with daylight saving where the name says so. Measured: `vectors/time/window.json` and the library. */
+/** Hours west of UTC, including daylight saving in names that imply it. Measured: `vectors/time/window.json` and the library. */
 const ZONES: ReadonlyMap<string, number> = new Map([
   ...zones(0, 'utc gmt ut wet'),
   ...zones(1, 'wat'),
@@ -110,7 +109,7 @@ function zones(hours: number, names: string): [string, number][] {
 const NUMBER = /([+-]?)(\d+)(?:\.(\d+))?/y
 const WORD = /[a-z][a-z.]*/y
 
-/** The tokens of a text, or undefined when it has a word nobody knows. Comments in brackets are skipped. */
+/** Splits a text into tokens; undefined if it has an unknown word. Comments in brackets are skipped. */
 export function readTokens(given: string): readonly Token[] | undefined {
   const text = withoutComments(given.toLowerCase())
   const tokens: Token[] = []
@@ -131,7 +130,7 @@ export function readTokens(given: string): readonly Token[] | undefined {
       tokens.push(...token)
       at += word.length
     } else {
-      // A sign without a number separates, as in 14-Nov-2023.
+      // A sign without a number is a separator, as in 14-Nov-2023.
       if (!/[\s+-]/.test(character)) tokens.push({ kind: 'mark', text: character })
       at++
     }
@@ -154,11 +153,11 @@ function wordToken(word: string): Token[] | undefined {
   if (word === 'am' || word === 'a.m.') return [{ kind: 'meridian', value: 'am' }]
   if (word === 'pm' || word === 'p.m.') return [{ kind: 'meridian', value: 'pm' }]
   const name = word.length === 4 && word.endsWith('.') ? word.slice(0, 3) : word
-  const month = name === 'sept' ? 9 : monthOf(name)
+  const month = name === 'sept' ? 9 : monthOfName(name)
   if (month !== undefined) return [{ kind: 'month', value: month }]
-  const weekday = WEEKDAYS.get(name) ?? dayOfWeek(name)
+  const weekday = WEEKDAYS.get(name) ?? weekdayOfName(name)
   if (weekday !== undefined) return [{ kind: 'weekday', value: weekday }]
-  // Dots may stand in names such as U.T.C., not after the letter of a military zone.
+  // Names such as U.T.C. may contain dots, but not after the letter of a military zone.
   const plain = name.replaceAll('.', '')
   const zone = ZONES.get(plain.length > 1 ? plain : name)
   if (zone !== undefined) return [{ kind: 'zone', value: zone * 60 }]
@@ -173,7 +172,7 @@ function wordToken(word: string): Token[] | undefined {
   return unit === undefined ? undefined : [unit]
 }
 
-/** The unit a word names, with or without a final `s`. */
+/** Returns the unit of a word, with or without a final `s`. */
 export function unitOf(word: string): UnitToken | undefined {
   const found = UNITS.get(word) ?? (word.endsWith('s') ? UNITS.get(word.slice(0, -1)) : undefined)
   return found === undefined ? undefined : { kind: 'unit', unit: found[0], value: found[1] }

@@ -4,17 +4,17 @@ import { DAY, daysOf, weekdayOf } from './calendar.ts'
 import { readTokens, type Token, type Unit, unitOf } from './free-date-words.ts'
 import { localMoment, localTime, type Zone } from './zone.ts'
 
-/** What a free-form date is relative to. */
+/** Reference times of a free-form date. */
 export interface FreeDateContext {
   readonly start: Timestamp
-  /** FOREVER when there is no end. */
+  /** FOREVER if unbounded. */
   readonly end: Timestamp
   /** The wall clock, in seconds since the epoch. */
   readonly now: number
   readonly zone: Zone
 }
 
-/** The moment a text means, or undefined when it is no date. */
+/** Parses a free-form date; undefined if the text is not a date. */
 export function parseFreeDate(text: string, context: FreeDateContext): Timestamp | undefined {
   const tokens = readTokens(text)
   if (tokens === undefined) return undefined
@@ -23,8 +23,8 @@ export function parseFreeDate(text: string, context: FreeDateContext): Timestamp
 }
 
 /**
- * Seconds that relative items count from: a unit that another word precedes counts from the start, or from the end with
- * `ago`, `last` or a leading minus; everything else from the wall clock.
+ * Returns the base of relative items, in seconds: a unit after another word is relative to the start, or to the end with
+ * `ago`, `last` or a leading minus; everything else is relative to the wall clock.
  */
 function baseOf(text: string, { start, end, now }: FreeDateContext): number {
   const words = text.trim().toLowerCase().split(/\s+/)
@@ -47,7 +47,7 @@ interface Written {
   readonly day: number
 }
 
-/** Reads items in any order. At most one each of time, zone, date and weekday. */
+/** Reads items in any order, at most one each of time, zone, date and weekday. */
 class FreeDateParser {
   readonly #tokens: readonly Token[]
   #at = 0
@@ -56,7 +56,7 @@ class FreeDateParser {
   zone: number | undefined
   date: Written | undefined
   weekday: { readonly number: number; readonly ordinal: number } | undefined
-  /** `today` and its neighbours were said: the day starts at midnight. */
+  /** A relative day such as `today` was given, so the time defaults to midnight. */
   isWholeDay = false
   hasRelative = false
   relative: Readonly<Record<Unit, number>> = { second: 0, day: 0, month: 0 }
@@ -65,7 +65,7 @@ class FreeDateParser {
     this.#tokens = tokens
   }
 
-  /** Reads all tokens; false when they make no date. */
+  /** Reads all tokens; returns false if they are not a date. */
   parse(): boolean {
     while (this.#at < this.#tokens.length) if (!this.#item()) return false
     return true
@@ -115,7 +115,7 @@ class FreeDateParser {
     return this.#lone(first)
   }
 
-  /** A number and a unit. */
+  /** Reads a number and a unit. */
   #signed(value: number, isHere = true): boolean {
     if (isHere) this.#at++
     const unit = this.#peek('unit')
@@ -125,7 +125,7 @@ class FreeDateParser {
     return this.#ago()
   }
 
-  /** A number by itself: a year once date and time are known, YYYYMMDD, or a time as hh or hhmm. */
+  /** Reads a number alone: a year once date and time are known, YYYYMMDD, or a time as hh or hhmm. */
   #lone(value: number): boolean {
     if (this.time !== undefined && this.date !== undefined && !this.hasRelative) {
       this.date = { ...this.date, year: value }
@@ -158,7 +158,7 @@ class FreeDateParser {
     return this.#setTime(hour, minute.value, second.value, nsec, meridian?.value)
   }
 
-  /** `11/14`, `11/14/23` or `2023/11/14`. */
+  /** Reads `11/14`, `11/14/23` or `2023/11/14`. */
   #slashes(first: number): boolean {
     this.#at++
     const second = this.#number()
@@ -171,7 +171,7 @@ class FreeDateParser {
       : this.#setDate(third.value, first, second.value)
   }
 
-  /** `2023-11-14`: month and day look like negative numbers. */
+  /** Reads `2023-11-14`; month and day look like negative numbers. */
   #iso(year: number): boolean {
     const month = this.#number(true)
     const day = this.#peek('number')
@@ -180,14 +180,14 @@ class FreeDateParser {
     return this.#setDate(year, -month.value, -day.value)
   }
 
-  /** `14 Nov`, `14 Nov 2023`, `14-Nov-2023`. */
+  /** Reads `14 Nov`, `14 Nov 2023` or `14-Nov-2023`. */
   #dayFirst(day: number, month: number): boolean {
     this.#at++
     const year = this.#number(true)
     return this.#setDate(year === undefined ? undefined : Math.abs(year.value), month, day)
   }
 
-  /** `Nov 14`, `Nov 14, 2023`. */
+  /** Reads `Nov 14` or `Nov 14, 2023`. */
   #monthFirst(month: number): boolean {
     this.#at++
     const day = this.#number()
@@ -211,7 +211,7 @@ class FreeDateParser {
     return this.#ago()
   }
 
-  /** `ago` turns round everything relative before it. */
+  /** `ago` negates all relative items before it. */
   #ago(): boolean {
     if (this.#peek('ago') === undefined) return true
     this.#at++
@@ -270,7 +270,7 @@ class FreeDateParser {
   }
 }
 
-/** `0530`, hours and minutes, as minutes. */
+/** Converts `0530`, hours and minutes, to minutes. */
 function minutesOf(hhmm: number): number {
   return Math.floor(hhmm / 100) * 60 + (hhmm % 100)
 }

@@ -1,6 +1,6 @@
-/** Intervals as people write them: `1.5 min`, `2h30m`, `5`. pmParseInterval(3) */
+/** Parsing intervals: `1.5 min`, `2h30m`, `5`. pmParseInterval(3) */
 import type { Timestamp } from '../base/timestamp.ts'
-import { atCaret } from './caret.ts'
+import { caretError } from './caret.ts'
 
 /** Seconds in each unit. A final `s` may follow, so `ms` means minutes, as in PCP. */
 const UNITS: ReadonlyMap<string, number> = new Map([
@@ -23,39 +23,39 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['d', 86_400],
 ])
 
-/** What strtod(3) takes as a number; a sign is left to the caller. */
+/** Numbers as strtod(3) accepts them, without the sign. */
 const HEX = /0x(?=\.?[0-9a-f])([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?/iy
 const DECIMAL = /(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/iy
 const BLANKS = /[ \t\n\v\f\r]*/y
 const LETTERS = /[A-Za-z]*/y
 const SIGN = /[+-]?/y
 
-/** Seconds from here on do not fit the type PCP keeps them in. */
+/** Seconds that no longer fit PCP's type. */
 const TOO_LONG = 2 ** 63
 
 /**
- * Reads an interval: terms that add up, each a number and perhaps a unit, seconds without one. Blanks alone are zero.
- * Throws a SyntaxError whose message is PCP's: the text, and below it a caret and what is wrong. Nothing negative, no
- * infinity, no NaN. @see pmParseInterval(3)
+ * Parses an interval: the sum of terms, each a number and an optional unit, by default seconds. Blanks alone mean zero. Negative
+ * numbers, infinity and NaN are errors. Throws a SyntaxError in PCP's format: the text, and below it a caret and the message.
+ * @see pmParseInterval(3)
  */
 export function parseInterval(text: string): Timestamp {
-  if (text === '') throw atCaret(text, 0, 'Null or empty specification')
+  if (text === '') throw caretError(text, 0, 'Null or empty specification')
   let total = 0
   let at = match(BLANKS, text, 0).length
   while (at < text.length) {
     const number = readNumber(text, at)
-    if (number === undefined) throw atCaret(text, at, 'unexpected value')
+    if (number === undefined) throw caretError(text, at, 'unexpected value')
     const unitAt = number.end + match(BLANKS, text, number.end).length
     const letters = match(LETTERS, text, unitAt)
     const scale = letters === '' ? 1 : scaleOf(letters.toLowerCase())
-    if (scale === undefined) throw atCaret(text, unitAt, 'unexpected value')
+    if (scale === undefined) throw caretError(text, unitAt, 'unexpected value')
     total += number.value * scale
-    if (!(total < TOO_LONG)) throw atCaret(text, at, 'unexpected value')
+    if (!(total < TOO_LONG)) throw caretError(text, at, 'unexpected value')
     at = unitAt + letters.length
     at += match(BLANKS, text, at).length
   }
   const sec = Math.floor(total)
-  // Rounding may reach the next second: 0.9999999999 is one second.
+  // Rounding may carry into the seconds: 0.9999999999 is one second.
   const nsec = Math.floor((total - sec) * 1e9 + 0.5)
   return nsec === 1e9 ? { sec: sec + 1, nsec: 0 } : { sec, nsec }
 }

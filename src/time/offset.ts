@@ -1,6 +1,6 @@
-/** How far a zone's clocks are from UTC, and for how long. */
+/** UTC offsets of zones and their periods of validity. */
 
-/** What clocks show. */
+/** Offset of local time. */
 export interface ClockSetting {
   /** Seconds east of UTC. */
   readonly offset: number
@@ -8,10 +8,10 @@ export interface ClockSetting {
   readonly abbreviation: string
 }
 
-/** What holds in a zone from one change of the clock to the next. */
-export interface LocalOffset extends ClockSetting {
-  /** First second it holds for. */
+/** An offset and its period, between two clock changes. */
+export interface OffsetPeriod extends ClockSetting {
+  /** First second of the period. */
   readonly from: number
-  /** First second it does not hold for any more. */
+  /** First second after the period. */
   readonly until: number
 }

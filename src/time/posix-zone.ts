@@ -1,8 +1,8 @@
-/** Zones described by a text: `EST5EDT,M3.2.0,M11.1.0`, `<+03>-3`. tzset(3), POSIX.1 chapter 8.3 */
+/** Zones in POSIX form: `EST5EDT,M3.2.0,M11.1.0`, `<+03>-3`. tzset(3), POSIX.1 chapter 8.3 */
 import { DAY, dateOf, daysOf, isLeapYear, weekdayOf } from './calendar.ts'
-import type { LocalOffset } from './offset.ts'
+import type { OffsetPeriod } from './offset.ts'
 
-/** When daylight saving starts or ends, as local time of a year. */
+/** Start or end of daylight saving, in local time of a year. */
 interface Rule {
   /** M: month, week, weekday. J: day 1 to 365 without 29 February. D: day 0 to 365. */
   readonly kind: 'M' | 'J' | 'D'
@@ -23,11 +23,11 @@ const NAME = /([A-Za-z]{3,})|<([A-Za-z0-9+-]{3,})>/y
 const OFFSET = /([+-]?)(\d{1,3})(?::(\d{1,2})(?::(\d{1,2}))?)?/y
 const RULE = /,(?:M(\d{1,2})\.(\d)\.(\d)|(J?)(\d{1,3}))(?:\/([+-]?)(\d{1,3})(?::(\d{1,2})(?::(\d{1,2}))?)?)?/y
 
-/** What the C library assumes when a text names a daylight saving time and no rules. */
+/** Default rules of the C library for daylight saving without rules. */
 const DEFAULT_RULES = ',M3.2.0,M11.1.0'
 
-/** The offsets a text describes, or undefined when it is not of this form. */
-export function posixOffsets(text: string): ((sec: number) => LocalOffset) | undefined {
+/** Parses a zone; undefined if the text is not in this form. */
+export function posixOffsets(text: string): ((sec: number) => OffsetPeriod) | undefined {
   const reader = { text, at: 0 }
   const standardName = readName(reader)
   const standardOffset = readOffset(reader)
@@ -90,12 +90,12 @@ function readRule(reader: Reader): Rule | undefined {
   return { kind: 'M', month, week, day, time }
 }
 
-function fixed({ abbreviation, offset }: Season): () => LocalOffset {
-  const always: LocalOffset = { offset, isDst: false, abbreviation, from: -Infinity, until: Infinity }
+function fixed({ abbreviation, offset }: Season): () => OffsetPeriod {
+  const always: OffsetPeriod = { offset, isDst: false, abbreviation, from: -Infinity, until: Infinity }
   return () => always
 }
 
-/** Local seconds since the epoch, as if local time were UTC, at which a rule applies in a year. */
+/** Returns when a rule applies in a year, in seconds since the epoch as if local time were UTC. */
 function momentOf(rule: Rule, year: number): number {
   const newYear = daysOf(year, 1, 1)
   switch (rule.kind) {
@@ -109,18 +109,18 @@ function momentOf(rule: Rule, year: number): number {
       const first = daysOf(year, rule.month, 1)
       const next = daysOf(year, rule.month + 1, 1)
       let day = first + ((rule.day - weekdayOf(first) + 7) % 7) + (rule.week - 1) * 7
-      if (day >= next) day -= 7 // week 5 is the last one
+      if (day >= next) day -= 7 // week 5 means the last week
       return day * DAY + rule.time
     }
   }
 }
 
-function seasonal(standard: Season, daylight: Season, start: Rule, end: Rule): (sec: number) => LocalOffset {
+function seasonal(standard: Season, daylight: Season, start: Rule, end: Rule): (sec: number) => OffsetPeriod {
   return (sec) => {
     const { year } = dateOf(Math.floor((sec + standard.offset) / DAY))
-    // Changes of three years surround any moment of the middle one, whichever season the year starts in.
+    // The changes of three years surround any time in the middle one, on both hemispheres.
     const changes: { at: number; isDst: boolean }[] = []
-    // Counting would never end with a year that is too large to be counted on.
+    // An explicit list, because counting would not terminate for years so large that adding 1 has no effect.
     for (const y of [year - 1, year, year + 1]) {
       changes.push({ at: momentOf(start, y) - standard.offset, isDst: true })
       changes.push({ at: momentOf(end, y) - daylight.offset, isDst: false })

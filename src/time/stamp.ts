@@ -1,4 +1,4 @@
-/** Moments and lengths of time as text. pmCtime(3), pmPrintStamp(3), pmtimespecPrint(3) */
+/** Formatting of times and intervals. pmCtime(3), pmPrintStamp(3), pmtimespecPrint(3) */
 import type { Timestamp } from '../base/timestamp.ts'
 import { DAY } from './calendar.ts'
 import { localTime, type Zone } from './zone.ts'
@@ -6,26 +6,26 @@ import { localTime, type Zone } from './zone.ts'
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** `Tue Nov 14 10:30:00 2023`, without a newline. @see pmCtime(3) */
+/** Formats seconds since 1970 UTC as `Tue Nov 14 10:30:00 2023`, without fractions and newline. @see pmCtime(3) */
 export function ctime(sec: number, zone: Zone): string {
-  const { year, month, day, hour, minute, second, weekday } = localTime(sec, zone)
+  const { year, month, day, hour, minute, second, weekday } = localTime(Math.floor(sec), zone)
   const date = `${WEEKDAYS[weekday]} ${MONTHS[month - 1]} ${String(day).padStart(2)}`
   return `${date} ${two(hour)}:${two(minute)}:${two(second)} ${year}`
 }
 
-/** `10:30:00.123`: time of day, milliseconds cut and not rounded. @see pmPrintStamp(3) */
+/** Formats a time of day as `10:30:00.123`, truncated to milliseconds. @see pmPrintStamp(3) */
 export function clockStamp({ sec, nsec }: Timestamp, zone: Zone): string {
   return `${clock(sec, zone)}.${String(Math.floor(nsec / 1e6)).padStart(3, '0')}`
 }
 
-/** `10:30:00.123456789`: time of day with nanoseconds. @see pmtimespecPrint(3) */
+/** Formats a time of day with nanoseconds: `10:30:00.123456789`. @see pmtimespecPrint(3) */
 export function clockStampNanos({ sec, nsec }: Timestamp, zone: Zone): string {
   return `${clock(sec, zone)}.${String(nsec).padStart(9, '0')}`
 }
 
 /**
- * A length of time: `1h1m1.5s`. A unit is shown only when there is more than one of it, so an hour is `60m0s`, as in PCP. The
- * sign is dropped. @see pmtimespecPrintInterval(3)
+ * Formats an interval: `1h1m1.5s`. As in PCP, a unit appears only if there is more than one of it, so an hour is `60m0s`, and
+ * the sign is dropped. @see pmtimespecPrintInterval(3)
  */
 export function intervalStr({ sec, nsec }: Timestamp): string {
   let rest = Math.abs(sec)
@@ -43,7 +43,7 @@ export function intervalStr({ sec, nsec }: Timestamp): string {
 }
 
 /**
- * Seconds as a timestamp. Nanoseconds are kept while there are at most 999,999 seconds; beyond, a double holds no more than
+ * Converts seconds to a timestamp. Up to 999,999 seconds nanoseconds are kept; beyond that a double is exact only to
  * microseconds. @see pmtimespecFromReal(3)
  */
 export function fromSeconds(seconds: number): Timestamp {

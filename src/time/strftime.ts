@@ -1,4 +1,4 @@
-/** Moments in the words of a format: `%H:%M:%S`. strftime(3) in the C locale */
+/** Formatting of times by patterns: `%H:%M:%S`. strftime(3) in the C locale */
 import { dateOf, daysOf } from './calendar.ts'
 import { type LocalTime, localTime, type Zone } from './zone.ts'
 
@@ -18,7 +18,7 @@ const MONTHS = [
   'December',
 ]
 
-/** What a conversion is made of. */
+/** A time with all fields that conversions use. */
 interface Moment extends LocalTime {
   readonly sec: number
   /** Microseconds of the second, for `%f`. */
@@ -72,7 +72,7 @@ const CONVERSIONS: Readonly<Record<string, (t: Moment) => string>> = {
   '%': () => '%',
 }
 
-/** A moment in a format's words. Conversions nobody knows stay as they are; `%f` is microseconds. @see strftime(3) */
+/** Formats a time. Unknown conversions stay unchanged; `%f` is microseconds. @see strftime(3) */
 export function strftime(format: string, sec: number, zone: Zone, nsec = 0): string {
   return expand(format, { ...localTime(sec, zone), sec, usec: Math.floor(nsec / 1000) })
 }
@@ -86,7 +86,7 @@ function offsetText(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${two(minutes % 60)}`
 }
 
-/** Week of ISO 8601: the one that holds the year's first Thursday is the first. */
+/** Returns the ISO 8601 week: the first week contains the year's first Thursday. */
 function isoWeek({ year, month, day, weekday }: LocalTime): { readonly year: number; readonly week: number } {
   const thursday = daysOf(year, month, day) + 4 - (weekday || 7)
   const { year: of } = dateOf(thursday)

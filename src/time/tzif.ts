@@ -1,10 +1,10 @@
-/** Zone files as installed below /usr/share/zoneinfo. RFC 8536, tzfile(5) */
+/** Zone files, as in /usr/share/zoneinfo. RFC 8536, tzfile(5) */
 import { decodeText } from '../base/text.ts'
-import type { ClockSetting, LocalOffset } from './offset.ts'
+import type { ClockSetting, OffsetPeriod } from './offset.ts'
 import { posixOffsets } from './posix-zone.ts'
 
 const HEADER = 44
-/** What there is of each kind in one block. */
+/** Number of items of each kind in one block. */
 interface Counts {
   readonly isUtc: number
   readonly isStd: number
@@ -15,10 +15,10 @@ interface Counts {
 }
 
 /**
- * The offsets a zone file holds, or undefined when the bytes are no zone file. Version 1 files end in 2037; later ones
- * carry a rule for the time after their last change.
+ * Parses a zone file; undefined for anything else. Version 1 files end in 2037; later versions have a rule for the time after
+ * their last change.
  */
-export function tzifOffsets(bytes: Uint8Array): ((sec: number) => LocalOffset) | undefined {
+export function tzifOffsets(bytes: Uint8Array): ((sec: number) => OffsetPeriod) | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const first = readCounts(view, 0)
   if (first === undefined) return undefined
@@ -49,8 +49,8 @@ function blockSize(counts: Counts, timeSize: number): number {
   return times * (timeSize + 1) + types * 6 + chars + leaps * (timeSize + 4) + isStd + isUtc
 }
 
-/** The rule between the newlines at the end of the file. */
-function footerRule(bytes: Uint8Array, at: number): ((sec: number) => LocalOffset) | undefined {
+/** Parses the rule between newlines at the end of the file. */
+function footerRule(bytes: Uint8Array, at: number): ((sec: number) => OffsetPeriod) | undefined {
   if (bytes[at] !== 10) return undefined
   const end = bytes.indexOf(10, at + 1)
   if (end === -1) return undefined
@@ -62,8 +62,8 @@ function readBlock(
   at: number,
   counts: Counts,
   timeSize: 4 | 8,
-  after: ((sec: number) => LocalOffset) | undefined,
-): ((sec: number) => LocalOffset) | undefined {
+  after: ((sec: number) => OffsetPeriod) | undefined,
+): ((sec: number) => OffsetPeriod) | undefined {
   if (counts.types === 0 || at + blockSize(counts, timeSize) > view.byteLength) return undefined
   const times = new Float64Array(counts.times)
   for (let i = 0; i < times.length; i++)
@@ -93,12 +93,12 @@ function readBlock(
   }
 }
 
-/** A 64-bit integer as a double: seconds are far from 2^53. */
+/** Reads a 64-bit integer as a double: seconds are far below 2^53. */
 function int64(view: DataView, at: number): number {
   return view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4)
 }
 
-/** Index of the last time not after `sec`, or -1. */
+/** Returns the index of the last time not after `sec`, or -1. */
 function lastNotAfter(times: Float64Array, sec: number): number {
   let low = 0
   let high = times.length

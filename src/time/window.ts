@@ -1,12 +1,12 @@
-/** Time windows: what -S, -T, -O and -A mean for an archive or for live values. pmParseTimeWindow(3), PCPIntro(1) */
+/** Time windows from -S, -T, -O and -A, for archives and live sources. pmParseTimeWindow(3), PCPIntro(1) */
 import type { Timestamp } from '../base/timestamp.ts'
 import { addTimes, compareTimes, earlierOf, laterOf, subtractTimes } from './arithmetic.ts'
-import { atCaret } from './caret.ts'
+import { caretError } from './caret.ts'
 import { parseCtimeDate } from './ctime-date.ts'
 import { type FreeDateContext, parseFreeDate } from './free-date.ts'
 import { parseInterval } from './interval.ts'
 
-/** The texts of a time window; what is absent or undefined was not given. */
+/** Arguments of a time window; undefined if not given. */
 export interface WindowTexts {
   /** -S */
   readonly start?: string | undefined
@@ -19,27 +19,26 @@ export interface WindowTexts {
 }
 
 /**
- * What the texts are relative to: the first and last moment there is (an archive's start and end, or now and FOREVER),
- * the wall clock and the zone dates are in.
+ * Reference times of the arguments: the bounds of the data (an archive's start and end, or now and FOREVER), the wall clock, and
+ * the zone of dates.
  */
 export type WindowContext = FreeDateContext
 
-/** A time window. */
+/** A time window as pmParseTimeWindow(3) returns it. */
 export interface TimeWindow {
   readonly start: Timestamp
-  /** FOREVER (its seconds are Infinity) without an end. */
+  /** FOREVER (infinite seconds) if unbounded. */
   readonly finish: Timestamp
-  /** The first sample: inside start and finish. */
+  /** Time of the first sample, between start and finish. */
   readonly origin: Timestamp
-  /** Why -A could not be honoured, where it could not: PCP's two lines. */
+  /** The reason, in PCP's format, if -A could not be applied. */
   readonly warning: string | undefined
 }
 
-/** Why an alignment is ignored. */
 const NOT_ALIGNED = 'alignment specified by -A switch could not be applied'
 
 /**
- * Resolves a time window. Throws a SyntaxError whose message is PCP's: the text, and below it a caret and what is wrong.
+ * Resolves a time window. Throws a SyntaxError in PCP's format: the text, and below it a caret and the message.
  * @see pmParseTimeWindow(3)
  */
 export function parseTimeWindow(texts: WindowTexts, context: WindowContext): TimeWindow {
@@ -66,7 +65,7 @@ export function parseTimeWindow(texts: WindowTexts, context: WindowContext): Tim
     start,
     finish,
   )
-  // As measured: without an end the origin stays where it was asked for.
+  // As measured: in an unbounded window the origin is not aligned.
   if (step === undefined || !Number.isFinite(finish.sec)) return { start, finish, origin, warning }
   const up = alignUp(origin, step)
   const aligned = compareTimes(up, finish) <= 0 ? up : alignDown(origin, step)
@@ -76,23 +75,23 @@ export function parseTimeWindow(texts: WindowTexts, context: WindowContext): Tim
 }
 
 function notAligned(align: string | undefined): string {
-  return atCaret(align ?? '', 0, NOT_ALIGNED).message
+  return caretError(align ?? '', 0, NOT_ALIGNED).message
 }
 
-/** Not before the start; only an origin that is not counts as beyond the finish, which may be before the start. */
+/** Clamps the origin: to the start, else to the finish, which may be before the start. */
 function clampOrigin(origin: Timestamp, start: Timestamp, finish: Timestamp): Timestamp {
   return compareTimes(origin, start) < 0 ? start : earlierOf(origin, finish)
 }
 
 /**
- * One time argument, as -S, -T and -O take it: an interval after the start or, with a minus, before the end; `@` and a date;
- * or a free-form date. Not clamped to start and end. Throws a SyntaxError with PCP's two lines.
+ * Parses one argument of -S, -T or -O: an interval after the start or, with a minus, before the end; `@` and a date;
+ * or a free-form date. Not clamped to start and end. Throws a SyntaxError in PCP's format.
  */
 export function parseTimeArgument(given: string, context: WindowContext): Timestamp {
   const text = given.replace(/^\s+/, '')
   const time = momentOf(text, context)
-  // Years of a hundred digits are no years that can be counted in seconds.
-  if (!Number.isSafeInteger(time.sec)) throw atCaret(text, 0, 'unexpected value')
+  // Years of a hundred digits cannot be counted in seconds.
+  if (!Number.isSafeInteger(time.sec)) throw caretError(text, 0, 'unexpected value')
   return time
 }
 
@@ -104,7 +103,7 @@ function momentOf(text: string, context: WindowContext): Timestamp {
     const interval = text.startsWith('+') ? text.slice(1) : text
     return orFree(text, context, () => addTimes(context.start, parseInterval(interval)))
   }
-  // Without an end the minus is the date parser's: `-2 hours` counts from the start, `-2hours` from now.
+  // Without an end the minus belongs to the date: `-2 hours` is relative to the start, `-2hours` to now.
   if (Number.isFinite(context.end.sec))
     return orFree(text, context, () => subtractTimes(context.end, parseInterval(text.slice(1))))
   return (
@@ -112,7 +111,7 @@ function momentOf(text: string, context: WindowContext): Timestamp {
   )
 }
 
-/** What `parse` makes of it, else a free-form date, else the error of `parse`. */
+/** Returns the result of `parse`, else a free-form date, else throws the error of `parse`. */
 function orFree(text: string, context: WindowContext, parse: () => Timestamp): Timestamp {
   try {
     return parse()
@@ -124,10 +123,10 @@ function orFree(text: string, context: WindowContext, parse: () => Timestamp): T
   }
 }
 
-/** Nanoseconds between the moments that -A asks for. */
+/** Parses the interval of -A into nanoseconds. */
 function parseAlignment(text: string): bigint {
   const step = nanos(parseInterval(text))
-  if (step === 0n) throw atCaret(text, 0, NOT_ALIGNED)
+  if (step === 0n) throw caretError(text, 0, NOT_ALIGNED)
   return step
 }
 

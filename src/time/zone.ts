@@ -1,18 +1,18 @@
-/** Time zones as values. pmNewZone(3), tzset(3) */
+/** Time zones. pmNewZone(3), tzset(3) */
 import { DAY, dateOf, daysOf, weekdayOf } from './calendar.ts'
-import type { LocalOffset } from './offset.ts'
+import type { OffsetPeriod } from './offset.ts'
 import { posixOffsets } from './posix-zone.ts'
 import { tzifOffsets } from './tzif.ts'
 
-/** A time zone. */
+/** A time zone: its name and its offset from UTC at any time. */
 export interface Zone {
-  /** As it was asked for, and as reports name it: `AEST-10`, `:Australia/Melbourne`. */
+  /** As given and as shown in reports: `AEST-10`, `:Australia/Melbourne`. */
   readonly name: string
-  /** What holds at a moment, in seconds since 1970 UTC. */
-  readonly at: (sec: number) => LocalOffset
+  /** Returns the UTC offset at a time in seconds since 1970 UTC. */
+  readonly at: (sec: number) => OffsetPeriod
 }
 
-/** A moment as clocks and calendars of a zone show it. */
+/** Local date and time. */
 export interface LocalTime {
   readonly year: number
   /** 1 to 12. */
@@ -26,10 +26,10 @@ export interface LocalTime {
   readonly weekday: number
   /** Days since 1 January. */
   readonly yearday: number
-  readonly zone: LocalOffset
+  readonly zone: OffsetPeriod
 }
 
-const ALWAYS_UTC: LocalOffset = {
+const ALWAYS_UTC: OffsetPeriod = {
   offset: 0,
   isDst: false,
   abbreviation: 'UTC',
@@ -40,13 +40,13 @@ const ALWAYS_UTC: LocalOffset = {
 /** Coordinated universal time. */
 export const UTC: Zone = { name: 'UTC', at: () => ALWAYS_UTC }
 
-/** The characters PCP 7.2 allows in a zone's text, and the angle brackets of `<+03>-3` that 6.0 allows too. */
+/** Characters that PCP 7.2 allows in a zone, and the angle brackets of `<+03>-3`, which 6.0 allows too. */
 const ALLOWED = /^[A-Za-z0-9/_+\-.:,"'<>]+$/
 
 /**
- * The zone a user names: `UTC`, `AEST-10AEDT,M10.1.0,M4.1.0/3`, `Australia/Melbourne`, `:Australia/Melbourne`. Three
- * characters alone get `+0` appended; names nobody knows behave as UTC. Undefined for a text that could name a file
- * outside the zone files or break out of one. `readZone` gives the bytes of the zone file of that name. @see pmNewZone(3)
+ * Parses a zone as given by a user: `UTC`, `AEST-10AEDT,M10.1.0,M4.1.0/3`, `Australia/Melbourne`, `:Australia/Melbourne`. A name of
+ * three characters gets `+0` appended; unknown names mean UTC. Undefined for a text that could name a file
+ * outside the zone files. `readZone` reads a zone file by name. @see pmNewZone(3)
  */
 export function newZone(text: string, readZone: (name: string) => Uint8Array | undefined): Zone | undefined {
   if (!ALLOWED.test(text) || text.startsWith('/') || text.startsWith(':/') || text.includes('..'))
@@ -55,22 +55,22 @@ export function newZone(text: string, readZone: (name: string) => Uint8Array | u
   return makeZone(name, readZone(name.replace(/^:/, '')))
 }
 
-/** A zone from the bytes of its file; without a usable file from its name as a rule, else UTC by that name. */
+/** Makes a zone from a zone file; without a valid one from its name as a rule, else UTC under that name. */
 export function makeZone(name: string, bytes?: Uint8Array): Zone {
   const offsets = (bytes && tzifOffsets(bytes)) ?? (name.startsWith(':') ? undefined : posixOffsets(name))
   return { name, at: offsets === undefined ? UTC.at : remembering(offsets) }
 }
 
-/** Most moments asked for lie between the same two changes of the clock as the one before. */
-function remembering(offsets: (sec: number) => LocalOffset): (sec: number) => LocalOffset {
-  let last: LocalOffset | undefined
+/** Caches the last period: most times are in the same period as the one before. */
+function remembering(offsets: (sec: number) => OffsetPeriod): (sec: number) => OffsetPeriod {
+  let last: OffsetPeriod | undefined
   return (sec) => {
     if (last === undefined || sec < last.from || sec >= last.until) last = offsets(sec)
     return last
   }
 }
 
-/** Takes a moment apart. `sec` is whole seconds since 1970 UTC. @see pmLocaltime(3) */
+/** Converts a time, in whole seconds since 1970 UTC, to local time. @see pmLocaltime(3) */
 export function localTime(sec: number, zone: Zone): LocalTime {
   const offset = zone.at(sec)
   const local = sec + offset.offset
@@ -91,9 +91,9 @@ export function localTime(sec: number, zone: Zone): LocalTime {
 }
 
 /**
- * Seconds since 1970 UTC of a moment that calendars and clocks of a zone show: a day, and seconds after its midnight as clocks
- * show them. Of two moments shown alike the later one, and for one that clocks skip as far after the skip, where the zone's
- * standard time says so. @see mktime(3)
+ * Converts local time, as a day and seconds after its midnight, to seconds since 1970 UTC. An ambiguous local time is the later of
+ * both. A skipped one is as far after the gap as the zone's standard time implies.
+ * @see mktime(3)
  */
 export function localMoment(days: number, seconds: number, zone: Zone): number {
   const local = days * DAY + seconds

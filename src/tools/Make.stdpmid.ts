@@ -1,24 +1,30 @@
 /**
- * Make.stdpmid: make stdpmid of the registers stdpmid.* in the current directory. docs/formats/pmns.md §8
+ * Make.stdpmid: generates stdpmid from the files stdpmid.* in the current directory. docs/formats/pmns.md §8
  *
- * Unlike the reference it refuses numbers no agent can have, leaves out what the preprocessor would stumble over, and
- * ends with status 1 when it complained.
+ * Unlike the reference, it rejects invalid domain numbers, leaves out lines the preprocessor could not handle, and exits with
+ * status 1 after any error.
  */
 import { join } from 'node:path'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from './lib/options.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from './lib/options.ts'
 import { updateStdpmid } from './lib/stdpmid.ts'
 import type { Tool } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = { synopsis: '[-V]', rows: [VERSION_ROW, HELP_ROW] }
 
-/** Makes stdpmid in the current directory. */
 export const tool: Tool = {
   name: 'Make.stdpmid',
-  summary: 'Make the file of agents’ domain numbers',
+  summary: 'Generate the file of agents’ domain numbers',
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (parsed.operands.length > 0) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -26,7 +32,7 @@ export const tool: Tool = {
     }
     const result = updateStdpmid(io.cwd)
     if (result === undefined) {
-      io.stderr.write(`${io.progname}: Error: no stdpmid.* in ${join(io.cwd, '.')} to make stdpmid of\n`)
+      io.stderr.write(`${io.progname}: Error: no stdpmid.* files in ${join(io.cwd, '.')}\n`)
       return 1
     }
     for (const error of result.errors) io.stderr.write(`${io.progname}: Error: ${error}\n`)

@@ -1,9 +1,9 @@
 /**
- * Rebuild: bring the name space in the current directory up to date with the agents' files. docs/formats/pmns.md §7
+ * Rebuild: updates the name space in the current directory from the agents' files. docs/formats/pmns.md §7
  *
- * Start scripts of PCP call it as `./Rebuild -u` in $PCP_VAR_DIR/pmns. As in the reference everything is printed on
- * standard output, nothing when all went well, unless -v or -n. Unlike there the differences of -v are a list of names,
- * and a dry run needs no file `root`.
+ * PCP's start scripts call it as `./Rebuild -u` in $PCP_VAR_DIR/pmns. Like the reference, it writes everything to standard output,
+ * and nothing if all went well, unless -v or -n is given. Unlike the reference, -v shows differences as a list of names, and a dry run
+ * does not need a file `root`.
  */
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,8 +15,15 @@ import { takeLock } from '../sys/file-lock.ts'
 import { isReadableFile } from '../sys/pmns-files.ts'
 import { replaceFile } from '../sys/replace-file.ts'
 import { isStdpmidStale } from '../sys/stdpmid.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from './lib/options.ts'
-import { loadOrReport, variablesOf, warnOf, whileEditing } from './lib/pmns-edit.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from './lib/options.ts'
+import { loadOrReport, variablesOf, warnMergeConflict, whileEditing } from './lib/pmns-edit.ts'
 import { updateStdpmid } from './lib/stdpmid.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
@@ -24,21 +31,21 @@ const OPTIONS: OptionTable = {
   synopsis: '[-nosuv]',
   rows: [
     { heading: 'Options' },
-    { short: 'o', help: 'take every root_* file, whether or not pmcd.conf has the agent' },
-    { short: 'n', help: 'change nothing, say what would be done' },
+    { short: 'o', help: 'merge every root_* file, even if its agent is not in pmcd.conf' },
+    { short: 'n', help: 'dry run: print what would be done' },
     { short: 's', help: 'print nothing but errors of the name space' },
-    { short: 'u', help: 'forget what root says of the agents first, as after an upgrade' },
-    { short: 'v', help: 'print what is done and which names come and go' },
+    { short: 'u', help: "first remove the agents' old names from root, as for an upgrade" },
+    { short: 'v', help: 'print progress, and the added and removed names' },
     VERSION_ROW,
     HELP_ROW,
   ],
 }
 
-/** As long as PCP's own scripts wait. */
+/** Time limit for the lock, as in PCP's scripts. */
 const LOCK_LIMIT_MS = 120_000
-/** Top-level names that PCP once had. */
+/** Top-level names that PCP no longer has. */
 const OBSOLETE = ['pagebuf', 'origin']
-/** What the agent `proc` was part of before it had a file of its own. */
+/** Names that the agent `proc` had in the file it shared with others. */
 const PROC_NAMES = ['proc', 'cgroup']
 
 /** Merges the agents' files into the name space of the current directory. */
@@ -46,10 +53,10 @@ export const tool: Tool = {
   name: 'Rebuild',
   summary: 'Bring the local name space up to date',
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (parsed.operands.length > 0) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -59,7 +66,7 @@ export const tool: Tool = {
     const lock = await takeLock(lockPath, { limitMs: LOCK_LIMIT_MS, signal: io.signal })
     if (lock === undefined) {
       if (io.signal.aborted) return 1
-      // A lock left by a script that died must not keep a collector from starting.
+      // A lock left by a dead script must not keep a collector from starting.
       io.stdout.write(
         `${io.progname}: Warning: ${lockPath} is held for more than 120 seconds, continuing anyway\n`,
       )
@@ -77,7 +84,7 @@ export const tool: Tool = {
 interface Run {
   readonly io: ToolIo
   readonly has: (letter: string) => boolean
-  /** Prints what is being done: at once with -v or -n, only when it fails otherwise. */
+  /** Prints progress: immediately with -v or -n, otherwise only on failure. */
   readonly say: (text: string) => void
 }
 
@@ -90,12 +97,12 @@ function rebuild(letters: ReadonlySet<string>, io: ToolIo): number {
     if (isTalking) io.stdout.write(text)
     else progress += text
   }
-  // Warnings matter when it fails, or to who wants to know everything.
+  // Warnings are shown on failure or if verbose.
   const complain = (text: string): void => {
     if (letters.has('v') && !letters.has('s')) io.stdout.write(text)
     else complaints += text
   }
-  // Merging is what pmnsmerge does, and scripts expect its name in its messages.
+  // Scripts expect pmnsmerge's name in messages about merging.
   const mergeIo: ToolIo = {
     ...io,
     progname: 'pmnsmerge',
@@ -115,7 +122,7 @@ function rebuild(letters: ReadonlySet<string>, io: ToolIo): number {
   return 1
 }
 
-/** Does everything; false when a name space is wrong, which has been printed. */
+/** Runs all steps; returns false after printing an error in a name space. */
 function update(run: Run): boolean {
   const { io, has, say } = run
   if (has('n')) io.stdout.write('Rebuild: Warning: dry run, no changes will be made\n')
@@ -133,7 +140,7 @@ function update(run: Run): boolean {
   const parts = old === undefined ? undefined : loadAll(files, run)
   if (old === undefined || parts === undefined) return false
   const merged = has('u') ? cull(old, parts, agents, run) : cull(old, [], undefined, run)
-  for (const part of parts) mergePmns(merged, part, (conflict) => warnOf(conflict, io))
+  for (const part of parts) mergePmns(merged, part, (conflict) => warnMergeConflict(conflict, io))
   replaceRoot(old, merged, run)
   return true
 }
@@ -153,7 +160,7 @@ function refreshStdpmid({ io, has, say }: Run): void {
   for (const warning of made?.warnings ?? []) say(`Make.stdpmid: Warning: ${warning}\n`)
 }
 
-/** Agents of pmcd.conf: the first word of the lines before its access section. None without the file. */
+/** Returns the agents in pmcd.conf: the first word of each line before the access section. Empty without the file. */
 function configuredAgents(io: ToolIo): ReadonlySet<string> {
   const path = variablesOf(io)['PCP_PMCDCONF_PATH'] ?? '/etc/pcp/pmcd/pmcd.conf'
   const names = new Set<string>()
@@ -166,7 +173,7 @@ function configuredAgents(io: ToolIo): ReadonlySet<string> {
   return names
 }
 
-/** The root_* files to merge. */
+/** Returns the root_* files to merge. */
 function agentFiles({ io, has }: Run, agents: ReadonlySet<string>): string[] {
   const all = readdirSync(io.cwd).filter(
     (name) => name.startsWith('root_') && isReadableFile(join(io.cwd, name)),
@@ -180,13 +187,13 @@ function agentFiles({ io, has }: Run, agents: ReadonlySet<string>): string[] {
   })
 }
 
-/** A name space; undefined, and printed, when it is wrong. */
+/** Loads a name space; prints errors and returns undefined. */
 function loadNamed(file: string, { io, has, say }: Run): Pmns | undefined {
   if (has('v')) say(`${file}:\n`)
   return loadOrReport(file, io)
 }
 
-/** The agents' name spaces in the order in which they are merged. */
+/** Loads the agents' name spaces in merge order. */
 function loadAll(files: readonly string[], run: Run): Pmns[] | undefined {
   const read = files.map((file) => ({ file, text: decodeText(readFileSync(join(run.io.cwd, file))) }))
   const parts: Pmns[] = []
@@ -198,7 +205,7 @@ function loadAll(files: readonly string[], run: Run): Pmns[] | undefined {
   return parts
 }
 
-/** A copy of the old name space, in an upgrade without the top-level names that the agents' files are about to bring. */
+/** Copies the old name space; an upgrade drops top-level names that the agents' files define again. */
 function cull(
   old: Pmns,
   parts: readonly Pmns[],
@@ -218,7 +225,7 @@ function cull(
   return culled
 }
 
-/** Replaces root and keeps the old one as root.prev, unless the same names have the same PMIDs. */
+/** Replaces root, keeping the old one as root.prev, unless all names and PMIDs are the same. */
 function replaceRoot(old: Pmns, merged: Pmns, { io, has, say }: Run): void {
   const path = join(io.cwd, 'root')
   const changes = differences(old, merged)
@@ -236,7 +243,7 @@ function replaceRoot(old: Pmns, merged: Pmns, { io, has, say }: Run): void {
   if (has('v')) say(`+ PMNS differences ...\n${changes.join('')}`)
 }
 
-/** Names on one line, or in a dry run on lines of 75 characters, indented. */
+/** Joins names on one line, or in a dry run on indented lines of 75 characters. */
 function listed(names: readonly string[], isFolded: boolean): string {
   if (!isFolded) return names.join(' ')
   const lines: string[] = []
@@ -248,7 +255,7 @@ function listed(names: readonly string[], isFolded: boolean): string {
   return lines.map((line) => `    ${line}`).join('\n')
 }
 
-/** Names that go, with `-`, and names that come, with `+`, sorted. */
+/** Returns removed names with `-` and added ones with `+`, sorted. */
 function differences(old: Pmns, merged: Pmns): string[] {
   const lines: string[] = []
   const compare = (from: Pmns, to: Pmns, sign: string): void =>

@@ -1,7 +1,7 @@
 /**
- * chkhelp: check and print the help files of an agent. chkhelp(1), docs/formats/help.md
+ * chkhelp: checks and prints the help files of an agent. chkhelp(1), docs/formats/help.md
  *
- * Unlike the reference it says where a damaged file is wrong, and that file's status is 1.
+ * Unlike the reference, it reports where a file is damaged and then exits with status 1.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -11,8 +11,8 @@ import { HelpFile } from '../pmda/help-file.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import { defaultPmnsPath } from '../sys/pmns-files.ts'
 import {
-  endEarly,
   HELP_ROW,
+  handleEarlyExit,
   type OptionTable,
   type ParsedOptions,
   parseOptions,
@@ -26,33 +26,33 @@ const OPTIONS: OptionTable = {
   operands: 'metric',
   rows: [
     { heading: 'Options' },
-    { short: 'e', help: 'only name the metrics that have no text' },
+    { short: 'e', help: 'only list metrics without a text' },
     { short: 'H', help: 'print the full texts' },
     { short: 'i', help: 'print the texts of every instance domain' },
-    { short: 'n', arg: 'FILE', help: 'take metric names from FILE' },
-    { short: 'O', help: 'print the texts of one line (the default)' },
+    { short: 'n', arg: 'FILE', help: 'read metric names from FILE' },
+    { short: 'O', help: 'print the one-line texts (default)' },
     { short: 'p', help: 'print the texts of every metric' },
-    { short: 'v', arg: 'N', help: 'format of the files: only 2 is left' },
+    { short: 'v', arg: 'N', help: 'version of the files; only 2 is supported' },
     { short: 'D', arg: 'NAMES', kind: 'debug' },
     HELP_ROW,
   ],
 }
 
-/** Checks a pair of help files, and prints what they say. */
+/** Checks a pair of help files and prints their entries. */
 export const tool: Tool = {
   name: 'chkhelp',
   summary: 'Check the help files of an agent',
   description: `
-Reads the files that newhelp makes: helpfile.dir and helpfile.pag. Without options it only checks that they are whole. Otherwise it
-prints the texts of the metrics named, of every metric (-p) or of every instance domain (-i).`,
-  examples: [['chkhelp -e help', 'The metrics of the name space that help says nothing of:']],
+Reads the files made by newhelp, helpfile.dir and helpfile.pag. Without options it only checks that they are intact. Otherwise it
+prints the texts of the named metrics, of every metric (-p) or of every instance domain (-i).`,
+  examples: [['chkhelp -e help', 'List metrics of the name space without a help text:']],
   seeAlso: ['newhelp', 'pminfo'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { operands, problems } = parsed
     if (problems.length === 0) problems.push(...mistakesOf(parsed))
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const version = lastOf(parsed, 'v')
     if (version !== undefined && Number(version) !== 2) {
@@ -86,7 +86,7 @@ function mistakesOf(parsed: ParsedOptions): readonly string[] {
   return []
 }
 
-/** What the parts of a help file are called. */
+/** Opens the files; prints errors. */
 function open(base: string, io: ToolIo): HelpFile | undefined {
   try {
     const path = resolve(io.cwd, base)
@@ -126,7 +126,7 @@ interface Levels {
   readonly help: boolean
 }
 
-/** The full text stands below the one line, or below the title. */
+/** Formats the full text below the one-line text or the title. */
 function texts(
   title: string,
   record: { readonly oneline: string; readonly help: string } | undefined,
@@ -143,7 +143,7 @@ function textOr(text: string | undefined, what: 'one line' | 'full text'): strin
   return text !== '' ? text : `<no ${what} available>`
 }
 
-/** Names of metrics without any text, below these names. */
+/** Lists metrics without any text below these names. */
 function listMissing(help: HelpFile, pmns: Pmns, roots: readonly string[], io: ToolIo): void {
   for (const root of roots) {
     if (!pmns.has(root)) {

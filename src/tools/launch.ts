@@ -1,8 +1,8 @@
 /**
- * Loads a program from the packs that the build makes (scripts/lib/programs.mjs), with the code that V8 made of them before: to compile a
- * command anew costs more than most commands do. docs/decisions/start-up.md
+ * Loads a program from the packs made by the build (scripts/lib/programs.mjs), with V8's cached code: compiling a command takes longer
+ * than running most commands. docs/decisions/start-up.md
  *
- *     cache file   0 key, padded with blanks   128 code   128 + size the same code again   128 + 2 * size names of programs
+ *     cache file   0 key, padded with blanks   128 code   128 + size copy of the code   128 + 2 * size names of programs
  */
 import {
   closeSync,
@@ -24,16 +24,16 @@ import { versionLine } from '../base/version.ts'
 import { isTrustedPath } from '../sys/trusted-path.ts'
 import type { Tool } from './lib/tool.ts'
 
-/** Where the packs are. */
+/** The packs of a build. */
 export interface Packs {
   readonly folder: string
-  /** A hash of the content of each pack. */
+  /** Content hash of each pack. */
   readonly hashes: Readonly<Record<string, string>>
-  /** Loads what is in no pack. */
+  /** Loads modules that are not in a pack. */
   readonly require: (id: string) => unknown
 }
 
-/** What a program exports: a command is a tool and what runs tools, a daemon runs by itself. */
+/** Exports of a program: a command exports a tool and a function to run it; a daemon runs when loaded. */
 interface Program {
   readonly tool?: Tool
   main(tool?: Tool): Promise<void>
@@ -47,32 +47,32 @@ type Piece = (
   load: (url: string) => Promise<unknown>,
 ) => void
 
-/** Imports for all pieces: Node would warn of scripts that do, and this file is a module for it. */
+/** Imports for all pieces: in scripts compiled by `vm` Node would warn about `import()`. */
 const importModule = (url: string): Promise<unknown> => import(url)
 
-/** Bytes of the key: 16 bytes at least of what V8 reads must be aligned. */
+/** Size of the key: V8's data must be aligned to 16 bytes. */
 const KEY_BYTES = 128
 const OTHERS_MAY_WRITE = 0o022
-/** V8 forgets code that has not run for a while: what a longer run has is less than what there was. */
+/** V8 discards code that has not run for a while, so a longer run would cache less than a short one. */
 const MOST_SECONDS = 20
-/** Several times what all programs together make of the largest pack: a larger file would cost more than it saves. */
+/** Several times the code of all programs in the largest pack; loading a larger file would cost more than it saves. */
 const MOST_BYTES = 16 * 1024 * 1024
-/** How long a file stays that no pack of this build is called like: another version may be in use as well. */
+/** How long unused cache files are kept: another version may use them. */
 const MOST_UNUSED_MS = 7 * 24 * 3600 * 1000
 
-/** Runs a command or daemon; `--version` alone is answered at once, unless that means something else to it. */
+/** Runs a command or daemon; a sole `--version` is answered without loading it, unless the program handles it itself. */
 export function launch(id: string, packs: Packs, hasOwnVersion: boolean): void {
   const [, program = 'pcp', ...args] = process.argv
   if (!hasOwnVersion && args.length === 1 && args[0] === '--version') {
     writeSync(2, versionLine(basename(program)))
     return
   }
-  // Commands on archives and on collectors use different functions.
+  // Commands on archives and on collectors run different functions.
   const kind = args.some((arg) => arg.startsWith('-a') || arg.startsWith('--archive')) ? 'archive' : 'live'
   const loader = new Loader(packs, `${id}.${kind}`)
   const { main, tool } = loader.require(id) as Program
   process.once('exit', (status) => {
-    // A failed run has compiled little but error messages.
+    // A failed run has compiled little besides error messages.
     if (status === 0 && process.uptime() < MOST_SECONDS) loader.keep()
   })
   void main(tool)
@@ -83,14 +83,14 @@ export function load(id: string, packs: Packs): void {
   new Loader(packs, id).require(id)
 }
 
-/** A pack that was loaded. */
+/** A loaded pack. */
 interface Loaded {
   readonly file: string
   readonly pieces: Readonly<Record<string, Piece>>
   readonly script: Script
   readonly cache: string | undefined
   readonly key: Buffer
-  /** The programs whose functions the kept code has. */
+  /** Programs whose functions are in the cached code. */
   readonly programs: readonly string[]
 }
 
@@ -107,7 +107,7 @@ class Loader {
     this.#program = program
   }
 
-  /** Returns what a piece exports, `PACK/PIECE`, or what another module does. */
+  /** Returns the exports of a piece, `PACK/PIECE`, or of another module. */
   readonly require = (id: string): unknown => {
     const known = this.#exports.get(id)
     if (known !== undefined) return known
@@ -131,7 +131,7 @@ class Loader {
         importModule,
       )
     } catch (error) {
-      this.#exports.delete(id) // who asks again is told again
+      this.#exports.delete(id) // so that the next require throws again
       throw error
     }
     return exports
@@ -143,7 +143,7 @@ class Loader {
     const key = Buffer.alloc(KEY_BYTES, ' ')
     key.write(`${hash} ${process.version} ${process.arch}`)
     const kept = this.#isTrusted ? readKept(cache!, key) : undefined
-    // Our packs are ASCII.
+    // The packs are ASCII.
     const script = new Script(readFileSync(file, 'latin1'), {
       filename: file,
       ...(kept === undefined ? {} : { cachedData: kept.code }),
@@ -152,7 +152,7 @@ class Loader {
     return { file, cache, key, programs, script, pieces: script.runInThisContext() as Loaded['pieces'] }
   }
 
-  /** Keeps the code of all functions that have run, of this program and of those that ran before, for all programs. */
+  /** Writes the code of all functions run so far, by this and earlier programs, to the cache. */
   keep(): void {
     for (const { cache, key, programs, script } of this.#loaded.values())
       if (cache !== undefined && !programs.includes(this.#program))
@@ -162,26 +162,26 @@ class Loader {
   }
 }
 
-/** Where code is kept for this user; undefined without a home, when the user wants none, or where others could have written it. */
+/** Returns the user's cache directory; undefined without a home, if disabled, or if other users can write to it. */
 function cacheFolder(): string | undefined {
   const { XDG_CACHE_HOME, HOME, NODE_DISABLE_COMPILE_CACHE } = process.env
   const base = XDG_CACHE_HOME || (HOME ? join(HOME, '.cache') : undefined)
-  // Windows has no owners to check.
+  // Windows has no file owners to check.
   if (!base?.startsWith('/') || NODE_DISABLE_COMPILE_CACHE || process.geteuid === undefined) return undefined
   return join(base, 'pcp-ts')
 }
 
-/** Code in a file, and the programs whose functions it has. */
-interface Kept {
+/** Code in a file, and the programs whose functions it contains. */
+interface CachedCode {
   readonly code: Buffer
   readonly programs: readonly string[]
 }
 
 /**
- * The code in a file, unless anybody else could have written it or it is of another build. V8 does not notice damage: it crashes. A second
- * copy is compared at the speed of memory; for a checksum Node would load modules first.
+ * Reads cached code, unless other users could have written it or it is from another build. V8 crashes on damaged code, so the file has
+ * two copies; comparing them is fast, while for a checksum Node would load modules first.
  */
-function readKept(file: string, key: Buffer): Kept | undefined {
+function readKept(file: string, key: Buffer): CachedCode | undefined {
   let bytes: Buffer
   try {
     const fd = openSync(file, 'r')
@@ -193,7 +193,7 @@ function readKept(file: string, key: Buffer): Kept | undefined {
       closeSync(fd)
     }
   } catch {
-    return undefined // there is none yet
+    return undefined // no cache yet
   }
   if (bytes.length < KEY_BYTES + 4 || bytes.compare(key, 0, KEY_BYTES - 4, 0, KEY_BYTES - 4) !== 0)
     return undefined
@@ -209,20 +209,20 @@ function isTrusted(folder: string): boolean {
   try {
     return isTrustedPath(folder)
   } catch {
-    return false // there is none yet
+    return false // no cache yet
   }
 }
 
 const isMine = (uid: number): boolean => uid === process.geteuid!()
 
-/** Keeps the code of a pack. Where that cannot be, the next start is as slow as this one: no reason to complain. */
+/** Writes the code of a pack to the cache. Failures are ignored: the next start is merely as slow as this one. */
 function keep(file: string, key: Buffer, script: Script, programs: readonly string[]): void {
   const own = `${file}.${process.pid}`
   try {
-    // Not recursively: below /proc, where nothing can be made, Node 20 would try for ever.
+    // Not recursive: below /proc, where no directory can be created, Node 20 would loop forever.
     for (const folder of [dirname(dirname(file)), dirname(file)]) {
       if (existsSync(folder)) continue
-      // Another user could not do anything with it, and might need a folder of that name.
+      // The cache would be useless for another user, who may need a folder of that name.
       if (!isMine(statSync(dirname(folder)).uid)) return
       mkdirSync(folder, 0o700)
     }
@@ -241,12 +241,12 @@ function keep(file: string, key: Buffer, script: Script, programs: readonly stri
     try {
       unlinkSync(own)
     } catch {
-      // it was not made
+      // could not be created
     }
   }
 }
 
-/** Removes what stays from versions that had other packs, and from processes that were killed while they wrote. */
+/** Removes cache files of versions with other packs, and of processes killed while writing. */
 function removeUnused(folder: string, packs: Readonly<Record<string, string>>): void {
   const before = Date.now() - MOST_UNUSED_MS
   try {
@@ -255,6 +255,6 @@ function removeUnused(folder: string, packs: Readonly<Record<string, string>>): 
       if (!Object.hasOwn(packs, name) && statSync(file).mtimeMs < before) unlinkSync(file)
     }
   } catch {
-    // another process removes it as well
+    // another process has removed it
   }
 }

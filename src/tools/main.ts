@@ -1,4 +1,4 @@
-/** From a process to a command: what every command's file runs. */
+/** Entry point of every command. */
 
 import { basename } from 'node:path'
 import { every } from '../base/every.ts'
@@ -9,19 +9,19 @@ import { interruption } from './lib/interrupt.ts'
 import { FdOutput } from './lib/output.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
-/** What a shell reports for a command that wrote to a closed pipe. */
+/** A shell's status of a command that wrote to a closed pipe. */
 const STATUS_BROKEN_PIPE = 141
 const PARENT_CHECK_MS = 500
 
 /**
- * Runs a command with this process's arguments and ends the process with its status. A command that gives up because
- * of a signal ends by that signal, as its parent expects; one that resolves after a signal has ended in good order.
+ * Runs a command with this process's arguments and exits with its status. An aborted command dies by the signal, as its
+ * parent expects; one that resolves after a signal exits normally.
  */
 export async function main(tool: Tool): Promise<void> {
   const [, program = 'pcp', ...args] = process.argv
   const progname = basename(program)
   const stderr = new FdOutput(2, () => {}, true)
-  // Made on first use, as what it is made of costs a command on archives a millisecond.
+  // Created on demand: creating it costs a command on archives a millisecond.
   let interrupt: AbortController | undefined
   const controller = (): AbortController => {
     interrupt ??= new AbortController()
@@ -30,17 +30,17 @@ export async function main(tool: Tool): Promise<void> {
   let signalled: NodeJS.Signals | undefined
   const end = (by: NodeJS.Signals): void => {
     signalled = by
-    stdout.hurry()
-    stderr.hurry()
+    stdout.abandonReader()
+    stderr.abandonReader()
     controller().abort(interruption(by))
   }
-  if (tool.endsInOrder === true) {
-    // A service manager may send SIGTERM twice, which must not cut a daemon's end short; a user who presses Ctrl-C twice means it.
+  if (tool.shutsDownOnSignal === true) {
+    // A service manager may send SIGTERM twice, which must not cut a daemon's shutdown short; a second Ctrl-C does.
     process.once('SIGINT', end)
     process.on('SIGTERM', end)
   }
   if (isForParent()) {
-    // Work for a command that was killed must not go on beside its next run.
+    // Work for a killed command must not continue alongside its next run.
     const look = (): void => {
       if (hasParentEnded()) process.kill(process.pid, 'SIGTERM')
     }
@@ -52,7 +52,7 @@ export async function main(tool: Tool): Promise<void> {
     args,
     env: process.env,
     cwd: process.cwd(),
-    // process.stdin is made on first use: it costs time even when nobody reads it.
+    // process.stdin is created on first use, which takes time even if it is not read.
     stdin: { [Symbol.asyncIterator]: () => stdinUntil(controller().signal) },
     stdout,
     stderr,
@@ -80,14 +80,14 @@ export async function main(tool: Tool): Promise<void> {
   process.exit(status)
 }
 
-/** Standard input; reading ends with the reason of an aborted signal. */
+/** Reads standard input; rejects with the signal's reason when aborted. */
 function stdinUntil(signal: AbortSignal): AsyncIterator<Uint8Array> {
   const { stdin } = process
   onAbort(signal, () => stdin.destroy(signal.reason as Error))
   return stdin[Symbol.asyncIterator]()
 }
 
-/** The message of an error; with debugging on, or when it is a mistake of ours, where it came from as well. */
+/** Returns an error's message, with the stack for a bug or if debugging is on. */
 function describe(error: unknown, io: ToolIo): string {
   if (!(error instanceof Error)) return String(error)
   const debugging = io.env['PCP_DEBUG'] !== undefined || io.args.some((arg) => /^-(-debug|D)/.test(arg))

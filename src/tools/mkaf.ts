@@ -1,8 +1,8 @@
 /**
- * mkaf: makes a folio of archives. mkaf(1)
+ * mkaf: creates a folio of archives. mkaf(1)
  *
- * Directories are searched by the command itself: of find's options it knows -follow, -name and -maxdepth. Unlike 6.0.3's it
- * takes the word behind -name for its pattern, and wants other options to be left out.
+ * Searches directories itself; of find's options it knows -follow, -name and -maxdepth. Unlike 6.0.3, it takes the word after -name as
+ * the pattern, and rejects other options.
  */
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -15,19 +15,19 @@ import { archiveFiles } from '../sys/archive-files.ts'
 import { strftime } from '../time/strftime.ts'
 import type { OptionTable } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
-import { ownZone } from './lib/zone.ts'
+import { processTimeZone } from './lib/zone.ts'
 
 const OPTIONS: OptionTable = { synopsis: '[findopts] filename ...', operands: 'file', rows: [] }
 const USAGE_STATUS = 1
 
-/** Lists archives, with the host of each, on standard output. */
+/** Lists archives and their hosts on standard output. */
 export const tool: Tool = {
   name: 'mkaf',
-  summary: 'Make a folio of archives',
+  summary: 'Create a folio of archives',
   description: `
 A folio is a file that lists archives, for pmafm and for the option --archive-folio. Each operand is a file of an archive, or a
-directory that is searched for archives with all below it. -name PATTERN takes files whose name matches, -maxdepth N goes no further
-down than N directories; symbolic links are followed.`,
+directory to search for archives recursively. -name PATTERN selects files by name, -maxdepth N limits the depth of the search to N
+directories; symbolic links are followed.`,
   examples: [
     ['mkaf /var/log/pcp/pmlogger/db1 > db1.folio', 'All archives of a host:'],
     ["mkaf -name '202611*' . > november.folio", 'The archives of a month:'],
@@ -47,7 +47,7 @@ down than N directories; symbolic links are followed.`,
       io.stderr.write(`${io.progname}: Warning: no PCP archives found, so no folio created\n`)
       return 1
     }
-    const date = strftime('%a %b %e %H:%M:%S %Z %Y', Math.floor(io.now() / 1000), ownZone(io))
+    const date = strftime('%a %b %e %H:%M:%S %Z %Y', Math.floor(io.now() / 1000), processTimeZone(io))
     io.stdout.write(
       `PCPFolio\nVersion: 1\n# use pmafm(1) to process this PCP archive folio\n#\nCreated: on ${hostname()} at ${date}\n` +
         `Creator: pmchart\n# \t\tHost\t\t\tBasename\n#\n${lines.join('')}`,
@@ -56,9 +56,9 @@ down than N directories; symbolic links are followed.`,
   },
 }
 
-/** How directories are searched. */
+/** How to search directories. */
 interface Search {
-  /** As it was given. */
+  /** As given. */
   readonly text: string
   readonly name: string | undefined
   readonly depth: number
@@ -85,7 +85,7 @@ function parseArguments(args: readonly string[]): {
     else if (arg !== '-follow')
       throw new PcpError(
         'EINVAL',
-        `${arg} ${value} is not among the options of find that are known here: -follow, -name PATTERN, -maxdepth N`,
+        `${arg} ${value}: unsupported option of find: use -follow, -name PATTERN or -maxdepth N`,
       )
     words.push(value === '' ? arg : `${arg} ${value}`)
   }
@@ -109,7 +109,7 @@ function addOperand(operand: string, search: Search, bases: Set<string>, io: Too
     return true
   }
 
-  /** `above` are the directories on the way: a link may lead back to one. */
+  /** `above` holds the parent directories, to detect loops of symbolic links. */
   function walk(folder: string, depth: number, above: ReadonlySet<string>): void {
     if (depth > search.depth) return
     const here = statSync(resolve(io.cwd, folder))
@@ -134,11 +134,11 @@ function namesIn(folder: string, io: ToolIo): readonly string[] {
   }
 }
 
-/** Where the label says that a file is of an archive, after the length of the record. */
+/** Offset of the label's magic number, after the record length. */
 const MAGIC_AT = 4
 const MAGICS: readonly number[] = [0x50052602, 0x50052603]
 
-/** Does a file begin as those of archives do? */
+/** Returns whether a file begins with an archive label. */
 function hasMagic(path: string): boolean {
   const bytes = new Uint8Array(8)
   try {
@@ -149,7 +149,7 @@ function hasMagic(path: string): boolean {
       closeSync(fd)
     }
   } catch {
-    return false // what cannot be read cannot be listed
+    return false // unreadable files are not listed
   }
   return MAGICS.includes(new DataView(bytes.buffer).getUint32(MAGIC_AT))
 }

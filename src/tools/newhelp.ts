@@ -1,9 +1,8 @@
 /**
- * newhelp: make the help files of an agent from their source. newhelp(1), docs/formats/help.md
+ * newhelp: builds the help files of an agent from their source. newhelp(1), docs/formats/help.md
  *
- * Unlike the reference it finds entries whose key another entry has, refuses numbers that no PMID or instance domain
- * has, counts the lines of each file from 1, names each entry once where it is cut, and writes nothing when a file
- * cannot be read.
+ * Unlike the reference, it detects duplicate keys, rejects numbers outside PMIDs and instance domains, counts the lines of each file
+ * from 1, reports a truncated entry once, and writes nothing if a file cannot be read.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -16,8 +15,8 @@ import { defaultPmnsPath } from '../sys/pmns-files.ts'
 import { replaceFile } from '../sys/replace-file.ts'
 import { readAll } from './lib/input.ts'
 import {
-  endEarly,
   HELP_ROW,
+  handleEarlyExit,
   type OptionTable,
   type ParsedOptions,
   parseOptions,
@@ -30,41 +29,41 @@ const OPTIONS: OptionTable = {
   synopsis: '[options] [file ...]',
   rows: [
     { heading: 'General options' },
-    { short: 'n', long: 'namespace', arg: 'FILE', help: 'take metric names from FILE' },
+    { short: 'n', long: 'namespace', arg: 'FILE', help: 'read metric names from FILE' },
     HELP_ROW,
     { heading: 'Output options' },
     { short: 'o', long: 'output', arg: 'FILE', help: 'write FILE.dir and FILE.pag' },
-    { short: 'V', long: 'verbose', help: 'name each entry, and tell what is empty' },
-    { short: 'v', long: 'version', arg: 'N', help: 'format of the files: only 2 is left' },
+    { short: 'V', long: 'verbose', help: 'list each entry, and report empty ones' },
+    { short: 'v', long: 'version', arg: 'N', help: 'version of the files; only 2 is supported' },
     { short: 'D', arg: 'NAMES', kind: 'debug' },
   ],
 }
 
-/** What was noticed but does not matter; and what does. */
+/** Exit statuses for warnings and errors. */
 const STATUS = { warning: 1, error: 2 } as const
 
-/** Makes NAME.dir and NAME.pag, which agents look help texts up in. */
+/** Creates NAME.dir and NAME.pag, from which agents read help texts. */
 export const tool: Tool = {
   name: 'newhelp',
-  summary: 'Make the help files of an agent',
+  summary: 'Build the help files of an agent',
   description: `
-Reads sources of help texts, or standard input, and writes the two files that agents look texts up in. In a source, a line that
-begins with @ starts an entry: a metric, by name or number, or an instance domain, then the text of one line. The lines up to the
-next entry are its full text. Lines that begin with # are left out.
+Reads sources of help texts, or standard input, and writes the two files from which agents read help texts. In a source, a line
+that begins with @ starts an entry: a metric, by name or PMID, or an instance domain, then the one-line text. The lines up to the
+next entry are its full text. Lines that begin with # are comments.
 
 Without -o the files are named after the first source.`,
   examples: [
-    ['newhelp -n root -o help help', 'The files help.dir and help.pag, with names of a file of its own:'],
+    ['newhelp -n root -o help help', 'Build help.dir and help.pag with the names in the file root:'],
   ],
   exitStatus: [
-    [1, 'An entry was cut or is empty, or the command line is wrong.'],
+    [1, 'An entry was truncated or is empty, or the command line is wrong.'],
     [2, 'An entry was left out, or nothing could be written.'],
   ],
   seeAlso: ['chkhelp', 'pmnsadd', 'dbpmda'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return parsed.problems.length > 0 ? STATUS.error : status
     return (await make(parsed, io)) ?? 0
   },
@@ -112,7 +111,7 @@ async function make({ given, operands }: ParsedOptions, io: ToolIo): Promise<num
 
 function pmidOf(name: string, pmns: Pmns): Outcome<Pmid> {
   const id = pmns.lookup(name)
-  // Names below a dynamic root are known to its agent alone.
+  // Only its agent knows the names below a dynamic root.
   return typeof id === 'number' && isDynamicRoot(id) ? new PcpError('PM_ERR_NAME') : id
 }
 
@@ -130,7 +129,7 @@ function report({ line, text, after }: HelpProblem, file: string, io: ToolIo): v
   io.stderr.write(`${io.progname}: [${file}:${line}] ${text}\n${after === undefined ? '' : `${after}\n`}`)
 }
 
-/** Both files or neither of them; the texts first, as the table points into them. */
+/** Writes both files or neither. Texts go first, because the table points into them. */
 function write(base: string, entries: readonly HelpEntry[], io: ToolIo): boolean {
   const files = encodeHelp(entries)
   for (const part of ['pag', 'dir'] as const) {

@@ -2,13 +2,13 @@
 import { HELP_ROW, type OptionTable, VERSION_ROW } from './lib/options.ts'
 import { type Sample, SampledMetrics } from './lib/sampled/metrics.ts'
 import { type ReportSource, runReport } from './lib/sampled/report.ts'
-import { findAny, snapshot } from './lib/sampled/snapshot.ts'
+import { fetchAt, findMetrics } from './lib/sampled/snapshot.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const PAGE = 'hinv.pagesize'
-/** What may be asked of a sample: the text of a value. */
+/** Reads the text of a value from a sample. */
 type Read = (metric: string, of?: (value: number, page: number) => number) => string
-/** A section: its title, and its lines. */
+/** A section with its title and lines. */
 type Section = readonly [title: string, lines: (read: Read) => readonly string[]]
 
 const kilobytes = (bytes: number): number => Math.floor(bytes / 1024)
@@ -79,19 +79,19 @@ const OPTIONS: OptionTable = {
   rows: [
     { heading: 'Options' },
     { short: 'l', long: 'limits', help: 'show the limits' },
-    { short: 'u', long: 'summary', help: 'show what is in use' },
+    { short: 'u', long: 'summary', help: 'show the use' },
     VERSION_ROW,
     HELP_ROW,
   ],
 }
 
-/** Sections of limits and of what is in use, as ipcs(1) has them. */
+/** Prints sections of limits and of use, like ipcs(1). */
 export const tool: Tool = {
   name: 'pcp-ipcs',
   summary: 'Show limits and use of messages, shared memory and semaphores',
   description: `
-With -l the limits of System V message queues, shared memory and semaphores, with -u what of them is in use, with both options both;
-without either only what is missing is named. A question mark stands for what is not known.`,
+Shows limits (-l) or use (-u) of System V message queues, shared memory and semaphores, or both. Without options only missing metrics
+are reported. A question mark is shown for unknown values.`,
   examples: [['pcp -h db1 ipcs -l -u', 'Everything about a host:']],
   seeAlso: ['pcp'],
   options: OPTIONS,
@@ -117,17 +117,17 @@ async function report(
   const names = namesOf(sections.length === 0 ? LIMITS : sections)
   const metrics = await SampledMetrics.find(context, [...names, PAGE], io)
   if (!names.every((name) => metrics.has(name))) {
-    // PCP fetches the limits first, whatever it shows.
-    for (const needed of [namesOf(LIMITS), names]) await findAny(context, needed, io, needed)
+    // PCP always fetches the limits first.
+    for (const needed of [namesOf(LIMITS), names]) await findMetrics(context, needed, io, needed)
   }
   if (sections.length === 0) return 0
-  const sample = await snapshot(context, metrics, window.origin, names, io)
+  const sample = await fetchAt(context, metrics, window.origin, names, io)
   for (const [title, lines] of sections)
     io.stdout.write(`\n------ ${title} --------\n${lines(reader(sample)).join('\n')}\n`)
   return 0
 }
 
-/** Returns the metrics that sections show. */
+/** Returns the metrics of sections. */
 function namesOf(sections: readonly Section[]): readonly string[] {
   const names = new Set<string>()
   const note: Read = (metric) => {

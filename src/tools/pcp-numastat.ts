@@ -1,12 +1,12 @@
-/** pcp numastat: how memory is given out on each node. pcp-numastat(1) */
+/** pcp numastat: memory allocation on each node. pcp-numastat(1) */
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from './lib/options.ts'
 import type { Sample } from './lib/sampled/metrics.ts'
 import { runReport } from './lib/sampled/report.ts'
-import { findAny, snapshot } from './lib/sampled/snapshot.ts'
+import { fetchAt, findMetrics } from './lib/sampled/snapshot.ts'
 import type { Tool } from './lib/tool.ts'
 
 const PREFIX = 'mem.numa.alloc.'
-/** Rows, and the metrics that they show. */
+/** Rows with their metrics. */
 const ROWS = [
   ['numa_hit', 'hit'],
   ['numa_miss', 'miss'],
@@ -17,7 +17,7 @@ const ROWS = [
 ] as const
 const METRICS = ROWS.map(([, name]) => `${PREFIX}${name}`)
 const COLUMN = 16
-/** Columns where neither the option nor the variable says how many; a terminal may have others. */
+/** Columns if neither the option nor the variable is given, even on other terminals. */
 const WIDTH = 80
 const WIDTH_VARIABLE = 'NUMASTAT_WIDTH'
 
@@ -32,16 +32,15 @@ const OPTIONS: OptionTable = {
   ],
 }
 
-/** A table of nodes. */
 export const tool: Tool = {
   name: 'pcp-numastat',
-  summary: 'Show how memory is given out on the nodes of a host',
+  summary: 'Show memory allocation on the nodes of a host',
   description: `
-A row for each way to get pages, a column for each node. numa_hit are pages that were had on the node they were wanted on, numa_miss
-those that were wanted elsewhere, numa_foreign those that were wanted here and had elsewhere; interleave_hit are pages of the interleave
-policy had as wanted; local_node and other_node are pages had by programs that ran on the node, or on another one.
+Shows a row for each kind of page allocation, and a column for each node. numa_hit counts pages allocated on the intended node,
+numa_miss pages intended for another node, numa_foreign pages intended for this node but allocated on another; interleave_hit counts
+pages of the interleave policy on the intended node; local_node and other_node count pages of programs that ran on this or another node.
 
-With many nodes the columns are continued on further lines. The width is that of -w, else of the variable ${WIDTH_VARIABLE}, else ${WIDTH}.`,
+With many nodes the columns continue on further lines. The width is that of -w, or of the variable ${WIDTH_VARIABLE}, or ${WIDTH}.`,
   examples: [['pcp -h db1 numastat', 'A host:']],
   seeAlso: ['pcp', 'pcp-free'],
   options: OPTIONS,
@@ -50,8 +49,8 @@ With many nodes the columns are continued on further lines. The width is that of
       { table: OPTIONS, read: (given, { problems }) => widthOf(given, io.env, problems) },
       io,
       async ({ context, window }, width) => {
-        const metrics = await findAny(context, METRICS, io, METRICS)
-        const sample = await snapshot(context, metrics, window.origin, METRICS, io)
+        const metrics = await findMetrics(context, METRICS, io, METRICS)
+        const sample = await fetchAt(context, metrics, window.origin, METRICS, io)
         if (!sample.has(METRICS[0]!)) {
           io.stderr.write(`${io.progname}: no values of ${PREFIX}hit\n`)
           return 1
@@ -90,7 +89,7 @@ function table(sample: Sample, width: number): string {
     )
   const cells = (metric: string, group: (typeof groups)[number]): string[] =>
     group.map(([inst]) => String(sample.number(metric, inst) ?? '?'))
-  // As in PCP the headings come again with every line as soon as nodes fill the width.
+  // As in PCP, if the nodes fill the width, headings are repeated for every line.
   const isSplit = nodes.length >= columns
   const rows = ROWS.flatMap(([label, name]) =>
     groups.map((group) => (isSplit ? heading(group) : '') + line(label, cells(`${PREFIX}${name}`, group))),

@@ -1,17 +1,17 @@
-/** pcp uptime: how long a host is up, who uses it, how busy it is. pcp-uptime(1) */
+/** pcp uptime: uptime, users and load of a host. pcp-uptime(1) */
 import { formatF } from '../base/printf.ts'
 import { localTime, type Zone } from '../time/zone.ts'
 import { HELP_ROW, type OptionTable, VERSION_ROW } from './lib/options.ts'
 import type { Sample } from './lib/sampled/metrics.ts'
 import { runReport } from './lib/sampled/report.ts'
-import { findAny, nextRecord } from './lib/sampled/snapshot.ts'
+import { findMetrics, nextRecord } from './lib/sampled/snapshot.ts'
 import type { Tool } from './lib/tool.ts'
 
 const UPTIME = 'kernel.all.uptime'
 const USERS = 'kernel.all.nusers'
 const LOAD = 'kernel.all.load'
 const METRICS = [UPTIME, USERS, LOAD]
-/** Instances of the load averages: their minutes. */
+/** Instances of the load averages, in minutes. */
 const AVERAGES = [1, 5, 15]
 
 const OPTIONS: OptionTable = {
@@ -20,23 +20,22 @@ const OPTIONS: OptionTable = {
   rows: [{ heading: 'Options' }, VERSION_ROW, HELP_ROW],
 }
 
-/** One line, as uptime(1) has it. */
+/** Prints one line like uptime(1). */
 export const tool: Tool = {
   name: 'pcp-uptime',
   summary: 'Show how long a host is up, and its load',
   description: `
-One line with the time of day, how long the host has been up, how many users are logged in, and the load averages of 1, 5 and 15
-minutes; a question mark for what is not known. Source, moment and zone are those that pcp was given; of an archive it is the first
-record from that moment on.`,
+Shows one line with the time of day, the uptime of the host, the number of users, and the load averages of 1, 5 and 15 minutes; a
+question mark for unknown values. Source, time and zone are options of pcp; in an archive the first record from that time on is used.`,
   examples: [
     ['pcp -h db1 uptime', 'A host:'],
-    ['pcp -z -a 20261120 -O @10:00 uptime', 'A moment of an archive, in the zone of its host:'],
+    ['pcp -z -a 20261120 -O @10:00 uptime', 'A time in an archive, in the zone of its host:'],
   ],
   seeAlso: ['pcp', 'pcp-free'],
   options: OPTIONS,
   run: async (io) =>
     runReport({ table: OPTIONS, read: () => undefined }, io, async ({ context, window, zone }) => {
-      const metrics = await findAny(context, METRICS, io)
+      const metrics = await findMetrics(context, METRICS, io)
       const sample = await nextRecord(context, metrics, window.origin, [UPTIME, LOAD], io)
       io.stdout.write(uptimeLine(sample, zone))
       return 0

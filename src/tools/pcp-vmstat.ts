@@ -1,6 +1,13 @@
-/** pcp vmstat: pmstat with the columns of vmstat(8), and its operands. pcp-vmstat(1) */
+/** pcp vmstat: pmstat with the columns and operands of vmstat(8). pcp-vmstat(1) */
 import { PcpError } from '../model/errors.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from './lib/options.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from './lib/options.ts'
 import type { Tool } from './lib/tool.ts'
 
 const PMSTAT = 'pmstat'
@@ -16,13 +23,13 @@ export const tool: Tool = {
   name: 'pcp-vmstat',
   summary: 'Show load, memory, swapping, disks and processors, a line for each sample',
   description: `
-This is pmstat -x, with the interval and the number of samples as operands. Source, time window and zone are those that pcp was given.`,
+This is pmstat -x, with the interval and the number of samples as operands. Source, time window and zone are options of pcp.`,
   examples: [['pcp -h db1 vmstat 5 12', 'A minute of a host:']],
   seeAlso: ['pcp', PMSTAT],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const [delta, samples, ...others] = parsed.operands
     if (others.length > 0) {

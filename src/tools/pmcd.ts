@@ -1,4 +1,4 @@
-/** pmcd: the collector as a command, in the foreground or as a daemon. pmcd(1) */
+/** pmcd: the collector, in the foreground or as a daemon. pmcd(1) */
 import { resolve } from 'node:path'
 import { parseDebug } from '../model/debug.ts'
 import { parsePorts } from '../net/listen.ts'
@@ -6,8 +6,8 @@ import type { CollectorSettings } from '../pmcd/settings.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
 import { DAEMON, isDaemonProcess, startDaemon, startReports } from './lib/daemon.ts'
 import {
-  endEarly,
   HELP_ROW,
+  handleEarlyExit,
   type OptionTable,
   type ParsedOptions,
   parseOptions,
@@ -22,31 +22,31 @@ const TABLE: OptionTable = {
     DAEMON.advertise,
     DAEMON.foreground,
     DAEMON.systemd,
-    { short: 'H', long: 'hostname', arg: 'HOST', help: 'name of this host to tell clients' },
+    { short: 'H', long: 'hostname', arg: 'HOST', help: 'name of this host reported to clients' },
     { short: 'i', long: 'interface', arg: 'ADDR', help: 'listen on this address only; may be repeated' },
     DAEMON.port,
     DAEMON.socket,
     DAEMON.username,
     { heading: 'Configuration options' },
     { short: 'c', long: 'config', arg: 'FILE', help: 'configuration file; FILE.access adds access rules' },
-    { short: 'C', arg: 'N', help: 'most contexts one client may use (default 64)' },
+    { short: 'C', arg: 'N', help: 'maximum number of contexts per client (default 64)' },
     { short: 'L', arg: 'BYTES', help: 'largest PDU accepted from a client (default 65536)' },
-    { short: 'M', arg: 'N', help: 'most metrics one fetch may name (default 32768)' },
+    { short: 'M', arg: 'N', help: 'maximum number of metrics per fetch (default 32768)' },
     { short: 'n', long: 'namespace', arg: 'FILE', help: 'name space file' },
     {
       short: 'N',
       long: 'uniqnames',
       arg: 'FILE',
-      help: 'name space file, where no two names may have one PMID',
+      help: 'name space file; each PMID must have a single name',
     },
-    { short: 'q', arg: 'SEC', help: "time for an agent's first PDU (default 3)" },
-    { short: 't', arg: 'SEC', help: "time for an agent's reply, 0 for no limit (default 5)" },
+    { short: 'q', arg: 'SEC', help: 'timeout of the handshake with an agent (default 3)' },
+    { short: 't', arg: 'SEC', help: "timeout of an agent's reply, 0 for none (default 5)" },
     { short: 'v', long: 'verify', help: 'check the configuration and exit' },
     { heading: 'Access options' },
     { short: 'Q', long: 'reqcert', help: 'clients of other hosts must present a certificate' },
-    { short: 'S', long: 'reqauth', help: 'clients must authenticate, or be known by a unix socket' },
+    { short: 'S', long: 'reqauth', help: 'clients must authenticate or connect by unix socket' },
     { heading: 'Diagnostic options' },
-    { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options: what to tell in the log, see pmdbg -l' },
+    { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options for the log, see pmdbg -l' },
     { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default pmcd.log), - for standard error' },
     {
       short: 'T',
@@ -59,36 +59,35 @@ const TABLE: OptionTable = {
   ],
 }
 
-/** The command. */
 export const tool: Tool = {
   name: 'pmcd',
   summary: 'collect performance metrics from agents and serve them',
   description: `
-Collects performance metrics: starts the agents of its configuration, in its own process, in threads or as processes, joins what
-they have, and answers clients on TCP ports and on a unix socket. Access rules of the configuration say who may do what.
+Collects performance metrics: starts the agents of its configuration, in its own process, in threads or as processes, combines
+their metrics, and serves clients on TCP ports and on a unix socket. Access rules in the configuration control who may do what.
 
-SIGHUP makes it read its configuration, the name space and label files again and restart agents that have died; SIGINT and
-SIGTERM end it in good order. It serves metrics about itself, and keeps a trace of the last connections and PDUs for its log.
+SIGHUP makes it reread its configuration, the name space and label files and restart agents that have died; SIGINT and SIGTERM shut
+it down. It serves metrics about itself, and keeps a trace of the last connections and PDUs for its log.
 
 Labels of the host are in files of $PCP_SYSCONF_DIR/labels, each a JSON object such as {"rack":"b7"}; those in its directory
-optional are annotations and no part of the identity of metrics.`,
+optional are annotations that are not part of the identity of metrics.`,
   examples: [
     [
       'pmcd -f -p 44400 -s /tmp/pmcd.socket -l -',
-      'In the foreground, with a port, a socket and a log of its own:',
+      'Run in the foreground with a separate port, socket and log:',
     ],
   ],
   environment: [
-    ['PMCD_PORT', 'ports to listen on, by comma, where -p is not given (default 44321)'],
-    ['PMCD_SOCKET', 'unix socket to listen on where -s is not given (default $PCP_RUN_DIR/pmcd.socket)'],
-    ['PMCD_LOCAL', 'not 0: listen on loopback only'],
+    ['PMCD_PORT', 'comma-separated ports to listen on if -p is not given (default 44321)'],
+    ['PMCD_SOCKET', 'unix socket to listen on if -s is not given (default $PCP_RUN_DIR/pmcd.socket)'],
+    ['PMCD_LOCAL', 'if not 0, listen on loopback only'],
     ['PMCD_MAXPENDING', 'connections that may wait to be accepted (default 1024)'],
-    ['PMCD_CREDS_TIMEOUT', 'as -q where that is not given'],
-    ['PMCD_RESTART_AGENTS', '0: agents that died are not restarted'],
-    ['PCP_DEBUG', 'as -D where that is not given'],
+    ['PMCD_CREDS_TIMEOUT', 'like -q, if that is not given'],
+    ['PMCD_RESTART_AGENTS', '0: do not restart agents that died'],
+    ['PCP_DEBUG', 'like -D, if that is not given'],
   ],
   seeAlso: ['pmcd_wait', 'pminfo', 'pmpasswd'],
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run,
 }
 
@@ -97,10 +96,10 @@ async function run(io: ToolIo): Promise<number> {
   const isDaemon = isDaemonProcess(io)
   const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
   const settings = settingsOf(parsed, io, isDaemon || has('F'))
-  const early = endEarly(TABLE, parsed, io)
+  const early = handleEarlyExit(TABLE, parsed, io)
   if (early !== undefined) return early
   if (!has('f') && !has('F') && !has('v') && !isDaemon) return startDaemon(io)
-  // The collector with its agents is heavy: help and version do without it, and so does the parent of a daemon.
+  // Loading the collector with its agents is slow; help, version and the parent of a daemon do not need it.
   const { runCollector, verifyConfiguration } = await import('../pmcd/main.ts')
   if (has('v')) return verifyConfiguration(settings, io.env, (text) => io.stderr.write(`${text}\n`))
   setProcessName(tool.name, io.args)
@@ -111,7 +110,7 @@ async function run(io: ToolIo): Promise<number> {
   })
 }
 
-/** Checks every option; mistakes are added to `parsed.problems`. */
+/** Checks every option; adds errors to `parsed.problems`. */
 function settingsOf(parsed: ParsedOptions, io: ToolIo, isService: boolean): CollectorSettings {
   const { given, operands, problems } = parsed
   const all = (name: string): string[] =>
@@ -164,7 +163,7 @@ function settingsOf(parsed: ParsedOptions, io: ToolIo, isService: boolean): Coll
   })
 }
 
-/** Optional settings that were not given are left out rather than undefined. */
+/** Copies options with a value, omitting undefined ones. */
 function defined<T extends object>(
   settings: T,
 ): { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {

@@ -1,4 +1,4 @@
-/** pmcd_wait: wait until a collector takes connections, for scripts that start one. pmcd_wait(1) */
+/** pmcd_wait: waits until a collector accepts connections, for start scripts. pmcd_wait(1) */
 import { MAX_DELAY_MS } from '../base/after.ts'
 import { onAbort } from '../base/on-abort.ts'
 import { withSignal } from '../base/with-signal.ts'
@@ -8,7 +8,7 @@ import { connect } from '../pmapi/connect.ts'
 import { loadConfig } from '../sys/config.ts'
 import { parseInterval } from '../time/interval.ts'
 import { connectProblem } from './lib/open-error.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -17,19 +17,19 @@ const OPTIONS: OptionTable = {
     { heading: 'General options' },
     { short: 'h', long: 'host', arg: 'HOST', help: 'wait for the collector on this host' },
     { short: 't', long: 'interval', arg: 'TIME', help: 'longest time to wait (default 60 seconds)' },
-    { short: 'v', long: 'verbose', help: 'say why it was not reached' },
+    { short: 'v', long: 'verbose', help: 'print why the connection failed' },
     VERSION_ROW,
     HELP_ROW,
   ],
 }
 
 const DEFAULT_SEC = 60
-/** Between two attempts: a collector that starts is noticed soon, and one attempt costs little. */
+/** Interval between attempts in milliseconds. */
 const RETRY_MS = 100
 const STATUS_USAGE = 1
 const STATUS_TIMEOUT = 2
 const STATUS_FAILED = 4
-/** What a collector that is starting, or about to, answers: nobody there, no socket yet, or no reply in time. */
+/** Errors of a collector that is not started yet or still starting: refused, no socket, or no reply in time. */
 const WORTH_WAITING: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -41,17 +41,16 @@ const WORTH_WAITING: ReadonlySet<string> = new Set([
   'PM_ERR_EOF',
 ])
 
-/** Ends with 0 when connected, 1 for a mistake, 2 when the time is over, 4 when waiting is no use. */
+/** Exits with 0 when connected, 1 for a usage error, 2 after the timeout, 4 for errors that waiting cannot fix. */
 export const tool: Tool = {
   name: 'pmcd_wait',
   summary: 'Wait until a collector takes connections',
   description: `
-Waits until a collector takes connections, and says by its exit status whether it does. For scripts that start a collector and go
-on when it is there.`,
-  examples: [['pmcd_wait -h db1 -t 20sec', 'Give it twenty seconds:']],
+Waits until a collector accepts connections, and reports the result by its exit status. For scripts that start a collector.`,
+  examples: [['pmcd_wait -h db1 -t 20sec', 'Wait up to twenty seconds:']],
   exitStatus: [
-    [2, 'the time was up'],
-    [4, 'it failed for another reason: -v says which'],
+    [2, 'the timeout expired'],
+    [4, 'it failed for another reason, shown with -v'],
   ],
   seeAlso: ['pmcd'],
   options: OPTIONS,
@@ -61,7 +60,7 @@ on when it is there.`,
       parsed.given.findLast((option) => option.name === name)?.value
     const seconds = readSeconds(last('t'), parsed.problems)
     if (parsed.operands.length > 0) parsed.problems.push('Too many arguments')
-    const early = endEarly(OPTIONS, parsed, io)
+    const early = handleEarlyExit(OPTIONS, parsed, io)
     if (early !== undefined) return early
     const host = last('h') ?? 'local:'
     const say = last('v') === undefined ? () => {} : (text: string) => io.stderr.write(`pmcd_wait: ${text}\n`)
@@ -85,7 +84,7 @@ function readSeconds(text: string | undefined, problems: string[]): number {
     const { sec, nsec } = parseInterval(text)
     return sec + nsec / 1e9
   } catch (error) {
-    // The message is two lines already, and ends with one.
+    // The message has two lines, the last one with a newline.
     problems.push(`-t argument not in pmParseInterval(3) format:\n${(error as Error).message.trimEnd()}\n`)
     return 0
   }
@@ -96,13 +95,13 @@ function complain(message: string, io: ToolIo): number {
   return STATUS_USAGE
 }
 
-/** Resolves to whether it was reached in time. Rejects with an error that waiting does not mend. */
+/** Resolves to whether the collector was reached in time. Rejects with errors that waiting cannot fix. */
 async function waitFor(host: string, seconds: number, io: ToolIo): Promise<boolean> {
   const { variables: env } = loadConfig(io.env)
   const spec = parseHostSpec(host, env)
   const deadline = performance.now() + seconds * 1000
   for (;;) {
-    // Also a wait of no time at all looks once.
+    // Even with a timeout of zero there is one attempt.
     const left = Math.min(Math.max(deadline - performance.now(), RETRY_MS), MAX_DELAY_MS)
     let isLate = false
     try {

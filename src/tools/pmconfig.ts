@@ -1,14 +1,13 @@
 /**
- * pmconfig: where PCP's files are, and what this implementation can do. pmconfig(1)
+ * pmconfig: shows PCP's configuration variables and this implementation's features. pmconfig(1)
  *
- * Unlike 6.0.3's, the list of all has the variables that the environment sets as well.
- * Where there is no pcp.conf the directories that are assumed instead are shown. Values with an apostrophe stay one word
- * of the shell.
+ * Unlike 6.0.3, the complete list includes variables set in the environment. Without a pcp.conf it shows the defaults. A value with an
+ * apostrophe stays one shell word.
  */
 import { readFileSync } from 'node:fs'
 import { API_FEATURES, apiConfig } from '../sys/api-config.ts'
 import { loadConfig, type PcpConfig, parsePcpConf } from '../sys/config.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -16,33 +15,36 @@ const OPTIONS: OptionTable = {
   operands: 'none',
   rows: [
     { heading: 'Reporting options' },
-    { short: 'a', long: 'all', help: 'show all, as they are (default)' },
+    { short: 'a', long: 'all', help: 'show all variables (default)' },
     { short: 'l', long: 'list', help: 'the same as -a' },
-    { short: 'L', long: 'library', help: 'show what this implementation can do instead' },
-    { short: 's', long: 'shell', help: 'show all, for a shell to evaluate' },
+    { short: 'L', long: 'library', help: 'show features of this implementation instead' },
+    { short: 's', long: 'shell', help: 'show all variables as shell commands' },
     HELP_ROW,
   ],
 }
 
-/** Shows variables of pcp.conf as the environment leaves them, or features; a name nobody knows has an empty value. */
+/** Shows variables of pcp.conf with overrides of the environment, or features; an unknown name has an empty value. */
 export const tool: Tool = {
   name: 'pmconfig',
   summary: 'Show the configuration of PCP on this host',
   description: `
-Shows the variables of pcp.conf, or those that are named, one a line as NAME=value. A variable of the environment wins over
-the one of that name in the file, and the file over what is assumed where it has nothing.
+Shows the variables of pcp.conf, or the named ones, one per line as NAME=value. Environment variables override those in the file,
+and the file overrides the defaults.
 
-The file is $PCP_CONF, else $PCP_DIR/etc/pcp.conf, else /etc/pcp.conf or /usr/local/etc/pcp.conf. Where there is none the
-directories of the user are shown: those below the XDG base directories, or the system's for root.`,
+The file is $PCP_CONF, else $PCP_DIR/etc/pcp.conf, else /etc/pcp.conf or /usr/local/etc/pcp.conf. Without a file it shows the
+user's default directories: below the XDG base directories, or the system's for root.`,
   examples: [
-    ['pmconfig PCP_LOG_DIR', 'Where logs are:'],
-    ['eval "$(pmconfig -s)"', 'All variables for a shell script, those of its environment unchanged:'],
-    ['pmconfig -L secure_sockets', 'Are connections encrypted where that is wanted?'],
+    ['pmconfig PCP_LOG_DIR', 'Show the directory of logs:'],
+    [
+      'eval "$(pmconfig -s)"',
+      'Set all variables in a shell script, except those already in its environment:',
+    ],
+    ['pmconfig -L secure_sockets', 'Show whether encrypted connections are supported:'],
   ],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const has = (letter: string): boolean => parsed.given.some(({ name }) => name === letter)
     const isShell = has('s')
@@ -68,7 +70,7 @@ function showVariables(names: readonly string[], isShell: boolean, io: ToolIo): 
   }
 }
 
-/** Names in the file, in its order; without a file those that are assumed. */
+/** Returns the names in the file, in order; without a file the defaults. */
 function namesIn({ path, variables }: PcpConfig): string[] {
   if (path !== undefined) return Object.keys(parsePcpConf(readFileSync(path, 'utf8')))
   return Object.keys(variables).filter((name) => name.startsWith('PCP_'))

@@ -1,8 +1,8 @@
 /**
  * pmcpp: the preprocessor of name spaces and configuration files. pmcpp(1), docs/formats/pmns.md §4
  *
- * Unlike the reference it has -V, processes a last line without newline, accepts a second #else that becomes true, keeps
- * skipping after an unknown `#...` line in a false block, and gives the real line of an #ifdef that is never closed.
+ * Unlike the reference, it has -V, processes a last line without a newline, accepts a second #else, which toggles again, keeps
+ * skipping after an unknown `#...` line in a false block, and reports the line of an unterminated #ifdef.
  */
 import { closeSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -14,8 +14,8 @@ import { loadConfig } from '../sys/config.ts'
 import { isReadableFile, pmnsFiles } from '../sys/pmns-files.ts'
 import { runShell } from '../sys/run-shell.ts'
 import {
-  endEarly,
   HELP_ROW,
+  handleEarlyExit,
   type OptionTable,
   type ParsedOptions,
   parseOptions,
@@ -29,12 +29,12 @@ const OPTIONS: OptionTable = {
   synopsis: '[-Prs] [-D name[=value]]... [-I dir]... [infile [outfile]]',
   rows: [
     HELP_ROW,
-    { short: 'd' }, // as with PCP's, not in the usage text
+    { short: 'd' }, // hidden, as in PCP's usage text
     { short: 'D', long: 'define', arg: 'name[=value]', help: 'define a macro before reading' },
-    { short: 'I', long: 'include', arg: 'dir', help: 'look for included files in dir as well' },
-    { short: 'P', help: 'write no line markers' },
+    { short: 'I', long: 'include', arg: 'dir', help: 'also search dir for included files' },
+    { short: 'P', help: 'omit line markers' },
     { short: 'r', long: 'restrict', help: 'expand macros only where written #name or #{name}' },
-    { short: 's', long: 'shell', help: 'use % in place of # and leave comments alone' },
+    { short: 's', long: 'shell', help: 'use % instead of # and keep comments' },
     VERSION_ROW,
   ],
 }
@@ -42,24 +42,24 @@ const OPTIONS: OptionTable = {
 const BLOCK = 256 * 1024
 const NEWLINE = 10
 
-/** Preprocesses a file or standard input. Commands of #shell are run, as whoever runs pmcpp chose the file. */
+/** Preprocesses a file or standard input. Runs #shell commands, because the user chose the file. */
 export const tool: Tool = {
   name: 'pmcpp',
   summary: 'Preprocess name spaces and configuration files',
   description: `
-Reads a file, or standard input, and writes it with its directives carried out: #include, #define, #undef, #ifdef, #ifndef, #else
-and #endif. Comments of C are taken out, and defined words are replaced wherever they stand. Every input line gives one output
-line, and lines that begin with # and a number say which file follows, so that mistakes are told in the right place.
+Reads a file, or standard input, and writes it with its directives executed: #include, #define, #undef, #ifdef, #ifndef, #else and
+#endif. C comments are removed, and macros are replaced. Every input line gives one output line, and lines that begin with # and a
+number name the source file, so that errors can be reported with their original position.
 
-#shell runs commands of the file: read only files whose author you trust.
+#shell runs commands: process only files whose author you trust.
 
-With -d, standard error tells which names are looked up and what replaces them.`,
-  examples: [['pmcpp -P -D SITE=north names', 'With a word defined, and without line markers:']],
+With -d, standard error shows the names looked up and their replacements.`,
+  examples: [['pmcpp -P -D SITE=north names', 'Define a macro, and omit line markers:']],
   seeAlso: ['pmnsmerge'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (parsed.operands.length > 2) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -79,7 +79,7 @@ With -d, standard error tells which names are looked up and what replaces them.`
   },
 }
 
-/** Reads, preprocesses, writes; descriptors it opens are added to `opened`. */
+/** Reads, preprocesses and writes; adds the file descriptors it opens to `opened`. */
 async function run({ given, operands }: ParsedOptions, io: ToolIo, opened: number[]): Promise<void> {
   const has = (name: string): boolean => given.some((option) => option.name === name)
   const valuesOf = (name: string): string[] =>
@@ -136,7 +136,7 @@ async function run({ given, operands }: ParsedOptions, io: ToolIo, opened: numbe
   }
 }
 
-/** Place of the i-th -D in the command line, as messages give it: the number of arguments up to its end, and the name. */
+/** Returns the argument count up to the end of the i-th -D, which messages show. */
 function argumentOf(i: number, io: ToolIo): number {
   for (let count = 1; count <= io.args.length; count++) {
     const { given } = parseOptions(OPTIONS, { args: io.args.slice(0, count), env: io.env })
@@ -149,7 +149,7 @@ function openInput(path: string, io: ToolIo): number {
   const full = resolve(io.cwd, path)
   let why = 'No such file or directory'
   try {
-    // Asked first, because opening a pipe waits for somebody to write to it.
+    // Checked first, because opening a FIFO would block until it has a writer.
     if (isReadableFile(full)) return openSync(full, 'r')
   } catch (error) {
     why = PcpError.from(error).text
@@ -177,7 +177,7 @@ function* blocksOf(fd: number): Generator<Uint8Array> {
   }
 }
 
-/** Text of blocks, cut at line ends so that no character is cut in two. Blocks may be reused by whoever made them. */
+/** Splits blocks of text at line ends, so that no character is split. The source may reuse its blocks. */
 async function* wholeLines(blocks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   let rest: Uint8Array[] = []
   for await (const block of blocks) {

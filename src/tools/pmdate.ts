@@ -1,10 +1,10 @@
-/** pmdate: a time that lies off now, in any form. pmdate(1) */
+/** pmdate: prints the current time with offsets, in any format. pmdate(1) */
 import { DAY, daysOf } from '../time/calendar.ts'
 import { strftime } from '../time/strftime.ts'
 import { localMoment, localTime, type Zone } from '../time/zone.ts'
 import type { OptionTable } from './lib/options.ts'
 import type { Tool } from './lib/tool.ts'
-import { ownZone } from './lib/zone.ts'
+import { processTimeZone } from './lib/zone.ts'
 
 const OPTIONS: OptionTable = { synopsis: '{ +valueS | -valueS } ... format', operands: 'none', rows: [] }
 
@@ -13,18 +13,18 @@ where the scale "S" is one of: S (seconds), M (minutes), H (hours),
 d (days), m (months) or y (years)
 `
 
-/** What an offset counts. */
+/** Unit of an offset. */
 type Scale = 'S' | 'M' | 'H' | 'd' | 'm' | 'y'
 
-/** Prints a time in the form that the last operand gives. */
+/** Prints a time in the format of the last operand. */
 export const tool: Tool = {
   name: 'pmdate',
-  summary: 'Show the date and time, moved by an offset',
+  summary: 'Show the date and time with an offset',
   description: `
 Each offset moves the time by a number of seconds (S), minutes (M), hours (H), days (d), months (m) or years (y). All are added to
-what calendar and clock show now, and days that a month does not have count on into the next. The format is that of strftime(3).`,
+the current local date and time; days beyond the end of a month continue in the next one. The format is that of strftime(3).`,
   examples: [
-    ['pmdate -1d %Y%m%d', 'Yesterday, as archives are named:'],
+    ['pmdate -1d %Y%m%d', 'Yesterday, in the form of archive names:'],
     ['pmdate +1m -1H "%d %b %H:%M"', 'An hour before this time next month:'],
   ],
   options: OPTIONS,
@@ -44,7 +44,7 @@ what calendar and clock show now, and days that a month does not have count on i
       }
       offsets.push(offset)
     }
-    const zone = ownZone(io)
+    const zone = processTimeZone(io)
     io.stdout.write(`${strftime(format, moved(Math.floor(io.now() / 1000), offsets, zone), zone)}\n`)
     return 0
   },
@@ -55,7 +55,7 @@ interface Offset {
   readonly scale: Scale
 }
 
-/** An offset, or what is wrong with it. A sign alone is a value of 0, and what follows the scale is left unread. */
+/** Parses an offset, or returns an error message. A sign without digits is 0; anything after the unit is ignored. */
 function parseOffset(text: string): Offset | string {
   if (!/^[+-]/.test(text)) return `incorrect leading sign for offset (${text}), must be "+" or "-"`
   const match = /^([+-])([+-]?\d*)([SMHdmy])/.exec(text)
@@ -66,8 +66,8 @@ function parseOffset(text: string): Offset | string {
 }
 
 /**
- * What calendar and clock show, with the offsets added, as a moment. As mktime(3) has it: a clock that is an hour on now is
- * taken to be so then, and where it is not the hour is put right.
+ * Adds offsets to the local date and time, with mktime(3)'s handling of daylight saving: keeps the UTC offset of now if it differs at
+ * the result.
  */
 function moved(now: number, offsets: readonly Offset[], zone: Zone): number {
   const sum: Record<Scale, number> = { S: 0, M: 0, H: 0, d: 0, m: 0, y: 0 }

@@ -1,10 +1,10 @@
 /**
- * pmdbg: the diagnostics that -D and PCP_DEBUG take. pmdbg(1)
+ * pmdbg: explains the debug options of -D and PCP_DEBUG. pmdbg(1)
  *
- * Also explains names in place of numbers; -g is left out, as there is no process of C to look into.
+ * Explains names as well as numbers. PCP's -g is not supported: it inspects a running C process.
  */
-import { DEBUG_NAMES, type DebugName, debugBits, debugOfBits, parseDebug } from '../model/debug.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
+import { DEBUG_NAMES, type DebugName, debugBits, debugNamesOfBits, parseDebug } from '../model/debug.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -12,85 +12,85 @@ const OPTIONS: OptionTable = {
   operands: 'debug',
   rows: [
     { heading: 'General options' },
-    { short: 'l', long: 'list', help: 'show the names of all diagnostics, and what they tell' },
-    { short: 'o', long: 'old', help: 'with -l: show the numbers that older releases used' },
+    { short: 'l', long: 'list', help: 'list all debug options with their meaning' },
+    { short: 'o', long: 'old', help: 'with -l, show the numbers used by older releases' },
     HELP_ROW,
   ],
 }
 
-/** What each tells, or would tell in PCP: `(not used here)` where nothing of ours does. */
+/** Meaning of each option, or its meaning in PCP if marked `(not used here)`. */
 const MEANINGS: Readonly<Record<DebugName, string>> = {
-  pdu: 'PDUs that are sent and received',
-  fetch: 'Metrics that are fetched, and what came of it',
-  profile: 'Instance profiles that clients set',
-  value: 'Values that were fetched',
-  context: 'Contexts that are opened, lost, regained and closed',
-  indom: 'Questions about instance domains',
+  pdu: 'PDUs sent and received',
+  fetch: 'Fetches and their results',
+  profile: 'Instance profiles set by clients',
+  value: 'Fetched values',
+  context: 'Contexts opened, lost, reconnected and closed',
+  indom: 'Requests for instance domains',
   pdubuf: 'PDUs in hexadecimal',
-  log: 'What a logger measures of itself',
+  log: 'Metrics of a logger about itself',
   logmeta: 'Metadata of archives (not used here)',
-  optfetch: 'What pmlogger fetches together',
-  af: 'Events in time (not used here)',
-  appl0: 'Whatever an application wants to tell: 0; agents of a collector',
-  appl1: 'Whatever an application wants to tell: 1; how a collector starts agents',
-  appl2: 'Whatever an application wants to tell: 2; recording sessions that control a logger',
-  pmns: 'Questions about names of metrics',
-  libpmda: 'Requests to agents, and what they throw',
+  optfetch: 'Metrics that pmlogger fetches together',
+  af: 'Timer events (not used here)',
+  appl0: 'Application-specific 0: agents of a collector',
+  appl1: 'Application-specific 1: how a collector starts agents',
+  appl2: 'Application-specific 2: recording sessions that control a logger',
+  pmns: 'Requests for metric names',
+  libpmda: 'Requests to agents, and their errors',
   timecontrol: 'Time control of graphical tools (not used here)',
   pmc: 'Metrics of graphical tools (not used here)',
-  derive: 'Derived metrics: their definitions, what they mean over a source, their values',
+  derive: 'Derived metrics: definitions, binding to a source, values',
   lock: 'Locks (not used here)',
   interp: 'Interpolation between records of archives (not used here)',
-  config: 'Configuration that is read',
-  pmapi: 'Descriptors, texts and stores: other calls of the client library',
+  config: 'Configuration files read',
+  pmapi: 'Other calls of the client library: descriptors, texts, stores',
   fault: 'Injected faults (not used here)',
-  auth: 'How clients prove who they are',
-  discovery: 'Looking for services (not used here)',
+  auth: 'Authentication of clients',
+  discovery: 'Service discovery (not used here)',
   attr: 'Attributes of connections',
   http: 'HTTP requests',
-  desperate: 'More of everything (not used here)',
-  deprecated: 'Use of services that will go (not used here)',
-  exec: 'Commands that are started (not used here)',
-  labels: 'Questions about labels',
+  desperate: 'More detail everywhere (not used here)',
+  deprecated: 'Use of deprecated services (not used here)',
+  exec: 'Commands started (not used here)',
+  labels: 'Requests for labels',
   series: 'Time series (not used here)',
-  libweb: 'Services for the web (not used here)',
-  alloc: 'Memory (not used here)',
-  services: 'Daemons and what starts them (not used here)',
-  appl3: 'Whatever an application wants to tell: 3 (not used here)',
-  appl4: 'Whatever an application wants to tell: 4 (not used here)',
-  appl5: 'Whatever an application wants to tell: 5 (not used here)',
-  access: 'Who is let in, and who is not',
+  libweb: 'Web services (not used here)',
+  alloc: 'Memory allocation (not used here)',
+  services: 'Daemons and service managers (not used here)',
+  appl3: 'Application-specific 3 (not used here)',
+  appl4: 'Application-specific 4 (not used here)',
+  appl5: 'Application-specific 5 (not used here)',
+  access: 'Access control decisions',
   qa: 'Tests (not used here)',
   search: 'Text search (not used here)',
   query: 'Queries of time series (not used here)',
   compress: 'Compressed archives (not used here)',
-  dev0: 'For developers, for a while: 0 (not used here)',
-  dev1: 'For developers, for a while: 1 (not used here)',
-  dev2: 'For developers, for a while: 2 (not used here)',
+  dev0: 'Temporary use by developers 0 (not used here)',
+  dev1: 'Temporary use by developers 1 (not used here)',
+  dev2: 'Temporary use by developers 2 (not used here)',
   pmlc: 'Why a pmlogger is not the primary one, or not listed',
-  appl6: 'Whatever an application wants to tell: 6 (not used here)',
-  appl7: 'Whatever an application wants to tell: 7 (not used here)',
-  appl8: 'Whatever an application wants to tell: 8 (not used here)',
-  appl9: 'Whatever an application wants to tell: 9 (not used here)',
+  appl6: 'Application-specific 6 (not used here)',
+  appl7: 'Application-specific 7 (not used here)',
+  appl8: 'Application-specific 8 (not used here)',
+  appl9: 'Application-specific 9 (not used here)',
   tls: 'Encrypted connections (not used here)',
-  misc: 'What fits nowhere else (not used here)',
-  qed: 'Graphical tools for time (not used here)',
-  getopt: 'Options of the command line that are its own',
+  misc: 'Miscellaneous (not used here)',
+  qed: 'Graphical time control (not used here)',
+  getopt: 'Command-line options',
 }
 
-/** Lists diagnostics, and tells which ones a number or a list of names stands for. */
+/** Lists debug options, or those in a number or a list of names. */
 export const tool: Tool = {
   name: 'pmdbg',
-  summary: 'Explain the names of diagnostics that -D takes',
+  summary: 'Explain the debug options of -D',
   description: `
-Commands and daemons tell of their work while they do it when -D, or PCP_DEBUG in the environment, says so: a list of names
-with commas between them, or all for every one. pmdbg -l shows the names.
+Commands and daemons trace their work if -D, or PCP_DEBUG in the environment, lists debug options: names separated by commas, or all
+for every option. pmdbg -l lists the names.
 
-Before there were names there were numbers. A code is such a number, decimal or hexadecimal, or a list of names; what it
-stands for is shown, with the number of each name that has one.`,
+Older releases used numbers. A code is such a number, decimal or hexadecimal, or a list of names; its options are shown, with the
+number of each name that has one.`,
   examples: [
-    ['pminfo -D fetch,value -f hinv.ncpu', 'What does this command ask, and what does it hear?'],
-    ['pmdbg 3', 'What did an old script mean by -D 3?'],
+    ['pminfo -D fetch,value -f hinv.ncpu', 'Show the requests and replies of a command:'],
+    ['pmdbg 3', 'Explain -D 3 of an old script:'],
   ],
   seeAlso: ['pmerr'],
   options: OPTIONS,
@@ -98,7 +98,7 @@ stands for is shown, with the number of each name that has one.`,
     const parsed = parseOptions(OPTIONS, io)
     const has = (letter: string): boolean => parsed.given.some(({ name }) => name === letter)
     if (has('o') && !has('l')) parsed.problems.push('-o only allowed with -l')
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (has('l')) {
       io.stdout.write('Performance Co-Pilot Debug Options\n')
@@ -116,7 +116,7 @@ function list({ stdout }: ToolIo): void {
   for (const name of DEBUG_NAMES) stdout.write(`${name.padEnd(15)} ${MEANINGS[name]}\n`)
 }
 
-/** Names that have a number, with it. */
+/** Lists names that have a number. */
 function showNumbered(heading: string, names: Iterable<DebugName>, { stdout }: ToolIo): void {
   stdout.write(`${heading}\n`)
   for (const name of names) {
@@ -129,7 +129,7 @@ function showNumbered(heading: string, names: Iterable<DebugName>, { stdout }: T
 
 function explain(code: string, io: ToolIo): void {
   const bits = /^(\d+|0x[0-9a-f]+)$/i.test(code) ? Number(code) : undefined
-  const names = bits === undefined ? parseDebug(code) : debugOfBits(bits | 0)
+  const names = bits === undefined ? parseDebug(code) : debugNamesOfBits(bits | 0)
   if (names === undefined) {
     io.stdout.write(`Cannot decode "${code}" - neither decimal nor hexadecimal\n`)
     return

@@ -1,7 +1,7 @@
-/** pmerr: what an error status means. pmerr(1) */
+/** pmerr: explains error codes. pmerr(1) */
 import { errStr } from '../model/errors.ts'
 import { PM_ERRORS } from '../model/pm-errors.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -17,21 +17,21 @@ const OPTIONS: OptionTable = {
 const DECIMAL = /^\s*[-+]?\d+$/
 const HEXADECIMAL = /^\s*(0x)?[0-9a-f]+$/i
 
-/** Explains error statuses, given in decimal or hexadecimal. As in PCP, -l ends with status 1. */
+/** Explains error codes given in decimal or hexadecimal. As in PCP, -l exits with status 1. */
 export const tool: Tool = {
   name: 'pmerr',
   summary: 'Explain PCP error codes',
   description: `
-Shows the text of an error code, decimal or hexadecimal; a positive code is taken for its negative. -l lists the codes of PCP; it
-ends with status 1, as it does in PCP.`,
-  examples: [['pmerr -12357', 'What does this code mean?']],
+Shows the text of an error code, decimal or hexadecimal; a positive code is negated. -l lists PCP's codes and exits with status 1, as
+in PCP.`,
+  examples: [['pmerr -12357', 'Explain a code:']],
   seeAlso: ['pmdbg'],
   options: OPTIONS,
   async run(io) {
     const isCode = (arg: string): boolean => !arg.startsWith('-') || /^-\d/.test(arg)
     const options = io.args.filter((arg) => !isCode(arg))
     const { given, problems } = parseOptions(OPTIONS, { args: options, env: io.env })
-    const status = endEarly(OPTIONS, { given, problems }, io)
+    const status = handleEarlyExit(OPTIONS, { given, problems }, io)
     if (status !== undefined) return status
     if (given.some(({ name }) => name === 'l')) {
       list(io)
@@ -60,7 +60,7 @@ function explain(text: string, { stdout }: ToolIo): void {
   stdout.write(`Code: ${status} 0x${hex} Text: ${errStr(status)}\n`)
 }
 
-/** A 32-bit status. Digits alone are decimal. */
+/** Parses a 32-bit code. Digits alone are decimal. */
 function parseCode(text: string): number | undefined {
   if (DECIMAL.test(text)) return Number(text) | 0
   if (HEXADECIMAL.test(text)) return Number.parseInt(text.replace(/^\s*(0x)?/i, ''), 16) | 0

@@ -1,6 +1,6 @@
 /**
- * pmlogcompress: compresses files of archives so that a crash at any moment leaves the old file or the new one. Not one of PCP's commands:
- * pmlogger_daily runs it with the rights of the archives' owner.
+ * pmlogcompress: compresses files of archives so that a crash at any time leaves either the old or the new file. Not a command of PCP;
+ * pmlogger_daily runs it with the privileges of the archives' owner.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -10,7 +10,7 @@ import { recover } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
 import { loadConfig } from '../sys/config.ts'
 import { compressorFor } from './lib/admin/compress.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -18,7 +18,7 @@ const OPTIONS: OptionTable = {
   operands: 'archive',
   rows: [
     { heading: 'Options' },
-    { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
+    { short: 'N', long: 'showme', help: 'dry run: show what would be done' },
     { short: 'V', long: 'verbose', help: 'list the files as they are compressed' },
     {
       short: 'X',
@@ -30,22 +30,22 @@ const OPTIONS: OptionTable = {
   ],
 }
 
-/** Compresses the named files and archives. Status 1 when one of them could not be. */
+/** Compresses the named files and archives. Exits with status 1 if any could not be compressed. */
 export const tool: Tool = {
   name: 'pmlogcompress',
   summary: 'Compress files of archives',
   description: `
-Operands are single files of archives, or archives, of which the metadata and all volumes are meant. A file keeps its age, so that it is
-removed when it would have been. Archives that a recorder writes to must not be named.`,
-  examples: [['pmlogcompress -X zstd 20260101', 'All volumes of an archive:']],
+Operands are files of archives, or archives, of which the metadata and all volumes are compressed. A file keeps its modification time,
+so that it is removed at the same age. Archives being written must not be named.`,
+  examples: [['pmlogcompress -X zstd 20260101', 'Compress all volumes of an archive:']],
   seeAlso: ['pmlogger_daily', 'pmlogextract'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const wantsHelp = parsed.given.some(({ name }) => name === '?')
     if (parsed.operands.length === 0 && !wantsHelp) parsed.problems.push('insufficient arguments')
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
     const command = parsed.given.findLast(({ name }) => name === 'X')?.value
@@ -80,7 +80,7 @@ async function compressOperand(
   }
 }
 
-/** Paths of files, relative as the operand is. */
+/** Returns paths of files, relative if the operand is. */
 function pathsOf(operand: string, io: ToolIo): string[] {
   if (existsSync(resolve(io.cwd, operand))) return [operand]
   const files = filesOfArchive(resolve(io.cwd, operand))

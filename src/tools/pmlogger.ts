@@ -1,8 +1,8 @@
 /**
- * pmlogger: records the metrics of a collector into an archive, or with --farm those of many. pmlogger(1), docs/pmlogger.md
+ * pmlogger: records the metrics of a collector into an archive, or with --farm of many collectors. pmlogger(1), docs/reference/pmlogger.md
  *
- * Unlike the reference: SIGUSR2 is ignored, with a warning, where the archive's name holds no time, instead of ending with
- * an error; a full disk is told and waited for.
+ * Unlike the reference, it ignores SIGUSR2 with a warning instead of an error if the archive's name has no time conversion, and keeps
+ * running on a full disk.
  */
 import { resolve } from 'node:path'
 import { toSeconds } from '../base/timestamp.ts'
@@ -15,7 +15,7 @@ import { setProcessName } from '../sys/native/process-name.ts'
 import { processZone } from '../sys/zones.ts'
 import { FOREVER } from '../time/arithmetic.ts'
 import { makeZone } from '../time/zone.ts'
-import { endEarly, type OptionTable } from './lib/options.ts'
+import { handleEarlyExit, type OptionTable } from './lib/options.ts'
 import { openContext } from './lib/source.ts'
 import { type ParsedStandard, parseStandard, STANDARD, type StandardOptions } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -26,40 +26,45 @@ const TABLE: OptionTable = {
   rows: [
     { heading: 'What to record' },
     { short: 'c', long: 'config', arg: 'FILE', help: 'configuration [standard input]' },
-    { short: 'C', long: 'check', help: 'only say what is wrong with the configuration' },
+    { short: 'C', long: 'check', help: 'only check the configuration' },
     STANDARD.host,
-    { short: 'o', long: 'local-PMDA', help: 'load agents into this process, without collector' },
+    { short: 'o', long: 'local-PMDA', help: 'load agents into this process, without a collector' },
     STANDARD.specLocal,
     STANDARD.namespace,
     {
       short: 't',
       long: 'interval',
       arg: 'DELTA',
-      help: 'interval of what is logged by default [60 seconds]',
+      help: 'interval of metrics logged by default [60 seconds]',
     },
-    { long: 'farm', arg: 'FILE', help: 'record all collectors that FILE names, each into an archive' },
+    { long: 'farm', arg: 'FILE', help: 'record the collectors listed in FILE, each into an archive' },
     { heading: 'Archive' },
     { short: 'd', long: 'directory', arg: 'DIR', help: 'directory of the archive' },
     { short: 'H', long: 'labelhost', arg: 'NAME', help: 'name of the host in the archive' },
     { short: 'V', long: 'version', arg: 'N', help: 'version of the archive, 2 or 3' },
-    { short: 'v', long: 'volsize', arg: 'SIZE', help: 'begin a new volume after so much' },
-    { long: 'sync', arg: 'DELTA', help: 'let values wait for the disk so long [10 seconds]' },
-    { short: 'y', help: 'put the zone of this host into the archive' },
+    {
+      short: 'v',
+      long: 'volsize',
+      arg: 'SIZE',
+      help: 'begin a new volume after SIZE (records, bytes or time)',
+    },
+    { long: 'sync', arg: 'DELTA', help: 'longest time until values are synced to disk [10 seconds]' },
+    { short: 'y', help: "use this host's time zone for the archive" },
     { heading: 'When to end' },
-    { short: 's', long: 'size', arg: 'SIZE', help: 'end after so many records, bytes or so long' },
+    { short: 's', long: 'size', arg: 'SIZE', help: 'end after SIZE (records, bytes or time)' },
     STANDARD.finish,
-    { short: 'p', long: 'PID', arg: 'PID', help: 'end with this process' },
-    { short: 'L', long: 'linger', help: 'stay although there is nothing to log' },
+    { short: 'p', long: 'PID', arg: 'PID', help: 'end when this process ends' },
+    { short: 'L', long: 'linger', help: 'keep running even with nothing to log' },
     { heading: 'Service' },
-    { short: 'P', long: 'primary', help: 'be the primary logger of this host' },
+    { short: 'P', long: 'primary', help: 'run as the primary logger of this host' },
     { short: 'l', long: 'log', arg: 'FILE', help: 'log file [pmlogger.log], - for standard error' },
-    { short: 'm', long: 'note', arg: 'TEXT', help: 'note for whoever lists the loggers' },
-    { short: 'N', long: 'notify', help: 'tell the service manager when it is ready' },
+    { short: 'm', long: 'note', arg: 'TEXT', help: 'note shown in lists of loggers' },
+    { short: 'N', long: 'notify', help: 'notify the service manager when ready' },
     { short: 'I', long: 'pmlc-ipc-version', arg: 'N', help: 'version of the control protocol, 2 or 3' },
-    { short: 'U', long: 'username', arg: 'USER', help: 'account of a logger that root starts' },
-    { short: 'x', arg: 'FD', help: 'take orders of a recording session from this descriptor' },
-    { short: 'r', long: 'report', help: 'tell in the log how much each group of metrics takes' },
-    { short: 'u', help: 'does nothing: what is written is never held back' },
+    { short: 'U', long: 'username', arg: 'USER', help: 'account to switch to when started by root' },
+    { short: 'x', arg: 'FD', help: 'read commands of a recording session from this file descriptor' },
+    { short: 'r', long: 'report', help: 'log the size of each group of metrics' },
+    { short: 'u', help: 'ignored: records are always written immediately' },
     STANDARD.debug,
     STANDARD.help,
   ],
@@ -67,33 +72,32 @@ const TABLE: OptionTable = {
 
 const DEFAULT_DELTA_MS = 60_000
 
-/** Options that a farm cannot have, and what it has instead. */
+/** Options that cannot be used with a farm, with the alternative. */
 const NOT_OF_FARMS: readonly (readonly [name: string, instead: string])[] = [
-  ['c', 'each line of its file names a configuration'],
-  ['h', 'each line of its file names a host'],
-  ['H', 'a line of its file may have label=NAME'],
-  ['o', 'it records collectors'],
-  ['P', "it is nobody's primary logger"],
-  ['I', 'it has no control port'],
-  ['m', 'it has no files for pmlc, which show notes'],
-  ['x', 'recording sessions have one archive'],
+  ['c', 'each line of the farm file names a configuration'],
+  ['h', 'each line of the farm file names a host'],
+  ['H', 'use label=NAME in the farm file'],
+  ['o', 'a farm records collectors'],
+  ['P', 'a farm cannot be the primary logger'],
+  ['I', 'a farm has no control port'],
+  ['m', 'a farm has no port map that could show notes'],
+  ['x', 'a recording session has one archive'],
 ]
 
-/** The command. */
 export const tool: Tool = {
   name: 'pmlogger',
   summary: 'record performance metrics into archives',
   options: TABLE,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run,
 }
 
 async function run(io: ToolIo): Promise<number> {
   const parsed = parseStandard(TABLE, io)
   const settings = settingsOf(parsed, io)
-  // -V is about the archive here.
+  // Here -V is the version of the archive.
   const given = parsed.given.filter(({ name }) => name !== 'V')
-  const early = endEarly(TABLE, { ...parsed, given }, io)
+  const early = handleEarlyExit(TABLE, { ...parsed, given }, io)
   if (early !== undefined) return early
   setProcessName(tool.name, io.args)
   const { standard } = parsed
@@ -114,7 +118,7 @@ async function run(io: ToolIo): Promise<number> {
   return runLogger(settings, { ...io, open: (signal) => opened(source, signal) })
 }
 
-/** Checks every option; mistakes are added to the problems. */
+/** Checks every option; adds errors to `problems`. */
 function settingsOf({ given, operands, problems, standard }: ParsedStandard, io: ToolIo): ProcessSettings {
   const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
   const has = (name: string): boolean => last(name) !== undefined
@@ -143,7 +147,7 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
     )
   for (const [name, instead] of has('farm') ? NOT_OF_FARMS : [])
     if (name === 'h' ? standard.hosts.length > 0 : has(name))
-      problems.push(`-${name} is not for --farm: ${instead}`)
+      problems.push(`-${name} cannot be used with --farm: ${instead}`)
   const needsArchive = !has('C') && !has('farm')
   if (needsArchive && operands.length < 1 && !has('?')) problems.push('insufficient arguments')
   if (operands.length > (needsArchive ? 1 : 0) && !has('C')) problems.push('too many arguments')
@@ -212,11 +216,11 @@ function defaultDelta(text: string | undefined, problems: string[]): number {
 function syncDelta(text: string | undefined, problems: string[]): number | undefined {
   if (text === undefined) return undefined
   const ms = parseSync(text)
-  if (ms === undefined) problems.push(`illegal --sync argument '${text}': give an interval, or 0`)
+  if (ms === undefined) problems.push(`illegal --sync argument '${text}': use an interval, or 0`)
   return ms
 }
 
-/** -T in milliseconds since the epoch; undefined without one. */
+/** Returns -T in milliseconds since the epoch; undefined without it. */
 function endOf(standard: ParsedStandard['standard'], problems: string[], io: ToolIo): number | undefined {
   if (standard.window.finish === undefined) return undefined
   const { name, bytes } = processZone(io.env)
@@ -229,7 +233,7 @@ function endOf(standard: ParsedStandard['standard'], problems: string[], io: Too
   }
 }
 
-/** What the shell makes of a directory: PCP's scripts give commands and variables in it. */
+/** Expands a directory with the shell, because PCP's scripts pass commands and variables in it. */
 function expandShell(directory: string, io: ToolIo): string {
   if (!/[$`~*?]/.test(directory)) return directory
   const { execFileSync } = process.getBuiltinModule('node:child_process')
@@ -241,7 +245,7 @@ function expandShell(directory: string, io: ToolIo): string {
   return text.trimEnd()
 }
 
-/** Optional settings that were not given are left out rather than undefined. */
+/** Copies settings with a value, omitting undefined ones. */
 function defined<T extends object>(settings: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as never
 }

@@ -1,7 +1,8 @@
 /**
- * pmlogger_merge: archives of one host, one after the other, become one. pmlogger_merge(1)
+ * pmlogger_merge: merges consecutive archives of one host. pmlogger_merge(1)
  *
- * The inputs go (-f) in the same step as the output appears. Unlike the reference's, it reports names that no archive has.
+ * With -f the inputs are removed in the same transaction that creates the output. Unlike the reference, it reports names without an
+ * archive.
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -13,7 +14,7 @@ import { loadConfig, type Variables } from '../sys/config.ts'
 import { asParent } from '../sys/parent-process.ts'
 import { dayBefore, dayName } from './lib/admin/archive-names.ts'
 import { findProgram, runProgram } from './lib/admin/programs.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -21,17 +22,17 @@ const OPTIONS: OptionTable = {
   operands: 'archive',
   rows: [
     { heading: 'Options' },
-    { short: 'E', long: 'expunge', help: 'leave out metrics that inputs describe differently' },
-    { short: 'f', long: 'force', help: 'remove the inputs once the output is there' },
-    { long: 'labelhost', arg: 'NAME', help: 'the output is of this host, whatever the inputs say' },
-    { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
-    { short: 'V', long: 'verbose', help: 'say what is done' },
+    { short: 'E', long: 'expunge', help: 'omit metrics with conflicting descriptors' },
+    { short: 'f', long: 'force', help: 'remove the inputs when the output is complete' },
+    { long: 'labelhost', arg: 'NAME', help: 'set the host of the output' },
+    { short: 'N', long: 'showme', help: 'dry run: show what would be done' },
+    { short: 'V', long: 'verbose', help: 'print progress' },
     HELP_ROW,
   ],
 }
 
 interface Input {
-  /** As pmlogextract is told. */
+  /** Name passed to pmlogextract. */
   readonly base: string
   readonly files: readonly ArchiveFile[]
 }
@@ -49,18 +50,20 @@ export const tool: Tool = {
   name: 'pmlogger_merge',
   summary: 'Merge archives of one host into one',
   description: `
-The inputs are base names of archives, in the order of their time, or patterns of shells for them; the last operand is the name of
-the output. Between archives of different runs of a recorder the output has a mark, as after any pause. Without operands those of
-yesterday in this directory, YYYYMMDD.HH.MM, become YYYYMMDD.`,
-  examples: [["pmlogger_merge -f '20261119.??.??' 20261119", 'One archive of a day in place of many:']],
+The inputs are base names of archives in time order, or shell patterns for them; the last operand is the name of the output. Between
+archives of different runs of a recorder the output has a mark, as after any gap. Without operands, yesterday's archives in this
+directory, YYYYMMDD.HH.MM, are merged into YYYYMMDD.`,
+  examples: [
+    ["pmlogger_merge -f '20261119.??.??' 20261119", 'Replace the archives of a day by a single one:'],
+  ],
   seeAlso: ['pmlogextract', 'pmlogger_daily'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands, problems } = parsed
-    if (operands.length === 1) problems.push('an output needs inputs before it')
-    const status = endEarly(OPTIONS, parsed, io)
+    if (operands.length === 1) problems.push('input archives are required before the output')
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const has = (name: string): boolean => given.some((option) => option.name === name)
     const settings = {
@@ -110,12 +113,12 @@ async function merge(
   return status
 }
 
-/** Completes what earlier commands began in the directories of the inputs: some of these may have gone already. */
+/** Completes interrupted transactions in the directories of the inputs, some of which may already be removed. */
 async function recoverAll(patterns: readonly string[], io: ToolIo): Promise<void> {
   for (const dir of new Set(patterns.map((pattern) => resolve(io.cwd, dirname(pattern))))) await recover(dir)
 }
 
-/** Runs pmlogextract, which leaves nothing when it fails. */
+/** Runs pmlogextract, which leaves no files behind when it fails. */
 async function extract(args: readonly string[], command: string, io: ToolIo): Promise<number> {
   const program = programOf('pmlogextract', loadConfig(io.env).variables)
   await io.stdout.flush()
@@ -135,11 +138,11 @@ async function extract(args: readonly string[], command: string, io: ToolIo): Pr
 
 function programOf(name: string, variables: Variables): string {
   const program = findProgram(name, variables)
-  if (program === undefined) throw new PcpError('ENOENT', `Cannot find the command ${name}`)
+  if (program === undefined) throw new PcpError('ENOENT', `Command ${name} not found`)
   return program
 }
 
-/** The archives that names and patterns stand for, each once; a pattern's names with a number come after those without. */
+/** Returns the archives matching names and patterns, without duplicates; of a pattern, names without a number come first. */
 function findInputs(patterns: readonly string[], io: ToolIo, isAsked: boolean): Input[] {
   const inputs = new Map<string, Input>()
   for (const pattern of patterns) {
@@ -149,7 +152,7 @@ function findInputs(patterns: readonly string[], io: ToolIo, isAsked: boolean): 
     for (const base of bases) {
       const files = filesOfArchive(resolve(io.cwd, base))
       const missing = ['meta', '0'].find((part) => !files.some((file) => file.part === part))
-      // A first volume may be gone where old ones are removed; metadata may not.
+      // The first volume may be missing if old ones are removed; metadata must exist.
       if (missing === 'meta')
         io.stderr.write(`${io.progname}: Warning: "${base}" has no metadata, left out\n`)
       else if (!inputs.has(base)) inputs.set(base, { base, files })
@@ -170,7 +173,7 @@ function basesOf(pattern: string, io: ToolIo): string[] {
   return [...matching(name), ...matching(`${name}-[0-9][0-9]`)].map((base) => prefix + base)
 }
 
-/** Tells of every file that is in the way of the output. */
+/** Reports every existing file with the output's name. */
 function isTaken(output: string, io: ToolIo): boolean {
   const dir = resolve(io.cwd, dirname(output))
   const present = existsSync(dir) ? new Set(readdirSync(dir)) : new Set<string>()
@@ -188,7 +191,7 @@ function isTaken(output: string, io: ToolIo): boolean {
   return true
 }
 
-/** Lists the output; false when a part of it is not there. */
+/** Lists the output; returns false if a part is missing. */
 async function showOutput(output: string, io: ToolIo): Promise<boolean> {
   io.stdout.write('Output archive files:\n')
   let isWhole = true
@@ -206,7 +209,7 @@ async function showOutput(output: string, io: ToolIo): Promise<boolean> {
   return isWhole
 }
 
-/** Lists the inputs that went with the output's commit, or would go. */
+/** Lists the inputs removed with the commit, or to be removed. */
 function showRemoval(inputs: readonly Input[], { showsOnly, isVerbose }: Settings, io: ToolIo): void {
   if (isVerbose) io.stdout.write(`Removing input archive files ${showsOnly ? '...' : ''}`)
   for (const { base, files } of inputs) {

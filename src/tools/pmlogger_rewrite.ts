@@ -1,15 +1,15 @@
 /**
- * pmlogger_rewrite: many archives are changed by pmlogrewrite where they are, compressed ones too. pmlogger_rewrite(1)
+ * pmlogger_rewrite: rewrites many archives in place with pmlogrewrite, including compressed ones. pmlogger_rewrite(1)
  *
- * An archive is rewritten in a staging directory, and its changed files replace the old ones in one step: until then readers see the old
- * ones, and a failure leaves them unharmed.
+ * An archive is rewritten in a staging directory, then its changed files replace the old ones in one transaction. Until then readers see
+ * the old files; a failure leaves them unchanged.
  */
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { parseFileName } from '../archive/file-names.ts'
-import { haveSameContent, makeLike } from '../archive-store/copy.ts'
-import { type ArchiveFile, archiveFilesIn, filesOfArchive, markArchive } from '../archive-store/files.ts'
+import { copyAttributes, haveSameContent } from '../archive-store/copy.ts'
+import { type ArchiveFile, archiveFilesIn, filesOfArchive, identifyArchive } from '../archive-store/files.ts'
 import { Transaction } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
@@ -18,7 +18,7 @@ import { asParent } from '../sys/parent-process.ts'
 import { compressorOfSuffix } from './lib/admin/compress.ts'
 import { findProgram, type RunOptions, runProgram } from './lib/admin/programs.ts'
 import { realPath, runningLoggers } from './lib/admin/running.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
@@ -26,19 +26,23 @@ const OPTIONS: OptionTable = {
   operands: 'archive',
   rows: [
     { heading: 'Options' },
-    { short: 'c', long: 'config', arg: 'PATH', help: 'rules, of a file or of all files of a directory' },
-    { short: 'd', long: 'desperate', help: 'keep what was written when something goes wrong' },
-    { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
-    { short: 's', long: 'scale', help: 'convert values where only the scale of their units changes' },
-    { short: 'V', long: 'verbose', help: 'say what is done; twice for more' },
-    { short: 'v', help: 'have pmlogrewrite say what it does' },
-    { short: 'w', long: 'warnings', help: 'have pmlogrewrite warn of rules that change nothing' },
+    { short: 'c', long: 'config', arg: 'PATH', help: 'read rules from a file or all files of a directory' },
+    { short: 'd', long: 'desperate', help: 'keep the output after an error' },
+    { short: 'N', long: 'showme', help: 'dry run: show what would be done' },
+    { short: 's', long: 'scale', help: 'rescale values if only the scale of the units changes' },
+    { short: 'V', long: 'verbose', help: 'print progress; twice for more detail' },
+    { short: 'v', help: 'run pmlogrewrite with -v' },
+    {
+      short: 'w',
+      long: 'warnings',
+      help: 'run pmlogrewrite with -w, for warnings about rules without effect',
+    },
     HELP_ROW,
   ],
 }
 
 interface Settings {
-  /** For pmlogrewrite. */
+  /** Arguments for pmlogrewrite. */
   readonly args: readonly string[]
   readonly shown: string
   readonly showsOnly: boolean
@@ -46,24 +50,24 @@ interface Settings {
   readonly variables: Variables
 }
 
-/** Rewrites the archives that names, files and directories stand for. Status 1 when one could not be. */
+/** Rewrites the archives of names, files and directories. Exits with status 1 if any could not be rewritten. */
 export const tool: Tool = {
   name: 'pmlogger_rewrite',
   summary: 'Change archives in place with pmlogrewrite',
   description: `
-Operands are archives, files of archives, or directories of which all archives are meant. Archives that are being written are left
-alone. Files that were compressed are so again, and keep their age, so that they are removed when they would have been.`,
+Operands are archives, files of archives, or directories with archives. Archives being written are skipped. Compressed files are
+compressed again, and keep their modification time, so that they are removed at the same age.`,
   examples: [
-    ['pmlogger_rewrite -c fix.conf /var/log/pcp/pmlogger/db1', 'The same rules for all archives of a host:'],
+    ['pmlogger_rewrite -c fix.conf /var/log/pcp/pmlogger/db1', 'Apply rules to all archives of a host:'],
   ],
   seeAlso: ['pmlogrewrite', 'pmlogger_daily'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const wantsHelp = parsed.given.some(({ name }) => name === '?')
-    if (parsed.operands.length === 0 && !wantsHelp) parsed.problems.push('which archives?')
-    const status = endEarly(OPTIONS, parsed, io)
+    if (parsed.operands.length === 0 && !wantsHelp) parsed.problems.push('an archive is required')
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const settings = settingsOf(parsed.given, io)
     const bases = findArchives(parsed.operands, settings, io)
@@ -87,7 +91,7 @@ function settingsOf(given: readonly { name: string; value: string }[], io: ToolI
   }
 }
 
-/** Base names, each once, in the order of the operands. */
+/** Returns base names without duplicates, in the order of the operands. */
 function findArchives(operands: readonly string[], { verbosity }: Settings, io: ToolIo): string[] {
   const found: string[] = []
   const tell = (text: string): void => {
@@ -117,7 +121,7 @@ function findArchives(operands: readonly string[], { verbosity }: Settings, io: 
   return found
 }
 
-/** False when the archive could not be rewritten, which was told. */
+/** Rewrites one archive; prints errors and returns false. */
 async function rewriteOne(base: string, settings: Settings, io: ToolIo): Promise<boolean> {
   if (settings.showsOnly) {
     io.stdout.write(`+ check ${base} not active and OK\n+ ${settings.shown} ${base}\n`)
@@ -126,7 +130,7 @@ async function rewriteOne(base: string, settings: Settings, io: ToolIo): Promise
   const path = resolve(io.cwd, base)
   try {
     if (!(await isUsable(base, settings, io))) return false
-    const marks = await markArchive(path)
+    const marks = await identifyArchive(path)
     const files = filesOfArchive(path)
     const transaction = new Transaction(dirname(path), { signal: io.signal })
     try {
@@ -136,10 +140,10 @@ async function rewriteOne(base: string, settings: Settings, io: ToolIo): Promise
       const before = files.map(({ part }) => statSync(`${work}.${part}`).ino)
       const args = [...settings.args, work]
       if ((await runProgram(program('pmlogrewrite', settings), args, outputOf(settings, io))) !== 0) {
-        io.stdout.write(`Error: pmlogrewrite failed for ${base}, which stays as it is\n`)
+        io.stdout.write(`Error: pmlogrewrite failed for ${base}, which is unchanged\n`)
         return false
       }
-      // With -q it replaces no file when nothing changes.
+      // With -q it replaces no file if nothing changes.
       if (files.every(({ part }, i) => statSync(`${work}.${part}`).ino === before[i])) return true
       const lines = await stageChanged(base, files, work, transaction, settings)
       await transaction.commit()
@@ -157,7 +161,7 @@ async function rewriteOne(base: string, settings: Settings, io: ToolIo): Promise
 
 function program(name: string, { variables }: Settings): string {
   const path = findProgram(name, variables)
-  if (path === undefined) throw new PcpError('ENOENT', `Cannot find the command ${name}`)
+  if (path === undefined) throw new PcpError('ENOENT', `Command ${name} not found`)
   return path
 }
 
@@ -170,7 +174,7 @@ function outputOf({ variables }: Settings, io: ToolIo): RunOptions {
   }
 }
 
-/** Can its label be read, and does nobody write it? */
+/** Returns whether the label is readable and no pmlogger writes the archive. */
 async function isUsable(base: string, settings: Settings, io: ToolIo): Promise<boolean> {
   const writer = runningLoggers(settings.variables).find(
     ({ archive }) => archive === realPath(resolve(io.cwd, base)),
@@ -186,20 +190,20 @@ async function isUsable(base: string, settings: Settings, io: ToolIo): Promise<b
       label += text
     },
   }
-  // With -L the whole of the label, and with -l the time of the last record: both must be readable.
+  // -L checks the complete label, -l also the time of the last record.
   for (const option of ['-L', '-l']) await runProgram(program('pmdumplog', settings), [option, base], options)
   if (/PID for pmlogger: \d+/.test(label)) return true
   io.stdout.write(`Botch: cannot get pmlogger PID from label record for ${base}\n`)
   return false
 }
 
-/** Copies a file, decompressed where it is compressed. */
+/** Copies a file, decompressing it if necessary. */
 async function unpack(from: string, to: string): Promise<void> {
   if (parseFileName(from)?.suffix === '') await copyFile(from, to)
   else await decompressFile(from, to)
 }
 
-/** Makes the changed files of an archive outputs, compressed as they were. Resolves to what is said of each. */
+/** Stages the changed files of an archive, compressed like the originals. Resolves to a message about each. */
 async function stageChanged(
   base: string,
   files: readonly ArchiveFile[],
@@ -214,7 +218,7 @@ async function stageChanged(
   for (const { name, part, suffix, stats } of files) {
     const target = join(dirname(dir), name)
     let made = `${work}.${part}`
-    // Compressed files are made again with the rest, as PCP's does.
+    // Compressed files are always replaced, as by PCP's script.
     if (suffix === '' && (await haveSameContent(made, target))) continue
     if (suffix !== '') {
       const compressor = compressorOfSuffix(suffix, variables)
@@ -224,10 +228,10 @@ async function stageChanged(
       renameSync(made, plain)
       await compressor.compress(packing, basename(plain))
       const packed = [plain + suffix, `${plain}.bz2`].find(existsSync)
-      if (packed === undefined) throw new PcpError('EIO', `${name} was not made again`)
+      if (packed === undefined) throw new PcpError('EIO', `${name} was not recompressed`)
       made = packed
     }
-    await makeLike(made, stats)
+    await copyAttributes(made, stats)
     transaction.remove(target)
     transaction.stageAs(made, target)
     lines.push(`${suffix === '' ? 'changed' : 'changed and recompressed'}: ${join(dirname(base), name)}`)

@@ -1,8 +1,8 @@
 /**
  * pmloglabel: check, show or change the labels of an archive's files. pmloglabel(1)
  *
- * As PCP 6.0.3 prints it, but: labels keep their zoneinfo when they are written; -V changes no file whose label would get another
- * size; the label of a version 1 archive, which cannot be read, is not made up. docs/differences.md
+ * Output is as in PCP 6.0.3, except that labels keep their zoneinfo when written, -V refuses to change the size of a label, and the
+ * unreadable label of a version 1 archive is not invented. docs/explanation/differences.md
  */
 
 import { accessSync, closeSync, constants, openSync, realpathSync, writeSync } from 'node:fs'
@@ -17,15 +17,15 @@ import {
   VOLUME_META,
 } from '../archive/label.ts'
 import type { ArchiveVersion } from '../archive/stamp.ts'
-import { copyLike } from '../archive-store/copy.ts'
+import { copyWithAttributes } from '../archive-store/copy.ts'
 import { recover, Transaction } from '../archive-store/transaction.ts'
 import { type ArchiveFiles, readBytes } from '../base/byte-source.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
 import { baseOf, dateStamp, memberFiles } from './lib/archive-input.ts'
 import { openError } from './lib/open-error.ts'
-import { endEarly, HELP_ROW, type OptionTable, type ParsedOptions } from './lib/options.ts'
-import { lineForm } from './lib/print.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, type ParsedOptions } from './lib/options.ts'
+import { singleLine } from './lib/print.ts'
 import { parseStandard, STANDARD } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 import { archiveZone } from './lib/zone.ts'
@@ -40,17 +40,17 @@ const OPTIONS: OptionTable = {
     STANDARD.debug,
     { short: 'h', long: 'host', arg: 'HOSTNAME', help: 'set the host name' },
     { short: 'l', long: 'label', help: 'show the label' },
-    { short: 'L', help: 'show all of the label' },
-    { short: 'p', long: 'pid', arg: 'PID', help: 'set the number of the logging process' },
-    { short: 's', help: 'set the lengths around each label' },
-    { short: 'v', long: 'verbose', help: 'say what is being done' },
-    { short: 'V', long: 'version', arg: 'NUM', help: 'set the version of the format; nothing is converted' },
+    { short: 'L', help: 'show the complete label' },
+    { short: 'p', long: 'pid', arg: 'PID', help: 'set the process id of the logger' },
+    { short: 's', help: 'set the length words around each label' },
+    { short: 'v', long: 'verbose', help: 'print progress' },
+    { short: 'V', long: 'version', arg: 'NUM', help: 'set the archive version, without converting anything' },
     { short: 'Z', long: 'timezone', arg: 'TZ', help: 'set the timezone' },
     HELP_ROW,
   ],
 }
 
-/** What the command line asks for. */
+/** Settings from the command line. */
 interface LabelOptions {
   readonly show: 'brief' | 'all' | undefined
   readonly verbose: boolean
@@ -61,30 +61,30 @@ interface LabelOptions {
   readonly timezone: string | undefined
 }
 
-/** A file and the label found in it. */
+/** A file and its label. */
 interface LabelledFile {
   readonly path: string
-  /** As messages name it. */
+  /** Name in messages. */
   readonly what: string
   readonly volume: number
   readonly label: ArchiveLabel | undefined
 }
 
-/** Checks, shows and writes labels. Status 1: no such archive; 2: a label is bad; 3: one could not be written. */
+/** Checks, shows and writes labels. Exits with status 1 for a missing archive, 2 for a bad label, 3 for a failed write. */
 export const tool: Tool = {
   name: 'pmloglabel',
   summary: 'Check, show or change the labels of an archive',
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
-    // -V and -h are this command's own: no standard row stands for them.
+    // -V and -h are not the standard options here.
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const wanted = labelOptions(parsed)
     const [name] = parsed.operands
     const given = parsed.given.filter(({ name: letter }) => letter === '?')
     if (parsed.problems.length + given.length === 0 && name === undefined)
       parsed.problems.push('insufficient arguments')
-    const status = endEarly(OPTIONS, { given, problems: parsed.problems }, io)
+    const status = handleEarlyExit(OPTIONS, { given, problems: parsed.problems }, io)
     if (status !== undefined) return status
     return await new LabelWork(name!, wanted, io).run()
   },
@@ -109,7 +109,7 @@ function labelOptions({ given, problems }: ParsedOptions): LabelOptions {
   }
 }
 
-/** The labels of one archive. */
+/** Handles the labels of one archive. */
 class LabelWork {
   readonly #name: string
   readonly #wanted: LabelOptions
@@ -140,7 +140,7 @@ class LabelWork {
     this.#status = STATUS_BAD
   }
 
-  /** Data volumes by number, then the index, then the metadata. */
+  /** Reads data volumes by number, then the index, then the metadata. */
   #readAll(): LabelledFile[] {
     let found: ReturnType<typeof memberFiles>
     try {
@@ -161,9 +161,9 @@ class LabelWork {
       try {
         const label = decodeLabel(readBytes(source, 0, labelSize(3)), path)
         if (label.volume !== volume)
-          throw new PcpError('PM_ERR_LABEL', `${path}: the label is that of volume ${label.volume}`)
+          throw new PcpError('PM_ERR_LABEL', `${path}: the label belongs to volume ${label.volume}`)
         if (source.size === labelSize(label.version))
-          throw new PcpError('PM_ERR_NODATA', `${path}: nothing but a label`)
+          throw new PcpError('PM_ERR_NODATA', `${path}: contains only a label`)
         return { path, what, volume, label }
       } finally {
         source.close()
@@ -191,7 +191,7 @@ class LabelWork {
     }
   }
 
-  /** A label with what the options set. */
+  /** Applies the options to a label. */
   #changed(label: ArchiveLabel): ArchiveLabel {
     const { hostname, pid, version, timezone } = this.#wanted
     return {
@@ -203,7 +203,7 @@ class LabelWork {
     }
   }
 
-  /** Files whose label cannot be written stay as they are; the others get theirs in one step. */
+  /** Writes all labels in one transaction; unwritable ones are skipped. */
   async #writeAll(files: readonly LabelledFile[], golden: ArchiveLabel | undefined): Promise<void> {
     const transaction = new Transaction(dirname(files[0]!.path), { signal: this.#io.signal })
     for (const { path, what, volume, label = golden } of files) {
@@ -228,7 +228,7 @@ class LabelWork {
     this.#status = STATUS_NOT_WRITTEN
   }
 
-  /** Stages a copy of a file with another label of the same size. */
+  /** Stages a copy of a file with a new label of the same size. */
   async #writeLabel(path: string, bytes: Uint8Array, transaction: Transaction): Promise<void> {
     const source = this.#files.open(path)
     const head = readBytes(source, 0, 4)
@@ -236,9 +236,9 @@ class LabelWork {
     const isCompressed = source.bytes !== undefined
     source.close()
     if (isCompressed) throw new PcpError('EROFS', 'cannot write the label of a compressed file')
-    // Sizes of the two versions; any other size is damage that the new label mends.
+    // Label sizes of the two versions. Any other size is damage, which the new label repairs.
     if ((size === labelSize(2) || size === labelSize(3)) && size !== bytes.length) {
-      const why = `its label has ${size} bytes and would have ${bytes.length}: records behind it would be lost`
+      const why = `its label has ${size} bytes and would have ${bytes.length}: the records after it would be lost`
       throw new PcpError('EINVAL', why)
     }
     const target = realpathSync(path)
@@ -246,7 +246,7 @@ class LabelWork {
     transaction.remove(target)
     const staged = transaction.stage(target)
     try {
-      await copyLike(target, staged)
+      await copyWithAttributes(target, staged)
       const fd = openSync(staged, 'r+')
       try {
         writeSync(fd, bytes, 0, bytes.length, 0)
@@ -261,7 +261,7 @@ class LabelWork {
 
   #show(label: ArchiveLabel): void {
     const { stdout } = this.#io
-    const form = lineForm(stdout)
+    const form = singleLine(stdout)
     const { zone } = archiveZone({ zone: undefined, hostzone: false }, label, this.#io)
     stdout.write(`Log Label (Log Format Version ${label.version})\n`)
     stdout.write(`Performance metrics from host ${form(label.hostname)}\n`)

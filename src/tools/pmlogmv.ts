@@ -1,53 +1,54 @@
 /**
- * pmlogmv, pmlogcp and pmlogls: rename, copy and list the files of an archive as one. pmlogmv(1)
+ * pmlogmv, pmlogcp and pmlogls: move, copy and list the files of an archive together. pmlogmv(1)
  *
- * The destination appears and the source goes in one step; when something fails, nothing has changed.
- * pmlogcp and pmlogls are those of PCP 7.2.
+ * The destination appears and the source disappears in one transaction; after a failure nothing has changed.
+ * pmlogcp and pmlogls are commands of PCP 7.2.
  */
 import { constants, copyFile, existsSync, linkSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { Listings } from '../archive/file-names.ts'
 import { haveSameContent } from '../archive-store/copy.ts'
 import { recover, Transaction } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
 import { yieldToEventLoop } from '../sys/event-loop.ts'
 import { baseOf, partsOf } from './lib/archive-input.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions } from './lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions } from './lib/options.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
   synopsis: '[options] oldname newname',
   rows: [
     { heading: 'Options' },
-    { short: 'c', long: 'checksum', help: 'compare copies with what they were made from' },
-    { short: 'f', long: 'force', help: 'accept names that shells would take apart' },
-    { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
-    { short: 'V', long: 'verbose', help: 'say what is done' },
+    { short: 'c', long: 'checksum', help: 'compare copies with the originals' },
+    { short: 'f', long: 'force', help: 'accept names with shell metacharacters' },
+    { short: 'N', long: 'showme', help: 'dry run: show what would be done' },
+    { short: 'V', long: 'verbose', help: 'print progress' },
     HELP_ROW,
   ],
 }
 
-/** What pmlogls takes. */
+/** Options of pmlogls. */
 const LIST_OPTIONS: OptionTable = {
-  synopsis: '[options] archive',
+  synopsis: '[options] archive|directory',
   rows: OPTIONS.rows.filter((row) => 'heading' in row || row.short === 'V' || row === HELP_ROW),
 }
 
-/** What shells take for something else than a name. */
+/** Characters with a special meaning in shells. */
 const UNSAFE = /[ \t\n!"#$&'()*;<>?[\\\]`{|}~]/
 
-/** One file and where it goes. */
+/** A file and its destination. */
 interface Step {
   readonly from: string
   readonly to: string
 }
 
-/** Moves, copies or lists, by the name it is called by. Status 1 when nothing was done. */
+/** Moves, copies or lists, depending on the program name. Exits with status 1 if nothing was done. */
 export const tool: Tool = {
   name: 'pmlogmv',
   summary: 'Rename, copy or list the files of an archive',
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const lists = io.progname === 'pmlogls'
     const options = lists ? LIST_OPTIONS : OPTIONS
@@ -60,13 +61,14 @@ export const tool: Tool = {
       (source === undefined || (!lists && target === undefined))
     )
       parsed.problems.push('insufficient arguments')
-    const status = endEarly(options, parsed, io)
+    const status = handleEarlyExit(options, parsed, io)
     if (status !== undefined) return status
     const files = archiveFiles()
     const base = baseOf(source!, files)
     const to = lists ? base : files.isDirectory(target!) ? join(target!, basename(base)) : target!
     if (!lists && !has('N')) for (const dir of new Set([dirname(base), dirname(to)])) await recover(dir)
-    const parts = partsOf(base, files)
+    const bases = lists && files.isDirectory(source!) ? new Listings(files).bases(source!).sort() : [base]
+    const parts = bases.flatMap((each) => partsOf(each, files))
     if (parts.length === 0) throw new PcpError('ENOENT', `no files match "${source}"`)
     if (lists) {
       for (const { path } of parts) io.stdout.write(`${path}\n`)
@@ -78,7 +80,7 @@ export const tool: Tool = {
     for (const part of ['index', 'meta'])
       if (!parts.some((file) => file.part === part))
         io.stderr.write(`${io.progname}: Warning: source file ${base}.${part} not found\n`)
-    // Names are shown as they were given; base names have lost this.
+    // Shows names as given; base names have lost their leading "./".
     const here = source!.startsWith('./') && !base.startsWith('./') ? './' : ''
     const steps = parts.map(({ path }) => ({ from: here + path, to: to + path.slice(base.length) }))
     const taken = steps.findLast((step) => existsSync(step.to))
@@ -94,7 +96,6 @@ export const tool: Tool = {
   },
 }
 
-/** What to do. */
 interface Work {
   readonly steps: readonly Step[]
   readonly copies: boolean
@@ -128,7 +129,7 @@ async function transfer(
   return 0
 }
 
-/** Stages one file. Returns how. */
+/** Stages one file; returns how. */
 async function make(
   transaction: Transaction,
   { from, to }: Step,
@@ -142,7 +143,7 @@ async function make(
   return 'copy'
 }
 
-/** The user knows the name that the file will have. */
+/** Stages a name; errors show the final name. */
 function stage(transaction: Transaction, to: string): string {
   try {
     return transaction.stage(to)
@@ -151,14 +152,14 @@ function stage(transaction: Transaction, to: string): string {
   }
 }
 
-/** Gives the file a second name; false where that would be on another file system. */
+/** Creates a hard link; returns false if it would cross file systems. */
 function linked(from: string, to: string, staged: string): boolean {
   try {
     linkSync(from, staged)
     return true
   } catch (error) {
     const { code, text } = PcpError.from(error)
-    // A copy would fail for the same reason, with less to say.
+    // A copy would fail for the same reason, with a less specific error.
     if (code === 'EACCES' || code === 'EROFS' || code === 'ENOENT')
       throw new PcpError(code, `link ${from} -> ${to} failed: ${text}`, { cause: error })
     return false
@@ -170,5 +171,5 @@ async function copy(from: string, to: string, checks: boolean): Promise<void> {
     copyFile(from, to, constants.COPYFILE_EXCL, (error) => (error === null ? resolve() : reject(error))),
   )
   const isSame = statSync(from).size === statSync(to).size && (!checks || (await haveSameContent(from, to)))
-  if (!isSame) throw new PcpError('EIO', `${to}: not the same as ${from} after copying`)
+  if (!isSame) throw new PcpError('EIO', `${to}: differs from ${from} after copying`)
 }

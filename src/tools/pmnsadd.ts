@@ -1,8 +1,8 @@
 /**
- * pmnsadd: add a subtree to a name space file. pmnsadd(1), docs/formats/pmns.md §6, §7
+ * pmnsadd: adds a subtree to a name space file. pmnsadd(1), docs/formats/pmns.md §6, §7
  *
- * Unlike the reference it names the file in every message, gives lines of the file itself, and reports a file that adds
- * nothing. As there, some messages go to standard output.
+ * Unlike the reference, it names the file in every message, reports line numbers of the original file, and reports a file that adds
+ * nothing. As in the reference, some messages go to standard output.
  */
 import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
@@ -10,35 +10,42 @@ import { PcpError } from '../model/errors.ts'
 import { mergePmns } from '../pmns/merge.ts'
 import { defaultPmnsPath, isReadableFile } from '../sys/pmns-files.ts'
 import { replaceFile } from '../sys/replace-file.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from './lib/options.ts'
-import { loadOrReport, variablesOf, warnOf, whileEditing } from './lib/pmns-edit.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from './lib/options.ts'
+import { loadOrReport, variablesOf, warnMergeConflict, whileEditing } from './lib/pmns-edit.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
   synopsis: '[-d] [-n namespace] file',
   rows: [
-    { short: 'd', help: 'does nothing: several names may have one PMID anyway' },
+    { short: 'd', help: 'ignored: duplicate PMIDs are always allowed' },
     { short: 'n', arg: 'namespace', help: 'change the name space in this file' },
     VERSION_ROW,
     HELP_ROW,
   ],
 }
 
-/** Adds the subtree that a file's first group names, or a whole name space, and the non-leaves above it. */
+/** Adds the subtree named by a file's first group, or a whole name space, and missing non-leaves above it. */
 export const tool: Tool = {
   name: 'pmnsadd',
   summary: 'Add names to a name space file',
   description: `
-Adds the names of a file to a name space. The first group of the file says where they belong; nodes on the way there are made.
-The name space is replaced as a whole when everything is in order, and left alone otherwise.`,
-  examples: [['pmnsadd -n root mynames', 'Into a name space of your own:']],
+Adds the names in a file to a name space. The first group of the file determines where; missing parent nodes are created. The name
+space is replaced as a whole, and stays unchanged after an error.`,
+  examples: [['pmnsadd -n root mynames', 'Add names to the name space file root:']],
   seeAlso: ['pmnsdel', 'pmnsmerge', 'pminfo'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands } = parsed
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (operands.length !== 1) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -56,7 +63,7 @@ The name space is replaced as a whole when everything is in order, and left alon
   },
 }
 
-/** Why there is nothing to change or to read. */
+/** Returns why the files cannot be read or changed. */
 function problemOf(path: string, file: string, { cwd }: ToolIo): string | undefined {
   if (!isReadableFile(resolve(cwd, path))) return `cannot find PMNS file "${path}"`
   try {
@@ -75,7 +82,7 @@ function add(path: string, file: string, io: ToolIo): number {
     io.stdout.write(`${io.progname}: No changes have been made to the PMNS file "${path}"\n`)
     return 1
   }
-  mergePmns(pmns, subtree, (conflict) => warnOf(conflict, io))
+  mergePmns(pmns, subtree, (conflict) => warnMergeConflict(conflict, io))
   try {
     replaceFile(resolve(io.cwd, path), pmns.toString(), { keepMode: true })
     return 0

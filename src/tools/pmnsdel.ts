@@ -1,9 +1,16 @@
-/** pmnsdel: remove names from a name space file. pmnsdel(1), docs/formats/pmns.md §6, §7 */
+/** pmnsdel: removes names from a name space file. pmnsdel(1), docs/formats/pmns.md §6, §7 */
 import { resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { defaultPmnsPath } from '../sys/pmns-files.ts'
 import { replaceFile } from '../sys/replace-file.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from './lib/options.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from './lib/options.ts'
 import { loadOrReport, variablesOf, whileEditing } from './lib/pmns-edit.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
@@ -18,21 +25,21 @@ const OPTIONS: OptionTable = {
   ],
 }
 
-/** Removes leaves and whole subtrees, and non-leaves left empty. Nothing is changed when one of the names is unknown. */
+/** Removes leaves and whole subtrees, and non-leaves left empty. Changes nothing if any name is unknown. */
 export const tool: Tool = {
   name: 'pmnsdel',
   summary: 'Remove names from a name space file',
   description: `
-Removes names from a name space: metrics, or nodes with all that is below them. Nodes that are left without any name go as well.
-Nothing is removed when one of the names is not there.`,
-  examples: [['pmnsdel -n root disk.dev network', 'Two subtrees:']],
+Removes names from a name space: metrics, or nodes with everything below them. Nodes left empty are removed too. Nothing is removed if
+any of the names does not exist.`,
+  examples: [['pmnsdel -n root disk.dev network', 'Remove two subtrees:']],
   seeAlso: ['pmnsadd', 'pmnsmerge', 'pminfo'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands } = parsed
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (operands.length === 0) {
       io.stderr.write(usageText(OPTIONS, io.progname))

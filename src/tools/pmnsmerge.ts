@@ -1,7 +1,7 @@
 /**
- * pmnsmerge: join name space files. pmnsmerge(1), docs/formats/pmns.md §6, §7
+ * pmnsmerge: merges name space files. pmnsmerge(1), docs/formats/pmns.md §6, §7
  *
- * Unlike the reference it may write to one of its inputs, and with -f an old output survives a failure.
+ * Unlike the reference, it may write to one of its inputs, and with -f an old output survives a failure.
  */
 import { accessSync, closeSync, constants, lstatSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -12,46 +12,52 @@ import { diagnosticText, LONGEST_LINE, parsePmns } from '../pmns/parse.ts'
 import type { Pmns } from '../pmns/tree.ts'
 import { pmnsFiles } from '../sys/pmns-files.ts'
 import { replaceFile } from '../sys/replace-file.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from './lib/options.ts'
-import { loadOrReport, reportParse, variablesOf, warnOf } from './lib/pmns-edit.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from './lib/options.ts'
+import { loadOrReport, reportParse, variablesOf, warnMergeConflict } from './lib/pmns-edit.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
 const OPTIONS: OptionTable = {
   synopsis: '[options] infile [...] outfile',
   rows: [
     { heading: 'Options' },
-    { short: 'a', help: 'join files in the order given, whatever their _DATESTAMP says' },
-    { short: 'd', long: 'dupok', help: 'let several names have one PMID (which is the default)' },
-    { short: 'f', long: 'force', help: 'replace outfile when it exists' },
-    { short: 'x', long: 'nodups', help: 'refuse several names for one PMID' },
-    { short: 'v', long: 'verbose', help: 'print the name of each infile when its turn comes' },
+    { short: 'a', help: 'merge files in the order given, ignoring their _DATESTAMP' },
+    { short: 'd', long: 'dupok', help: 'allow several names for one PMID (default)' },
+    { short: 'f', long: 'force', help: 'replace an existing outfile' },
+    { short: 'x', long: 'nodups', help: 'reject several names for one PMID' },
+    { short: 'v', long: 'verbose', help: 'print the name of each infile' },
     VERSION_ROW,
     HELP_ROW,
   ],
 }
 
-/** A file to join, already read. */
+/** The text of an input file. */
 interface Input {
   readonly path: string
   readonly text: string
 }
 
-/** Joins name spaces; of two PMIDs for one name the first wins. */
+/** Merges name spaces; if a name has two PMIDs, the first one is kept. */
 export const tool: Tool = {
   name: 'pmnsmerge',
-  summary: 'Join name space files',
+  summary: 'Merge name space files',
   description: `
-Joins name space files into one. Where files disagree about the PMID of a name, the first one wins and a warning says so; what
-comes out is read again as a check. Files are taken by the date stamp that they define, those without one first, unless -a asks
-for the order given.`,
-  examples: [['pmnsmerge root_linux root_pmcd root', 'A name space of two agents:']],
+Merges name space files into one. If files disagree about the PMID of a name, the first one is used, with a warning; the result is read
+back as a check. Files are ordered by the date stamp they define, those without one first, unless -a keeps the given order.`,
+  examples: [['pmnsmerge root_linux root_pmcd root', 'Merge the names of two agents:']],
   seeAlso: ['pmnsadd', 'pmnsdel', 'pmcpp'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands } = parsed
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (operands.length < 2) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -74,10 +80,10 @@ for the order given.`,
   },
 }
 
-/** An output of this run, or one that must survive a failure. */
+/** Whether this run created the output. An old one must survive a failure. */
 type OutputState = 'new' | 'old'
 
-/** Makes an output that does not exist, so that nobody else does; undefined, and a message, when there can be none. */
+/** Creates the output exclusively if it does not exist; prints errors and returns undefined. */
 function prepareOutput(path: string, isForced: boolean, io: ToolIo): OutputState | undefined {
   const full = resolve(io.cwd, path)
   try {
@@ -101,7 +107,7 @@ function prepareOutput(path: string, isForced: boolean, io: ToolIo): OutputState
   return undefined
 }
 
-/** Reads everything before anything is joined: the output may be one of the inputs. */
+/** Reads everything before merging, because the output may be one of the inputs. */
 function readInputs(paths: readonly string[], files: PmnsFiles, io: ToolIo): Input[] | undefined {
   const inputs: Input[] = []
   for (const path of paths) {
@@ -112,7 +118,7 @@ function readInputs(paths: readonly string[], files: PmnsFiles, io: ToolIo): Inp
         io.stderr.write(`${io.progname}: Error: cannot open input PMNS file "${path}"\n`)
         return undefined
       }
-      inputs.push({ path, text: '' }) // A directory can be opened; loading it says what is wrong.
+      inputs.push({ path, text: '' }) // A directory can be opened; loading it reports the error.
     }
   }
   return inputs
@@ -133,14 +139,14 @@ function merge(
     const pmns = loadOrReport(path, io, { unique: isUnique, files: { ...files, readText } })
     if (pmns === undefined) return undefined
     if (merged === undefined) merged = pmns
-    else mergePmns(merged, pmns, (conflict) => warnOf(conflict, io))
+    else mergePmns(merged, pmns, (conflict) => warnMergeConflict(conflict, io))
   }
   return merged
 }
 
-/** Writes what was joined, once it is known that it can be read back. */
+/** Writes the result after checking that it can be read back. */
 function writeOutput(path: string, text: string, io: ToolIo, isUnique: boolean, state: OutputState): number {
-  // Of what was read before, only two names for one PMID and longer paths can be wrong now.
+  // The inputs were valid, so only duplicate PMIDs and longer paths can be invalid now.
   const mayBeWrong = isUnique || hasLongLine(text)
   const { diagnostics } = mayBeWrong ? parsePmns(text, { file: path, unique: isUnique }) : { diagnostics: [] }
   const full = resolve(io.cwd, path)
@@ -159,7 +165,7 @@ function writeOutput(path: string, text: string, io: ToolIo, isUnique: boolean, 
   return 1
 }
 
-/** Is there a line that a name space file may not have? */
+/** Returns whether a line exceeds the limit for name space files. */
 function hasLongLine(text: string): boolean {
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf('\n', start)

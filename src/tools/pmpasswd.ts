@@ -1,4 +1,4 @@
-/** pmpasswd: the users who may authenticate to a collector. Ours: PCP leaves that to SASL's own commands. docs/security.md */
+/** pmpasswd: manages users who may authenticate to a collector. PCP uses SASL's commands for this. docs/explanation/security.md */
 import { chmodSync, chownSync, closeSync, openSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
@@ -9,7 +9,7 @@ import { takeLock } from '../sys/file-lock.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { openAccounts } from '../sys/native/accounts.ts'
 import { replaceFile } from '../sys/replace-file.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions, VERSION_ROW } from './lib/options.ts'
 import { readSecret, SecretLines } from './lib/secret.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
 
@@ -27,26 +27,27 @@ const OPTIONS: OptionTable = {
 
 const LOCK_MS = 5000
 
-/** Sets a password, read from standard input; it is kept in a form that it cannot be had from. */
+/** Sets a password read from standard input. The file does not allow recovering it. */
 export const tool: Tool = {
   name: 'pmpasswd',
   summary: 'Set the passwords of users who authenticate to a collector',
   description: `
-Sets the password of a user who authenticates to a collector, in the file that the collector reads. Only what is needed to check
-a password is kept. The password is asked for on the terminal, or read from standard input.`,
-  examples: [['pmpasswd monitor', 'A user for clients that connect from elsewhere:']],
+Sets the password of a user who authenticates to a collector, in the file that the collector reads. The file has only what is needed
+to verify the password. The password is read from the terminal with a prompt, or from standard input.`,
+  examples: [['pmpasswd monitor', 'Add a user for clients on other hosts:']],
   seeAlso: ['pmcd'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const { given, operands, problems } = parsed
     const has = (name: string): boolean => given.some((option) => option.name === name)
     const [user = ''] = operands
-    if (has('V') || has('?')) return endEarly(OPTIONS, parsed, io) ?? 0
-    if (operands.length !== (has('l') ? 0 : 1)) problems.push(has('l') ? 'too many arguments' : 'which user?')
-    else if (!has('l') && !canBeUser(user)) problems.push(`no user can be called ${JSON.stringify(user)}`)
-    const status = endEarly(OPTIONS, parsed, io)
+    if (has('V') || has('?')) return handleEarlyExit(OPTIONS, parsed, io) ?? 0
+    if (operands.length !== (has('l') ? 0 : 1))
+      problems.push(has('l') ? 'too many arguments' : 'a user is required')
+    else if (!has('l') && !canBeUser(user)) problems.push(`invalid user name ${JSON.stringify(user)}`)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const { variables } = loadConfig(io.env)
     const path = resolve(io.cwd, given.findLast(({ name }) => name === 'f')?.value ?? userFilePath(variables))
@@ -58,7 +59,7 @@ a password is kept. The password is asked for on the terminal, or read from stan
   },
 }
 
-/** Can it stand in the file, and be what a client sends? */
+/** Returns whether a name can be stored in the file and sent by clients. */
 function canBeUser(name: string): boolean {
   return name !== '' && !/[:#\p{Cc}]/u.test(name) && saslPrep(name) === name
 }
@@ -67,8 +68,8 @@ async function setPassword(path: string, user: string, variables: Variables, io:
   const lines = new SecretLines(io.stdin)
   const password = await readSecret(io, `Password of ${user}: `, lines)
   if (password === undefined || password === '') return fail(io, 'no password given, nothing changed')
-  if (process.stdin.isTTY === true && (await readSecret(io, 'The same again: ', lines)) !== password)
-    return fail(io, 'the two are not the same, nothing changed')
+  if (process.stdin.isTTY === true && (await readSecret(io, 'Repeat the password: ', lines)) !== password)
+    return fail(io, 'the passwords do not match, nothing changed')
   const verifier = await makeVerifier(password)
   return edit(path, io, (text) => {
     if (text === '') create(path, variables)
@@ -79,16 +80,16 @@ async function setPassword(path: string, user: string, variables: Variables, io:
 function remove(path: string, user: string, io: ToolIo): Promise<number> {
   return edit(path, io, (text) => {
     const users = parseUsers(text, path)
-    if (!users.delete(user)) throw new PcpError('EINVAL', `there is no user "${user}" in ${path}`)
+    if (!users.delete(user)) throw new PcpError('EINVAL', `user "${user}" not found in ${path}`)
     return formatUsers(users, text)
   })
 }
 
-/** Changes the file while nobody else does. */
+/** Changes the file while holding its lock. */
 async function edit(path: string, io: ToolIo, change: (text: string) => string): Promise<number> {
   makeDir(dirname(path))
   const lock = await takeLock(`${path}.edit`, { limitMs: LOCK_MS, signal: io.signal })
-  if (lock === undefined) return fail(io, `somebody else changes ${path}; see ${path}.edit`)
+  if (lock === undefined) return fail(io, `${path} is being changed by another process; see ${path}.edit`)
   try {
     replaceFile(path, change(read(path)), { keepMode: true })
     return 0
@@ -97,7 +98,7 @@ async function edit(path: string, io: ToolIo, change: (text: string) => string):
   }
 }
 
-/** Makes the file so that its owner alone reads it; one that root makes can be read by the collector's account, too. */
+/** Creates the file readable only by its owner; one created by root is also readable by the collector's account. */
 function create(path: string, variables: Variables): void {
   closeSync(openSync(path, 'a', 0o600))
   if (process.geteuid?.() !== 0) return

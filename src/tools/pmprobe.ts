@@ -1,7 +1,7 @@
 /**
- * pmprobe: which metrics have how many values, in a form for scripts. pmprobe(1)
+ * pmprobe: counts the values of metrics, in a format for scripts. pmprobe(1)
  *
- * Derived metrics are refused. Unlike 6.0.3, -d shows the version, as its usage text says.
+ * Derived metrics are not supported. Unlike in 6.0.3, -d prints the version, as the usage text documents.
  */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
@@ -12,10 +12,10 @@ import type { ValueSet } from '../model/values.ts'
 import { pduCount, pduTotal } from '../net/counters.ts'
 import type { Context } from '../pmapi/context.ts'
 import { PDU_ERROR } from '../wire/pdu.ts'
-import { nearHint } from './lib/near-metrics.ts'
-import { endEarly, type OptionTable, type ParsedOptions } from './lib/options.ts'
+import { handleEarlyExit, type OptionTable, type ParsedOptions } from './lib/options.ts'
 import { printOptions } from './lib/print.ts'
-import { settle } from './lib/settle.ts'
+import { toOutcome } from './lib/settle.ts'
+import { didYouMeanMetric } from './lib/similar-metrics.ts'
 import { boundsOf, openReport } from './lib/source.ts'
 import { parseStandard, STANDARD } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -42,8 +42,8 @@ const OPTIONS: OptionTable = {
     { heading: 'Protocol options' },
     { short: 'b', long: 'batch', arg: 'N', help: 'fetch at most N metrics at a time [128]' },
     { heading: 'Reporting options' },
-    { short: 'f', long: 'force', help: 'with -i or -I: list the whole instance domain, fetch nothing' },
-    { short: 'F', long: 'faster', help: 'take every name for a metric, and look for none below it' },
+    { short: 'f', long: 'force', help: 'with -i or -I: list the whole instance domain without a fetch' },
+    { short: 'F', long: 'faster', help: 'treat every name as a metric, without looking for names below it' },
     { short: 'I', long: 'external', help: 'list the names of instances' },
     { short: 'i', long: 'internal', help: 'list the numbers of instances' },
     { short: 'V', long: 'verbose', help: 'at the end, count the PDUs sent and received' },
@@ -53,9 +53,9 @@ const OPTIONS: OptionTable = {
 
 const DEFAULT_BATCH = 128
 
-interface Wanted {
+interface PmprobeOptions {
   readonly batch: number
-  /** -f: the instance domain as it is, not the instances that have values. */
+  /** -f: list the whole instance domain, not only instances with values. */
   readonly wholeIndom: boolean
   /** -F */
   readonly leavesOnly: boolean
@@ -72,27 +72,27 @@ interface Metric {
 
 interface Report {
   readonly context: Context
-  readonly wanted: Wanted
+  readonly wanted: PmprobeOptions
   readonly io: ToolIo
   readonly print: PrintOptions
-  /** The instance domain listed last: metrics next to each other mostly share theirs. */
+  /** The last listed instance domain, as consecutive metrics often share one. */
   listed?: { readonly indom: Indom; readonly instances: Promise<Outcome<Instances>> }
 }
 
-/** Probes metrics. Status 0 even where metrics fail: their lines say so. */
+/** Probes metrics. Status 0 even if metrics fail; their lines have the error. */
 export const tool: Tool = {
   name: 'pmprobe',
-  summary: 'Probe metrics for values, tersely',
+  summary: 'Count the values of metrics, for scripts',
   description: `
-Shows for each metric how many values it has now, in a form for scripts: the name and the number, or the name, a negative error
-code and its text. Options add instances or values behind it. A name with others below it stands for all of them.`,
-  examples: [['pmprobe -I disk.dev.read', 'Which disks are there?']],
+Shows the current number of values of each metric, in a format for scripts: the name and the number, or the name, a negative error
+code and its text. Options add instances or values. A name with others below it selects all of them.`,
+  examples: [['pmprobe -I disk.dev.read', 'Names of the disks:']],
   seeAlso: ['pminfo', 'pmerr'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)
     const wanted = wantedFrom(parsed)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const context = await openReport(parsed.standard, io)
     try {
@@ -104,7 +104,7 @@ code and its text. Options add instances or values behind it. A name with others
       archive?.setMode('forward', origin)
       const report: Report = { context, wanted, io, print: printOptions(zone, io) }
       const metrics = await lookup(report, await expand(report, parsed.operands))
-      // In an archive each metric's first values are looked for, wherever they are.
+      // In an archive, find the first values of each metric separately.
       const batch = archive === undefined ? wanted.batch : 1
       for (let i = 0; i < metrics.length; i += batch) {
         archive?.setMode('forward', origin)
@@ -118,11 +118,11 @@ code and its text. Options add instances or values behind it. A name with others
   },
 }
 
-function wantedFrom({ given, problems }: ParsedOptions): Wanted {
+function wantedFrom({ given, problems }: ParsedOptions): PmprobeOptions {
   const has = (letter: string): boolean => given.some(({ name }) => name === letter)
   let batch = DEFAULT_BATCH
   let [ids, names, values] = [false, false, false]
-  // Who comes second is told, as often as it comes.
+  // The later of two conflicting options is reported each time.
   for (const { name, value } of given) {
     if (name === 'b') {
       if (/^\s*[-+]?\d+$/.test(value)) batch = Math.max(1, Number(value))
@@ -139,7 +139,7 @@ function wantedFrom({ given, problems }: ParsedOptions): Wanted {
   return { batch, wholeIndom: has('f'), leavesOnly: has('F'), ids, names, values, pduCounts: has('V') }
 }
 
-/** The metrics that the operands stand for; an operand that cannot be resolved is reported at once. */
+/** Expands operands to metrics; reports unknown ones immediately. */
 async function expand(
   { context, wanted, io }: Report,
   operands: readonly string[],
@@ -147,24 +147,27 @@ async function expand(
   if (operands.length === 0) return context.traverse('', io)
   if (wanted.leavesOnly) return operands
   const names: string[] = []
-  const found = await askForEach(operands, (operand) => settle(context.traverse(operand, io)))
+  const found = await mapConcurrently(operands, (operand) => toOutcome(context.traverse(operand, io)))
   for (const [i, below] of found.entries()) {
     if (isError(below)) {
-      const hint = await nearHint(operands[i]!, below, context, io)
+      const hint = await didYouMeanMetric(operands[i]!, below, context, io)
       io.stdout.write(errorLine(operands[i]!, below, hint))
     } else names.push(...below)
   }
   return names
 }
 
-/** Questions that are under way together: enough to keep a collector busy, few enough that none waits for long. */
-const AT_ONCE = 64
+/** Maximum requests in flight: enough to keep a collector busy without long waits for each. */
+const MAX_IN_FLIGHT = 64
 
-/** Asks about each of these; the answers have their order. */
-async function askForEach<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<readonly R[]> {
+/** Runs requests concurrently; results are in the order of the items. */
+async function mapConcurrently<T, R>(
+  items: readonly T[],
+  ask: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
   const answers: R[] = []
-  for (let at = 0; at < items.length; at += AT_ONCE)
-    answers.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(ask))))
+  for (let at = 0; at < items.length; at += MAX_IN_FLIGHT)
+    answers.push(...(await Promise.all(items.slice(at, at + MAX_IN_FLIGHT).map(ask))))
   return answers
 }
 
@@ -172,16 +175,16 @@ function errorLine(name: string, { status, text }: PcpError, where = ''): string
   return `${name} ${status} ${text}${where}\n`
 }
 
-/** PMIDs of names, asked for a batch at a time; a name that fails alone is reported at once. */
+/** Looks names up in batches; an error of a whole batch is reported immediately. */
 async function lookup({ context, wanted, io }: Report, names: readonly string[]): Promise<readonly Metric[]> {
   const metrics: Metric[] = []
   const parts: (readonly string[])[] = []
   for (let at = 0; at < names.length; at += parts.at(-1)!.length) {
-    // As in PCP, a name that would be left over joins the batch before it: -V shows how many questions there were.
+    // As in PCP, a single remaining name joins the previous batch, as -V shows the number of requests.
     const isLast = names.length - at <= wanted.batch + 1
     parts.push(isLast ? names.slice(at) : names.slice(at, at + wanted.batch))
   }
-  const answers = await askForEach(parts, (part) => settle(context.lookupNames(part, io)))
+  const answers = await mapConcurrently(parts, (part) => toOutcome(context.lookupNames(part, io)))
   for (const [at, part] of parts.entries()) {
     const found = answers[at]!
     const alone = part.length === 1 && !isError(found) ? found[0] : undefined
@@ -194,19 +197,19 @@ async function lookup({ context, wanted, io }: Report, names: readonly string[])
   return metrics
 }
 
-/** An unknown name among others is asked about all the same: what comes back says what is wrong. */
+/** Returns the null PMID for unknown names, whose replies then contain the error. */
 function idOf(found: Outcome<Pmid>): Pmid {
   return isError(found) ? PM_ID_NULL : found
 }
 
-/** Reports on some metrics. */
+/** Reports on metrics. */
 async function probe(report: Report, metrics: readonly Metric[]): Promise<void> {
   const { context, wanted, io } = report
   const listsInstances = wanted.ids || wanted.names
   const ids = metrics.map(({ id }) => id)
   const descs = listsInstances || wanted.values ? await descsOf(report, ids) : undefined
   const fetches = !(wanted.wholeIndom && listsInstances)
-  const result = fetches ? await settle(context.fetch(ids, io)) : undefined
+  const result = fetches ? await toOutcome(context.fetch(ids, io)) : undefined
   const lines = metrics.map(async ({ name }, i): Promise<string> => {
     const desc = descs?.[i]
     if (isError(result)) return errorLine(name, result, ' (pmFetch)')
@@ -218,7 +221,7 @@ async function probe(report: Report, metrics: readonly Metric[]): Promise<void> 
   io.stdout.write((await Promise.all(lines)).join(''))
 }
 
-/** One question for all is faster; PCP 6 asks one by one, so where questions are counted they are its own. */
+/** Fetches descriptors in one request, which is faster; with -V one by one as PCP 6 does, as requests are counted. */
 async function descsOf(
   { context, wanted, io }: Report,
   ids: readonly Pmid[],
@@ -227,7 +230,7 @@ async function descsOf(
   return (await Promise.all(ids.map((id) => context.descs([id], io)))).flat()
 }
 
-/** Number of values, or the error in their place. */
+/** Formats the number of values, or the error. */
 function countOf({ status }: ValueSet): string {
   return status < 0 ? `${status} ${PcpError.fromStatus(status).text}` : String(status)
 }
@@ -258,27 +261,27 @@ async function valuesLine(report: Report, name: string, desc: MetricDesc, set: V
 
 function instancesOf(report: Report, indom: Indom): Promise<Outcome<Instances>> {
   if (report.listed?.indom !== indom)
-    report.listed = { indom, instances: settle(listInstances(report, indom)) }
+    report.listed = { indom, instances: toOutcome(listInstances(report, indom)) }
   return report.listed.instances
 }
 
-/** The domain of an archive is all that ever was in it, by its newest names. */
+/** Lists all instances ever recorded in an archive by their newest names, or the current ones of a collector. */
 async function listInstances({ context, io }: Report, indom: Indom): Promise<Instances> {
   const { archive } = context
   return archive === undefined ? context.instances(indom, io) : archive.instances(indom)
 }
 
-function singular({ ids, names }: Wanted): string {
+function singular({ ids, names }: PmprobeOptions): string {
   return `${ids ? ' PM_IN_NULL' : ''}${names ? ' PM_IN_NULL' : ''}`
 }
 
-function instance({ ids, names }: Wanted, id: number, known: ReadonlyMap<number, string>): string {
+function instance({ ids, names }: PmprobeOptions, id: number, known: ReadonlyMap<number, string>): string {
   const name = known.get(id)
   const text = name === undefined ? ` ?${id}` : ` "${name}"`
   return `${ids ? ` ?${id}` : ''}${names ? text : ''}`
 }
 
-/** Types of PDUs that PCP 6 counts, from the first on. */
+/** Number of PDU types that PCP 6 counts. */
 const COUNTED_TYPES = 23
 
 function writePduCounts({ context, io }: Report): void {

@@ -1,4 +1,4 @@
-/** pmproxy: PCP for the web and over gateways, as a command, in the foreground or as a daemon. pmproxy(1), docs/pmproxy.md */
+/** pmproxy: serves PCP over HTTP and forwards connections, in the foreground or as a daemon. pmproxy(1), docs/reference/pmproxy.md */
 import { join, resolve } from 'node:path'
 import { parseDebug } from '../model/debug.ts'
 import { parsePorts } from '../net/listen.ts'
@@ -7,8 +7,8 @@ import { setProcessName } from '../sys/native/process-name.ts'
 import { parseInterval } from '../time/interval.ts'
 import { DAEMON, isDaemonProcess, startDaemon, startReports } from './lib/daemon.ts'
 import {
-  endEarly,
   HELP_ROW,
+  handleEarlyExit,
   type OptionTable,
   type ParsedOptions,
   parseOptions,
@@ -31,7 +31,7 @@ const TABLE: OptionTable = {
       short: 'i',
       long: 'interface',
       arg: 'ADDR',
-      help: 'listen on this address, not on loopback alone; may be repeated',
+      help: 'listen on this address instead of loopback; may be repeated',
     },
     DAEMON.port,
     DAEMON.socket,
@@ -39,22 +39,27 @@ const TABLE: OptionTable = {
       short: 'h',
       long: 'keyhost',
       arg: 'HOST',
-      help: 'host of the key server that RESP is relayed to, where the configuration says so',
+      help: 'host of the key server for relayed RESP connections, if enabled in the configuration',
     },
     { short: 'r', long: 'keyport', arg: 'N', help: 'port of that key server (default 6379)' },
     {
       short: 'L',
       arg: 'BYTES',
-      help: 'largest PDU that a client whose connection is forwarded may send (default 65536)',
+      help: 'largest PDU accepted from a client of a forwarded connection (default 65536)',
     },
-    // Their names before there were other key servers than Redis.
+    // Names from the time when Redis was the only key server.
     { short: 'h', long: 'redishost', arg: 'HOST' },
     { short: 'r', long: 'redisport', arg: 'N' },
     { heading: 'Configuration options' },
-    { short: 'c', long: 'config', arg: 'FILE', help: 'configuration file; alone when its path is absolute' },
+    {
+      short: 'c',
+      long: 'config',
+      arg: 'FILE',
+      help: 'configuration file; the only one if the path is absolute',
+    },
     { heading: 'Access options' },
     { short: 'Q', long: 'reqcert', help: 'clients must present a certificate' },
-    { short: 'S', long: 'reqauth', help: 'requests must name a user' },
+    { short: 'S', long: 'reqauth', help: 'requests must authenticate as a user' },
     { heading: 'Diagnostic options' },
     { short: 'D', long: 'debug', arg: 'NAMES', help: 'debug options, see pmdbg -l' },
     { short: 'l', long: 'log', arg: 'FILE', help: 'log file (default pmproxy.log), - for standard error' },
@@ -65,23 +70,22 @@ const TABLE: OptionTable = {
   ],
 }
 
-/** The command. */
 export const tool: Tool = {
   name: 'pmproxy',
   summary: 'serve metrics over HTTP, and forward the protocol of PCP',
   description: `
-Answers requests of PCP's REST API and of Prometheus about collectors, serves the page with charts to browsers, and forwards
-connections of other PCP programs to collectors that only this host can reach. All of that on every port.
+Serves PCP's REST API and Prometheus queries about collectors, serves the page with charts to browsers, and forwards connections of
+other PCP programs to collectors that only this host can reach. All of that works on every port.
 
-It listens on loopback alone unless -i says otherwise. Values can be stored only where the configuration says store = true in its section
-[pmwebapi]. SIGINT and SIGTERM end it in good order.`,
+It listens only on loopback unless -i is given. Values can be changed only if the configuration has store = true in its section
+[pmwebapi]. SIGINT and SIGTERM shut it down.`,
   examples: [
-    ['pmproxy -f -l -', 'In the foreground, on ports 44322 and 44323 of this host:'],
-    ['pmproxy -i 0.0.0.0 -i ::', 'As a daemon that other hosts reach:'],
+    ['pmproxy -f -l -', 'Run in the foreground, on ports 44322 and 44323 of this host:'],
+    ['pmproxy -i 0.0.0.0 -i ::', 'Run as a daemon reachable from other hosts:'],
   ],
   seeAlso: ['pmcd', 'pminfo'],
   options: TABLE,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run,
 }
 
@@ -90,7 +94,7 @@ async function run(io: ToolIo): Promise<number> {
   const isDaemon = isDaemonProcess(io)
   const has = (name: string): boolean => parsed.given.some((option) => option.name === name)
   const settings = settingsOf(parsed, io, isDaemon || has('F'))
-  const early = endEarly(TABLE, parsed, io)
+  const early = handleEarlyExit(TABLE, parsed, io)
   if (early !== undefined) return early
   if (!has('f') && !has('F') && !isDaemon) return startDaemon(io)
   const { runProxy } = await import('../pmproxy/main.ts')
@@ -104,7 +108,7 @@ async function run(io: ToolIo): Promise<number> {
   })
 }
 
-/** Checks every option; mistakes are added to `parsed.problems`. */
+/** Checks every option; adds errors to `parsed.problems`. */
 function settingsOf(
   { given, operands, problems }: ParsedOptions,
   io: ToolIo,

@@ -1,4 +1,4 @@
-/** pmstore: change the values of a metric. pmstore(1) */
+/** pmstore: changes the values of a metric. pmstore(1) */
 import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { PM_IN_NULL, PM_INDOM_NULL } from '../model/ids.ts'
@@ -15,9 +15,9 @@ import {
 import { makeSet } from '../model/value-writer.ts'
 import type { Value, ValueSet } from '../model/values.ts'
 import type { Context } from '../pmapi/context.ts'
-import { nearHint } from './lib/near-metrics.ts'
-import { endEarly, type OptionTable, type ParsedOptions, usageText } from './lib/options.ts'
-import { settle } from './lib/settle.ts'
+import { handleEarlyExit, type OptionTable, type ParsedOptions, usageText } from './lib/options.ts'
+import { toOutcome } from './lib/settle.ts'
+import { didYouMeanMetric } from './lib/similar-metrics.ts'
 import { openContext } from './lib/source.ts'
 import { parseStandard, STANDARD } from './lib/standard.ts'
 import type { Tool, ToolIo } from './lib/tool.ts'
@@ -35,9 +35,9 @@ const OPTIONS: OptionTable = {
     STANDARD.version,
     STANDARD.help,
     { heading: 'Value options' },
-    { short: 'F', long: 'fetch', help: 'fetch again afterwards, and show what was fetched' },
-    { short: 'f', long: 'force', help: 'store even where there is no value now' },
-    { short: 'i', long: 'insts', arg: 'INSTS', help: 'store only into these instances, by comma' },
+    { short: 'F', long: 'fetch', help: 'fetch again afterwards, and show the result' },
+    { short: 'f', long: 'force', help: 'store even if there is no current value' },
+    { short: 'i', long: 'insts', arg: 'INSTS', help: 'store only in these instances (comma-separated)' },
   ],
 }
 
@@ -59,24 +59,24 @@ interface Store {
   readonly desc: MetricDesc
 }
 
-/** Stores one value into a metric, into all of its instances or those named. */
+/** Stores one value in all or the named instances of a metric. */
 export const tool: Tool = {
   name: 'pmstore',
   summary: 'Change the values of a metric',
   description: `
-Changes the value of a metric, of all its instances or of those that -i names, and shows what was there before and what is there
-now. The agent of the metric and the rules of the collector decide whether that is allowed.
+Changes the value of a metric, in all instances or those named by -i, and shows the old and new values. The agent of the metric and the
+collector's access rules decide whether that is allowed.
 
-A value that begins with a dash stands behind the name of the metric, where it is no option any more.`,
+A value that begins with a dash goes after the metric's name, where it is not taken for an option.`,
   examples: [
-    ['pmstore sample.write_me 42', 'A new value:'],
-    ['pmstore -i bin-100,bin-200 sample.bin 7', 'For two instances:'],
+    ['pmstore sample.write_me 42', 'Store a value:'],
+    ['pmstore -i bin-100,bin-200 sample.bin 7', 'Store a value for two instances:'],
   ],
   seeAlso: ['pminfo'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const [metric, text] = parsed.operands
     if (metric === undefined || text === undefined || parsed.operands.length > 2) {
@@ -101,7 +101,7 @@ A value that begins with a dash stands behind the name of the metric, where it i
 async function lookup(context: Context, metric: string, io: ToolIo): Promise<MetricDesc> {
   const [id] = await context.lookupNames([metric], io)
   if (id === undefined || isError(id)) {
-    const hint = await nearHint(metric, id, context, io)
+    const hint = await didYouMeanMetric(metric, id, context, io)
     throw new Refusal('stdout', `${metric}: pmLookupName: ${id?.text ?? 'no answer'}${hint}`)
   }
   const [desc] = await context.descs([id], io)
@@ -127,7 +127,7 @@ async function storeValue(store: Store, { given }: ParsedOptions): Promise<void>
   const value = valueFrom(text, desc.type)
   const values = Array.from(insts, () => value)
   const requested = makeSet(desc.pmid, desc.type, insts, values)
-  const stored = await settle(context.store([requested], io))
+  const stored = await toOutcome(context.store([requested], io))
   if (isError(stored)) throw new Refusal('stdout', `${metric}: new value="${text}" pmStore: ${stored.text}`)
   const after = wants('F') ? await fetchOne(store, 'post') : requested
   const names = await instanceNames(store)
@@ -146,7 +146,7 @@ function instanceList(text: string): string[] {
 async function restrictTo({ context, io, metric, desc }: Store, names: readonly string[]): Promise<void> {
   const ids: number[] = []
   for (const name of names) {
-    const id = await settle(context.instanceId(desc.indom, name, io))
+    const id = await toOutcome(context.instanceId(desc.indom, name, io))
     if (isError(id)) throw new Refusal('stdout', `pmLookupInDom ${metric}[${name}]: ${id.text}`)
     ids.push(id)
   }
@@ -154,14 +154,14 @@ async function restrictTo({ context, io, metric, desc }: Store, names: readonly 
 }
 
 async function fetchOne({ context, io, metric, desc }: Store, when: 'pre' | 'post'): Promise<ValueSet> {
-  const result = await settle(context.fetch([desc.pmid], io))
+  const result = await toOutcome(context.fetch([desc.pmid], io))
   if (isError(result)) throw new Refusal('stdout', `${metric}: ${when} pmFetch: ${result.text}`)
   return result.sets[0]!
 }
 
 async function instanceNames({ context, io, desc }: Store): Promise<ReadonlyMap<number, string>> {
   if (desc.indom === PM_INDOM_NULL) return new Map()
-  const found = await settle(context.instances(desc.indom, io))
+  const found = await toOutcome(context.instances(desc.indom, io))
   return isError(found) ? new Map() : new Map(found.ids.map((id, i) => [id, found.names[i]!]))
 }
 
@@ -171,7 +171,7 @@ function subject({ indom }: MetricDesc, inst: number, names: ReadonlyMap<number,
   return name === undefined ? ` inst [${inst}]` : ` inst [${inst} or "${name}"]`
 }
 
-/** The value to store. */
+/** Parses the value to store. */
 function valueFrom(text: string, type: number): Value {
   try {
     return parseValue(text, type)

@@ -1,20 +1,22 @@
-/** The commands: name, what it is for, and how to load it. A new command is one file and one row here. */
+/** Registry of commands. A new command is one file and one row here. */
 import type { Tool } from './lib/tool.ts'
 
-/** A row of the table of commands. */
+/** A row of the registry. */
 export interface ToolEntry {
-  /** Name of the command, and of its file or folder unless `file` says otherwise. */
+  /** Name of the command, and of its file or folder without `file`. */
   readonly name: string
-  /** The file or folder of a command that is known by more than one name. */
+  /** File or folder of a command with several names. */
   readonly file?: string
-  /** Scripts call it by its path in bin: installing the package puts no such command on a user's PATH. */
+  /** Run by this command, as its first argument, and not by a name of its own: `pcp-ts start` is pcp-ts-start. */
+  readonly subcommandOf?: 'pcp-ts'
+  /** Called by scripts through its path in bin; not installed on a user's PATH. */
   readonly isForScripts?: true
-  /** Its --version is not the version of the package. */
+  /** Its --version does not print the version of the package. */
   readonly hasOwnVersion?: true
   readonly load: () => Promise<Tool>
 }
 
-/** Every command, by name. */
+/** All commands. */
 export const TOOLS: readonly ToolEntry[] = [
   { name: 'Make.stdpmid', isForScripts: true, load: async () => (await import('./Make.stdpmid.ts')).tool },
   { name: 'Rebuild', isForScripts: true, load: async () => (await import('./Rebuild.ts')).tool },
@@ -39,7 +41,62 @@ export const TOOLS: readonly ToolEntry[] = [
   { name: 'pcp-ps', load: async () => (await import('./pcp-ps/index.ts')).tool },
   { name: 'pcp-ss', load: async () => (await import('./pcp-ss/index.ts')).tool },
   { name: 'pcp2arrow', load: async () => (await import('./pcp2arrow/index.ts')).tool },
-  { name: 'pcp-ts', load: async () => (await import('./pcp-ts.ts')).tool },
+  { name: 'pcp-ts', load: async () => (await import('./pcp-ts/index.ts')).tool },
+  {
+    name: 'pcp-ts-start',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/start/index.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-status',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/status/index.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-doctor',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/doctor/index.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-service',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/service/index.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-agent',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/agent/index.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-link',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/link/index.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-unlink',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/unlink.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-man',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/man.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-completion',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/completion.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-help',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/help.ts')).tool,
+  },
+  {
+    name: 'pcp-ts-container',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/container/index.ts')).tool,
+  },
   { name: 'pcp2csv', file: 'pmrep', load: async () => (await import('./pmrep/index.ts')).tool },
   { name: 'pcp2json', load: async () => (await import('./pcp2json/index.ts')).tool },
   { name: 'pcp2xml', load: async () => (await import('./pcp2xml/index.ts')).tool },

@@ -1,25 +1,27 @@
-/** The page. */
+/** Root component of the chart page. */
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { ChartCard } from './chart/ChartCard.tsx'
 import { toggle } from './keys.ts'
-import { askForRest, type Rest, rest } from './later.tsx'
-import { complain, editing, layout, notice, type Panel, panel, shownKeys, view } from './page.ts'
+import { type LazyPart, lazyPart, loadLazyPart } from './lazy.tsx'
+import { editing, layout, notice, type Panel, panel, showError, shownKeys, view } from './page.ts'
 import { Icon } from './panel/Icon.tsx'
-import { Light } from './panel/Light.tsx'
+import { StatusLight } from './panel/Light.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
 import { nextTheme, theme } from './theme.ts'
-import { spread } from './view/spread.ts'
+import { chartsFor } from './view/spread.ts'
 
-const PANELS: Readonly<Record<Panel, readonly [title: string, content: (parts: Rest) => ComponentChild]>> = {
+const PANELS: Readonly<
+  Record<Panel, readonly [title: string, content: (parts: LazyPart) => ComponentChild]>
+> = {
   metrics: ['Metrics', ({ MetricBrowser }) => <MetricBrowser />],
   archives: ['Sources', ({ Archives }) => <Archives />],
   views: ['Views', ({ Views }) => <Views />],
   help: ['Help', ({ Help }) => <Help />],
 }
 
-/** Head, time control, charts, and the panel that is open. */
+/** Renders the header, the time control, the charts and the open panel. */
 export function App(): ComponentChild {
   const parts = useParts()
   const open = parts === undefined ? undefined : panel.value
@@ -28,7 +30,7 @@ export function App(): ComponentChild {
   return (
     <>
       <a class="skip" href="#charts">
-        To the charts
+        Skip to charts
       </a>
       <header class="head">
         <h1>
@@ -37,7 +39,7 @@ export function App(): ComponentChild {
         </h1>
         <SourceChoice />
         <span class="view-name">{view.value.name}</span>
-        <Light />
+        <StatusLight />
         <nav aria-label="Panels">
           {(Object.keys(PANELS) as Panel[]).map((which) => (
             <button
@@ -52,19 +54,19 @@ export function App(): ComponentChild {
           <button
             type="button"
             onClick={nextTheme}
-            aria-label={`Colours: ${theme.value}`}
-            title={`Colours: ${theme.value} (t)`}
+            aria-label={`Theme: ${theme.value}`}
+            title={`Theme: ${theme.value} (t)`}
           >
             <Icon name={theme.value} />
           </button>
         </nav>
       </header>
       <TimeBar />
-      {rest.value !== undefined && <rest.value.Troubles />}
+      {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
         <main id="charts" class={`charts${isBeside ? ` by-${Math.min(4, keys.length)}` : ''}`}>
           {view.value.charts
-            .flatMap((chart) => spread(chart, keys, layout.value))
+            .flatMap((chart) => chartsFor(chart, keys, layout.value))
             .flatMap((one, i, all) => {
               const { tab } = one.origin
               const card = <ChartCard key={one.chart.id} {...one} />
@@ -78,9 +80,9 @@ export function App(): ComponentChild {
             })}
           {view.value.charts.length === 0 && (
             <p class="empty">
-              An empty page.{' '}
+              No charts yet.{' '}
               <button type="button" class="link" onClick={() => (panel.value = 'metrics')}>
-                Choose metrics
+                Browse metrics
               </button>
             </p>
           )}
@@ -93,32 +95,32 @@ export function App(): ComponentChild {
   )
 }
 
-/** What opens on a click; undefined until it is there. When it cannot be had, this is told, and nothing is open. */
-function useParts(): Rest | undefined {
+/** Returns the lazily loaded part once a panel or the editor needs it. If it cannot be loaded, closes them and reports the error. */
+function useParts(): LazyPart | undefined {
   const isWanted = panel.value !== undefined || editing.value !== undefined
   useEffect(() => {
     if (!isWanted) return
-    askForRest().catch((error) => {
+    loadLazyPart().catch((error) => {
       panel.value = undefined
       editing.value = undefined
-      complain(error)
+      showError(error)
     })
   }, [isWanted])
-  return rest.value
+  return lazyPart.value
 }
 
 interface OpenPanelProps {
   readonly which: Panel
-  readonly parts: Rest
+  readonly parts: LazyPart
 }
 
-/** The panel beside the charts. It has the focus when it opens, and gives it back. */
+/** The panel beside the charts. Takes the focus when it opens and restores it when it closes. */
 function OpenPanel({ which, parts }: OpenPanelProps): ComponentChild {
   const ref = useRef<HTMLElement>(null)
   useEffect(() => {
     const before = document.activeElement
     const first = ref.current!.querySelector<HTMLElement>('[data-first]')
-    // On a touch screen a field that has the focus brings its keyboard up.
+    // On a touch screen, focusing an input opens the keyboard.
     const isTouch = matchMedia('(pointer: coarse)').matches
     ;(isTouch ? ref.current! : (first ?? ref.current!)).focus({ preventScroll: true })
     return () => {

@@ -1,9 +1,9 @@
-/** What keys do anywhere on the page. */
+/** Keyboard shortcuts of the page. */
 import { editing, type Panel, panel } from './page.ts'
 import { nextTheme } from './theme.ts'
 import { time } from './time/control.ts'
 
-/** Opens a panel, or closes it when it is the one that is open. */
+/** Opens a panel, or closes it if it is open. */
 export function toggle(which: Panel): void {
   panel.value = panel.value === which ? undefined : which
 }
@@ -26,12 +26,12 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   '?': () => toggle('help'),
 }
 
-/** Where keys are for writing, or for what has the focus. */
+/** Elements that handle keys themselves. */
 const OTHERS = 'input, select, textarea, dialog'
-/** What is pressed with the space bar. */
+/** Elements that the space bar activates. */
 const BUTTONS = 'button, summary'
 
-/** Listens to the keyboard. */
+/** Installs the keyboard shortcuts. */
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && editing.value === undefined) {

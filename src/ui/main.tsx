@@ -1,10 +1,10 @@
-/** Starts the page. */
+/** Entry point of the page. */
 import { render } from 'preact'
 import { App } from './App.tsx'
 import { takeKey } from './data/key.ts'
 import { listenToKeys } from './keys.ts'
-import { askForRest } from './later.tsx'
-import { complain, start } from './page.ts'
+import { loadLazyPart } from './lazy.tsx'
+import { showError, start } from './page.ts'
 import { applyTheme, watchSystemTheme } from './theme.ts'
 
 takeKey()
@@ -13,9 +13,9 @@ watchSystemTheme()
 listenToKeys()
 listenForDrops()
 render(<App />, document.getElementById('page')!)
-start().catch(complain)
+start().catch(showError)
 
-/** Takes what is dropped anywhere on the page. */
+/** Opens files dropped anywhere on the page. */
 function listenForDrops(): void {
   addEventListener('dragover', (event) => {
     event.preventDefault()
@@ -29,8 +29,8 @@ function listenForDrops(): void {
     document.body.classList.remove('dropping')
     const files = [...(event.dataTransfer?.files ?? [])]
     if (files.length === 0) return
-    askForRest()
+    loadLazyPart()
       .then(({ openFiles }) => openFiles(files))
-      .catch(complain)
+      .catch(showError)
   })
 }

@@ -1,135 +1,138 @@
-/** The state of the page: what is open, what is shown. Components read signals and call these functions. */
+/** State of the page: signals that components read, and functions that change them. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import type { ArchiveInfo, ConfigAnswer } from './data/answers.ts'
 import { Feeds } from './data/feeds.ts'
 import { LiveStream } from './data/live.ts'
+import type { ArchiveInfo, ConfigAnswer } from './data/responses.ts'
 import { archiveSource, hostSource, serverArchives, serverConfig } from './data/server.ts'
 import type { Source } from './data/source.ts'
 import { time } from './time/control.ts'
-import { Leader } from './time/leader.ts'
-import { isZone } from './time/words.ts'
-import { KeptViews } from './view/kept.ts'
-import { OUR_VIEWS } from './view/overview.ts'
+import { isZone } from './time/format.ts'
+import { TimeLeader } from './time/leader.ts'
+import { BUILT_IN_VIEWS } from './view/overview.ts'
 import { fromFragment } from './view/received.ts'
-import type { Shared } from './view/share.ts'
+import { SavedViews } from './view/saved-views.ts'
+import type { SharedView } from './view/share.ts'
 import { type Chart, hostKey, hostOf, type Layout, type View } from './view/view.ts'
 
-/** Everything that can be shown, by key. */
+/** All open sources by key. */
 export const sources: Signal<ReadonlyMap<string, Source>> = signal(new Map())
-/** Key of the source the page shows. */
-export const shownKey: Signal<string> = signal('')
-/** The source the page shows; nothing before the server has answered. */
-export const shown: ReadonlySignal<Source | undefined> = computed(() => sources.value.get(shownKey.value))
-/** Keys of the sources that are shown together with it. */
+/** Key of the current source. */
+export const currentKey: Signal<string> = signal('')
+/** The current source; undefined before the server has answered. */
+export const currentSource: ReadonlySignal<Source | undefined> = computed(() =>
+  sources.value.get(currentKey.value),
+)
+/** Keys of the sources compared with it. */
 export const compared: Signal<readonly string[]> = signal([])
-/** How they are shown together. */
+/** How compared sources are laid out. */
 export const layout: Signal<Layout> = signal<Layout>('beside')
-/** Keys of all sources that are shown, the page's own first. */
+/** Keys of all shown sources, the current one first. */
 export const shownKeys: ReadonlySignal<readonly string[]> = computed(() => [
-  shownKey.value,
+  currentKey.value,
   ...compared.value,
 ])
-/** Views that this browser keeps. */
-export const kept: KeptViews = new KeptViews(() => localStorage)
-addEventListener('storage', () => kept.refresh())
-/** The charts on the page. */
+/** Views saved in this browser. */
+export const savedViews: SavedViews = new SavedViews(() => localStorage)
+addEventListener('storage', () => savedViews.refresh())
+/** The view on the page. */
 export const view: Signal<View> = signal(
-  [...OUR_VIEWS, ...kept.views.value].find(({ name }) => name === kept.opening.value) ?? OUR_VIEWS[0]!,
+  [...BUILT_IN_VIEWS, ...savedViews.views.value].find(({ name }) => name === savedViews.startView.value) ??
+    BUILT_IN_VIEWS[0]!,
 )
 /** Seconds between live samples. */
-export const every: Signal<number> = signal(1)
-/** What the server lets the page do. */
+export const intervalSec: Signal<number> = signal(1)
+/** Configuration of the server for the page. */
 export const config: Signal<ConfigAnswer | undefined> = signal(undefined)
-/** The archives on the server. */
+/** Archives on the server. */
 export const archives: Signal<readonly ArchiveInfo[]> = signal([])
-/** What opens beside or over the charts. */
+/** Panels that open beside the charts. */
 export type Panel = 'metrics' | 'archives' | 'views' | 'help'
-/** The panel that is open. */
+/** The open panel. */
 export const panel: Signal<Panel | undefined> = signal(undefined)
-/** Id of the chart that is being changed. */
+/** Id of the chart in the editor. */
 export const editing: Signal<string | undefined> = signal(undefined)
-/** A sentence for the person: what was done, or why it could not be. */
+/** Message for the user: a result or an error. */
 export const notice: Signal<{ readonly text: string; readonly isError: boolean } | undefined> =
   signal(undefined)
 
 const stream = new LiveStream(
   `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ui/api/live`,
 )
-// The present of the page is that of the host it shows.
+// The page's clock follows the current host.
 stream.onRow = (host, at) => {
-  if (shownKey.peek() === hostKey(host)) time.hear(at)
+  if (currentKey.peek() === hostKey(host)) time.noteHostTime(at)
 }
-/** The page's live values. */
+/** Live values of the page. */
 export const feeds: Feeds = new Feeds(stream)
-/** Programs that follow the page's time. */
-export const leader: Leader = new Leader(stream, time, () =>
-  shown.value?.span === undefined ? 'host' : 'archive',
+/** Leads programs that follow the page's time. */
+export const leader: TimeLeader = new TimeLeader(stream, time, () =>
+  currentSource.value?.span === undefined ? 'host' : 'archive',
 )
 
 let noticeTimer: ReturnType<typeof setTimeout> | undefined
 
-/** Tells the person something; errors stay until they are read. */
-export function say(text: string, isError = false): void {
+/** Shows a message to the user; errors stay until dismissed. */
+export function showNotice(text: string, isError = false): void {
   clearTimeout(noticeTimer)
   notice.value = { text, isError }
   if (!isError) noticeTimer = setTimeout(() => (notice.value = undefined), 5000)
 }
 
-/** Tells of an error. */
-export function complain(error: unknown): void {
-  say(error instanceof Error ? error.message : String(error), true)
+/** Shows an error to the user. */
+export function showError(error: unknown): void {
+  showNotice(error instanceof Error ? error.message : String(error), true)
 }
 
-/** Adds a source; one with the same key is replaced. */
+/** Adds a source, replacing one with the same key. */
 export function addSource(source: Source): void {
   const map = new Map(sources.value)
   map.get(source.key)?.close?.()
   sources.value = map.set(source.key, source)
 }
 
-/** Shows a source; the time control goes to its end, or to the present. */
+/** Makes a source the current one; the time control moves to its end, or to the present. */
 export function show(key: string): void {
   const source = sources.value.get(key)
   if (source === undefined) return
   batch(() => {
-    shownKey.value = key
+    currentKey.value = key
     compared.value = compared.value.filter((other) => other !== key)
     time.reset(source.span ?? {})
   })
 }
 
-/** Shows a source together with the page's own, or no longer. */
+/** Adds a source to the comparison or removes it. */
 export function compare(key: string, isWanted: boolean): void {
   const others = compared.value.filter((other) => other !== key)
-  compared.value = isWanted && key !== shownKey.value ? [...others, key] : others
+  compared.value = isWanted && key !== currentKey.value ? [...others, key] : others
 }
 
-/** Opens the sources of a shared address, when the server has them. */
-async function openShared(shared: Shared): Promise<void> {
+/** Opens the view and sources of a shared link, as far as the server has them. */
+async function openShared(shared: SharedView): Promise<void> {
   const { source, width, end, zone } = shared
-  const before = shownKey.peek()
+  const before = currentKey.peek()
   view.value = shared.view
   const named = shared.view.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? []))
   const wanted = shared.compared ?? []
   await openKeys([...(source === undefined ? [] : [source]), ...wanted, ...named])
-  if (shownKey.peek() !== before) return // chosen by a person who did not wait for the server
+  if (currentKey.peek() !== before) return // the user chose a source meanwhile
   if (source !== undefined) show(source)
-  compared.value = wanted.filter((key) => sources.value.has(key) && key !== shownKey.value)
+  compared.value = wanted.filter((key) => sources.value.has(key) && key !== currentKey.value)
   layout.value = shared.layout ?? 'beside'
   time.zone.value = zone !== undefined && isZone(zone) ? zone : ''
-  every.value = shared.every ?? 1
+  intervalSec.value = shared.every ?? 1
   if (width !== undefined) time.setWidth(width)
   if (end !== undefined && width !== undefined) time.show(end - width, end)
 }
 
-/** Opens the sources of keys, unless they are open. The person is told of all that are not to be had here. */
+/** Opens the sources of `keys` that are not open yet, and reports the unavailable ones. */
 export async function openKeys(keys: readonly string[]): Promise<void> {
   const missing: string[] = []
   for (const key of new Set(keys)) {
     await openKey(key)
     if (!sources.value.has(key)) missing.push(missingText(key))
   }
-  if (missing.length > 0) say(missing.join('. '), true)
+  if (missing.length > 0) showNotice(missing.join('. '), true)
 }
 
 async function openKey(key: string): Promise<void> {
@@ -147,38 +150,36 @@ function missingText(key: string): string {
   const [kind, name] = [key.slice(0, key.indexOf(':')), key.slice(key.indexOf(':') + 1)]
   return kind === 'file'
     ? `To see ${name}, drop its files on the page`
-    : `The ${kind} ${name} is not to be had here`
+    : `The ${kind} ${name} is not available here`
 }
 
-/** Asks the server what archives there are now. */
+/** Reloads the list of archives on the server. */
 export async function refreshArchives(): Promise<void> {
   archives.value = await serverArchives()
 }
 
-/** Opens the page: this host, or what the address says. */
+/** Starts the page with this host, or with what its link contains. */
 export async function start(): Promise<void> {
   const answer = await serverConfig()
   config.value = answer
-  // What is recorded is the first of the hosts.
+  // Only the first host is recorded.
   for (const [i, spec] of (answer.hosts.length > 0 ? answer.hosts : ['local:']).entries())
     addSource(hostSource(spec, i === 0 ? answer.hostname : spec, i === 0 ? answer.history : null))
   show(sources.value.keys().next().value!)
-  addEventListener('hashchange', () => openAddress().catch(complain))
+  addEventListener('hashchange', () => openAddress().catch(showError))
   await openAddress()
 }
 
-/** Shows what the address of the page says, if it says anything. */
+/** Opens the link in the address bar, if there is one. */
 async function openAddress(): Promise<void> {
   const received = await fromFragment(location.hash)
   if (received === undefined) return
   await openShared(received.shared)
   if (received.leftOut > 0)
-    say(`${received.leftOut} charts of the address are of a kind that this page does not know`, true)
+    showNotice(`Charts of an unknown kind left out of the link: ${received.leftOut}`, true)
 }
 
-// Charts of the view.
-
-/** Puts a changed chart in place of the one with its id. */
+/** Replaces the chart with this id by a changed copy. */
 export function changeChart(id: string, change: Partial<Chart>): void {
   const { name, charts } = view.value
   view.value = { name, charts: charts.map((chart) => (chart.id === id ? { ...chart, ...change } : chart)) }

@@ -1,6 +1,6 @@
-/** What the browser keeps. One that is told to keep nothing throws whenever it is asked. */
+/** Access to browser storage. Browsers that block storage throw on each access. */
 
-/** Uses a store; returns undefined where there is none. */
+/** Runs `act` with a store; returns undefined if storage is unavailable. */
 export function inStore<S, T>(store: () => S, act: (storage: S) => T): T | undefined {
   try {
     return act(store())

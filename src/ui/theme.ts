@@ -1,8 +1,8 @@
-/** Dark, light, or as the reader's system is; and the colours of the style sheet for what is drawn on canvases. */
+/** Dark, light or system theme, and the colours of the style sheet for canvases. */
 import { type Signal, signal } from '@preact/signals'
 import { inStore } from './storage.ts'
 
-/** What the reader chose. */
+/** The user's choice. */
 export type Theme = 'auto' | 'dark' | 'light'
 
 const STORE = 'pcp-ts.theme'
@@ -15,19 +15,19 @@ function readKept(): Theme {
   return THEMES.find((theme) => theme === kept) ?? 'auto'
 }
 
-/** What is chosen. */
+/** The selected theme. */
 export const theme: Signal<Theme> = signal(readKept())
-/** Counts changes of colours: what is drawn on canvases has to be drawn again. */
+/** Counts colour changes, after which canvases must be redrawn. */
 export const colorsVersion: Signal<number> = signal(0)
 
-/** Chooses the next of the three. */
+/** Selects the next theme. */
 export function nextTheme(): void {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!
   inStore(ofBrowser, (storage) => storage.setItem(STORE, theme.value))
   applyTheme()
 }
 
-/** Puts the choice into force. */
+/** Applies the selected theme. */
 export function applyTheme(): void {
   const ofSystem = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark'
   document.documentElement.dataset['theme'] = theme.value === 'auto' ? ofSystem : theme.value
@@ -35,14 +35,14 @@ export function applyTheme(): void {
   colorsVersion.value++
 }
 
-/** Follows the reader's system. */
+/** Follows changes of the system theme. */
 export function watchSystemTheme(): void {
   matchMedia('(prefers-color-scheme: light)').addEventListener('change', applyTheme)
 }
 
 const resolved = new Map<string, string>()
 
-/** A colour of CSS as canvases take it: variables of the style sheet are looked up. */
+/** Resolves a CSS colour for canvases, which do not know the variables of the style sheet. */
 export function resolveColor(color: string): string {
   let found = resolved.get(color)
   if (found === undefined) {
@@ -54,16 +54,16 @@ export function resolveColor(color: string): string {
   return found
 }
 
-/** Colours of lines that name none: the first eight are far apart for most eyes, also in grey. */
+/** Size of the palette. Its colours are distinguishable for most people, also in greyscale. */
 const PALETTE = 8
 
-/** The colour of the `i`th line of a chart. */
+/** Returns the colour of the `i`th line of a chart. */
 export function paletteColor(i: number): string {
   return `var(--c${(i % PALETTE) + 1})`
 }
 
-/** A colour that lets what is behind it shine through; `share` from 0 to 1. */
-export function thinned(color: string, share: number): string {
+/** Returns a colour with an opacity from 0 to 1. */
+export function withOpacity(color: string, share: number): string {
   if (color === 'transparent') return color
   return `color-mix(in srgb, ${resolveColor(color)} ${Math.round(100 * share)}%, transparent)`
 }

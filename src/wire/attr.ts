@@ -16,7 +16,7 @@ export const PCP_ATTR_USERNAME = 5
 export const PCP_ATTR_USERID = 11
 /** Numeric group id, as text. */
 export const PCP_ATTR_GROUPID = 12
-/** The client is some user of this machine; empty. */
+/** An unidentified user of this machine; empty. */
 export const PCP_ATTR_LOCAL = 13
 /** Process id, as text. */
 export const PCP_ATTR_PROCESSID = 14
@@ -29,11 +29,11 @@ const MAX_VALUE = 4096
 /** A decoded ATTR. */
 export interface Attr {
   readonly key: number
-  /** Borrows the PDU. Towards agents it ends with a NUL. */
+  /** Borrows the PDU. Ends with a NUL in PDUs to agents. */
   readonly value: Uint8Array
 }
 
-/** An ATTR with `value` as it is; for agents use `encodeAgentAttr`. */
+/** Encodes an ATTR with an unmodified `value`; for agents use `encodeAgentAttr`. */
 export function encodeAttr(key: number, value: string | Uint8Array, from = 0): Uint8Array {
   const data = typeof value === 'string' ? encodeText(value) : value
   const view = newPdu(16 + data.length, PDU_ATTR, from)
@@ -43,20 +43,20 @@ export function encodeAttr(key: number, value: string | Uint8Array, from = 0): U
   return bytes
 }
 
-/** An ATTR to an agent: text with a NUL, `from` is the client's slot. */
+/** Encodes an ATTR to an agent: text with a NUL. `from` is the client's slot. */
 export function encodeAgentAttr(key: number, value: string, from: number): Uint8Array {
   return encodeAttr(key, `${value}\0`, from)
 }
 
-/** PM_ERR_IPC for a value of 4096 bytes and more. */
+/** Decodes an ATTR. PM_ERR_IPC for a value of 4096 bytes or more. */
 export function decodeAttr(pdu: Uint8Array): Attr {
   const r = PduReader.open(pdu, PDU_ATTR)
   const key = r.i32()
-  if (r.remaining >= MAX_VALUE) r.fail(`a value of ${r.remaining} bytes, less than ${MAX_VALUE} are allowed`)
+  if (r.remaining >= MAX_VALUE) r.fail(`a value of ${r.remaining} bytes, the limit is ${MAX_VALUE - 1}`)
   return { key, value: r.take(r.remaining) }
 }
 
-/** The value as text, without the NUL that agents get. */
+/** Returns the value as text, without a trailing NUL. */
 export function attrText(attr: Attr): string {
   const { value } = attr
   return decodeText(value, 0, value.at(-1) === 0 ? value.length - 1 : value.length)

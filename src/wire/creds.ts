@@ -12,7 +12,7 @@ import { PduReader } from './reader.ts'
 export const PDU_FLAG_SECURE = 0x0001
 /** Compression: retired, never offered. */
 export const PDU_FLAG_COMPRESS = 0x0002
-/** Authentication; from an agent: send me who the clients are. */
+/** Authentication; from an agent, a request for the credentials of clients. */
 export const PDU_FLAG_AUTH = 0x0004
 /** Authentication is required. */
 export const PDU_FLAG_CREDS_REQD = 0x0008
@@ -20,39 +20,38 @@ export const PDU_FLAG_CREDS_REQD = 0x0008
 export const PDU_FLAG_SECURE_ACK = 0x0010
 /** Retired, never offered. */
 export const PDU_FLAG_NO_NSS_INIT = 0x0020
-/** Containers; from an agent: send me the containers of clients. */
+/** Containers; from an agent, a request for the containers of clients. */
 export const PDU_FLAG_CONTAINER = 0x0040
 /** A client certificate is required. */
 export const PDU_FLAG_CERT_REQD = 0x0080
-/** Burnt bit, never offered. */
+/** Never offered: an old release misused this bit. */
 export const PDU_FLAG_BAD_LABEL = 0x0100
-/** The collector answers LABEL_REQ. An announcement: clients do not ask for it. */
+/** The collector answers LABEL_REQ. Announced only; clients do not request it. */
 export const PDU_FLAG_LABELS = 0x0200
-/** The collector answers HIGHRES_FETCH. An announcement. */
+/** The collector answers HIGHRES_FETCH. Announced only. */
 export const PDU_FLAG_HIGHRES = 0x0400
-/** The collector answers DESC_IDS. An announcement. */
+/** The collector answers DESC_IDS. Announced only. */
 export const PDU_FLAG_DESCS = 0x0800
 
-/** The version that clients, collectors and agents speak. */
+/** Protocol version of clients, collectors and agents. */
 export const PDU_VERSION = 2
-/** The one type of credential: version and flags. */
+/** The only type of credential: version and flags. */
 export const CVERSION = 1
-/** Most credentials one PDU may hold. */
+/** Most credentials of a PDU. */
 const MAX_CREDS = 1024
 
-/** One credential. */
 export interface Cred {
   readonly type: number
   readonly version: number
   readonly flags: number
 }
 
-/** CREDS with the one usual credential: protocol version and flags. `from` is the sender's process id. */
+/** Encodes CREDS with the usual single credential: protocol version and flags. `from` is the sender's process id. */
 export function encodeCreds(flags: number, from = 0, version: number = PDU_VERSION): Uint8Array {
   return encodeCredList([{ type: CVERSION, version, flags }], from)
 }
 
-/** CREDS with any credentials. */
+/** Encodes CREDS with any credentials. */
 export function encodeCredList(creds: readonly Cred[], from = 0): Uint8Array {
   const view = newPdu(16 + 4 * creds.length, PDU_CREDS, from)
   view.setInt32(12, creds.length)
@@ -62,7 +61,7 @@ export function encodeCredList(creds: readonly Cred[], from = 0): Uint8Array {
   return pduBytes(view)
 }
 
-/** All credentials in their order. */
+/** Decodes CREDS. */
 export function decodeCreds(pdu: Uint8Array): readonly Cred[] {
   const r = PduReader.open(pdu, PDU_CREDS)
   const count = r.count(4)
@@ -76,7 +75,7 @@ export function decodeCreds(pdu: Uint8Array): readonly Cred[] {
   return creds
 }
 
-/** The credential that counts: the last version entry. PM_ERR_IPC when any entry is of an unknown type. */
+/** Returns the credential that applies, the last version entry. PM_ERR_IPC if any entry has an unknown type. */
 export function versionOf(creds: readonly Cred[]): Cred {
   let version: Cred | undefined
   for (const cred of creds) {

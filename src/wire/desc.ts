@@ -14,17 +14,17 @@ import { PduReader } from './reader.ts'
 
 const DESC_BYTES = 20
 
-/** What stands in DESCS for a descriptor that could not be had. */
-export const NO_DESC: MetricDesc = { pmid: PM_ID_NULL, type: 0, indom: 0, sem: 0, units: 0 }
+/** Placeholder in DESCS for an unavailable descriptor. */
+export const UNAVAILABLE_DESC: MetricDesc = { pmid: PM_ID_NULL, type: 0, indom: 0, sem: 0, units: 0 }
 
-/** A request for one descriptor. */
+/** Encodes a request for one descriptor. */
 export function encodeDescReq(pmid: Pmid, from = 0): Uint8Array {
   const view = newPdu(16, PDU_DESC_REQ, from)
   view.setInt32(12, pmid)
   return pduBytes(view)
 }
 
-/** The PMID asked for. */
+/** Decodes a request for one descriptor. */
 export function decodeDescReq(pdu: Uint8Array): Pmid {
   const r = PduReader.open(pdu, PDU_DESC_REQ)
   const pmid = r.u32()
@@ -32,14 +32,14 @@ export function decodeDescReq(pdu: Uint8Array): Pmid {
   return pmid
 }
 
-/** One descriptor. */
+/** Encodes one descriptor. */
 export function encodeDesc(desc: MetricDesc, from = 0): Uint8Array {
   const view = newPdu(12 + DESC_BYTES, PDU_DESC, from)
   writeDesc(view, 12, desc)
   return pduBytes(view)
 }
 
-/** One descriptor. */
+/** Decodes one descriptor. */
 export function decodeDesc(pdu: Uint8Array): MetricDesc {
   const r = PduReader.open(pdu, PDU_DESC)
   const desc = readDesc(r)
@@ -47,7 +47,7 @@ export function decodeDesc(pdu: Uint8Array): MetricDesc {
   return desc
 }
 
-/** A request for many descriptors. Collectors with PDU_FLAG_DESCS only, never agents. */
+/** Encodes a request for many descriptors. Only for collectors with PDU_FLAG_DESCS, never for agents. */
 export function encodeDescIds(ids: readonly Pmid[], from = 0): Uint8Array {
   const view = newPdu(20 + 4 * ids.length, PDU_DESC_IDS, from)
   view.setInt32(12, -1)
@@ -56,7 +56,7 @@ export function encodeDescIds(ids: readonly Pmid[], from = 0): Uint8Array {
   return pduBytes(view)
 }
 
-/** The PMIDs asked for, at least one. */
+/** Decodes a request for many descriptors, at least one. */
 export function decodeDescIds(pdu: Uint8Array): readonly Pmid[] {
   const r = PduReader.open(pdu, PDU_DESC_IDS)
   const status = r.i32()
@@ -69,7 +69,7 @@ export function decodeDescIds(pdu: Uint8Array): readonly Pmid[] {
   return ids
 }
 
-/** Many descriptors; NO_DESC for those that could not be had. */
+/** Encodes many descriptors; UNAVAILABLE_DESC for unavailable ones. */
 export function encodeDescs(descs: readonly MetricDesc[], from = 0): Uint8Array {
   const view = newPdu(16 + DESC_BYTES * descs.length, PDU_DESCS, from)
   view.setInt32(12, descs.length)
@@ -79,7 +79,7 @@ export function encodeDescs(descs: readonly MetricDesc[], from = 0): Uint8Array 
   return pduBytes(view)
 }
 
-/** Many descriptors; those with PM_ID_NULL could not be had. */
+/** Decodes many descriptors; unavailable ones have PM_ID_NULL. */
 export function decodeDescs(pdu: Uint8Array): readonly MetricDesc[] {
   const r = PduReader.open(pdu, PDU_DESCS)
   const count = r.count(DESC_BYTES)

@@ -2,7 +2,7 @@
  * FETCH and HIGHRES_FETCH: request for values. docs/formats/wire.md §3.5
  *
  *     12  context
- *     16  8 bytes of 0 (once a timestamp)
+ *     16  8 bytes of 0 (formerly a timestamp)
  *     24  metrics, at least 1
  *     28  pmid [metrics]
  */
@@ -16,12 +16,12 @@ export interface FetchPdu {
   readonly ids: readonly Pmid[]
 }
 
-/** A FETCH, answered by RESULT. */
+/** Encodes a FETCH, answered by RESULT. */
 export function encodeFetch(context: number, ids: readonly Pmid[], from = 0): Uint8Array {
   return encode(PDU_FETCH, context, ids, from)
 }
 
-/** A HIGHRES_FETCH, answered by HIGHRES_RESULT. Collectors with PDU_FLAG_HIGHRES only, never agents. */
+/** Encodes a HIGHRES_FETCH, answered by HIGHRES_RESULT. Only for collectors with PDU_FLAG_HIGHRES, never for agents. */
 export function encodeHighResFetch(context: number, ids: readonly Pmid[], from = 0): Uint8Array {
   return encode(PDU_HIGHRES_FETCH, context, ids, from)
 }
@@ -34,7 +34,7 @@ function encode(type: number, context: number, ids: readonly Pmid[], from: numbe
   return pduBytes(view)
 }
 
-/** Either of the two. */
+/** Decodes either of the two. */
 export function decodeFetch(pdu: Uint8Array): FetchPdu {
   const isHighRes = pdu.length >= 12 && pduType(pdu) === PDU_HIGHRES_FETCH
   const r = PduReader.open(pdu, isHighRes ? PDU_HIGHRES_FETCH : PDU_FETCH)

@@ -1,64 +1,64 @@
-/** Cuts a byte stream into PDUs; knows only length, type and limit. docs/formats/wire.md §1.1, §1.2 */
+/** Splits a byte stream into PDUs, checking only length, type and limit. docs/formats/wire.md §1.1, §1.2 */
 import { PcpError } from '../model/errors.ts'
 import { PDU_HEADER, pduLength, pduName, wordAt } from './pdu.ts'
 
-/** Largest PDU where nothing else limits it. */
+/** Largest PDU without a limit. */
 const MAX_PDU = 2 ** 31 - 1 - 1024
-/** A PDU in pieces gets at most this much room before its bytes arrive: a length alone must not cost memory. */
+/** Largest buffer allocated for a PDU before its bytes arrive: a length alone must not cost memory. */
 const FIRST_ROOM = 65536
 
 /**
- * Feed chunks of any size; whole PDUs come out in order, synchronously. A PDU that lies in one chunk borrows it, one in
- * pieces is put together once.
+ * Takes chunks of any size and passes on whole PDUs in order, synchronously. A PDU within one chunk borrows it; one in
+ * pieces is copied once.
  */
 export class Framer {
   readonly #onPdu: (pdu: Uint8Array) => void
   readonly #limit: number
-  /** Chunks not looked at yet: not empty only while paused. */
+  /** Chunks not processed yet; empty unless paused. */
   #waiting: Uint8Array[] = []
   #isPaused = false
   #isFeeding = false
-  /** The PDU being put together, and how much of it is there. */
+  /** An incomplete PDU, and how many of its bytes have arrived. */
   #partial = new Uint8Array(0)
   #have = 0
 
-  /** `limit` is the length of the largest PDU accepted. */
+  /** `limit` is the length of the largest PDU. */
   constructor(onPdu: (pdu: Uint8Array) => void, limit: number = MAX_PDU) {
     this.#onPdu = onPdu
     this.#limit = limit
   }
 
-  /** Is a PDU begun but not complete? */
+  /** Whether there is an incomplete PDU. */
   get hasPartial(): boolean {
     return this.#have > 0
   }
 
-  /** Bytes kept: of a PDU in pieces, and of what waits for `resume`. */
+  /** Bytes kept: of an incomplete PDU, and of chunks that wait for `resume`. */
   get bytes(): number {
     let bytes = this.#partial.length
     for (const chunk of this.#waiting) bytes += chunk.length
     return bytes
   }
 
-  /** Takes bytes. Throws PM_ERR_IPC for a header that cannot be, PM_ERR_TOOBIG for one beyond the limit; nothing works after that. */
+  /** Takes bytes. Throws PM_ERR_IPC for an invalid header, PM_ERR_TOOBIG for a length beyond the limit; the framer is then unusable. */
   push(chunk: Uint8Array): void {
     this.#waiting.push(chunk)
     this.#drain()
   }
 
-  /** Stops giving PDUs, even in the middle of a chunk. */
+  /** Stops passing on PDUs, even in the middle of a chunk. */
   pause(): void {
     this.#isPaused = true
   }
 
-  /** Gives what has waited, then goes on. Throws like `push`. */
+  /** Passes on the PDUs that have been waiting. Throws like `push`. */
   resume(): void {
     this.#isPaused = false
     this.#drain()
   }
 
-  /** Takes back, in order, the bytes that came behind the last PDU given, when a paused stream goes on as something else. */
-  takeRest(): Uint8Array[] {
+  /** Returns, in order, the bytes after the last PDU, for a paused stream that changes its protocol. */
+  takeRemaining(): Uint8Array[] {
     const begun = this.#have > 0 ? [this.#partial.subarray(0, this.#have)] : []
     const rest = [...begun, ...this.#waiting]
     this.#have = 0
@@ -83,7 +83,7 @@ export class Framer {
     }
   }
 
-  /** Gives the PDU that starts at `at`, or keeps its beginning. Returns the offset behind what was used. */
+  /** Passes on the PDU at `at`, or keeps its beginning. Returns the offset after the consumed bytes. */
   #cut(chunk: Uint8Array, at: number): number {
     const left = chunk.length - at
     if (left >= PDU_HEADER) {
@@ -101,7 +101,7 @@ export class Framer {
     return chunk.length
   }
 
-  /** Adds bytes to the PDU being put together. */
+  /** Adds bytes to the incomplete PDU. */
   #join(chunk: Uint8Array, at: number): number {
     if (this.#have < PDU_HEADER) {
       const end = Math.min(chunk.length, at + PDU_HEADER - this.#have)
@@ -142,7 +142,7 @@ export class Framer {
     if (length > this.#limit)
       throw new PcpError(
         'PM_ERR_TOOBIG',
-        `${pduName(type)} PDU of ${length} bytes, at most ${this.#limit} are accepted`,
+        `${pduName(type)} PDU of ${length} bytes, the limit is ${this.#limit}`,
       )
     return length
   }

@@ -21,19 +21,19 @@ import { PduReader } from './reader.ts'
 /** A decoded INSTANCE_REQ. */
 export interface InstanceReq {
   readonly indom: Indom
-  /** PM_IN_NULL (-1) when no id is given. */
+  /** PM_IN_NULL (-1) if no id is given. */
   readonly inst: number
-  /** '' when no name is given. */
+  /** '' if no name is given. */
   readonly name: string
 }
 
-/** What is asked, as `MetricSource.instances` wants it. With both id and name the sender is wrong: PM_ERR_INST is the answer. */
+/** Converts a request for `MetricSource.instances`. PM_ERR_INST if it has both an id and a name. */
 export function instanceQuery(req: InstanceReq): InstanceQuery {
   if (req.name !== '') return { name: req.name }
   return req.inst === PM_IN_NULL ? undefined : { id: req.inst }
 }
 
-/** A query: all instances (PM_IN_NULL and ''), the name of an id, or the id of a name. */
+/** Encodes a query: all instances (PM_IN_NULL and ''), the name of an id, or the id of a name. */
 export function encodeInstanceReq(indom: Indom, query: InstanceQuery, from = 0): Uint8Array {
   const name = query !== undefined && 'name' in query ? query.name : ''
   const inst = query !== undefined && 'id' in query ? query.id : PM_IN_NULL
@@ -47,7 +47,7 @@ export function encodeInstanceReq(indom: Indom, query: InstanceQuery, from = 0):
   return bytes
 }
 
-/** An INSTANCE_REQ; the name must be padded. */
+/** Decodes an INSTANCE_REQ; the name must be padded. */
 export function decodeInstanceReq(pdu: Uint8Array): InstanceReq {
   const r = PduReader.open(pdu, PDU_INSTANCE_REQ)
   const indom = r.u32()
@@ -59,7 +59,7 @@ export function decodeInstanceReq(pdu: Uint8Array): InstanceReq {
   return { indom, inst, name }
 }
 
-/** Instances as given: an id of PM_IN_NULL or an empty name where the query did not ask for it. */
+/** Encodes instances unchanged; ids or names that were not requested are PM_IN_NULL or empty. */
 export function encodeInstances(instances: Instances, from = 0): Uint8Array {
   const { ids, names } = instances
   const sizes = names.map(textSize)
@@ -79,7 +79,7 @@ export function encodeInstances(instances: Instances, from = 0): Uint8Array {
   return bytes
 }
 
-/** The reply to `query`: names without ids for an id, ids without names for a name, as PCP answers. */
+/** Encodes the reply to `query` as PCP does: names without ids for an id, ids without names for a name. */
 export function encodeInstanceReply(instances: Instances, query: InstanceQuery, from = 0): Uint8Array {
   const { indom, ids, names } = instances
   if (query === undefined) return encodeInstances(instances, from)
@@ -87,7 +87,7 @@ export function encodeInstanceReply(instances: Instances, query: InstanceQuery, 
   return encodeInstances({ indom, ids, names: names.map(() => '') }, from)
 }
 
-/** Instances as they came. */
+/** Decodes instances. */
 export function decodeInstances(pdu: Uint8Array): Instances {
   const r = PduReader.open(pdu, PDU_INSTANCE)
   const indom = r.u32()

@@ -14,13 +14,13 @@ import { PduReader } from './reader.ts'
 
 const SET_BYTES = 16
 const LABEL_BYTES = 8
-/** Most labels of a set, and most bytes of its JSON. */
+/** Limits of a set: labels, and bytes of JSON. */
 const MAX_LABELS = 254
 const MAX_JSON = 65534
 
 /** A decoded LABEL_REQ. */
 export interface LabelReq {
-  /** Domain, indom or PMID, as the level wants it. */
+  /** Domain, indom or PMID, depending on the level. */
   readonly ident: number
   /** One of LABEL_CONTEXT to LABEL_INSTANCES. */
   readonly level: number
@@ -31,7 +31,7 @@ export interface LabelPdu extends LabelReq {
   readonly sets: readonly LabelSet[]
 }
 
-/** A request for labels. */
+/** Encodes a request for labels. */
 export function encodeLabelReq(ident: number, level: number, from = 0): Uint8Array {
   const view = newPdu(20, PDU_LABEL_REQ, from)
   view.setInt32(12, ident)
@@ -39,7 +39,7 @@ export function encodeLabelReq(ident: number, level: number, from = 0): Uint8Arr
   return pduBytes(view)
 }
 
-/** A request for labels; that the level is one bit is the receiver's to check. */
+/** Decodes a request for labels; the receiver checks that the level is a single bit. */
 export function decodeLabelReq(pdu: Uint8Array): LabelReq {
   const r = PduReader.open(pdu, PDU_LABEL_REQ)
   const ident = r.u32()
@@ -48,7 +48,7 @@ export function decodeLabelReq(pdu: Uint8Array): LabelReq {
   return { ident, level }
 }
 
-/** Label sets. PM_ERR_TOOBIG when a set cannot be expressed, PM_ERR_LABEL when labels are not in their JSON. */
+/** Encodes label sets. PM_ERR_TOOBIG if a set exceeds the limits, PM_ERR_LABEL if labels are missing from their JSON. */
 export function encodeLabels(ident: number, level: number, sets: readonly LabelSet[], from = 0): Uint8Array {
   const texts = sets.map((set) => encodeText(set.json))
   let jsonAt = 28
@@ -75,7 +75,7 @@ export function encodeLabels(ident: number, level: number, sets: readonly LabelS
   return bytes
 }
 
-/** Label sets; an error may take the place of a set's labels. */
+/** Decodes label sets; a set may be an error instead of labels. */
 export function decodeLabels(pdu: Uint8Array): LabelPdu {
   const r = PduReader.open(pdu, PDU_LABEL)
   const ident = r.u32()
@@ -91,13 +91,13 @@ export function decodeLabels(pdu: Uint8Array): LabelPdu {
     const jsonAt = r.i32()
     const jsonLength = r.i32()
     const jsonEnd = jsonAt + jsonLength
-    if (jsonAt < 0 || jsonLength < 0 || jsonEnd > pdu.length) r.fail(`JSON at ${jsonAt} does not fit`)
+    if (jsonAt < 0 || jsonLength < 0 || jsonEnd > pdu.length) r.fail(`JSON at ${jsonAt} exceeds the PDU`)
     end = Math.max(end, jsonEnd)
     jsonBytes += jsonLength
     if (jsonBytes > pdu.length) r.fail('JSON texts overlap')
     const status = Math.min(labelCount, 0)
     if (labelCount > MAX_LABELS || labelCount * LABEL_BYTES > r.remaining)
-      r.fail(`${labelCount} labels do not fit`)
+      r.fail(`${labelCount} labels exceed the PDU`)
     const json = r.bytes.subarray(jsonAt, jsonEnd)
     const labels: Label[] = []
     let labelBytes = 0
@@ -109,7 +109,7 @@ export function decodeLabels(pdu: Uint8Array): LabelPdu {
     }
     sets.push({ inst, status, json: decodeText(json), labels })
   }
-  if (Math.max(end, r.offset) !== pdu.length) r.fail(`${pdu.length - end} bytes behind the last JSON text`)
+  if (Math.max(end, r.offset) !== pdu.length) r.fail(`${pdu.length - end} bytes after the last JSON text`)
   return { ident, level, sets }
 }
 
@@ -124,7 +124,7 @@ function readLabel(r: PduReader, json: Uint8Array): Label {
   return { name: decodeText(json, nameAt, nameEnd), value: decodeText(json, valueAt, valueEnd), flags }
 }
 
-/** Where a member of a flat JSON object stands, in bytes. */
+/** Byte offsets of a member of a flat JSON object. */
 interface Member {
   readonly nameAt: number
   readonly nameLength: number
@@ -132,7 +132,7 @@ interface Member {
   readonly valueLength: number
 }
 
-/** Writes where the labels of a set stand in its JSON, and returns the offset behind. PM_ERR_LABEL when one is not there. */
+/** Writes the offsets of a set's labels in its JSON, and returns the offset after them. PM_ERR_LABEL if a label is missing there. */
 export function writeLabelIndex(
   view: DataView,
   at: number,
@@ -161,7 +161,7 @@ const COMMA = 0x2c
 const COLON = 0x3a
 const SPACE = 0x20
 
-/** Members of a JSON object by name, without decoding their values. */
+/** Returns the members of a JSON object by name, without decoding their values. */
 function membersOf(json: Uint8Array): Map<string, Member> {
   const members = new Map<string, Member>()
   let at = 1
@@ -183,13 +183,13 @@ function membersOf(json: Uint8Array): Map<string, Member> {
   return members
 }
 
-/** Offset of the quote that ends the string starting at `at`. */
+/** Returns the offset of the quote that ends the string starting at `at`. */
 function stringEnd(json: Uint8Array, at: number): number {
   while (at < json.length && json[at] !== QUOTE) at += json[at] === BACKSLASH ? 2 : 1
   return at
 }
 
-/** Offset of the comma or bracket behind the value at `at`. */
+/** Returns the offset of the comma or bracket after the value at `at`. */
 function valueEnd(json: Uint8Array, at: number): number {
   for (let depth = 0; at < json.length; at++) {
     const byte = json[at]!

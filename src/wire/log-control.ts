@@ -8,23 +8,23 @@ import type { Pmid } from '../model/ids.ts'
 import { newPdu, PDU_LOG_CONTROL, pduBytes } from './pdu.ts'
 import { PduReader } from './reader.ts'
 
-/** Logging may not be switched off by others. */
+/** Mandatory: advisory requests cannot change the state. */
 export const PM_LOG_MANDATORY = 11
-/** Logging may be overridden. */
+/** Advisory: mandatory requests override the state. */
 export const PM_LOG_ADVISORY = 12
-/** Only asks for the state. */
+/** Only queries the state. */
 export const PM_LOG_ENQUIRE = 13
 /** Do not log. */
 export const PM_LOG_OFF = 0
-/** Leave to others. */
+/** Leave the state to other requests. */
 export const PM_LOG_MAYBE = 1
 /** Log. */
 export const PM_LOG_ON = 2
 
-/** Which instances of a metric. */
+/** Instances of a metric. */
 export interface LogControlSet {
   readonly pmid: Pmid
-  /** Number of instances, or 0 for all, or negative. */
+  /** Number of instances, 0 for all, or negative. */
   readonly status: number
   readonly inst: Int32Array
   readonly word: Int32Array
@@ -41,7 +41,7 @@ export interface LogControl {
   readonly sets: readonly LogControlSet[]
 }
 
-/** A control request. */
+/** Encodes a control request. */
 export function encodeLogControl(request: LogControl, from = 0): Uint8Array {
   let length = 28
   for (const set of request.sets) length += 8 + 8 * Math.max(0, set.status)
@@ -64,13 +64,13 @@ export function encodeLogControl(request: LogControl, from = 0): Uint8Array {
   return pduBytes(view)
 }
 
-/** PM_ERR_IPC for a negative interval. */
+/** Decodes a control request. PM_ERR_IPC for a negative interval. */
 export function decodeLogControl(pdu: Uint8Array): LogControl {
   const r = PduReader.open(pdu, PDU_LOG_CONTROL)
   const control = r.i32()
   const state = r.i32()
   const deltaMs = r.i32()
-  if (deltaMs < 0) r.fail(`an interval of ${deltaMs} ms`)
+  if (deltaMs < 0) r.fail(`negative interval of ${deltaMs} ms`)
   const count = r.count(8)
   const sets: LogControlSet[] = []
   for (let s = 0; s < count; s++) {

@@ -1,8 +1,8 @@
 /**
- * LOG_STATUS (control protocol 3) and LOG_STATUS_V2 (2): what a pmlogger does. docs/formats/wire.md §3.13
+ * LOG_STATUS (control protocol 3) and LOG_STATUS_V2 (2): the state of a pmlogger. docs/formats/wire.md §3.13
  *
  *     LOG_STATUS     12 start   24 last   36 now   48 state   52 volume   56 size (64)   64 six lengths   88 six texts
- *                    a time is seconds low word, seconds high word, nanoseconds; texts end with a NUL that counts,
+ *                    a time is seconds low word, seconds high word, nanoseconds; texts end with a NUL, which is counted,
  *                    length 0 means absent; padded together
  *     LOG_STATUS_V2  12 ~~~~   16 start   24 last   32 now (sec, usec)   40 state   44 volume   48 size (64)
  *                    56 host [64]   120 fqdn [64]   184 collector zone [40]   224 logger zone [40], NUL filled
@@ -20,7 +20,7 @@ import {
 } from './pdu.ts'
 import { PduReader } from './reader.ts'
 
-/** What a pmlogger does. */
+/** State of a pmlogger. */
 export interface LogStatus {
   /** Start of the archive. */
   readonly start: Timestamp
@@ -33,7 +33,7 @@ export interface LogStatus {
   readonly size: number
   /** Host name of the collector. */
   readonly pmcdHost?: string
-  /** How the collector was reached. */
+  /** Address used to reach the collector. */
   readonly pmcdFqdn?: string
   readonly pmcdTimezone?: string
   /** Version 3 only. */
@@ -62,7 +62,7 @@ const V2_FIELDS = [
 
 const FIRST_TEXT = 88
 
-/** LOG_STATUS. */
+/** Encodes LOG_STATUS. */
 export function encodeLogStatus(status: LogStatus, from = 0): Uint8Array {
   const sizes = TEXTS.map((key) => (status[key] === undefined ? 0 : textSize(status[key]) + 1))
   const length = round4(sizes.reduce((sum, size) => sum + size, FIRST_TEXT))
@@ -88,7 +88,7 @@ export function encodeLogStatus(status: LogStatus, from = 0): Uint8Array {
   return bytes
 }
 
-/** LOG_STATUS. */
+/** Decodes LOG_STATUS. */
 export function decodeLogStatus(pdu: Uint8Array): LogStatus {
   const r = PduReader.open(pdu, PDU_LOG_STATUS)
   const start = readTime(r)
@@ -108,7 +108,7 @@ export function decodeLogStatus(pdu: Uint8Array): LogStatus {
   return { start, last, now, state, volume, size, ...texts }
 }
 
-/** LOG_STATUS_V2; texts that are too long are cut. */
+/** Encodes LOG_STATUS_V2, truncating long texts. */
 export function encodeLogStatusV2(status: LogStatus, from = 0): Uint8Array {
   const view = newPdu(V2_LENGTH, PDU_LOG_STATUS_V2, from)
   const bytes = pduBytes(view)
@@ -128,7 +128,7 @@ export function encodeLogStatusV2(status: LogStatus, from = 0): Uint8Array {
   return bytes
 }
 
-/** LOG_STATUS_V2. */
+/** Decodes LOG_STATUS_V2. */
 export function decodeLogStatusV2(pdu: Uint8Array): LogStatus {
   const r = PduReader.open(pdu, PDU_LOG_STATUS_V2)
   r.i32()
@@ -156,7 +156,7 @@ function readTime(r: PduReader): Timestamp {
   return { sec: high * 2 ** 32 + low, nsec: r.i32() }
 }
 
-/** Text of a field of `width` bytes, up to its NUL. */
+/** Reads text from a field of `width` bytes, up to its NUL. */
 function withoutNul(r: PduReader, width: number): string {
   const text = r.text(width)
   const nul = text.indexOf('\0')

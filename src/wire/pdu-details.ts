@@ -1,4 +1,4 @@
-/** What lines about a PDU say of its contents. docs/formats/wire.md §3 */
+/** Contents of PDUs in diagnostics. docs/formats/wire.md §3 */
 import { errStr } from '../model/errors.ts'
 import { indomStr, pmidStr } from '../model/ids.ts'
 import {
@@ -26,7 +26,7 @@ import {
   wordAt,
 } from './pdu.ts'
 
-/** Where the telling word of a PDU is, and what it is called. */
+/** Position and label of a PDU's most informative word. */
 interface Detail {
   readonly at: number
   readonly say: (word: number) => string
@@ -60,8 +60,8 @@ const DETAILS: Readonly<Record<number, Detail>> = {
 
 const NOTHING = (): string => ''
 
-/** What there is to say about a PDU that is sent, beginning with a comma, or ''. The PDU is read now, the text made later. */
-export function sentDetail(pdu: Uint8Array): () => string {
+/** Returns a function that formats details of a sent PDU, beginning with a comma, or ''. The PDU is read immediately, the text made later. */
+export function pduDetail(pdu: Uint8Array): () => string {
   const detail = DETAILS[pduType(pdu)]
   if (detail === undefined) return NOTHING
   const word = wordAt(pdu, detail.at)
@@ -81,16 +81,16 @@ const REPLIES: Readonly<Record<number, number>> = {
   [PDU_PMNS_TRAVERSE]: PDU_PMNS_NAMES,
 }
 
-/** Type of the PDU an agent answers a request with; undefined for what it does not answer. */
+/** Returns the type of an agent's reply to a request; undefined if agents do not answer it. */
 export function replyTypeOf(request: number): number | undefined {
   return REPLIES[request]
 }
 
 const WORDS_A_LINE = 8
-/** Longer PDUs are shown in part: enough for the headers of all of them. */
+/** Longer PDUs are truncated; enough for the headers of all of them. */
 const MAX_WORDS = 128
 
-/** The words of a PDU in hexadecimal, eight a line with the number of the first, and what is left out. */
+/** Dumps the words of a PDU in hexadecimal, eight per line after the number of the first, and how many were omitted. */
 export function pduDump(pdu: Uint8Array): string {
   const lines: string[] = []
   const words = Math.min(MAX_WORDS, pdu.length >> 2)

@@ -1,11 +1,11 @@
-/** PDU types, the header every PDU starts with, and text as PDUs carry it. docs/formats/wire.md §1, §2 */
+/** PDU types, header and text. docs/formats/wire.md §1, §2 */
 import { encodeText } from '../base/text.ts'
 
 /** Status, error, handshake challenge, state change or end of context. */
 export const PDU_ERROR = 0x7000
-/** Values; towards a collector or an agent: a store. */
+/** Values; to a collector or an agent, a store. */
 export const PDU_RESULT = 0x7001
-/** Instances a client wants. */
+/** Instance profile of a client. */
 export const PDU_PROFILE = 0x7002
 /** Request for values. */
 export const PDU_FETCH = 0x7003
@@ -58,7 +58,7 @@ export const PDU_LOG_STATUS = 0x8003
 
 /** Bytes of the header: length, type, from. */
 export const PDU_HEADER = 12
-/** Largest PDU a collector accepts from a client unless told otherwise. */
+/** Default limit of a collector for PDUs from clients. */
 export const MAX_CLIENT_PDU = 65536
 
 const NAMES: Readonly<Record<number, string>> = {
@@ -91,38 +91,38 @@ const NAMES: Readonly<Record<number, string>> = {
   [PDU_LOG_STATUS]: 'LOG_STATUS',
 }
 
-/** Name of a PDU type without its prefix; unknown types in hexadecimal. @see __pmPDUTypeStr(3) */
+/** Returns the name of a PDU type without its prefix; unknown types in hexadecimal. @see __pmPDUTypeStr(3) */
 export function pduName(type: number): string {
   return NAMES[type] ?? `0x${(type >>> 0).toString(16)}`
 }
 
-/** Signed 32-bit big-endian word; the caller knows that it is there. */
+/** Reads a signed 32-bit big-endian word. The caller checks bounds. */
 export function wordAt(bytes: Uint8Array, at: number): number {
   return (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 }
 
-/** Length a PDU gives for itself. */
+/** Returns the length in a PDU's header. */
 export function pduLength(pdu: Uint8Array): number {
   return wordAt(pdu, 0)
 }
 
-/** Type of a whole PDU: PDU_*. */
+/** Returns the type of a whole PDU: PDU_*. */
 export function pduType(pdu: Uint8Array): number {
   return wordAt(pdu, 4)
 }
 
-/** Sender tag of a whole PDU: towards agents the client's slot, in CREDS the process id, otherwise not used. */
+/** Returns the sender field of a whole PDU: to agents the client's slot, in CREDS the process id, otherwise unused. */
 export function pduFrom(pdu: Uint8Array): number {
   return wordAt(pdu, 8)
 }
 
-/** Small PDUs lie side by side in larger buffers, never used twice: a buffer of its own is 5 times as expensive as a view. */
+/** Small PDUs share larger buffers, which are never reused: a separate buffer costs five times as much as a view. */
 const SHARED_BYTES = 16384
 const MAX_SHARED = 1024
 let shared = new ArrayBuffer(0)
 let sharedUsed = 0
 
-/** A new PDU of `length` bytes, all 0 but its header, and the view to write the rest with. It may share its buffer. */
+/** Makes a PDU of `length` bytes, zero except for its header. Returns a view to write the rest; it may share its buffer. */
 export function newPdu(length: number, type: number, from: number): DataView<ArrayBuffer> {
   const view = length > MAX_SHARED ? new DataView(new ArrayBuffer(length)) : shareBuffer(length)
   view.setInt32(0, length)
@@ -141,23 +141,23 @@ function shareBuffer(length: number): DataView<ArrayBuffer> {
   return view
 }
 
-/** The bytes of a PDU made by `newPdu`. */
+/** Returns the bytes of a PDU from `newPdu`. */
 export function pduBytes(view: DataView<ArrayBuffer>): Uint8Array {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
 }
 
-/** `length` rounded up to whole 4-byte words. */
+/** Rounds up to a multiple of 4. */
 export function round4(length: number): number {
   return (length + 3) & ~3
 }
 
-/** Bytes that `text` takes on the wire, without padding. */
+/** Returns the bytes of `text` on the wire, without padding. */
 export function textSize(text: string): number {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0x80) return encodeText(text).length
   return text.length
 }
 
-/** Writes `text`, which takes `size` bytes by `textSize`, and returns the offset behind it. */
+/** Writes `text` of `size` bytes (`textSize`); returns the offset after it. */
 export function writeText(bytes: Uint8Array, at: number, text: string, size: number): number {
   if (size === text.length) for (let i = 0; i < size; i++) bytes[at + i] = text.charCodeAt(i)
   else bytes.set(encodeText(text), at)
@@ -166,7 +166,7 @@ export function writeText(bytes: Uint8Array, at: number, text: string, size: num
 
 const PAD = 0x7e
 
-/** Fills up to the next word boundary with '~', as PCP does, and returns the offset behind it. */
+/** Pads with '~' to the next word boundary, as PCP does; returns the offset after it. */
 export function writePadding(bytes: Uint8Array, at: number): number {
   while ((at & 3) !== 0) bytes[at++] = PAD
   return at

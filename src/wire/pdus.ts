@@ -1,4 +1,4 @@
-/** The PDU table: one row a type, with what decodes it. Nothing but diagnostics and tests needs all of it. docs/formats/wire.md §2 */
+/** All PDU types with their decoders, for diagnostics and tests. docs/formats/wire.md §2 */
 import { decodeAttr } from './attr.ts'
 import { decodeCreds } from './creds.ts'
 import { decodeDesc, decodeDescIds, decodeDescReq, decodeDescs } from './desc.ts'
@@ -15,16 +15,15 @@ import { decodeProfile } from './profile.ts'
 import { decodeResult } from './result.ts'
 import { decodeTextReply, decodeTextReq } from './text.ts'
 
-/** A type of PDU. */
 export interface PduRow {
   readonly code: number
-  /** File of this folder that encodes and decodes it. */
+  /** File in this folder that encodes and decodes it. */
   readonly family: string
-  /** Decodes a whole PDU; PM_ERR_IPC when it is malformed. */
+  /** Decodes a whole PDU. PM_ERR_IPC if it is malformed. */
   readonly decode: (pdu: Uint8Array) => unknown
 }
 
-/** All types that are spoken. */
+/** All supported types. */
 export const PDUS: readonly PduRow[] = [
   { code: pdu.PDU_ERROR, family: 'error', decode: decodeError },
   { code: pdu.PDU_RESULT, family: 'result', decode: decodeResult },

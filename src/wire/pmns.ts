@@ -2,8 +2,8 @@
  * Name space. docs/formats/wire.md §3.11, §10.3
  *
  *     PMNS_IDS       12 status   16 count (at least 1)   20 pmid [count]
- *     PMNS_NAMES     12 bytes of all names, each with one more   16 statuses (0 or count)   20 count, or an error
- *                    24 [count]: status (only when there are statuses), name length, name (padded)
+ *     PMNS_NAMES     12 bytes of all names plus one for each   16 statuses (0 or count)   20 count, or an error
+ *                    24 [count]: status (only with statuses), name length, name (padded)
  *     PMNS_CHILD     12 1: with statuses, 0: without   16 name length   20 name, padded
  *     PMNS_TRAVERSE  12 0   16 name length   20 name, padded
  */
@@ -22,25 +22,25 @@ import {
 } from './pdu.ts'
 import { PduReader } from './reader.ts'
 
-/** Status of a child that is a leaf. */
+/** Status of a leaf. */
 export const PMNS_LEAF_STATUS = 0
-/** Status of a child that has children. */
+/** Status of a non-leaf. */
 export const PMNS_NONLEAF_STATUS = 1
 
 /** A decoded PMNS_IDS. */
 export interface PmnsIds {
-  /** 0 in a request; in a reply the number of names that were found. */
+  /** 0 in a request; in a reply the number of names found. */
   readonly status: number
-  /** PM_ID_NULL for names that were not found. */
+  /** PM_ID_NULL for unknown names. */
   readonly ids: readonly Pmid[]
 }
 
 /** A decoded PMNS_NAMES. */
 export interface PmnsNames {
-  /** Negative: an error takes the place of the list. Otherwise 0. */
+  /** A negative error instead of the list, otherwise 0. */
   readonly status: number
   readonly names: readonly string[]
-  /** One per name, or absent. */
+  /** One per name, or missing. */
   readonly statuses?: readonly number[]
 }
 
@@ -48,11 +48,11 @@ export interface PmnsNames {
 export interface PmnsReq {
   /** '' for the root. */
   readonly name: string
-  /** PMNS_CHILD: does the sender want statuses? */
+  /** PMNS_CHILD: whether the sender requests statuses. */
   readonly wantsStatus: boolean
 }
 
-/** PMIDs: a request for names (status 0), or the reply to names. */
+/** Encodes PMIDs: a request for names (status 0), or the reply to names. */
 export function encodePmnsIds(ids: readonly Pmid[], status = 0, from = 0): Uint8Array {
   const view = newPdu(20 + 4 * ids.length, PDU_PMNS_IDS, from)
   view.setInt32(12, status)
@@ -61,7 +61,7 @@ export function encodePmnsIds(ids: readonly Pmid[], status = 0, from = 0): Uint8
   return pduBytes(view)
 }
 
-/** PM_ERR_IPC for an empty list. */
+/** Decodes PMIDs. PM_ERR_IPC for an empty list. */
 export function decodePmnsIds(pdu: Uint8Array): PmnsIds {
   const r = PduReader.open(pdu, PDU_PMNS_IDS)
   const status = r.i32()
@@ -73,7 +73,7 @@ export function decodePmnsIds(pdu: Uint8Array): PmnsIds {
   return { status, ids }
 }
 
-/** Names: a request for PMIDs, or a reply. Do not put empty names into lists: 6.0.3 cannot read them. */
+/** Encodes names: a request for PMIDs, or a reply. Lists must not contain empty names, which 6.0.3 cannot read. */
 export function encodePmnsNames(
   names: readonly string[],
   statuses?: readonly number[],
@@ -105,14 +105,14 @@ export function encodePmnsNames(
   return bytes
 }
 
-/** PMNS_NAMES that carries an error in place of a list: how PCP answers PMNS_CHILD below an agent that is not ready. */
+/** Encodes an error instead of a list of names: PCP's answer to PMNS_CHILD below an agent that is not ready. */
 export function encodePmnsNamesError(status: number, from = 0): Uint8Array {
   const view = newPdu(24, PDU_PMNS_NAMES, from)
   view.setInt32(20, status)
   return pduBytes(view)
 }
 
-/** Names, or an error in their place. */
+/** Decodes names or an error. */
 export function decodePmnsNames(pdu: Uint8Array): PmnsNames {
   const r = PduReader.open(pdu, PDU_PMNS_NAMES)
   const textBytes = r.i32()
@@ -134,27 +134,27 @@ export function decodePmnsNames(pdu: Uint8Array): PmnsNames {
     found += length + 1
     names[i] = r.paddedText(length)
   }
-  if (found !== textBytes) r.fail(`names of ${found} bytes where ${textBytes} are announced`)
+  if (found !== textBytes) r.fail(`names of ${found} bytes instead of ${textBytes}`)
   r.end()
   return hasStatus ? { status: 0, names, statuses } : { status: 0, names }
 }
 
-/** A request for the children of a name, '' for the root. */
+/** Encodes a request for the children of a name, '' for the root. */
 export function encodePmnsChild(name: string, wantsStatus: boolean, from = 0): Uint8Array {
   return encodeReq(PDU_PMNS_CHILD, name, wantsStatus ? 1 : 0, from)
 }
 
-/** A request for the children of a name. */
+/** Decodes a request for the children of a name. */
 export function decodePmnsChild(pdu: Uint8Array): PmnsReq {
   return decodeReq(PDU_PMNS_CHILD, pdu)
 }
 
-/** A request for all leaves below a name, '' for the root. */
+/** Encodes a request for all leaves below a name, '' for the root. */
 export function encodePmnsTraverse(name: string, from = 0): Uint8Array {
   return encodeReq(PDU_PMNS_TRAVERSE, name, 0, from)
 }
 
-/** A request for all leaves below a name. */
+/** Decodes a request for all leaves below a name. */
 export function decodePmnsTraverse(pdu: Uint8Array): PmnsReq {
   return decodeReq(PDU_PMNS_TRAVERSE, pdu)
 }

@@ -1,5 +1,5 @@
 /**
- * PROFILE: instances a client wants; there is no reply. docs/formats/wire.md §3.4
+ * PROFILE: the instance profile of a client; not answered. docs/formats/wire.md §3.4
  *
  *     12  context
  *     16  default state: 0 include, 1 exclude
@@ -16,7 +16,7 @@ import { PduReader } from './reader.ts'
 
 /** A decoded PROFILE. */
 export interface ProfilePdu {
-  /** Context number chosen by the client; negative ones are the receiver's to refuse. */
+  /** Context number chosen by the client. The receiver rejects negative ones. */
   readonly context: number
   readonly profile: Profile
 }
@@ -25,7 +25,7 @@ const INCLUDE = 0
 const EXCLUDE = 1
 const ENTRY_BYTES = 16
 
-/** The profile of one context. */
+/** Encodes the profile of one context. */
 export function encodeProfile(context: number, profile: Profile, from = 0): Uint8Array {
   const { entries } = profile
   let instances = 0
@@ -49,14 +49,14 @@ export function encodeProfile(context: number, profile: Profile, from = 0): Uint
   return pduBytes(view)
 }
 
-/** Of several entries for one domain the first counts. */
+/** Decodes a profile. If a domain has several entries, the first applies. */
 export function decodeProfile(pdu: Uint8Array): ProfilePdu {
   const r = PduReader.open(pdu, PDU_PROFILE)
   const context = r.i32()
   const includeByDefault = state(r)
   const count = r.i32()
   r.i32()
-  if (count < 0 || count * ENTRY_BYTES > r.remaining) r.fail(`${count} entries do not fit`)
+  if (count < 0 || count * ENTRY_BYTES > r.remaining) r.fail(`${count} entries exceed the PDU`)
   const lists = PduReader.over(r.bytes, r.offset + count * ENTRY_BYTES, 'PROFILE')
   const entries = new Map<Indom, ProfileEntry>()
   for (let i = 0; i < count; i++) {
@@ -64,7 +64,7 @@ export function decodeProfile(pdu: Uint8Array): ProfilePdu {
     const includeAll = state(r)
     const size = r.i32()
     r.i32()
-    if (size < 0 || size * 4 > lists.remaining) r.fail(`${size} instances do not fit`)
+    if (size < 0 || size * 4 > lists.remaining) r.fail(`${size} instances exceed the PDU`)
     const ids = new Int32Array(size)
     for (let j = 0; j < size; j++) ids[j] = lists.i32()
     const instances = InstanceSet.over(ids)

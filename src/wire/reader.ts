@@ -4,13 +4,13 @@ import { PcpError } from '../model/errors.ts'
 import { PDU_HEADER, pduLength, pduName, pduType, round4 } from './pdu.ts'
 
 /**
- * Reads one PDU, or one archive record, from `offset` to its end. Whatever does not fit throws PM_ERR_IPC naming the
- * PDU, the offset and what is wrong; nothing is allocated for a count that cannot be true.
+ * Reads one PDU, or one archive record, from `offset` to its end. Malformed data throws PM_ERR_IPC naming the
+ * PDU, the offset and the reason. Nothing is allocated for an impossible count.
  */
 export class PduReader {
   readonly view: DataView
   readonly bytes: Uint8Array
-  /** Where the next read starts. */
+  /** Position of the next read. */
   offset: number
   readonly #name: string
 
@@ -21,17 +21,17 @@ export class PduReader {
     this.#name = name
   }
 
-  /** Opens a PDU behind its header, which must give this `type` and the true length. */
+  /** Opens a PDU after its header, which must have this `type` and the actual length. */
   static open(pdu: Uint8Array, type: number): PduReader {
     const reader = new PduReader(pdu, PDU_HEADER, pduName(type))
-    if (pdu.length < PDU_HEADER) reader.fail(`${pdu.length} bytes are no header`)
+    if (pdu.length < PDU_HEADER) reader.fail(`${pdu.length} bytes are less than a header`)
     if (pduLength(pdu) !== pdu.length)
-      reader.fail(`its length says ${pduLength(pdu)} but it has ${pdu.length} bytes`)
+      reader.fail(`its header has length ${pduLength(pdu)}, but it has ${pdu.length} bytes`)
     if (pduType(pdu) !== type) reader.fail(`expected it, got ${pduName(pduType(pdu))}`)
     return reader
   }
 
-  /** Opens bytes that are no PDU but are laid out like one; `name` appears in errors. */
+  /** Opens bytes that are laid out like a PDU; `name` appears in errors. */
   static over(bytes: Uint8Array, offset: number, name: string): PduReader {
     return new PduReader(bytes, offset, name)
   }
@@ -41,17 +41,17 @@ export class PduReader {
     return this.bytes.length - this.offset
   }
 
-  /** Throws PM_ERR_IPC about the current offset. */
+  /** Throws PM_ERR_IPC with the current offset. */
   fail(problem: string): never {
     throw new PcpError('PM_ERR_IPC', `Malformed ${this.#name} PDU at byte ${this.offset}: ${problem}`)
   }
 
-  /** Makes sure that `length` more bytes are there. */
+  /** Throws unless `length` more bytes are available. */
   need(length: number): void {
-    if (length > this.remaining) this.fail(`${length} bytes wanted, ${this.remaining} left`)
+    if (length > this.remaining) this.fail(`${length} bytes needed, ${this.remaining} left`)
   }
 
-  /** Signed 32 bits. */
+  /** Reads a signed 32-bit integer. */
   i32(): number {
     this.need(4)
     const value = this.view.getInt32(this.offset)
@@ -59,12 +59,12 @@ export class PduReader {
     return value
   }
 
-  /** Unsigned 32 bits. */
+  /** Reads an unsigned 32-bit integer. */
   u32(): number {
     return this.i32() >>> 0
   }
 
-  /** Unsigned 16 bits. */
+  /** Reads an unsigned 16-bit integer. */
   u16(): number {
     this.need(2)
     const value = this.view.getUint16(this.offset)
@@ -72,19 +72,19 @@ export class PduReader {
     return value
   }
 
-  /** Unsigned 8 bits. */
+  /** Reads an unsigned byte. */
   u8(): number {
     this.need(1)
     return this.bytes[this.offset++]!
   }
 
-  /** Signed 64 bits as a double: exact up to 2^53. */
+  /** Reads a signed 64-bit integer as a double, exact up to 2^53. */
   i64(): number {
     const high = this.i32()
     return high * 2 ** 32 + this.u32()
   }
 
-  /** A count of items of at least `itemBytes` bytes each that are still to come: never negative, never too many. */
+  /** Reads a count of items of at least `itemBytes` bytes each; throws if it is negative or exceeds the rest of the PDU. */
   count(itemBytes: number): number {
     const count = this.i32()
     if (count < 0 || count * itemBytes > this.remaining) {
@@ -94,7 +94,7 @@ export class PduReader {
     return count
   }
 
-  /** The next `length` bytes; borrows them. */
+  /** Returns the next `length` bytes, borrowed. */
   take(length: number): Uint8Array {
     this.need(length)
     const part = this.bytes.subarray(this.offset, this.offset + length)
@@ -102,7 +102,7 @@ export class PduReader {
     return part
   }
 
-  /** Text of `length` bytes. */
+  /** Reads text of `length` bytes. */
   text(length: number): string {
     this.need(length)
     const text = decodeText(this.bytes, this.offset, this.offset + length)
@@ -110,7 +110,7 @@ export class PduReader {
     return text
   }
 
-  /** Text of `length` bytes padded to whole words. */
+  /** Reads text of `length` bytes, padded to whole words. */
   paddedText(length: number): string {
     this.need(round4(length))
     const text = this.text(length)
@@ -118,7 +118,7 @@ export class PduReader {
     return text
   }
 
-  /** The PDU must end here. */
+  /** Throws unless the PDU ends here. */
   end(): void {
     if (this.remaining !== 0) this.fail(`${this.remaining} bytes left over`)
   }

@@ -1,6 +1,6 @@
 /**
- * How much one reply of a collector or an agent may hold. Counts are read from the PDU before anything is decoded: a PDU of 64 MiB can hold 8
- * million values, which take 2.6 GB once they are objects. docs/pmapi.md
+ * Limits on the replies of collectors and agents. Counts are read from the PDU before anything is decoded: a PDU of 64 MiB can contain
+ * 8 million values, which take 2.6 GB as objects. docs/reference/client-library.md
  */
 import {
   PDU_DESCS,
@@ -25,13 +25,13 @@ export interface ReplyLimits {
   readonly textBytes: number
 }
 
-/** Limits of programs that have one collector to follow. */
+/** Limits of programs that follow one collector. */
 export const REPLY_LIMITS: ReplyLimits = { pduBytes: 64 * 2 ** 20, items: 1_000_000, textBytes: 2 ** 20 }
 
-/** Limits of servers, which have others to answer meanwhile. */
+/** Limits of servers, which have to answer other clients meanwhile. */
 export const SERVER_REPLY_LIMITS: ReplyLimits = { pduBytes: 16 * 2 ** 20, items: 250_000, textBytes: 2 ** 16 }
 
-/** Returns limits with those of the environment: PCP_REPLY_MB (MiB of a PDU and of a text) and PCP_REPLY_ITEMS. */
+/** Returns limits overridden by the environment: PCP_REPLY_MB (MiB of a PDU and of a text) and PCP_REPLY_ITEMS. */
 export function replyLimits(
   env: Readonly<Record<string, string | undefined>>,
   byDefault: ReplyLimits = REPLY_LIMITS,
@@ -45,13 +45,13 @@ export function replyLimits(
   }
 }
 
-/** What cannot be read is ignored. */
+/** Parses a number; undefined, so that the setting is ignored, for anything else. */
 function wholeNumber(text: string | undefined, most: number): number | undefined {
   if (text === undefined || !/^\d{1,10}$/.test(text) || Number(text) === 0) return undefined
   return Math.min(Number(text), most)
 }
 
-/** Returns in which way a reply is beyond the limits, with what to do; undefined for one within them. */
+/** Returns how a reply exceeds the limits, with a remedy; undefined if it does not. */
 export function replyProblem(pdu: Uint8Array, limits: ReplyLimits): string | undefined {
   if (pduType(pdu) === PDU_TEXT) {
     const length = wordIn(pdu, 16)
@@ -65,7 +65,7 @@ export function replyProblem(pdu: Uint8Array, limits: ReplyLimits): string | und
     : `${items} items in one reply, more than ${limits.items}: request fewer at a time, or set PCP_REPLY_ITEMS`
 }
 
-/** Returns how many things a reply lists at its top level, as it states: value sets, not their values. */
+/** Returns the number of items at the top level of a reply, according to its header: value sets, not their values. */
 export function listLength(pdu: Uint8Array): number {
   switch (pduType(pdu)) {
     case PDU_RESULT:
@@ -85,7 +85,7 @@ export function listLength(pdu: Uint8Array): number {
   }
 }
 
-/** All that a reply lists, as it states; a PDU that is malformed is counted up to there. */
+/** Returns the number of all items in a reply; a malformed PDU is counted up to the fault. */
 function itemsOf(pdu: Uint8Array): number {
   const count = listLength(pdu)
   switch (pduType(pdu)) {
@@ -100,7 +100,7 @@ function itemsOf(pdu: Uint8Array): number {
   }
 }
 
-/** Value sets are 8 bytes, and 4 and 8 a value where there are some. */
+/** Counts values: a set takes 8 bytes, and if it has values 4 more and 8 for each. */
 function valuesFrom(pdu: Uint8Array, start: number, sets: number): number {
   let values = 0
   for (let at = start, set = 0; set < sets && at + 8 <= pdu.length; set++) {
@@ -111,7 +111,7 @@ function valuesFrom(pdu: Uint8Array, start: number, sets: number): number {
   return values
 }
 
-/** Label sets are 16 bytes, and 8 a label. */
+/** Counts labels: a set takes 16 bytes, and 8 for each label. */
 function labelsIn(pdu: Uint8Array, sets: number): number {
   let labels = 0
   for (let at = 28, set = 0; set < sets && at + 16 <= pdu.length; set++) {

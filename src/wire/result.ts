@@ -21,7 +21,7 @@ export interface ResultPdu {
 const RESULT_BYTES = 24
 const HIGHRES_BYTES = 32
 
-/** A RESULT; nanoseconds are cut to microseconds. */
+/** Encodes a RESULT; nanoseconds are truncated to microseconds. */
 export function encodeResult(timestamp: Timestamp, sets: readonly ValueSet[], from = 0): Uint8Array {
   const view = newPdu(RESULT_BYTES + valueSetsSize(sets), PDU_RESULT, from)
   view.setInt32(12, timestamp.sec)
@@ -32,7 +32,7 @@ export function encodeResult(timestamp: Timestamp, sets: readonly ValueSet[], fr
   return bytes
 }
 
-/** A HIGHRES_RESULT. */
+/** Encodes a HIGHRES_RESULT. */
 export function encodeHighResResult(timestamp: Timestamp, sets: readonly ValueSet[], from = 0): Uint8Array {
   const view = newPdu(HIGHRES_BYTES + valueSetsSize(sets), PDU_HIGHRES_RESULT, from)
   view.setInt32(12, sets.length)
@@ -44,7 +44,7 @@ export function encodeHighResResult(timestamp: Timestamp, sets: readonly ValueSe
   return bytes
 }
 
-/** Either of the two; the sets borrow the PDU. */
+/** Decodes either of the two; the sets borrow the PDU. */
 export function decodeResult(pdu: Uint8Array): ResultPdu {
   if (pdu.length >= 12 && pduType(pdu) === PDU_HIGHRES_RESULT) return decodeHighRes(pdu)
   const r = PduReader.open(pdu, PDU_RESULT)

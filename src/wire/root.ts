@@ -1,13 +1,13 @@
-/** What is said over the socket of the root agent. docs/formats/root.md */
+/** Protocol of the root agent's socket. docs/formats/root.md */
 import { decodeText, encodeText } from '../base/text.ts'
 import { PcpError } from '../model/errors.ts'
 
-/** The greeting, and its bits. */
+/** The greeting, and its feature bits. */
 export const PDUROOT_INFO = 0x9000
 export const PDUROOT_FEATURE_HOSTNAME = 1
 export const PDUROOT_FEATURE_PROCESSID = 2
 export const PDUROOT_FEATURE_CGROUP = 4
-/** Questions; the type of an answer is one more. */
+/** Requests; the type of a reply is one higher. */
 export const PDUROOT_HOSTNAME_REQ = 0x9001
 export const PDUROOT_PROCESSID_REQ = 0x9003
 export const PDUROOT_CGROUPNAME_REQ = 0x9005
@@ -17,7 +17,7 @@ const HEADER = 16
 const BODY = HEADER + 8
 const MAX_NAME = 4096
 
-/** A question or an answer about one container. */
+/** A request or reply about one container. */
 export interface RootPdu {
   readonly type: number
   /** 0, or a negative error. */
@@ -26,12 +26,12 @@ export interface RootPdu {
   readonly name: string
 }
 
-/** The bytes of the greeting. */
+/** Encodes the greeting. */
 export function encodeRootInfo(features: number): Uint8Array {
   return encode(PDUROOT_INFO, 0, features, new Uint8Array(0))
 }
 
-/** The bytes of a question or an answer. */
+/** Encodes a request or reply. */
 export function encodeRootPdu({ type, status, pid, name }: RootPdu): Uint8Array {
   return encode(type, status, pid, encodeText(name))
 }
@@ -45,7 +45,7 @@ function encode(type: number, status: number, first: number, name: Uint8Array): 
   return bytes
 }
 
-/** How many bytes the PDU at the start of `bytes` has; undefined before that is known. PM_ERR_IPC for what is none. */
+/** Returns the length of the PDU at the start of `bytes`; undefined until that is known. PM_ERR_IPC for anything else. */
 export function rootPduLength(bytes: Uint8Array): number | undefined {
   if (bytes.length < HEADER) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -56,7 +56,7 @@ export function rootPduLength(bytes: Uint8Array): number | undefined {
   return length
 }
 
-/** Takes a whole PDU apart. PM_ERR_IPC when a name is longer than what follows. */
+/** Decodes a whole PDU. PM_ERR_IPC if a name exceeds the PDU. */
 export function decodeRootPdu(bytes: Uint8Array): RootPdu {
   const length = rootPduLength(bytes)
   if (length !== bytes.length) throw wrong(`${bytes.length} bytes for a length of ${length}`)
@@ -71,9 +71,9 @@ export function decodeRootPdu(bytes: Uint8Array): RootPdu {
   }
 }
 
-/** Both ends are on one machine. */
+/** Host byte order: both ends are on one machine. */
 const IS_LITTLE: boolean = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1
 
 function wrong(what: string): PcpError {
-  return new PcpError('PM_ERR_IPC', `A message on the socket of the root agent has ${what}`)
+  return new PcpError('PM_ERR_IPC', `Malformed message on the socket of the root agent: ${what}`)
 }

@@ -7,11 +7,11 @@
 import { newPdu, PDU_TEXT, PDU_TEXT_REQ, pduBytes, round4, textSize, writePadding, writeText } from './pdu.ts'
 import { PduReader } from './reader.ts'
 
-/** The one-line text is wanted. */
+/** Requests the one-line text. */
 export const PM_TEXT_ONELINE = 1
-/** The full help is wanted. */
+/** Requests the full help. */
 export const PM_TEXT_HELP = 2
-/** The ident is a PMID; wins over PM_TEXT_INDOM. */
+/** The ident is a PMID; takes precedence over PM_TEXT_INDOM. */
 export const PM_TEXT_PMID = 4
 /** The ident is an indom. */
 export const PM_TEXT_INDOM = 8
@@ -26,13 +26,13 @@ export interface TextReq {
 
 /** A decoded TEXT. */
 export interface TextPdu {
-  /** Do not check it: PCP on little-endian machines sends it with its bytes swapped. */
+  /** Must not be checked: PCP on little-endian machines sends it byte-swapped. */
   readonly ident: number
   /** May be empty. */
   readonly text: string
 }
 
-/** A request for a text. */
+/** Encodes a request for a text. */
 export function encodeTextReq(ident: number, type: number, from = 0): Uint8Array {
   const view = newPdu(20, PDU_TEXT_REQ, from)
   view.setInt32(12, ident)
@@ -40,7 +40,7 @@ export function encodeTextReq(ident: number, type: number, from = 0): Uint8Array
   return pduBytes(view)
 }
 
-/** A request for a text. */
+/** Decodes a request for a text. */
 export function decodeTextReq(pdu: Uint8Array): TextReq {
   const r = PduReader.open(pdu, PDU_TEXT_REQ)
   const ident = r.u32()
@@ -49,7 +49,7 @@ export function decodeTextReq(pdu: Uint8Array): TextReq {
   return { ident, type }
 }
 
-/** A text. */
+/** Encodes a text. */
 export function encodeTextReply(ident: number, text: string, from = 0): Uint8Array {
   const size = textSize(text)
   const view = newPdu(20 + round4(size), PDU_TEXT, from)
@@ -60,7 +60,7 @@ export function encodeTextReply(ident: number, text: string, from = 0): Uint8Arr
   return bytes
 }
 
-/** A text. */
+/** Decodes a text. */
 export function decodeTextReply(pdu: Uint8Array): TextPdu {
   const r = PduReader.open(pdu, PDU_TEXT)
   const ident = r.u32()

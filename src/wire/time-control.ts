@@ -3,10 +3,10 @@ import { decodeText, encodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 
-/** The first port a time control listens on. */
+/** First port on which a time control listens. */
 export const TIME_CONTROL_PORT = 43_334
 
-/** What a message is for. */
+/** Commands. */
 export const TIME_SET = 0x001
 export const TIME_STEP = 0x002
 export const TIME_TZ = 0x004
@@ -17,29 +17,28 @@ export const TIME_GUIHIDE = 0x040
 export const TIME_BOUNDS = 0x080
 export const TIME_ACK = 0x100
 
-/** Whose time it is. */
+/** Sources of time. */
 export const TIME_HOST = 0
 export const TIME_ARCHIVE = 1
 
-/** Which way time goes. */
+/** Directions of time. */
 export const TIME_STOP = 0
 export const TIME_FORWARD = 1
 export const TIME_BACKWARD = 2
 
-/** A message. */
 export interface TimeMessage {
   readonly command: number
   readonly source: number
   readonly state: number
   /** 0 step, 1 normal, 2 fast. */
   readonly mode: number
-  /** From one step to the next; never negative. */
+  /** Time between steps; never negative. */
   readonly delta: Timestamp
   readonly position: Timestamp
-  /** What an archive holds. */
+  /** Bounds of an archive. */
   readonly start: Timestamp
   readonly end: Timestamp
-  /** With SET, TZ and BOUNDS. */
+  /** Only with SET, TZ and BOUNDS. */
   readonly zone?: { readonly name: string; readonly label: string }
 }
 
@@ -49,7 +48,7 @@ const MOST_DATA = 4096
 const TIMES = { delta: 24, position: 40, start: 56, end: 72 } as const
 const IS_LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1
 
-/** The bytes of a message. Times lose what is below a microsecond. */
+/** Encodes a message. Times are truncated to microseconds. */
 export function encodeTimeMessage(message: TimeMessage): Uint8Array {
   const { zone } = message
   const data = zone === undefined ? new Uint8Array(0) : encodeText(`${zone.name}\0${zone.label}\0`)
@@ -90,11 +89,11 @@ function decode(bytes: Uint8Array): TimeMessage {
   }
 }
 
-/** Cuts what arrives into messages, wherever it was divided on its way. */
+/** Reassembles messages from chunks of any size. */
 export class TimeMessages {
   #rest: Uint8Array = new Uint8Array(0)
 
-  /** The messages that are complete now. PM_ERR_IPC for what is none: nothing behind it can be understood either. */
+  /** Returns the messages that are complete now. PM_ERR_IPC for anything else, after which the stream is unusable. */
   add(chunk: Uint8Array): TimeMessage[] {
     const bytes = new Uint8Array(this.#rest.length + chunk.length)
     bytes.set(this.#rest)
@@ -108,7 +107,7 @@ export class TimeMessages {
       if (magic !== MAGIC || length < HEADER || length > HEADER + MOST_DATA)
         throw new PcpError(
           'PM_ERR_IPC',
-          `No message of a time control: magic 0x${magic.toString(16)}, length ${length}`,
+          `Malformed time control message: magic 0x${magic.toString(16)}, length ${length}`,
         )
       if (bytes.length - at < length) break
       messages.push(decode(bytes.subarray(at, at + length)))

@@ -1,11 +1,11 @@
 /**
- * Value sets and value blocks, as RESULT PDUs and archive records carry them. docs/formats/wire.md §5
+ * Value sets and value blocks in RESULT PDUs and archive records. docs/formats/wire.md §5
  *
  *     set    0  pmid
- *            4  values: count, 0 none, negative an error
- *            8  format (only when there are values): 0 in situ, 1 or 2 block
- *           12  [values]  inst, word: the value, or where its block is, counted in words
- *     block  0  type (1 byte), length with these 4 bytes and without padding (3 bytes)
+ *            4  values: count, 0 for none, negative for an error
+ *            8  format (only with values): 0 in situ, 1 or 2 block
+ *           12  [values]  inst, word: the value, or the position of its block in words
+ *     block  0  type (1 byte), length including these 4 bytes, without padding (3 bytes)
  *            4  data, padded to whole words
  *
  * All sets come first, then one block per value, in value order.
@@ -16,15 +16,15 @@ import type { PduReader } from './reader.ts'
 
 const PM_VAL_INSITU = 0
 const SET_BYTES = 8
-/** Blocks up to this size are copied byte by byte, which beats making a view of them. */
+/** Blocks up to this size are copied byte by byte, which is faster than making views. */
 const SMALL_BLOCK = 48
 
-/** Length of the block at `at` with its 4 header bytes, without padding. */
+/** Returns the length of the block at `at`, including its header, without padding. */
 function blockLength(bytes: Uint8Array, at: number): number {
   return (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
 }
 
-/** Bytes that `sets` take with their blocks. */
+/** Returns the bytes of `sets` with their blocks. */
 export function valueSetsSize(sets: readonly ValueSet[]): number {
   let size = 0
   for (let s = 0; s < sets.length; s++) {
@@ -40,8 +40,8 @@ export function valueSetsSize(sets: readonly ValueSet[]): number {
 }
 
 /**
- * Writes `sets` at `at` and their blocks behind them; there must be `valueSetsSize` bytes. Returns the offset behind
- * the last block. Block positions count from `origin`: the start of the PDU or record.
+ * Writes `sets` at `at`, followed by their blocks; `valueSetsSize` bytes must be available. Returns the offset after
+ * the last block. Positions of blocks are relative to `origin`, the start of the PDU or record.
  */
 export function writeValueSets(
   view: DataView,
@@ -88,8 +88,8 @@ function writeBlock(out: Uint8Array, at: number, from: Uint8Array, offset: numbe
 }
 
 /**
- * Reads `count` sets and their blocks up to the end of the reader. The sets borrow the reader's bytes: `word` becomes
- * the byte offset of each block in them. Sets and blocks must fill the rest exactly.
+ * Reads `count` sets and their blocks to the end of the reader, which they must fill exactly. The sets borrow the
+ * reader's bytes: `word` becomes the byte offset of each block in them.
  */
 export function readValueSets(r: PduReader, count: number, origin = 0): ValueSet[] {
   const { bytes, view } = r
@@ -104,7 +104,7 @@ export function readValueSets(r: PduReader, count: number, origin = 0): ValueSet
     }
     const format = r.i32()
     if (format < 0 || format > 2) r.fail(`unknown value format ${format}`)
-    if (status * 8 > r.remaining) r.fail(`${status} values do not fit into ${r.remaining} bytes`)
+    if (status * 8 > r.remaining) r.fail(`${status} values exceed the remaining ${r.remaining} bytes`)
     const inst = new Int32Array(status)
     const word = new Int32Array(status)
     let at = r.offset
@@ -122,7 +122,7 @@ export function readValueSets(r: PduReader, count: number, origin = 0): ValueSet
   return sets
 }
 
-/** Turns word positions into byte offsets, and checks that the blocks fill what is left. */
+/** Converts word positions to byte offsets, and checks that the blocks fill the rest. */
 function locateBlocks(r: PduReader, sets: readonly ValueSet[], origin: number): void {
   const { bytes } = r
   const start = r.offset
@@ -132,13 +132,14 @@ function locateBlocks(r: PduReader, sets: readonly ValueSet[], origin: number): 
     const { word } = set
     for (let i = 0; i < word.length; i++) {
       const at = origin + word[i]! * 4
-      if (at < start || at + 4 > bytes.length) r.fail(`a value block at byte ${at} is outside`)
+      if (at < start || at + 4 > bytes.length) r.fail(`a value block at byte ${at} is out of bounds`)
       const length = blockLength(bytes, at)
       if (length < 4 || at + round4(length) > bytes.length)
-        r.fail(`a value block of ${length} bytes at byte ${at} does not fit`)
+        r.fail(`a value block of ${length} bytes at byte ${at} is out of bounds`)
       used += round4(length)
       word[i] = at
     }
   }
-  if (used !== bytes.length - start) r.fail(`${used} bytes of value blocks in ${bytes.length - start}`)
+  if (used !== bytes.length - start)
+    r.fail(`${used} bytes of value blocks instead of ${bytes.length - start}`)
 }

@@ -33,7 +33,7 @@ async function valuesOf(agent: AgentSource, name: string): Promise<unknown> {
   )
 }
 
-/** What 7.2.1 added. The reference says 'nanosec' for a size in bytes by mistake. */
+/** Added in 7.2.1. The reference has the unit 'nanosec' for a size in bytes by mistake. */
 const ADDED: readonly CatalogueRow[] = [
   {
     name: 'pmcd.control.creds_timeout',
@@ -64,7 +64,7 @@ test('counts PDUs by type, and wraps as 32 bits do', async () => {
   expect(await valuesOf(agent, 'pmcd.pdu_out.total')).toEqual({ '-1': 0 })
 })
 
-test('tells agents, clients and features', async () => {
+test('reports agents, clients and features', async () => {
   const agent = open()
   expect(await valuesOf(agent, 'pmcd.agent.status')).toEqual({ 2: 0, 29: 776 })
   expect(await valuesOf(agent, 'pmcd.agent.type')).toEqual({ 2: 0, 29: 4 })
@@ -100,7 +100,7 @@ test('reads the files that pmlogger and pmie leave, of living processes only', a
   expect(await valuesOf(agent, 'pmcd.pmie.eval.actual')).toEqual({ 70: 8 })
 })
 
-test('a host without loggers has none, which is no error', async () => {
+test('a host without loggers has no instances and no error', async () => {
   expect(await valuesOf(open(), 'pmcd.pmlogger.port')).toEqual({})
 })
 
@@ -169,7 +169,7 @@ test("controls belong to user 0 and the collector's own user", async () => {
   })
 })
 
-test('registers keep what is stored', async () => {
+test('registers keep stored values', async () => {
   const agent = open()
   await store(agent, 'pmcd.control.register', ROOT, -5, 3)
   expect(await valuesOf(agent, 'pmcd.control.register')).toMatchObject({ 2: 0, 3: -5 })

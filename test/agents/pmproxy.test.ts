@@ -11,7 +11,7 @@ import { valuesOf } from '../../src/model/value-set.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { ASK } from '../lib/agent-catalogue.ts'
 
-test('shows the files of its own directory, and not those of mmv', async () => {
+test('reads the files of its directory, not those of mmv', async () => {
   const root = mkdtempSync(join(tmpdir(), 'pmproxy-'))
   for (const name of ['pmproxy', 'mmv']) {
     mkdirSync(join(root, name))

@@ -67,7 +67,7 @@ test('has the metrics of the catalogue', async () => {
 
 describe('simple.numfetch', () => {
   test('counts fetch requests, not metrics, also when they share a moment', async () => {
-    const ask = { ...ASK, moment: {} }
+    const ask = { ...ASK, batch: {} }
     await agent.fetch([COLOR, COLOR], ask)
     const { sets } = await agent.fetch([NUMFETCH, NUMFETCH], ask)
     expect(sets.map((set) => set.word[0])).toEqual([2, 2])
@@ -115,7 +115,7 @@ describe('simple.color', () => {
   })
 })
 
-test('simple.time tells processor time, which cannot be stored', async () => {
+test('simple.time is CPU time, which cannot be stored', async () => {
   const [user] = (await value(USER, PM_TYPE_DOUBLE)) as number[]
   const [sys] = (await value(SYS, PM_TYPE_DOUBLE)) as number[]
   expect(user).toBeGreaterThan(0)
@@ -159,12 +159,12 @@ describe('simple.now', () => {
     })
   })
 
-  test('says in the log which words it does not know', async () => {
+  test('logs unknown words', async () => {
     writeConf('sec,day,toString\n', 1000)
     expect(await value(NOW, PM_TYPE_U32)).toEqual([56])
     expect(log).toEqual([
-      'warning simple.conf: "day" is none of sec, min and hour: ignored',
-      'warning simple.conf: "toString" is none of sec, min and hour: ignored',
+      'warning simple.conf: "day" is not one of sec, min and hour: ignored',
+      'warning simple.conf: "toString" is not one of sec, min and hour: ignored',
     ])
   })
 })

@@ -16,7 +16,7 @@ test('has the metric of the catalogue', async () => {
   await assertHelp(agent)
 })
 
-test('tells the time', async () => {
+test('returns the time', async () => {
   const { sets } = await agent.fetch([TIME], ASK)
   expect(valuesOf(sets[0]!, PM_TYPE_U64).map(({ value }) => value)).toEqual([1_700_000_000])
 })

@@ -1,4 +1,4 @@
-/** Archives that get their names when they are complete. */
+/** Archives that get their names once they are complete. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ test('an abandoned archive leaves nothing behind', () => {
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('an error names the file that was asked for', () => {
+test('an error has the final name of the file', () => {
   const output = stagedOutput(join(dir, 'none', 'a'))
   expect(() => output.create('meta')).toThrow(`'${join(dir, 'none')}`)
 })

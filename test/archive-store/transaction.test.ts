@@ -54,7 +54,7 @@ function killedBefore(stops: (operation: string, path: string) => boolean): Disk
   })
 }
 
-/** Recovery by a process that knows that the one before has ended. */
+/** Recovery by a process that knows that the previous one has ended. */
 const LATER: TransactionOptions = { hasEnded: () => true }
 
 test('outputs appear and inputs go', async () => {
@@ -90,7 +90,7 @@ test.each([
   ],
   ['was written to', 'ESTALE', (): void => utimesSync(path('a.0'), 1, 1)],
   ['went', 'ENOENT', (): void => rmSync(path('a.0'))],
-])('an input that %s meanwhile ends the commit with %s', async (_, code, change) => {
+])('an input that %s meanwhile fails the commit with %s', async (_, code, change) => {
   write('a.0')
   const transaction = new Transaction(dir)
   transaction.remove(path('a.0'))
@@ -101,7 +101,7 @@ test.each([
   expect(names()).toEqual(before)
 })
 
-test('a name that is taken is never written over', async () => {
+test('an existing file is never overwritten', async () => {
   write('c.0')
   const transaction = new Transaction(dir)
   stage(transaction, 'c.0', 'c.meta')
@@ -127,7 +127,7 @@ test('a command whose parent has ended changes nothing', async () => {
   expect(content()).toEqual({ 'a.0': 'a.0' })
 })
 
-test('a directory that another process changes is waited for, and named when that takes too long', async () => {
+test('a commit waits for a directory that another process changes, and names it on timeout', async () => {
   const lock = await takeLock(path('.pcp-ts.lock'), { limitMs: 0 })
   const transaction = new Transaction(dir, { lock: async () => undefined })
   stage(transaction, 'c.0')
@@ -209,7 +209,7 @@ test('a transaction over several directories is one step for readers of each', a
   expect(readdirSync(path('from'))).toEqual([])
 })
 
-test('what a process that lives has staged stays', async () => {
+test('staged files of a live process stay', async () => {
   const transaction = new Transaction(dir)
   stage(transaction, 'c.0')
   await recover(dir)
@@ -231,7 +231,7 @@ test('a manifest of another user is not followed', async () => {
   expect(content()).toEqual({ 'c.0': 'new c.0' })
 })
 
-test('a file that is no manifest decides nothing', async () => {
+test('an invalid manifest has no effect', async () => {
   write('a.0')
   const transaction = new Transaction(dir)
   stage(transaction, 'c.0')
@@ -244,7 +244,7 @@ test('a file that is no manifest decides nothing', async () => {
   expect(content()).toEqual({ 'a.0': 'a.0' })
 })
 
-test('a transaction of a later version is left to that', async () => {
+test('a transaction of a later version is left alone', async () => {
   write('a.0')
   const transaction = new Transaction(dir)
   stage(transaction, 'c.0')
@@ -254,7 +254,7 @@ test('a transaction of a later version is left to that', async () => {
   expect(existsSync(join(transaction.staging(), 'c.0'))).toBe(true)
 })
 
-test('what cannot be replaced is refused before the commit', async () => {
+test('files that cannot be replaced are rejected before the commit', async () => {
   mkdirSync(path('c.0'))
   const transaction = new Transaction(dir)
   stage(transaction, 'c.0')
@@ -265,7 +265,7 @@ test('what cannot be replaced is refused before the commit', async () => {
   expect(names()).toEqual(['c.0'])
 })
 
-test('a transaction that cannot be completed holds up those of its files, and no others', async () => {
+test('a transaction that cannot be completed blocks only transactions of its files', async () => {
   write('a.0')
   const first = new Transaction(dir, {
     disk: killedBefore((operation, file) => operation === 'rename' && file.endsWith('c.0')),
@@ -274,7 +274,7 @@ test('a transaction that cannot be completed holds up those of its files, and no
   stage(first, 'c.0')
   const left = first.staging()
   await first.commit().catch(() => undefined)
-  // A file of another user in a directory where only owners remove files, say.
+  // For example a file of another user in a sticky directory.
   const disk = new Proxy(nodeDisk, {
     get: (target, operation: keyof Disk) =>
       operation === 'unlink'
@@ -304,7 +304,7 @@ test('a link that looks like a staging directory is left alone, with everything 
   expect(readdirSync(path('home'))).toEqual(['file'])
 })
 
-test('links within a staging directory are removed, and not what they lead to', async () => {
+test('links within a staging directory are removed, but not their targets', async () => {
   mkdirSync(path('home'))
   write('home/file')
   const left = path(stagingName())
@@ -315,7 +315,7 @@ test('links within a staging directory are removed, and not what they lead to', 
   expect(readdirSync(path('home'))).toEqual(['file'])
 })
 
-test('one directory by two names is locked once', async () => {
+test('a directory with two names is locked once', async () => {
   mkdirSync(path('real'))
   write('real/a.meta')
   symlinkSync(path('real'), path('link'))
@@ -326,7 +326,7 @@ test('one directory by two names is locked once', async () => {
   expect(readdirSync(path('real'))).toEqual(['b.meta'])
 })
 
-test('readers of a directory can read what is staged there, whatever the umask', () => {
+test('readers of a directory can read staged files there, regardless of the umask', () => {
   const disk = { ...nodeDisk, mkdir: (name: string) => mkdirSync(name, 0o700) }
   expect(statSync(new Transaction(dir, { disk }).staging()).mode & 0o777).toBe(0o755)
 })

@@ -55,7 +55,7 @@ function codeOf(files: Record<string, Uint8Array>, name = 'a'): string {
 }
 
 describe('one archive', () => {
-  test('opens nothing but what it needs, and closes all of it', () => {
+  test('opens only the files it needs, and closes all of them', () => {
     const files = memoryFiles(
       archive('d/a', {
         volumes: [[point(3, 1)], [point(3, 2)], [point(3, 3)]],
@@ -168,7 +168,7 @@ describe('several archives', () => {
     ])
   })
 
-  test('that overlap are read one behind the other, with a warning', () => {
+  test('that overlap are read one after the other, with a warning', () => {
     const late = member('d/b', [25, 35, 45])
     expect(both({ ...first, ...late })).toEqual({
       forward: [0, 10, 20, 30, 'mark 30.001', 35, 45],
@@ -186,8 +186,8 @@ describe('several archives', () => {
     expect(warnings).toEqual(['PM_ERR_LOGOVERLAP', 'PM_ERR_LOGOVERLAP'])
   })
 
-  test('of which one lies within another leave no time without its records', () => {
-    // The clock was set forward after 20 and back again: the archive of the wrong time lies within that of the right one.
+  test('of which one is within another leave no time without its records', () => {
+    // The clock was set forward after 20 and back again: the archive with wrong times is within the other.
     const files = {
       ...member('d/a', [0, 10, 20], { index: [entry(3, 20, 0, 0, 808)] }),
       ...member('d/wrong', [52, 53]),
@@ -208,14 +208,14 @@ describe('several archives', () => {
     expect([52, 55, 61].map((sec) => seek(sec, 'backward'))).toEqual([50, 50, 60])
   })
 
-  test('that start at the same time, or come from different hosts, do not belong together', () => {
+  test('that start at the same time, or are from different hosts, are rejected', () => {
     expect(codeOf({ ...first, ...member('d/b', [0, 5]) }, 'd')).toBe('PM_ERR_LOGOVERLAP')
     expect(codeOf({ ...first, ...member('d/b', [50], { host: 'there' }) }, 'd')).toBe('PM_ERR_LOGHOST')
     const other = member('d/b', [50], { meta: [desc({ pmid: 1, type: 3 }, 'a.metric')] })
     expect(codeOf({ ...first, ...other }, 'd')).toBe('PM_ERR_LOGCHANGETYPE')
   })
 
-  test('those that cannot be read are left out with a warning', () => {
+  test('unreadable ones are skipped with a warning', () => {
     const warnings: string[] = []
     const bad = member('d/bad', [5], { meta: [desc({ pmid: 9 }, 'ghost'), new Uint8Array(20).fill(1, 3, 4)] })
     const files = memoryFiles({ ...first, ...second, ...bad, 'd/c.meta': new Uint8Array(0) })
@@ -283,7 +283,7 @@ test('a volume that was begun when the archive was opened is read once it has re
   expect([reader.next()?.sec, reader.next(), opened.end()]).toEqual([2, undefined, { sec: 2, nsec: 0 }])
 })
 
-test('an index that is wrong about the end or the start of a volume does not hide the records of the other one', () => {
+test('an index with a wrong end or start of a volume does not hide the records of the other volume', () => {
   const volumes = [
     [point(3, 10), point(3, 20)],
     [point(3, 30), point(3, 40)],

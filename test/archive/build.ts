@@ -42,7 +42,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   return bytes
 }
 
-/** A payload between its two lengths. */
+/** Adds both lengths to a payload. */
 export function frame(...parts: readonly Uint8Array[]): Uint8Array {
   const length = 8 + parts.reduce((sum, part) => sum + part.length, 0)
   return concat(i32(length), ...parts, i32(length))
@@ -98,7 +98,7 @@ export function desc(
   return frame(i32(1, pmid, type, indom, sem, units, names.length), ...texts)
 }
 
-/** A record with instances; names of undefined are deleted (delta). */
+/** Encodes an instance domain; undefined names are deleted instances (delta). */
 export function indom(
   version: Version,
   time: number,
@@ -123,7 +123,7 @@ export function indom(
   )
 }
 
-/** A record with label sets: for each the instance and its labels. */
+/** Encodes label sets: for each the instance and its labels. */
 export function labels(
   version: Version,
   time: number,
@@ -148,7 +148,7 @@ export function labels(
   return frame(i32(version === 2 ? 3 : 7), stamp(version, time), i32(level, id, sets.length), ...encoded)
 }
 
-/** A help text; `what` is 1 or 2 (one line, full) and 4 or 8 (metric, domain). */
+/** Encodes a help text; `what` is 1 or 2 (one line, full) and 4 or 8 (metric, domain). */
 export function text(what: number, id: number, content: string): Uint8Array {
   return frame(i32(4, what, id), ascii(`${content}\0`))
 }
@@ -166,7 +166,7 @@ function block(type: number, value: number | bigint | string | Uint8Array): Uint
   return concat(i32((type << 24) | (data.length + 4)), data, padding)
 }
 
-/** A record of values. */
+/** Encodes values. */
 export function result(version: Version, time: number, ...sets: readonly TestSet[]): Uint8Array {
   const head = version === 2 ? 16 : 20
   const isInSitu = ({ type = 0 }: TestSet): boolean => type < 2
@@ -196,12 +196,12 @@ export function result(version: Version, time: number, ...sets: readonly TestSet
   return frame(stamp(version, time), i32(sets.length), ...heads, ...blocks)
 }
 
-/** A mark. */
+/** Encodes a mark. */
 export function mark(version: Version, time: number): Uint8Array {
   return result(version, time)
 }
 
-/** An entry of the temporal index. */
+/** Encodes an index entry. */
 export function entry(
   version: Version,
   time: number,
@@ -222,7 +222,7 @@ export interface TestArchive extends TestLabel {
   readonly index?: readonly Uint8Array[] | 'none'
 }
 
-/** Files of one archive by path. */
+/** Makes the files of one archive, by path. */
 export function archive(base: string, options: TestArchive = {}): Record<string, Uint8Array> {
   const { meta = [desc({ pmid: 1 }, 'a.metric')], volumes = [[]], first = 0, index = 'none' } = options
   const files: Record<string, Uint8Array> = {
@@ -234,7 +234,7 @@ export function archive(base: string, options: TestArchive = {}): Record<string,
   return files
 }
 
-/** Files in memory that are read like files on disk: piece by piece, and they may grow. */
+/** Files in memory that are read in pieces like files on disk, and that may grow. */
 export function memoryFiles(
   files: Record<string, Uint8Array>,
 ): ArchiveFiles & { opened: string[]; closed: string[] } {

@@ -9,7 +9,7 @@ const RANGE = {
   lists: [Float64Array.of(1, Number.NaN), Float64Array.of(), Float64Array.of(-0.5)],
 }
 
-test('the head in JSON and the numbers behind it, at multiples of eight', () => {
+test('a head in JSON is followed by numbers, at multiples of eight', () => {
   const bytes = encodeChartRange(RANGE)
   const start = 4 + new DataView(bytes.buffer).getUint32(0, true)
   expect([start % 8, bytes.length - start]).toEqual([0, 24])
@@ -23,17 +23,19 @@ test('the head in JSON and the numbers behind it, at multiples of eight', () => 
   expect(decodeChartRange(bytes)).toEqual(RANGE)
 })
 
-test('what is cut off anywhere, or is none, is an error', () => {
+test('truncated or invalid bytes are an error', () => {
   const bytes = encodeChartRange(RANGE)
   for (let length = 0; length < bytes.length; length++)
-    expect(() => decodeChartRange(bytes.slice(0, length)), `${length}`).toThrow(/^Columns w.* at byte \d+$/)
-  // All but the last number are there.
+    expect(() => decodeChartRange(bytes.slice(0, length)), `${length}`).toThrow(
+      /^Columns (?:are truncated|without a head) at byte \d+$/,
+    )
+  // Only the last number is missing.
   const offset = bytes.length - 8
   expect(() => decodeChartRange(bytes.slice(0, -1))).toThrow(
     expect.objectContaining({
       code: 'PM_ERR_IPC',
       offset,
-      message: `Columns were cut off at byte ${offset}`,
+      message: `Columns are truncated at byte ${offset}`,
     }),
   )
   for (const head of [
@@ -46,6 +48,8 @@ test('what is cut off anywhere, or is none, is an error', () => {
     'null',
   ]) {
     const wrong = Buffer.concat([Buffer.from([head.length, 0, 0, 0]), Buffer.from(head), Buffer.alloc(16)])
-    expect(() => decodeChartRange(new Uint8Array(wrong)), head).toThrow(/^Columns w/)
+    expect(() => decodeChartRange(new Uint8Array(wrong)), head).toThrow(
+      /^Columns (?:are truncated|without a head)/,
+    )
   }
 })

@@ -10,7 +10,7 @@ function points(column: ChartColumn): { times: number[]; values: number[] } {
   return { times: [...times], values: [...values] }
 }
 
-test('a counter becomes change a second, from the last value before the window on', () => {
+test('a counter becomes a rate, from the last value before the window on', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_COUNTER, factor: 0.001, raw: false, reserve })
   column.add(90, 0)
   column.add(100, 10_000)
@@ -18,7 +18,7 @@ test('a counter becomes change a second, from the last value before the window o
   expect(points(column)).toEqual({ times: [100, 110], values: [1, 2] })
 })
 
-test('nothing is concluded across a mark, or where a counter went back', () => {
+test('a mark, or a decrease of a counter, makes a gap', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_COUNTER, factor: 1, raw: false, reserve })
   column.add(100, 50)
   column.add(110, 40)
@@ -28,13 +28,13 @@ test('nothing is concluded across a mark, or where a counter went back', () => {
   expect(points(column)).toEqual({ times: [110, 115, 130], values: [Number.NaN, Number.NaN, 1] })
 })
 
-test('as recorded, and only inside the window', () => {
+test('raw values are as recorded, and only inside the window', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_COUNTER, factor: 1, raw: true, reserve })
   for (const time of [90, 100, 200, 210]) column.add(time, time)
   expect(points(column)).toEqual({ times: [100, 200], values: [100, 200] })
 })
 
-test('a value at the start of the window that is known already comes once', () => {
+test('a repeated value at the start of the window is drawn once', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_INSTANT, factor: 1, raw: false, reserve })
   for (const [time, value] of [
     [100, 5],
@@ -46,7 +46,7 @@ test('a value at the start of the window that is known already comes once', () =
   expect(points(column)).toEqual({ times: [100, 150], values: [5, 6] })
 })
 
-test('more than there is room for: means of equal shares, with what was least and most', () => {
+test('too many values become means of equal parts, with minimum and maximum', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_INSTANT, factor: 1, raw: false, reserve })
   for (let time = 100; time < 200; time++) column.add(time, time)
   const { times, values, min, max } = column.finish()
@@ -55,7 +55,7 @@ test('more than there is room for: means of equal shares, with what was least an
   expect([min![9], max![9]]).toEqual([190, 199])
 })
 
-test('what lies before a value that is known already does not interrupt it', () => {
+test('a mark before the last value does not interrupt it', () => {
   const column = new ChartColumn(WINDOW, { sem: PM_SEM_INSTANT, factor: 1, raw: false, reserve })
   column.add(100, 5)
   column.mark(50)
@@ -65,7 +65,7 @@ test('what lies before a value that is known already does not interrupt it', () 
   expect(points(column)).toEqual({ times: [100, 150], values: [5, 5] })
 })
 
-test('space is asked for before it is taken, and no more than there may be points', () => {
+test('space is reserved before it is allocated, up to the limit of points', () => {
   const asked: number[] = []
   const window = { start: 0, finish: 1000, points: 200 }
   const column = new ChartColumn(window, {

@@ -1,4 +1,4 @@
-/** How an archive is read for charts; what comes of it is in test/pmproxy/routes/range.test.ts. */
+/** Reading of archives for charts; test/pmproxy/routes/range.test.ts checks the answers. */
 import { expect, test } from 'vitest'
 import type { ChartArchive } from '../../src/archive/chart-metric.ts'
 import { chartRange } from '../../src/archive/chart-range.ts'
@@ -18,11 +18,11 @@ const desc = {
 const wanted = [{ name: 'a', outcome: { desc, help: '' } }]
 const query = { start: 0, finish: END, points: 10, raw: false }
 
-/** An archive of thirty days whose records are what `scan` hands over. */
+/** An archive of thirty days whose records come from `scan`. */
 function archive(scan: ChartArchive['scan']): { archive: ChartArchive; turns: () => number } {
   let turns = 0
   const nothing = (): never => {
-    throw new Error('not asked for')
+    throw new Error('not expected')
   }
   return {
     archive: {
@@ -33,7 +33,7 @@ function archive(scan: ChartArchive['scan']): { archive: ChartArchive; turns: ()
       setMode: nothing,
       moveTo: nothing,
       fetch: nothing,
-      turn: async () => void turns++,
+      yield: async () => void turns++,
     },
     turns: () => turns,
   }
@@ -41,7 +41,7 @@ function archive(scan: ChartArchive['scan']): { archive: ChartArchive; turns: ()
 
 const found = { start: { sec: 0, nsec: 0 }, marks: new Float64Array(), descs: [], columns: [] }
 
-test('where there are few records more is read at a time, but others have their turn every few days', async () => {
+test('with few records larger parts are read, but the loop yields every few days', async () => {
   const parts: (readonly [from: number, to: number])[] = []
   const { archive: sparse, turns } = archive((_, { from, to }) => {
     parts.push([toSeconds(from!), toSeconds(to!)])

@@ -1,4 +1,4 @@
-/** Charts of archives show nothing that was not recorded: random archives and windows, read as a page reads them. */
+/** Charts of archives show nothing that was not recorded: random archives and windows, read as the page does. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
@@ -9,17 +9,17 @@ import { LocalArchive } from '../../src/ui/data/local-archive.ts'
 import { seed } from '../lib/seed.ts'
 
 const START = 1_700_000_000
-/** Seconds between samples, and what of the machine's memory adds up. */
+/** Seconds between samples, and total memory, which its parts add up to. */
 const INTERVAL = 10
 const TOTAL = 31 * 2 ** 30
-/** Longer distances than this are gaps. */
+/** Longer distances are gaps. */
 const LONGEST = 1.75 * INTERVAL
 
-/** Samples at the interval, and what comes before them: nothing for some time, or a mark too. */
+/** Samples at the interval, after a pause or a mark. */
 interface Run {
   readonly away: number
   readonly isMarked: boolean
-  /** Shares of the total that are used and cached, sample by sample. */
+  /** Used and cached shares of the total in each sample. */
   readonly samples: readonly (readonly [used: number, cached: number])[]
 }
 
@@ -34,7 +34,7 @@ const DERIVE = { [PROGRAMS]: `${USED} - ${CACHED}`, [BUSY]: `rate(${READ}) * 2` 
 
 interface Recorded {
   readonly archive: LocalArchive
-  /** Times of samples, and of marks. */
+  /** Times of samples and of marks. */
   readonly times: readonly number[]
   readonly marks: readonly number[]
   readonly valueAt: ReadonlyMap<number, readonly [used: number, cached: number]>
@@ -89,7 +89,7 @@ interface Drawn {
   readonly name: string
   readonly times: readonly number[]
   readonly values: readonly number[]
-  /** Are its points means of several samples? */
+  /** Whether points are means of several samples. */
   readonly isReduced: boolean
 }
 
@@ -118,7 +118,7 @@ interface Window {
   readonly aligned: boolean
 }
 
-/** Stretches of an archive in which there is nothing between two samples. */
+/** Returns the gaps of an archive. */
 function gapsOf({ times, marks }: Recorded): (readonly [from: number, to: number])[] {
   return times.flatMap((from, i) => {
     const to = times[i + 1]
@@ -148,7 +148,7 @@ test('no point without a sample, no line across a gap, no stack above the whole'
             ).toBe(true)
             const gap = gaps.find(([a, b]) => time > a && time < b)
             expect(gap, `${name} at ${time - START}`).toBeUndefined()
-            // A value beside another one is connected with it.
+            // A value next to another one is connected with it.
             const before = times[i - 1]
             if (before === undefined || Number.isNaN(values[i - 1]!)) continue
             const crossed = gaps.find(([a, b]) => before <= a && time >= b)
@@ -166,7 +166,7 @@ test('no point without a sample, no line across a gap, no stack above the whole'
   )
 })
 
-/** Each sample of the window is a point where there is room for it; rates need one before it. */
+/** Each sample of the window is a point if there is room; rates need a sample before. */
 function expectAll(
   { times: samples, marks }: Recorded,
   columns: readonly Drawn[],
@@ -189,7 +189,7 @@ function expectAll(
   }
 }
 
-/** Used and free are all there is; programs and cache are what is used. */
+/** Used and free memory add up to the total; programs and cache to used memory. */
 function expectWhole(columns: readonly Drawn[], isAligned: boolean): void {
   const of = (name: string): Drawn =>
     columns.find((column) => column.name === name) ?? { name, times: [], values: [], isReduced: false }
@@ -209,7 +209,7 @@ function expectWhole(columns: readonly Drawn[], isAligned: boolean): void {
       expect(Math.abs(value + cached.values[i]! + free.values[i]! - TOTAL)).toBeLessThan(64)
 }
 
-/** Points are samples, or means of those since the point before. */
+/** Points are samples, or means of those since the previous point. */
 function expectRecorded({ valueAt }: Recorded, columns: readonly Drawn[]): void {
   const sampleOf = {
     [USED]: (used: number) => used,
@@ -225,7 +225,7 @@ function expectRecorded({ valueAt }: Recorded, columns: readonly Drawn[]): void 
     }
 }
 
-test('with more records than are sampled, a stack is no higher than the whole, and no line crosses the gap', async () => {
+test('with more records than samples, a stack never exceeds the total, and no line crosses the gap', async () => {
   const samples = Array.from({ length: 3000 }, (_, i) => [((i * 37) % 100) / 100, 0.5] as const)
   const away = { away: 5000, isMarked: false, samples }
   const made = recorded([{ ...away, away: 0 }, away])
@@ -245,7 +245,7 @@ test('with more records than are sampled, a stack is no higher than the whole, a
   }
 })
 
-test('an instance that was away has a gap, in what is computed from it too', async () => {
+test('an instance that was absent has a gap, also in metrics computed from it', async () => {
   const output = memoryOutput('made')
   const archive = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
   archive.addMetric('proc.rss', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT, indom: 'processes' })
@@ -279,7 +279,7 @@ test('an instance that was away has a gap, in what is computed from it too', asy
       ).toBe(name === 'init')
       if (name === 'init') continue
       expect(within.length, metric.name).toBeGreaterThan(0)
-      // A rate begins with the second sample.
+      // A rate starts with the second sample.
       expect(points.find(([time, value]) => time >= away[1] && !Number.isNaN(value))![0], metric.name).toBe(
         away[1] + (isRate ? INTERVAL : 0),
       )

@@ -24,7 +24,7 @@ test.each(['a', 'meta', 'a.log', 'a.0x', 'a.0.xz.gz', 'a.', 'a.Latest', '.xz'])(
 const listing = (...names: string[]): Listings =>
   new Listings(memoryFiles(Object.fromEntries(names.map((name) => [name, new Uint8Array(0)]))))
 
-test('the name of a file means its archive, any other name is a base', () => {
+test('a file name means its archive, any other name is a base name', () => {
   const listings = listing('d/20150105.17.57.meta', 'd/20150105.17.57.0.xz')
   expect(listings.bases('d/20150105.17.57')).toEqual(['d/20150105.17.57'])
   expect(listings.bases('d/20150105.17.57.meta')).toEqual(['d/20150105.17.57'])
@@ -33,7 +33,7 @@ test('the name of a file means its archive, any other name is a base', () => {
   expect(() => listings.bases('')).toThrow(expect.objectContaining({ code: 'PM_ERR_LOGFILE' }))
 })
 
-test('a plain file is preferred, then compressed ones in a fixed order', () => {
+test('an uncompressed file is preferred, then compressed ones in a fixed order', () => {
   const names = [
     'a.meta',
     'a.meta.xz',
@@ -59,7 +59,7 @@ test('a plain file is preferred, then compressed ones in a fixed order', () => {
   })
 })
 
-test('what is missing decides the error', () => {
+test('the error depends on the missing file', () => {
   expect(() => listing('a.meta').member('b')).toThrow(expect.objectContaining({ code: 'ENOENT' }))
   expect(() => listing('a.meta').member('a')).toThrow(expect.objectContaining({ code: 'PM_ERR_LOGFILE' }))
   expect(() => listing('a.0', 'a.index').member('a')).toThrow(
@@ -68,7 +68,7 @@ test('what is missing decides the error', () => {
   expect(() => listing('a.0').bases('nowhere/a')).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })
 
-test('numbers of volumes are written in one way: others are not read twice', () => {
+test('only canonical volume numbers count, so that no volume is read twice', () => {
   const found = listing('a.meta', 'a.0', 'a.00', 'a.01', 'a.2', 'a.99999999999999999999').member('a')
   expect(found.volumes).toEqual([
     { number: 0, path: 'a.0' },
@@ -79,6 +79,6 @@ test('numbers of volumes are written in one way: others are not read twice', () 
   )
 })
 
-test('an archive of a directory counts once, however often its metadata is there', () => {
+test('an archive of a directory counts once, even with several metadata files', () => {
   expect(listing('d/a.meta', 'd/a.meta.xz', 'd/b.meta', 'd/a.0').bases('d')).toEqual(['d/a', 'd/b'])
 })

@@ -1,4 +1,4 @@
-/** Values between records. Expected numbers are what PCP's library gave for archives like these. */
+/** Interpolated values. Expected numbers are those of PCP's library for archives like these. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
@@ -48,7 +48,7 @@ const at = (time: number): Timestamp => ({
   nsec: Math.round((time - Math.floor(time)) * 1e9),
 })
 
-/** Values of metric 1 from a moment on, '-' for none, until the end or `count` of them. */
+/** Values of metric 1 from a time on, '-' for none, until the end or `count` of them. */
 function series(source: ArchiveSource, from: number, step: number, count = 99): (Value | '-')[] {
   const { type } = source.archive.metadata.descs.get(1)!
   const values: (Value | '-')[] = []
@@ -85,7 +85,7 @@ describe('counters', () => {
     ])
   })
 
-  test('have no value across a mark, nor right behind one that was crossed', () => {
+  test('have no value across a mark, nor right after a crossed mark', () => {
     const source = open(observed(TYPE_32, COUNTER, MARKED))
     expect(series(source, 0, 5)).toEqual([0, 50, 100, '-', 1000, 1050, 1100, '-', 50, 100, 150])
     expect(series(source, 5, 20)).toEqual([50, '-', 100])
@@ -93,7 +93,7 @@ describe('counters', () => {
     expect(series(open(observed(TYPE_32, INSTANT, MARKED)), 5, 20)[1]).not.toBe('-')
   })
 
-  test('that decrease go down evenly, or with wrap handling went round once', () => {
+  test('that decrease are interpolated downwards, or with wrap handling have wrapped once', () => {
     const down = (type: number, rules: ArchiveSourceOptions): Value | '-' =>
       series(
         open(
@@ -120,7 +120,7 @@ describe('counters', () => {
     expect(series(open(nearTop, { counterWrap: true }), 2.5, 1, 1)).toEqual([4294967293])
   })
 
-  test('with sign that fell by more than half of their range went round', () => {
+  test('of signed types that fell by more than half of their range have wrapped', () => {
     const at = (type: number, from: number | bigint, to: number | bigint): unknown =>
       series(
         open(
@@ -166,7 +166,7 @@ describe('counters', () => {
     expect(series(source, 0, 1).map((value) => BigInt(value as number | bigint))).toEqual(exact)
   })
 
-  test('of 64 bits never go back, and stay between the observations, at any moment', () => {
+  test('of 64 bits never decrease, and stay between the observations, at any time', () => {
     const value = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
     const moments = fc.uniqueArray(fc.integer({ min: 0, max: 10_000 }), { minLength: 2, maxLength: 20 })
     fc.assert(
@@ -191,7 +191,7 @@ describe('counters', () => {
   })
 })
 
-describe('values that are no counters', () => {
+describe('values other than counters', () => {
   test('are those of the nearer observation, or with `nearest` off of the earlier one', () => {
     const nearer = [100, 100, 100, 110, 110, 110, 110, 130, 130, 130, 130, 131, 131, 131, 131, 200, 200]
     expect(series(open(observed(TYPE_32, INSTANT, PLAIN)), 0, 2.5)).toEqual(nearer)
@@ -200,7 +200,7 @@ describe('values that are no counters', () => {
     expect(series(source, 0, 2.5, 9)).toEqual([100, 100, 100, 100, 110, 110, 110, 110, 130])
   })
 
-  test('that are text are those of the observation before, or at the moment itself', () => {
+  test('that are text are those of the observation before or at the time', () => {
     const texts = [0, 1, 2, 3, 4].map((n) => [10 * n, `s${n}`] as const)
     const source = open(observed(TYPE_STRING, DISCRETE, texts))
     expect(series(source, 0, 10)).toEqual(['s0', 's1', 's2', 's3', 's4'])
@@ -260,7 +260,7 @@ describe('instances', () => {
     expect(second(of(DISCRETE, meta))).toEqual(['-', '-', 20, 30, 40, 40, 40])
   })
 
-  test('of large domains end when a snapshot is without them', () => {
+  test('of large domains end when a snapshot lacks them', () => {
     const meta = [
       indom(3, 0, INDOM, many),
       indom(
@@ -273,7 +273,7 @@ describe('instances', () => {
     expect(second(of(DISCRETE, meta))).toEqual(['-', '-', 20, 30, 40, 40, '-'])
   })
 
-  test('that the profile does not want are left out', () => {
+  test('excluded by the profile are left out', () => {
     const source = of(INSTANT, [indom(3, 0, INDOM, few)])
     source.setMode('interpolate', at(30), 10)
     expect(source.fetchNow([1], exclude(ALL_INSTANCES, INDOM, [0])).sets[0]).toMatchObject({
@@ -282,7 +282,7 @@ describe('instances', () => {
     })
   })
 
-  test('that no snapshot has are invisible', () => {
+  test('missing from all snapshots are invisible', () => {
     const source = of(INSTANT, [indom(3, 0, INDOM, [[0, 'a']])])
     source.setMode('interpolate', at(30), 10)
     expect(source.fetchNow([1]).sets[0]).toMatchObject({ status: 1, inst: Int32Array.of(0) })
@@ -310,7 +310,7 @@ describe('the ends of an archive', () => {
     expect(series(source(), time, 1, 1)).toEqual([])
   })
 
-  test('unknown metrics and counters that are no numbers have an error in their place', () => {
+  test('unknown metrics and non-numeric counters have an error instead of values', () => {
     const files = open({
       meta: [desc({ pmid: 1, type: TYPE_STRING, sem: COUNTER }, 'm')],
       volumes: [[result(3, 1, { pmid: 1, type: TYPE_STRING, values: [[-1, 'x']] })]],
@@ -376,7 +376,7 @@ const anyArchive = fc
     })
   })
 
-test('forwards, backwards and one by one give the same, for metrics asked for together or alone', () => {
+test('fetching forwards, backwards and singly gives the same values, for metrics together or alone', () => {
   fc.assert(
     fc.property(
       anyArchive,
@@ -413,7 +413,7 @@ test('forwards, backwards and one by one give the same, for metrics asked for to
   )
 })
 
-test('small steps give what is given when every moment is looked up anew, for all types, also when memory is used again', () => {
+test('small steps give the same values as separate fetches, for all types, also with reused memory', () => {
   const types = [TYPE_32, TYPE_U32, TYPE_64, TYPE_U64, TYPE_FLOAT, TYPE_DOUBLE]
   const steps = fc.array(
     fc.record({
@@ -471,7 +471,7 @@ test('small steps give what is given when every moment is looked up anew, for al
             (_, each) => (typeof each === 'bigint' ? `${each}n` : each),
           )
         for (let n = 0; n * step < time; n++) {
-          // Another order of metrics each time: nothing is taken for granted.
+          // Metrics in another order each time.
           expect(shown(inOneGo, ids)).toBe(shown(anew, n % 2 === 0 ? ids : ids.toReversed()))
           compared += ids.length
         }
@@ -500,7 +500,7 @@ test('interpolated counters stay between their neighbours', () => {
           step,
         )
         for (const [i, value] of found.entries()) {
-          if (value === '-') continue // a hair behind the end
+          if (value === '-') continue // just after the end
           const k = Math.min(Math.floor((i * step) / 10), values.length - 2)
           const [low, high] = [values[k]!, values[k + 1]!].sort((a, b) => a - b) as [number, number]
           expect(value).toBeGreaterThanOrEqual(low)

@@ -45,20 +45,20 @@ test('a label of version 3 has seconds low word first, and a zone file', () => {
   expect(bytes.length).toBe(labelSize(3))
 })
 
-test('texts that are too long are cut', () => {
+test('long texts are truncated', () => {
   const decoded = decodeLabel(label({ version: 2 }), 'x.0')
   const again = decodeLabel(encodeLabel({ ...decoded, hostname: 'h'.repeat(100) }), 'x.0')
   expect(again.hostname).toBe('h'.repeat(63))
 })
 
-test.each([2, 3] as const)('version %i: every length that is cut off is refused', (version) => {
+test.each([2, 3] as const)('version %i: truncation at any length is rejected', (version) => {
   const bytes = label({ version })
   for (let length = 0; length < bytes.length; length++)
     expect(codeOf(bytes.subarray(0, length))).toBe(length < 8 ? 'PM_ERR_NODATA' : 'PM_ERR_LABEL')
   expect(codeOf(bytes)).toBe('fine')
 })
 
-test.each([2, 3] as const)('version %i: wrong lengths, magic and versions are refused', (version) => {
+test.each([2, 3] as const)('version %i: wrong lengths, magic and versions are rejected', (version) => {
   const bytes = label({ version })
   for (const at of [0, 4, bytes.length - 4])
     for (const word of [-1, 0, 0x7fffffff, 64, 0x50052601, 0x500526ff]) {
@@ -68,7 +68,7 @@ test.each([2, 3] as const)('version %i: wrong lengths, magic and versions are re
   expect(() => decodeLabel(withWord(bytes, 4, 0x50052601), 'x.0')).toThrow(/x\.0.*version 1 .*not supported/)
 })
 
-test('unknown feature bits are refused unless they are accepted', () => {
+test('unknown feature bits are rejected unless accepted by option', () => {
   const bytes = label({ features: 4 })
   expect(codeOf(bytes)).toBe('PM_ERR_FEATURE')
   expect(codeOf(bytes, true)).toBe('fine')

@@ -23,7 +23,7 @@ function codeOf(...records: Uint8Array[]): string {
 
 const one = desc({ pmid: 1, indom: DISK }, 'disk.read')
 
-/** Instances as `id name` at a moment. */
+/** Instances as `id name` at a time. */
 function shown(metadata: Metadata, sec?: number): string[] {
   const { ids, names } = metadata.instances(DISK, undefined, sec === undefined ? undefined : at(sec))
   return ids.map((id, i) => `${id} ${names[i]}`)
@@ -36,7 +36,7 @@ describe('descriptors and names', () => {
     expect(metadata.names.namesOf(7)).toEqual(['a.b', 'c'])
   })
 
-  test('siblings stand in reverse order of their first appearance', () => {
+  test('siblings are in reverse order of their first appearance', () => {
     const metadata = load(
       desc({ pmid: 1 }, 'a.x'),
       desc({ pmid: 2 }, 'b.y'),
@@ -53,13 +53,13 @@ describe('descriptors and names', () => {
     expect(metadata.descs.size).toBe(3)
   })
 
-  test('a name that others are below is no metric, whichever comes first', () => {
+  test('a name with others below it is not a metric, in either order', () => {
     const metadata = load(desc({ pmid: 1 }, 'x.y'), desc({ pmid: 2 }, 'x.y.z'), desc({ pmid: 3 }, 'x'))
     expect(metadata.names.traverse()).toEqual(['x.y.z'])
     expect(load(desc({ pmid: 1 }, '', 'a..b', '.a', 'a.', 'fine')).names.traverse()).toEqual(['fine'])
   })
 
-  test('are found one by one as in the name space', () => {
+  test('are found singly as in the name space', () => {
     const records = [
       desc({ pmid: 1 }, 'x.y', 'twice'),
       desc({ pmid: 2 }, 'x.y.z', 'twice'),
@@ -72,13 +72,13 @@ describe('descriptors and names', () => {
     for (let i = 0; i < 20; i++) expect(metadata.lookup('twice')).toBe(1)
   })
 
-  test('may have any depth that a name can have; longer ones are damage', () => {
+  test('may have any depth up to the longest name; longer ones are damage', () => {
     const deep = `${'a.'.repeat(2047)}ab`
     expect(load(desc({ pmid: 1 }, deep)).names.traverse('')).toEqual([deep])
     expect(codeOf(desc({ pmid: 1 }, `${'a.'.repeat(2048)}b`))).toBe('PM_ERR_LOGREC')
   })
 
-  test('a descriptor once more is fine, a different one is not', () => {
+  test('a repeated descriptor is accepted, a different one is not', () => {
     expect(codeOf(desc({ pmid: 1 }, 'a'), desc({ pmid: 1 }, 'b'))).toBe('fine')
     expect(codeOf(desc({ pmid: 1 }), desc({ pmid: 1, type: 1, sem: 1 }))).toBe('PM_ERR_LOGCHANGETYPE')
     expect(codeOf(desc({ pmid: 1 }), desc({ pmid: 1, sem: 1, indom: 5 }))).toBe('PM_ERR_LOGCHANGESEM')
@@ -91,7 +91,7 @@ describe.each([2, 3] as Version[])('instance domains, version %i', (version) => 
   const whole = (time: number, ...instances: [number, string][]): Uint8Array =>
     indom(version, time, DISK, instances)
 
-  test('the newest snapshot at or before a moment holds, sorted by id', () => {
+  test('the newest snapshot at or before a time applies, sorted by id', () => {
     const metadata = load(one, whole(10, [2, 'sdb'], [1, 'sda']), whole(20, [2, 'sdb'], [3, 'sdc']))
     expect(shown(metadata, 10)).toEqual(['1 sda', '2 sdb'])
     expect(shown(metadata, 19)).toEqual(['1 sda', '2 sdb'])
@@ -110,14 +110,14 @@ describe.each([2, 3] as Version[])('instance domains, version %i', (version) => 
     )
   })
 
-  test('a name matches exactly, or else by what stands before its first blank', () => {
+  test('a name matches exactly, or else up to its first blank', () => {
     const metadata = load(one, whole(10, [1, '1 minute'], [5, '5 minute'], [7, '1']))
     expect(metadata.instances(DISK, { name: '1' }, at(10)).ids).toEqual([7])
     expect(metadata.instances(DISK, { name: '5' }, at(10)).ids).toEqual([5])
     expect(() => metadata.instances(DISK, { name: '6' }, at(10))).toThrow(/PM_ERR|not in the archive/)
   })
 
-  test('of snapshots at one time the one read last counts, repeated ones exist once, empty ones never', () => {
+  test('of snapshots at one time the last one applies, repeated ones are kept once, empty ones never', () => {
     const repeated = whole(10, [1, 'a'])
     const metadata = load(one, repeated, repeated, whole(10, [1, 'b']), whole(20))
     expect(metadata.snapshots(DISK).map(({ sec, ids }) => [sec, ...ids])).toEqual([
@@ -148,7 +148,7 @@ describe('changes of instance domains', () => {
   const delta = (time: number, ...instances: [number, string | undefined][]): Uint8Array =>
     indom(3, time, DISK, instances, true)
 
-  test('are put together from the snapshots before them', () => {
+  test('are applied to the snapshots before them', () => {
     const metadata = load(
       one,
       full,
@@ -161,12 +161,12 @@ describe('changes of instance domains', () => {
     expect(shown(metadata)).toEqual(['3 c', '4 d', '5 e', '9 i', '2 b', '1 a'])
   })
 
-  test('what is there keeps its name, what is not there is not deleted', () => {
+  test('an existing instance keeps its name, deleting a missing one has no effect', () => {
     const metadata = load(one, full, delta(20, [1, 'other'], [2, undefined]))
     expect(shown(metadata, 20)).toEqual(['1 a', '3 c', '5 e'])
   })
 
-  test('an instance that goes and comes in one change has its new name', () => {
+  test('an instance deleted and added in one change has its new name', () => {
     const metadata = load(one, full, delta(20, [3, undefined], [3, 'new']))
     expect(shown(metadata, 20)).toEqual(['1 a', '3 new', '5 e'])
   })
@@ -178,7 +178,7 @@ describe('changes of instance domains', () => {
     expect(shown(metadata, 30)).toEqual(['2 b', '3 c', '5 e'])
   })
 
-  test('without anything before them add to nothing', () => {
+  test('without a predecessor apply to an empty domain', () => {
     expect(shown(load(one, delta(20, [1, 'a'], [2, undefined])), 20)).toEqual(['1 a'])
   })
 
@@ -205,7 +205,7 @@ describe('changes of instance domains', () => {
 })
 
 describe.each([2, 3] as Version[])('labels and texts, version %i', (version) => {
-  test('the newest labels at or before a moment hold; of equal times those read first', () => {
+  test('the newest labels at or before a time apply; of equal times those read first', () => {
     const metadata = load(
       one,
       labels(version, 10, 1, -1, [[-1, { hostname: 'a' }]]),
@@ -299,7 +299,7 @@ describe('damage', () => {
     }
   })
 
-  test('every word set to -1, 0 and the maximum is read or refused, and what is read can be asked for', () => {
+  test('every word set to -1, 0 and the maximum is read or rejected, and queries do not fail', () => {
     const codes = new Map<string, number>()
     for (let word = 0; word + 4 <= records.length; word += 1)
       for (const value of [-1, 0, 0x7fffffff]) {
@@ -322,7 +322,7 @@ describe('damage', () => {
     expect(codes.get('fine')).toBeGreaterThan(50)
   })
 
-  test('counts and offsets that do not fit are damage, with file and offset in the message', () => {
+  test('counts and offsets out of bounds are damage, with file and offset in the message', () => {
     expect(() => load(one, frame(i32(5), stamp(3, 1), i32(DISK, 1000, 1)))).toThrow(
       `x.meta: damaged record at byte ${one.length}`,
     )

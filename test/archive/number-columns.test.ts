@@ -1,4 +1,4 @@
-/** Rows of numbers: what fetches give, in columns. That they are the same is tested at length in test/tools/pmrep. */
+/** Rows of numbers have the values of fetches, in columns. test/tools/pmrep compares them at length. */
 import { expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import type { NumberColumns } from '../../src/archive/number-columns.ts'
@@ -15,7 +15,7 @@ const record = (time: number, ...values: [number, bigint][]): Uint8Array =>
     { pmid: 2, type: 1, values: time === 4 ? -12357 : [[-1, time]] },
   )
 
-/** A counter of two instances and a number, at 0, 2 and 4 seconds; a mark behind. */
+/** A counter of two instances and a number, at 0, 2 and 4 seconds, then a mark. */
 function source(): ArchiveSource {
   const records = [
     record(0, [7, 10n], [3, LARGE]),
@@ -61,7 +61,7 @@ test('records fill the columns of their values, and leave others empty', () => {
   expect(next).toThrow('End of the archive')
 })
 
-test('moments between records fill columns with what lies between their values', () => {
+test('times between records fill columns with interpolated values', () => {
   const of = source()
   of.setMode('interpolate', { sec: 1, nsec: 0 }, 2)
   const { columns, next } = rowsOf(of)
@@ -71,10 +71,10 @@ test('moments between records fill columns with what lies between their values',
   expect(shown(columns)).toEqual([undefined, 40, undefined])
   next()
   expect(shown(columns)).toEqual([undefined, undefined, undefined])
-  expect(next).toThrow('Behind the end')
+  expect(next).toThrow('After the end')
 })
 
-test('rows are refused of metrics that are not recorded, are no numbers, or are there twice', () => {
+test('rows are rejected for unrecorded, non-numeric and duplicate metrics', () => {
   const meta = [desc({ pmid: 1, type: 1 }, 'number'), desc({ pmid: 2, type: 6 }, 'text')]
   const volumes = [[result(3, 0, { pmid: 1, type: 1, values: [[-1, 5]] })]]
   const of = new ArchiveSource(Archive.open(['a'], memoryFiles(archive('a', { meta, volumes }))))

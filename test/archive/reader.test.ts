@@ -32,7 +32,7 @@ function open(files: Record<string, Uint8Array>, name = 'a'): Archive {
   return Archive.open(name, memoryFiles(files))
 }
 
-/** Times of what a reader still gives, and the error it ends with. */
+/** Returns the times of the remaining records, and the error at the end. */
 function drain(reader: RecordReader, step: 'next' | 'previous' = 'next'): (number | string)[] {
   const times: (number | string)[] = []
   try {
@@ -56,7 +56,7 @@ const forwards = (files: Record<string, Uint8Array>): (number | string)[] =>
 describe.each([2, 3] as Version[])('version %i', (version) => {
   const build = (...volumes: Uint8Array[][]): Record<string, Uint8Array> => archive('a', { version, volumes })
 
-  test('a record is decoded only when asked, and its copy outlives the reader', () => {
+  test('a record is decoded on demand, and its copy outlives the reader', () => {
     const record = result(
       version,
       5.25,
@@ -117,7 +117,7 @@ describe.each([2, 3] as Version[])('version %i', (version) => {
     expect(backwards(files)).toEqual([5, 1])
   })
 
-  test('the reader turns round between two records', () => {
+  test('the reader changes direction between two records', () => {
     const reader = new RecordReader(open(build(points(version, 1, 2), points(version, 3))))
     expect([reader.next()?.sec, reader.next()?.sec, reader.previous()?.sec]).toEqual([1, 2, 2])
     expect([reader.next()?.sec, reader.next()?.sec, reader.next()]).toEqual([2, 3, undefined])
@@ -127,7 +127,7 @@ describe.each([2, 3] as Version[])('version %i', (version) => {
     expect(reader.next()?.sec).toBe(1)
   })
 
-  test('what is appended while reading is found, and moves the end', () => {
+  test('appended records are found, and move the end', () => {
     const files = build(points(version, 1))
     const opened = open(files)
     const reader = new RecordReader(opened)
@@ -147,7 +147,7 @@ describe.each([2, 3] as Version[])('version %i', (version) => {
     expect(drain(reader, 'previous')).toEqual([3, 2, 1])
   })
 
-  test('a file cut anywhere gives what is whole', () => {
+  test('a file truncated anywhere gives its complete records', () => {
     const records = [...points(version, 1, 2), mark(version, 2.001), point(version, 3)]
     const files = build(records)
     const whole = files['a.0']!
@@ -164,7 +164,7 @@ describe.each([2, 3] as Version[])('version %i', (version) => {
     }
   })
 
-  test('damage in the middle is met from both sides, again each time', () => {
+  test('damage in the middle is reported from both sides, each time', () => {
     const files = build(points(version, 1, 2, 3, 4))
     const size = point(version, 1).length
     const start = files['a.0']!.length - 4 * size
@@ -177,7 +177,7 @@ describe.each([2, 3] as Version[])('version %i', (version) => {
     expect(open(files).end()).toEqual(at(4))
   })
 
-  test('values that do not fit are damage, unless they are not to be checked', () => {
+  test('values out of bounds are damage, unless checks are off', () => {
     const head = concat(stamp(version, 1), i32(1))
     const bad = [
       frame(stamp(version, 1), i32(-1)),
@@ -254,7 +254,7 @@ describe.each([2, 3] as Version[])('version %i', (version) => {
   })
 })
 
-test('the end is found from the index when the last record is cut, and without one', () => {
+test('the end is found from the index if the last record is truncated, and without an index', () => {
   const version = 3
   const records = points(version, 1, 2, 3)
   const size = records[0]!.length
@@ -265,7 +265,7 @@ test('the end is found from the index when the last record is cut, and without o
   }
 })
 
-test('damage that says a large length makes no large buffer', () => {
+test('a large length in damaged data allocates no large buffer', () => {
   const files = archive('a', { volumes: [points(3, 1, 2)] })
   const bytes = files['a.0']!
   const start = bytes.length - 2 * point(3, 1).length
@@ -290,7 +290,7 @@ test('damage that says a large length makes no large buffer', () => {
   expect(Math.max(...asked)).toBeLessThanOrEqual(1 << 20)
 })
 
-test('whatever is damaged, only PcpErrors are thrown and reading ends', () => {
+test('for any damage only PcpErrors are thrown, and reading ends', () => {
   const files = archive('a', {
     version: 3,
     volumes: [
@@ -350,7 +350,7 @@ test('whatever is damaged, only PcpErrors are thrown and reading ends', () => {
 describe('a sparse reader of large records', () => {
   const METRICS = 200
   const INSTANCES = 60
-  /** 200 metrics of 60 values, in place and in blocks of several sizes: about 230 KB. */
+  /** 200 metrics of 60 values, in situ and in blocks of several sizes: about 230 KB. */
   const large = (time: number): Uint8Array =>
     result(
       3,
@@ -367,7 +367,7 @@ describe('a sparse reader of large records', () => {
   const records = [large(1), point(3, 2), large(3), large(4), point(3, 5)]
   const files = archive('a', { version: 3, volumes: [records] })
 
-  test('finds the values that another one finds', () => {
+  test('finds the same values as other readers', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.tuple(fc.nat(METRICS + 1), fc.nat(METRICS)), { maxLength: 4 }), {
@@ -408,7 +408,7 @@ describe('a sparse reader of large records', () => {
     )
   })
 
-  test('looks through a record in steps to its end', () => {
+  test('searches a record in steps to its end', () => {
     const sets = Array.from({ length: 16 }, (_, m) => ({
       pmid: m + 1,
       type: 0,
@@ -422,7 +422,7 @@ describe('a sparse reader of large records', () => {
     expect([1, 8, 16, 17].map((id) => record.find(id))).toEqual([0, 7, 15, -1])
   })
 
-  test('reads a part of the file', () => {
+  test('reads only a part of the file', () => {
     const source = memoryFiles(files)
     let read = 0
     const counted = {
@@ -453,7 +453,7 @@ describe('a sparse reader of large records', () => {
     expect(read).toBeLessThan(files['a.0']!.length / 2)
   })
 
-  test('ends where a record is cut, and says where its end has another length', () => {
+  test('ends at a truncated record, and reports a different length at the end', () => {
     const cut = { ...files, 'a.0': files['a.0']!.subarray(0, -point(3, 5).length - 100) }
     expect(drain(new RecordReader(open(cut), { checkValues: false, sparse: true }))).toEqual([1, 2, 3])
     const changed = files['a.0']!.slice()

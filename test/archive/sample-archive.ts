@@ -3,7 +3,7 @@ import { archive, desc, entry, indom, labels, mark, result, text } from './build
 
 const DISK = 5 << 22
 
-/** Makes the files of an archive `a` with one record a second. */
+/** Makes the files of an archive `a` with one record per second. */
 export function sampleArchive(version: 2 | 3, length = 60): Record<string, Uint8Array> {
   const records = Array.from({ length }, (_, i) =>
     i % 13 === 12

@@ -1,4 +1,4 @@
-/** What a scan takes by the layouts it has learned is what each record has. */
+/** Scans with learned layouts yield the same values as reading each record. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
@@ -15,7 +15,7 @@ const START = 1_700_000_000
 /** PM_TYPE_32 to PM_TYPE_DOUBLE. */
 const TYPES = Array.from({ length: PM_TYPE_DOUBLE - PM_TYPE_32 + 1 }, (_, i) => PM_TYPE_32 + i)
 
-/** What records have: for each type whether it is there, and with which instances. */
+/** Content of records: the instances of each type, none if it is missing. */
 type Shape = readonly (readonly number[])[]
 
 function opened(shapes: readonly Shape[], marks: ReadonlySet<number>): Archive {
@@ -41,7 +41,7 @@ function opened(shapes: readonly Shape[], marks: ReadonlySet<number>): Archive {
   })
 }
 
-/** Values by metric and instance, record after record. */
+/** Reads values by metric and instance from each record. */
 function oneByOne(
   archive: Archive,
   ids: readonly number[],

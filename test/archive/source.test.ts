@@ -1,4 +1,4 @@
-/** An archive as a source of metrics: modes, positions, and what is known about metrics when. */
+/** An archive as a metric source: modes, positions, and the history of metadata. */
 import { expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { scan } from '../../src/archive/scan.ts'
@@ -72,7 +72,7 @@ const code = (call: () => unknown): string | undefined => {
   }
 }
 
-test('forwards it gives the next record with any of the metrics, and EOL again and again', () => {
+test('forwards it returns the next record with any of the metrics, then EOL repeatedly', () => {
   const one = source()
   expect(one.fetchNow([2, 9])).toMatchObject({
     timestamp: at(10),
@@ -85,7 +85,7 @@ test('forwards it gives the next record with any of the metrics, and EOL again a
   expect(one.origin).toEqual(at(30))
 })
 
-test('backwards it gives the record before, and an error counts as found', () => {
+test('backwards it returns the previous record, and an error counts as found', () => {
   const one = source()
   one.setMode('backward', at(99))
   expect(one.fetchNow([1])).toMatchObject({ timestamp: at(30), sets: [{ status: -12386 }] })
@@ -94,12 +94,12 @@ test('backwards it gives the record before, and an error counts as found', () =>
   expect(one.fetchNow([1]).timestamp).toEqual(at(10))
 })
 
-test('instances are those that the profile wants', () => {
+test('instances are selected by the profile', () => {
   const { sets } = source().fetchNow([1], exclude(ALL_INSTANCES, INDOM, [1]))
   expect(valuesOf(sets[0]!, 5)).toEqual([{ inst: 2, value: 1.5 }])
 })
 
-test('records come one by one with their marks, or those of some metrics', () => {
+test('records are returned singly with marks, or only those of some metrics', () => {
   const one = source()
   const times = Array.from({ length: 5 }, () => one.fetchRecord()).map(({ timestamp, sets }) => [
     timestamp.sec,
@@ -120,7 +120,7 @@ test('records come one by one with their marks, or those of some metrics', () =>
   expect(code(() => one.fetchRecord())).toBe('PM_ERR_MODE')
 })
 
-test('instances and labels are those of the origin, or of the moment asked for', async () => {
+test('instances and labels are those at the origin, or at a given time', async () => {
   const one = source()
   expect((await one.instances(INDOM, undefined, ASK)).names).toEqual(['one', 'two'])
   expect(await one.instances(INDOM, undefined, { ...ASK, at: at(26) })).toMatchObject({
@@ -134,7 +134,7 @@ test('instances and labels are those of the origin, or of the moment asked for',
   expect((await one.labels({ level: LABEL_CONTEXT, id: 0 }, ASK))[0]!.json).toBe('{"hostname":"there"}')
 })
 
-test('what it does not know has the codes of archives', async () => {
+test('unknown items have the error codes of archives', async () => {
   const one = source()
   expect(await one.descs([99])).toMatchObject([{ code: 'PM_ERR_PMID_LOG' }])
   await expect(one.instances(8, undefined, ASK)).rejects.toMatchObject({ code: 'PM_ERR_INDOM_LOG' })
@@ -176,7 +176,7 @@ test('a context over it has texts, both directions, and copies at the same place
   await copy.close()
 })
 
-test('a scan gives columns of times and numbers', () => {
+test('a scan returns columns of times and numbers', () => {
   const { columns, marks, records } = scan(Archive.open('a', memoryFiles(FILES)), [1, 2])
   expect(records).toBe(5)
   expect([...marks]).toEqual([10.001])

@@ -1,4 +1,4 @@
-/** Files as power cuts leave them: cut off, or with pages that never reached the disk. */
+/** Files after power cuts: truncated, or with pages that never reached the disk. */
 import { describe, expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { RecordReader } from '../../src/archive/reader.ts'
@@ -41,7 +41,7 @@ describe.each([2, 3] as const)('version %i', (version) => {
   }
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
-  test('a volume with zeros in place of any page, or from any on, is read up to there, in both directions', () => {
+  test('a volume with zeros instead of any page, or from any page on, is read up to there, in both directions', () => {
     const size = point(version, 1).length
     const start = sizeOf('0') - RECORDS * size
     for (let page = PAGE; page < sizeOf('0'); page += PAGE)
@@ -61,7 +61,7 @@ describe.each([2, 3] as const)('version %i', (version) => {
       }
   })
 
-  test('metadata with zeros in place of any page, or cut anywhere, is read up to there', () => {
+  test('metadata with zeros instead of any page, or truncated anywhere, is read up to there', () => {
     const start = sizeOf('meta') - concat(...metas).length
     const ends = metas.map((_, i) => start + concat(...metas.slice(0, i + 1)).length)
     const countUpTo = (size: number): number => ends.filter((end) => end <= size).length
@@ -78,7 +78,7 @@ describe.each([2, 3] as const)('version %i', (version) => {
       ).toBe(countUpTo(size))
   })
 
-  test('a length in the midst that cannot be true is damage where the index knows records behind it', () => {
+  test('an impossible length is damage if the index has later records', () => {
     const size = point(version, 1).length
     const start = sizeOf('0') - RECORDS * size
     const spoil = (bytes: Uint8Array): undefined => {

@@ -9,7 +9,7 @@ const files = (open: ArchiveFiles['open']): ArchiveFiles => ({
   open,
 })
 
-test('errors of the system are thrown, and not remembered: without the volume there would be a gap that was not recorded', () => {
+test('errors of the system are thrown, and not cached: skipping the volume would make a false gap', () => {
   let code = 'EMFILE'
   const volume = new Volume(
     files(() => {
@@ -25,7 +25,7 @@ test('errors of the system are thrown, and not remembered: without the volume th
   expect(volume.problem).toBeUndefined()
 })
 
-test('a damaged volume is skipped, and its damage is known', () => {
+test('a damaged volume is skipped, and its damage is available', () => {
   const volume = new Volume(
     files(() => bytesSource(new Uint8Array(200))),
     1,

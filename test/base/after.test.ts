@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { after, MAX_DELAY_MS } from '../../src/base/after.ts'
+import { MAX_DELAY_MS, setLongTimeout } from '../../src/base/after.ts'
 import { every } from '../../src/base/every.ts'
 
 const DAY_MS = 86_400_000
@@ -13,7 +13,7 @@ test.each([1, MAX_DELAY_MS, MAX_DELAY_MS + 1, 30 * DAY_MS, 365 * DAY_MS])(
   'waits %d ms, no more and no less',
   (ms) => {
     const act = vi.fn()
-    after(ms, act)
+    setLongTimeout(ms, act)
     vi.advanceTimersByTime(ms - 1)
     expect(act).not.toHaveBeenCalled()
     vi.advanceTimersByTime(1)
@@ -24,7 +24,7 @@ test.each([1, MAX_DELAY_MS, MAX_DELAY_MS + 1, 30 * DAY_MS, 365 * DAY_MS])(
 
 test('a wait that is cancelled leaves no timer, however far it is', () => {
   const act = vi.fn()
-  const cancel = after(Number.POSITIVE_INFINITY, act)
+  const cancel = setLongTimeout(Number.POSITIVE_INFINITY, act)
   vi.advanceTimersByTime(400 * DAY_MS)
   expect(vi.getTimerCount()).toBe(1)
   cancel()
@@ -32,7 +32,7 @@ test('a wait that is cancelled leaves no timer, however far it is', () => {
   expect(act).not.toHaveBeenCalled()
 })
 
-test('work that is repeated seldom is not done at once', () => {
+test('work with a long interval does not run immediately', () => {
   const work = vi.fn()
   const timer = every(40 * DAY_MS, work, () => {})
   vi.advanceTimersByTime(20 * DAY_MS)
@@ -40,14 +40,14 @@ test('work that is repeated seldom is not done at once', () => {
   clearInterval(timer)
 })
 
-/** Delays that are no constants, and why they cannot be too long. */
+/** Non-constant delays, and why they are bounded. */
 const BOUNDED: Readonly<Record<string, string>> = {
-  'base/after.ts': 'what it is for',
+  'base/after.ts': 'this is its purpose',
   'base/every.ts': 'at most the longest delay',
   'base/retry.ts': 'a back-off that ends at a minute',
   'net/connection.ts': 'called with a constant',
   'net/listen.ts': 'an option that only tests set',
-  'net/requests.ts': 'at most the longest delay',
+  'net/request-queue.ts': 'at most the longest delay',
   'agents/sample/readiness.ts': 'at most an hour',
   'start/supervisor.ts': 'an option that only tests set',
   'pmproxy/archive-threads.ts': 'limits that only tests set',
@@ -72,14 +72,14 @@ test('no timer has a delay that may be too long', () => {
   expect(found, 'use after() of base/after.ts').toEqual([])
 })
 
-// Entries of files that need none would hide the next mistake.
-test('the files with other delays are there', () => {
+// Obsolete entries would hide the next mistake.
+test('all listed files have such delays', () => {
   const src = join(import.meta.dirname, '../../src')
   for (const path of Object.keys(BOUNDED))
     expect(delaysIn(readFileSync(join(src, path), 'utf8')).length, path).toBeGreaterThan(0)
 })
 
-/** The second arguments of setTimeout and setInterval; '' where there is none. */
+/** Returns the second arguments of setTimeout and setInterval, '' if missing. */
 function delaysIn(text: string): string[] {
   return [...text.matchAll(/(?<![.#\w])set(?:Timeout|Interval)\(/g)].map((match) => {
     let depth = 0

@@ -4,29 +4,29 @@ import { Backoff, doublingDelays } from '../../src/base/backoff.ts'
 
 const random = (): number => 0
 
-test('the first attempt may be made at any time, later ones after ever longer delays', () => {
+test('the first attempt is allowed at any time, later ones after growing delays', () => {
   const backoff = new Backoff({ delaysMs: [100, 200], random })
-  expect(backoff.mayTry(0)).toBe(true)
+  expect(backoff.canRetry(0)).toBe(true)
   expect([0, 100, 300, 500].map((now) => backoff.failed(now))).toEqual([100, 200, 200, 200])
-  expect(backoff.leftMs(500)).toBe(200)
-  expect(backoff.mayTry(699)).toBe(false)
-  expect(backoff.mayTry(700)).toBe(true)
+  expect(backoff.remainingMs(500)).toBe(200)
+  expect(backoff.canRetry(699)).toBe(false)
+  expect(backoff.canRetry(700)).toBe(true)
 })
 
-test('an attempt that is made on time is made, whatever the fractions of a clock add up to', () => {
+test('an attempt on time is allowed despite inexact sums of fractions', () => {
   const backoff = new Backoff({ delaysMs: [4000], random })
   let now = 861.792
   backoff.failed(now)
   for (let second = 0; second < 4; second++) now += 1000
   expect(now).toBeLessThan(4861.792)
-  expect(backoff.mayTry(now)).toBe(true)
+  expect(backoff.canRetry(now)).toBe(true)
 })
 
 test('only a success that outlives its delay resets the back-off', () => {
   const backoff = new Backoff({ delaysMs: [100, 200, 400], random })
   backoff.failed(0)
   backoff.succeeded(100)
-  expect(backoff.mayTry(100)).toBe(true)
+  expect(backoff.canRetry(100)).toBe(true)
   expect(backoff.failed(199)).toBe(200)
   backoff.succeeded(400)
   expect(backoff.failed(600)).toBe(100)
@@ -35,7 +35,7 @@ test('only a success that outlives its delay resets the back-off', () => {
   expect(backoff.failed(700)).toBe(100)
 })
 
-test('chance adds up to half of a delay, and different chances give different times', () => {
+test('jitter adds up to half of a delay', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 100_000 }), { minLength: 1, maxLength: 8 }),

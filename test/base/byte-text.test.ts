@@ -13,7 +13,7 @@ function written(write: (text: ByteText) => void): string {
 const general = (value: number, digits: number): string => written((text) => text.general(value, digits))
 const fixed = (value: number, places: number): string => written((text) => text.fixed(value, places))
 
-/** Numbers as metrics have them: short decimals, quotients, and anything at all. */
+/** Numbers as in metrics: short decimals, quotients, and arbitrary doubles. */
 const numbers = fc.oneof(
   fc.double(),
   fc.double({ min: 1e-5, max: 1e17 }),
@@ -45,7 +45,7 @@ describe('ByteText', () => {
     expect(written((text) => text.padded(0, 6))).toBe('000000')
   })
 
-  it('writes text beyond ASCII and single bytes that are no text', () => {
+  it('writes text beyond ASCII and single bytes that are not text', () => {
     expect(written((text) => text.text('a°\udc80z'))).toBe('a°\udc80z')
   })
 
@@ -76,7 +76,7 @@ describe('ByteText', () => {
     fc.assert(check, { numRuns: 20_000 })
   })
 
-  it('writes numbers at the right of a column, or nothing where they do not fit', () => {
+  it('right-justifies numbers in a column, and writes nothing if they do not fit', () => {
     const right = (value: number, places: number, width: number): string =>
       written((text) => {
         text.byte(0x7c)

@@ -1,4 +1,4 @@
-/** Repeated work, and that no daemon repeats work in another way. */
+/** Repeated work, and a check that no daemon repeats work in another way. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { expect, test } from 'vitest'
 import { onAbort } from '../../src/base/on-abort.ts'
 
-test('every listener hears of the abort once, but those that stopped', () => {
+test('every listener is called once on abort, except removed ones', () => {
   const controller = new AbortController()
   const heard: string[] = []
   onAbort(controller.signal, () => heard.push('first'))
@@ -25,7 +25,7 @@ test('thousands may listen to one signal without a warning', async () => {
   expect(warnings).toEqual([])
 })
 
-test('nothing is left on a signal that nobody listens to', () => {
+test('no listener remains on a signal once all are removed', () => {
   const { signal } = new AbortController()
   const stops = [onAbort(signal, () => {}), onAbort(signal, () => {})]
   expect(getEventListeners(signal, 'abort')).toHaveLength(1)
@@ -35,6 +35,6 @@ test('nothing is left on a signal that nobody listens to', () => {
   expect(getEventListeners(signal, 'abort')).toHaveLength(1)
 })
 
-test('no signal is never aborted', () => {
+test('without a signal the listener is never called', () => {
   expect(onAbort(undefined, () => {})).not.toThrow()
 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { loggable, loggableMessage, printable, printableWord } from '../../src/base/printable.ts'
 import { decodeText } from '../../src/base/text.ts'
 
-/** Text of any code units, half surrogates and all, with the dangerous ones more often than chance has them. */
+/** Text of any code units, including lone surrogates, with more dangerous ones than at random. */
 const HOSTILE = fc.string({
   unit: fc.oneof(
     fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
@@ -13,7 +13,7 @@ const HOSTILE = fc.string({
   maxLength: 60,
 })
 
-/** Can a terminal obey this, or a reader be deceived by it? By code points, not by the classes of the code under test. */
+/** Whether a terminal could obey this, or a reader be deceived. By code points, not by the classes of the code under test. */
 function isHarmful(code: number): boolean {
   const isControl = code < 0x20 || (code >= 0x7f && code <= 0x9f)
   const isMark = code === 0x61c || (code >= 0x200b && code <= 0x200f) || code === 0xfeff || code === 0xad
@@ -26,7 +26,7 @@ function isHarmful(code: number): boolean {
 const harmIn = (text: string, ...allowed: readonly string[]): string[] =>
   [...text].filter((char) => isHarmful(char.codePointAt(0)!) && !allowed.includes(char))
 
-describe('what leaves for a terminal', () => {
+describe('text for a terminal', () => {
   test('shows controls as pictures of the same width', () => {
     expect(printable('a\x1b[31mb\x07\x00\x7f')).toBe('a␛[31mb␇␀␡')
     expect(printable('\u009b31m \u202e \u200b \udc9b \ud83d')).toBe('␦31m ␦ ␦ ␦ ␦')
@@ -42,7 +42,7 @@ describe('what leaves for a terminal', () => {
     expect(printableWord('x\ny')).toBe('x␊y')
   })
 
-  test('nothing is obeyed, and columns stay where they are', () => {
+  test('has no control characters, and columns keep their position', () => {
     fc.assert(
       fc.property(HOSTILE, (text) => {
         const shown = printable(text)
@@ -54,15 +54,15 @@ describe('what leaves for a terminal', () => {
     )
   })
 
-  test('bytes that are not UTF-8 are not put together to a control character', () => {
-    // Written apart and read as one: the two bytes of U+009B.
+  test('bytes that are not UTF-8 are not combined to a control character', () => {
+    // Written separately, read together: the two bytes of U+009B.
     const name = decodeText(Uint8Array.of(0xc2)) + decodeText(Uint8Array.of(0x9b))
     expect(printable(name)).toBe('␦␦')
   })
 })
 
-describe('what leaves for a log', () => {
-  test('has codes, and a byte that is not UTF-8 as that byte', () => {
+describe('text for a log', () => {
+  test('has codes, and shows a byte that is not UTF-8 as \\xNN', () => {
     expect(loggable('a\x1b[2J\u202e\udc9b\u{e0041}\u009b')).toBe('a\\x1b[2J\\u202e\\x9b\\u{e0041}\\x9b')
   })
 
@@ -73,7 +73,7 @@ describe('what leaves for a log', () => {
     )
   })
 
-  test('nothing is obeyed and no line begins that the program did not begin', () => {
+  test('has no control characters and no forged lines', () => {
     fc.assert(
       fc.property(HOSTILE, (text) => {
         expect(harmIn(loggable(text), '\t', '\n')).toEqual([])

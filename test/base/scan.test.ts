@@ -102,7 +102,7 @@ describe('lines and words', () => {
     expect(s.peek()).toBe(-1)
   })
 
-  test('a word and a rest that were expected are given back, any other is read', () => {
+  test('an expected word or rest is returned itself, any other is read', () => {
     const s = scan('eth0 eth01 eth0\teth eth0 up\nlast')
     for (const word of ['eth0', 'eth01', 'eth0', 'eth']) expect(s.word('eth0')).toBe(word)
     expect(s.rest(' eth0')).toBe(' eth0 up')
@@ -121,7 +121,7 @@ describe('lines and words', () => {
     expect(s.atEnd).toBe(true)
   })
 
-  test('a limit hides what stands behind it', () => {
+  test('a limit hides everything after it', () => {
     const bytes = new TextEncoder().encode('12 34\n56')
     const s = new Scanner(bytes, 4)
     expect(s.uint()).toBe(12)

@@ -14,7 +14,7 @@ test('a byte that is not UTF-8 becomes one lone surrogate and comes back as that
   expect(encodeText(decodeText(bytes))).toEqual(bytes)
 })
 
-test('a byte order mark is text like any other', () => {
+test('a byte order mark is ordinary text', () => {
   const bytes = Uint8Array.from([0xef, 0xbb, 0xbf, 0x61])
   expect(encodeText(decodeText(bytes))).toEqual(bytes)
 })
@@ -52,7 +52,7 @@ test('knows the same bytes for UTF-8 as the runtime does', () => {
     for (let second = 0x7f; second <= 0xc0; second++) {
       for (const rest of [[], [0x80], [0x80, 0xbf], [0x80, 0xc0], [0x7f]]) {
         const bytes = Uint8Array.of(lead, second, ...rest)
-        // A sequence of three or four bytes shows as one character that is no escape.
+        // A sequence of three or four bytes is decoded to one character that is not an escape.
         const text = decodeText(bytes).replace(/[\ud800-\udbff][\udc00-\udfff]/g, '')
         if (/[\udc80-\udcff]/.test(text) === isValid(bytes)) wrong.push(`${bytes}`)
       }
@@ -61,7 +61,7 @@ test('knows the same bytes for UTF-8 as the runtime does', () => {
   expect(wrong).toEqual([])
 })
 
-test('a megabyte of broken text is decoded and encoded at once', () => {
+test('a megabyte of invalid text is decoded and encoded quickly', () => {
   const bytes = new Uint8Array(1 << 20).fill(0xe0)
   expect(encodeText(decodeText(bytes)).length).toBe(bytes.length)
 })

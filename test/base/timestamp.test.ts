@@ -5,7 +5,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('now is the wall clock, with what is below its milliseconds', () => {
+test('now is the wall clock with fractions of milliseconds', () => {
   let fractions = 0
   for (let i = 0; i < 2000; i++) {
     const before = Date.now()

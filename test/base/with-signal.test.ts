@@ -23,7 +23,7 @@ test('a signal that was aborted before aborts it from the beginning', async () =
   expect(isAborted).toBe(true)
 })
 
-test('the time that is up aborts it as AbortSignal.timeout does', async () => {
+test('a timeout aborts it as AbortSignal.timeout does', async () => {
   const reason = await withSignal(
     { signals: [], timeoutMs: 1 },
     (signal) => new Promise((resolve) => signal.addEventListener('abort', () => resolve(signal.reason))),
@@ -41,7 +41,7 @@ test('work can abort itself, and what it throws is passed on', async () => {
   expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
-/** What is left on a lifelong signal, and how the heap grew, in bytes each time. */
+/** Returns the listeners left on a long-lived signal, and the growth of the heap, in bytes for each call. */
 async function costOf(times: number, work: () => unknown): Promise<number> {
   const collect = (globalThis as { gc?: () => void }).gc
   for (let i = 0; i < 1000; i++) await work()
@@ -52,8 +52,8 @@ async function costOf(times: number, work: () => unknown): Promise<number> {
   return (process.memoryUsage().heapUsed - before) / times
 }
 
-test('100,000 refreshes leave no listener, and the heap as it was', async () => {
-  // Node collects when it has to; a test must say when.
+test('100,000 refreshes leave no listener and do not grow the heap', async () => {
+  // Node collects garbage only when needed, so the test triggers it.
   const { setFlagsFromString } = await import('node:v8')
   const { runInNewContext } = await import('node:vm')
   setFlagsFromString('--expose-gc')
@@ -78,7 +78,7 @@ test('100,000 refreshes leave no listener, and the heap as it was', async () => 
   expect(perRefresh).toBeLessThan(30)
 })
 
-/** They remove their listener themselves. */
+/** These remove their listeners themselves. */
 const OWN_LISTENERS: ReadonlySet<string> = new Set(['base/on-abort.ts', 'pmlogger/signals.ts'])
 
 test('signals are listened to through onAbort and withSignal alone', () => {

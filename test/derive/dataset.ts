@@ -36,7 +36,7 @@ export function vectors<T>(name: string): T {
 /** The recorded samples. */
 export const dataset: Dataset = vectors<Dataset>('dataset')
 
-/** `245.1` as an identifier. */
+/** Parses an indom such as `245.1`. */
 export function indomOf(text: string | null): number {
   if (text === null) return PM_INDOM_NULL
   const [domain, serial] = text.split('.').map(Number)
@@ -49,7 +49,7 @@ export interface Metric {
   readonly name: string
 }
 
-/** Its metrics. */
+/** All metrics. */
 export const byPmid: Map<Pmid, Metric> = new Map()
 /** Their names. */
 export const names: Pmns = new Pmns()
@@ -70,17 +70,17 @@ for (const metric of dataset.metrics) {
   names.add(name, id)
 }
 
-/** A value as it is recorded. */
+/** Parses a recorded value. */
 export function readValue(text: string, type: number): Value {
   if (type === PM_TYPE_STRING) return text
   if (type === PM_TYPE_64 || type === PM_TYPE_U64) return BigInt(text)
   return text === 'inf' ? Infinity : text === '-inf' ? -Infinity : Number(text)
 }
 
-/** Seconds of the first sample. */
+/** Time of the first sample in seconds. */
 export const T0: number = dataset.t0
 
-/** A source that gives the next sample at each fetch, and PM_ERR_EOL behind the last one. */
+/** Returns a source that yields the next sample at each fetch, then PM_ERR_EOL. */
 export function datasetSource(): MetricSource {
   let next = 0
   return {

@@ -1,4 +1,4 @@
-/** Values from fetch to fetch, for several requesters, and of the functions that the reference does not have. */
+/** Values over several fetches and requesters, and functions that the reference does not have. */
 import { describe, expect, test } from 'vitest'
 import { DerivedDefinitions } from '../../src/derive/definitions.ts'
 import { type DerivedSource, withDerived } from '../../src/derive/derived-source.ts'
@@ -15,7 +15,7 @@ const ID = pmid(60, 0, 1)
 const DISKS = indom(60, 1)
 type Sample = readonly (readonly [inst: number, value: Value])[] | number
 
-/** A source with one metric, `m`, that gives these samples ten seconds apart; a number is an error. */
+/** Returns a source with one metric, `m`, with these samples ten seconds apart; a number is an error. */
 function samplesOf(type: number, sem: number, samples: readonly Sample[]): MetricSource {
   let next = 0
   return {
@@ -73,7 +73,7 @@ const doubles = (...values: number[]): MetricSource =>
   samplesOf(PM_TYPE_DOUBLE, 3, [values.map((value, inst) => [inst, value])])
 
 describe('from fetch to fetch', () => {
-  test('instances that come and go have a rate while they were there before', async () => {
+  test('instances that come and go have a rate if they were in the previous fetch', async () => {
     const source = counter([
       [
         [0, 0],
@@ -91,7 +91,7 @@ describe('from fetch to fetch', () => {
     expect(await fetchAll(source, 'rate(m)', 3)).toEqual([[], [[0, 10]], [[2, 2]]])
   })
 
-  test('an error is the result, and what is before it is forgotten', async () => {
+  test('an error is the result, and the values before it are forgotten', async () => {
     const source = counter([[[0, 0]], -12345, [[0, 20]], [[0, 40]]])
     expect(await fetchAll(source, 'rate(m)', 4)).toEqual([[], -12345, [], [[0, 2]]])
   })
@@ -105,7 +105,7 @@ describe('from fetch to fetch', () => {
     expect(await fetchAll(counter([[[0, 2 ** 52]]]), 'm + m', 1)).toEqual([[[0, 2n ** 53n]]])
   })
 
-  test('each requester has a past of its own, until it is gone', async () => {
+  test('each requester has a separate history until it ends', async () => {
     const { source, id } = await derived(counter([[[0, 0]], [[0, 10]]]), 'delta(m)')
     const one = { requester: { ...ANONYMOUS, client: 1 } }
     const two = { requester: { ...ANONYMOUS, client: 2 } }
@@ -117,7 +117,7 @@ describe('from fetch to fetch', () => {
     expect([await count(one), await count(two)]).toEqual([1, 0])
   })
 
-  test('constants with a domain have a value for the instances that are wanted', async () => {
+  test('constants with a domain have a value for each included instance', async () => {
     const profile = exclude(ALL_INSTANCES, DISKS, [1, 3])
     const rows = await fetchAll(doubles(1), 'mkconst(7, indom=60.1)', 1, { ...ANONYMOUS, profile })
     expect(rows).toEqual([
@@ -157,7 +157,7 @@ describe('over instances', () => {
     expect(await fetchAll(doubles(Number.NaN, 1), 'topk(2, m)', 1)).toEqual([[[1, 1]]])
   })
 
-  test('topk looks at every bit of large integers', async () => {
+  test('topk compares all bits of large integers', async () => {
     const big = 2n ** 60n
     const source = counter([
       [
@@ -169,7 +169,7 @@ describe('over instances', () => {
     expect(await fetchAll(source, 'topk(1, m)', 1)).toEqual([[[1, big + 2n]]])
   })
 
-  test('quantiles lie between values in proportion', async () => {
+  test('quantiles are interpolated between values', async () => {
     const source = doubles(4, 1, 3, 2)
     expect(await fetchAll(source, 'quantile(0, m)', 1)).toEqual([[[-1, 1]]])
     expect(await fetchAll(source, 'quantile(1, m)', 1)).toEqual([[[-1, 4]]])
@@ -179,7 +179,7 @@ describe('over instances', () => {
     expect(await fetchAll(counter([-12350]), 'quantile(0.5, m)', 1)).toEqual([-12350])
   })
 
-  test('they combine with everything else', async () => {
+  test('they can be combined with other expressions', async () => {
     const source = counter([
       [
         [0, 0],

@@ -1,4 +1,4 @@
-/** The examples of docs/derived.md give what the page says. */
+/** The examples of docs/reference/derived-metrics.md have the values on the page. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { loadDerived } from '../../src/derive/config.ts'
@@ -10,10 +10,10 @@ import { ANONYMOUS } from '../../src/model/source.ts'
 import { valuesOf } from '../../src/model/value-set.ts'
 import { Sample } from '../agents/sample/open.ts'
 
-const page = readFileSync(new URL('../../docs/derived.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../docs/reference/derived-metrics.md', import.meta.url), 'utf8')
 const ask = { requester: ANONYMOUS }
 
-/** Rows of the table below a heading, without its head. */
+/** Returns the rows of the table below a heading, without its head. */
 function table(heading: string): string[][] {
   const lines = page.slice(page.indexOf(`## ${heading}\n`)).split('\n')
   const first = lines.findIndex((line) => line.startsWith('|---'))
@@ -51,13 +51,13 @@ test('every example gives the values beside it', async () => {
   expect(rows.length).toBeGreaterThan(10)
   for (const [expression, values] of rows) {
     const text = expression!.slice(1, -1)
-    // Fetches are apart by a bar with the same expression on both sides.
+    // A bar with the same expression on both sides separates fetches.
     const texts = text === '1 || 0 && 0' ? [text] : text.split(' | ')
     expect([expression, await valuesFor(texts)]).toEqual([expression, values])
   }
 })
 
-test('the configuration file on the page has nothing wrong', () => {
+test('the configuration file on the page has no errors', () => {
   const file = page.split('```\n# comment')[1]!.split('```')[0]!
   const reported: string[] = []
   const definitions = new DerivedDefinitions('global')
@@ -67,7 +67,7 @@ test('the configuration file on the page has nothing wrong', () => {
   expect(definitions.controls.globalLimit).toBe(500)
 })
 
-test('the complaint on the page is the one that is made', async () => {
+test('the error on the page is the actual one', async () => {
   const source = withDerived(new Sample().agent, new DerivedDefinitions('global'))
   const complaint = await source.define('my.metric', 'hinv.ncpu * ', ask).catch((error) => error.message)
   expect(page).toContain(complaint)

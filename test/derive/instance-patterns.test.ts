@@ -1,9 +1,9 @@
-/** matchinst over many instances: names are tried once, and a fetch takes only so long. docs/derived.md */
+/** matchinst over many instances: results are cached, and the time of a fetch is bounded. docs/reference/derived-metrics.md */
 import { expect, test } from 'vitest'
 import { compilePattern } from '../../src/base/pattern.ts'
 import { PatternWork } from '../../src/derive/instance-patterns.ts'
 
-test('a name is tried once', () => {
+test('a name is matched once', () => {
   let tried = 0
   const pattern = { steps: 1, test: (name: string) => ++tried > 0 && name === 'a' }
   expect(['a', 'b', 'a'].map((name) => new PatternWork().test(pattern, name))).toEqual([true, false, true])
@@ -11,7 +11,7 @@ test('a name is tried once', () => {
 })
 
 test.each(['(((a{1,20}){1,20}b){1,10})*', '(a+)+$', '(.*a){300}b', '[^x]*$'])(
-  'a fetch with %s ends, however many names there are',
+  'a fetch with %s ends for any number of names',
   (text) => {
     const pattern = compilePattern(text)
     const work = new PatternWork()
@@ -22,14 +22,14 @@ test.each(['(((a{1,20}){1,20}b){1,10})*', '(a+)+$', '(.*a){300}b', '[^x]*$'])(
     expect(tryAll).toThrow(expect.objectContaining({ code: 'ETIMEDOUT' }))
     // Measured: 5 ns for each of these.
     expect(names * 60 * Math.max(30, pattern.steps)).toBeLessThan(20_000_000)
-    // What is asked in earnest is far from it.
+    // Realistic patterns are far from the limit.
     const simple = compilePattern('^(sd|nvme)[a-z0-9]+$')
     const easy = new PatternWork()
     for (let i = 0; i < 5000; i++) easy.test(simple, `nvme${i}n1p${i}-easy-${text.length}`)
   },
 )
 
-test('a fetch ends when patterns have too much to do, and the next one goes on there', () => {
+test('a fetch ends when patterns take too long, and the next one continues there', () => {
   const pattern = compilePattern('(((a{1,20}){1,20}b){1,10})*')
   const names = Array.from({ length: 5000 }, (_, i) => `${'a'.repeat(20)}${i}`)
   let fetches = 0

@@ -1,29 +1,29 @@
 /**
- * Data: Where we do otherwise than the recorded release, on purpose, and what we give instead. `docs/derived.md` has the list
- * of reasons for users.
+ * Data: intentional differences from the recorded release, with our results. `docs/reference/derived-metrics.md` lists the reasons
+ * for users.
  */
 
-/** Why we differ. */
+/** Reasons for the differences. */
 export const REASONS = {
   scale: 'a scale is applied exactly: all powers of a dimension, the right direction, factors above 2^31',
   constant: 'a number without units may be compared with anything, whatever its type',
-  leftScale: 'the units say the scale that the values are in',
+  leftScale: 'the units have the scale of the values',
   instance: 'one instance of an operand has a change like any other operand',
-  fit: 'what does not fit its type in the new scale has no value',
+  fit: 'a value that does not fit its type in the new scale is left out',
   sign: 'a comparison of a negative integer with an unsigned one holds or does not, the same with novalue() as without',
   position: 'values and guards go together by instance, not by their position',
-  guard: 'a guard that is not there is an unknown operand',
+  guard: 'a missing guard is an unknown operand',
   novalue: 'two branches without values are an error for the whole process as for one context',
   alias: 'a derived metric that is only the name of another one has no values, whatever the source',
   self: 'a metric that is only its own name is an error',
   extreme: 'nothing has neither a greatest nor a smallest value',
   exact: 'the difference of large integers is exact before it becomes a double',
-  null: 'an operand that is no name is called <expr>',
+  null: 'an operand that is not a name is shown as <expr>',
   counter: 'a 32-bit counter that went back has no rate, like the others',
-  unsigned: 'an unsigned value that is no counter may go down, and its rate is negative',
+  unsigned: 'an unsigned value that is not a counter may decrease, and its rate is negative',
 } as const
 
-/** One case: its file and expression, why, and what a vector would say. */
+/** One case: file, expression, reason, and the expected result in the form of the vectors. */
 export interface Mended {
   readonly file: string
   readonly expr: string
@@ -31,7 +31,7 @@ export interface Mended {
   readonly instead: object
 }
 
-/** One line a case: file, expression, reason, and what we have, as JSON. */
+/** One line per case: file, expression, reason, and our result as JSON. */
 const ROWS = `
 ["syntax","g.u32.i ? novalue() : novalue()","novalue",{"semanticError":"novalue() may appear at most once in a ternary expression","bindMessage":"Semantic error: derived metric d.x: g.u32.i ? <expr> : <expr>: novalue() may appear at most once in a ternary expression\\n"}]
 ["live_sample","sample.nope ? 1 : 2","guard",{"semanticError":"Unknown operand metric"}]

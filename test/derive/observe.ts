@@ -1,4 +1,4 @@
-/** What a derived metric is over a source, in the form of the vectors. */
+/** Results of a derived metric over a source, in the form of the vectors. */
 import { formatG } from '../../src/base/printf.ts'
 import { DerivedDefinitions, isDefinition } from '../../src/derive/definitions.ts'
 import { withDerived } from '../../src/derive/derived-source.ts'
@@ -27,7 +27,7 @@ export interface Case {
 
 const ask = { requester: ANONYMOUS }
 
-/** One set as the vectors write it. */
+/** Formats a set as the vectors do. */
 function written(set: ValueSet, type: number): unknown {
   if (set.status < 0) return codeOf(set.status)
   return valuesOf(set, type).map(({ inst, value }) => [
@@ -37,7 +37,7 @@ function written(set: ValueSet, type: number): unknown {
       : type === PM_TYPE_FLOAT
         ? formatG(value as number, 9)
         : type >= PM_TYPE_EVENT
-          ? 'error PM_ERR_CONV' // the recorder had no way to show them
+          ? 'error PM_ERR_CONV' // the recorder could not show them
           : type >= PM_TYPE_AGGREGATE
             ? '?'
             : String(value),
@@ -48,7 +48,7 @@ function offsetOf({ timestamp }: FetchResult): string {
   return `${timestamp.sec - T0}.${String(timestamp.nsec / 1000).padStart(6, '0')}`
 }
 
-/** Everything a vector tells about a case, as we have it; `marker` is fetched along, `tick` is called before each fetch. */
+/** Returns everything that a vector records about a case; `marker` is fetched along, `tick` is called before each fetch. */
 export async function observe(
   { expr, defs = [], values }: Case,
   under: MetricSource,
@@ -86,17 +86,17 @@ export async function observe(
   }
 }
 
-/** A scale without dimension prints otherwise in release 6 than in release 7. */
+/** Converts units without dimension from the text of release 6 to that of release 7. */
 function unitsText(text: string): string {
   return text.replace(/^x 10/, 'count x 10')
 }
 
-/** What a vector expects, in the form of `observe`. */
+/** Returns the expected result of a vector, in the form of `observe`. */
 export function expected({ expr, desc, values, syntaxError, semanticError, bindMessage }: Case): Case {
   if (syntaxError !== undefined) return { expr, syntaxError }
   if (semanticError !== undefined) {
     if (bindMessage === undefined) return { expr, semanticError }
-    // The complaint about an operand that is not there is kept to oneself, as by release 6.0.3.
+    // An error about a missing operand is not reported, as in release 6.0.3.
     const isOperand = bindMessage.includes('d.x: operand ')
     return { expr, semanticError, ...(isOperand ? {} : { bindMessage }) }
   }
@@ -104,7 +104,7 @@ export function expected({ expr, desc, values, syntaxError, semanticError, bindM
   return { expr, desc: own as Case['desc'] & {}, ...(values === undefined ? {} : { values }) }
 }
 
-/** What defining the case for one context complains about last; undefined when it does not. */
+/** Returns the error of defining the case in one context; undefined if it succeeds. */
 export async function complaint({ expr, defs = [] }: Case, under: MetricSource): Promise<string | undefined> {
   const source = withDerived(under, new DerivedDefinitions('global'), { hasEvents: true })
   let message: string | undefined
@@ -119,7 +119,7 @@ export async function complaint({ expr, defs = [] }: Case, under: MetricSource):
   return message
 }
 
-/** What the reference complains about in that case. */
+/** Returns the reference's error in that case. */
 export function expectedComplaint({ expr, syntaxError, semanticError, addError }: Case): string | undefined {
   if (addError !== undefined) return addError.msg
   const text = (kind: string, offset: number, why: string): string =>

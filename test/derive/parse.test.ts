@@ -1,4 +1,4 @@
-/** Texts that are expressions or not: whatever they are, the parser says so. */
+/** Valid and invalid expressions: the parser never throws. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isFault, parseExpr } from '../../src/derive/parse.ts'
@@ -8,7 +8,7 @@ const PIECES =
     ' ',
   )
 
-test('any text gives a tree or a place in it', () => {
+test('any text yields a tree or a position in it', () => {
   const text = fc.oneof(
     fc.string(),
     fc.array(fc.constantFrom(...PIECES), { maxLength: 12 }).map((pieces) => pieces.join(' ')),
@@ -23,7 +23,7 @@ test('any text gives a tree or a place in it', () => {
   )
 })
 
-test('depth has a limit, of operators in a row as of parentheses', () => {
+test('depth is limited, for sequences of operators as for parentheses', () => {
   expect(parseExpr(`${'('.repeat(5000)}1${')'.repeat(5000)}`)).toMatchObject({
     why: 'Expression nested too deeply',
   })

@@ -15,11 +15,11 @@ const ask = { requester: ANONYMOUS }
 const A = pmid(245, 0, 1)
 const OTHER = pmid(245, 0, 2)
 
-/** Two metrics, of which an agent may make others. */
+/** Two metrics, which an agent may replace by others. */
 class Replaced {
   readonly listeners = new Set<(event: SourceEvent) => void>()
   readonly descs = new Map<string, MetricDesc>()
-  /** A collector that asks the agent no more. */
+  /** The collector no longer reaches the agent. */
   isAway = false
   lookups = 0
   #values = new Map<number, Value>()
@@ -36,7 +36,7 @@ class Replaced {
     this.#values.set(id, value)
   }
 
-  /** What the next fetch brings with it. */
+  /** Announces changes with the next fetch. */
   tellNext(changes: number): void {
     this.#news = changes
   }
@@ -84,7 +84,7 @@ class Replaced {
   }
 }
 
-test('an expression is bound anew when what it is made of has become another metric', async () => {
+test('an expression is bound again when an operand has become another metric', async () => {
   const agent = new Replaced()
   const source = withDerived(agent.source, () => [])
   const ids = [
@@ -104,28 +104,28 @@ test('an expression is bound anew when what it is made of has become another met
   await fetched()
   expect(await fetched()).toEqual([[2], [0], [0]])
 
-  // The answer that brings the news has the new values; changes begin anew, but for those of other metrics.
+  // The result with the announcement has the new values; changes restart, except for unaffected metrics.
   agent.serve('a', A, PM_TYPE_DOUBLE, 1.25)
   agent.tellNext(PMCD_RESTART_AGENT)
   expect(await fetched()).toEqual([[2.5], [], [0]])
   expect(await fetched()).toEqual([[2.5], [0], [0]])
   expect(await source.descs([ids[0]!], ask)).toMatchObject([{ type: PM_TYPE_DOUBLE }])
 
-  // An agent that is away may come back as what it was.
+  // An unavailable agent may come back unchanged.
   agent.isAway = true
   agent.tellNext(PMCD_RESTART_AGENT)
   expect(await fetched()).toEqual(['PM_ERR_NOAGENT', 'PM_ERR_NOAGENT', 'PM_ERR_NOAGENT'])
   agent.isAway = false
   expect((await fetched())[0]).toEqual([2.5])
 
-  // Another number takes a fetch to be asked for.
+  // A changed PMID is found with the next fetch.
   agent.serve('a', pmid(245, 0, 3), PM_TYPE_U64, 7n)
   agent.tellNext(PMCD_RESTART_AGENT)
   expect((await fetched())[0]).toEqual([])
   expect((await fetched())[0]).toEqual([14])
 })
 
-test('names are not looked up again for changes of labels, and a source that was let go of is not heard', async () => {
+test('names are not looked up again for changes of labels, nor after release', async () => {
   const agent = new Replaced()
   const source = withDerived(agent.source, () => [])
   const id = await source.define('d.double', 'a * 2', ask)
@@ -136,12 +136,12 @@ test('names are not looked up again for changes of labels, and a source that was
   expect(agent.listeners.size).toBe(1)
   source.release()
   expect(agent.listeners.size).toBe(0)
-  // One that was on its way then.
+  // Also for a fetch that was in flight.
   await source.fetch([id], ask)
   expect(agent.listeners.size).toBe(0)
 })
 
-test('what is unbound for one question while another one binds is bound for both', async () => {
+test('metrics unbound by one request while another one binds are bound for both', async () => {
   const agent = new Replaced()
   const { source: under } = agent
   let answer = (): void => {}

@@ -1,4 +1,4 @@
-/** Recorded results of derived metrics: what an expression is, its values over a data set, and what is complained about. */
+/** Recorded results of derived metrics: descriptors, values over a data set, and errors. */
 import { describe, expect, test } from 'vitest'
 import { Sample } from '../agents/sample/open.ts'
 import { datasetSource, vectors } from './dataset.ts'
@@ -8,10 +8,10 @@ import { type Case, complaint, expected, expectedComplaint, observe } from './ob
 const FILES =
   'syntax precedence types semantics units instances rescale ternary nested functions live_sample'.split(' ')
 
-/** Metrics of the live cases that another agent has, and one that tells what happened to the agent before. */
+/** Metrics of the live cases that belong to another agent, and a metric that depends on the history of the agent. */
 const NOT_OURS = /\bpmcd\.|\bsample\.scramble\./
 
-/** What we know to be otherwise in a file, by expression. */
+/** Returns the intentional differences of a file, by expression. */
 function mendedIn(file: string): Map<string, (typeof MENDED)[number]> {
   return new Map(MENDED.filter((row) => row.file === file).map((row) => [row.expr, row]))
 }
@@ -23,7 +23,7 @@ async function observeLive(vector: Case, sample: Sample): Promise<Case> {
   return observe(vector, sample.agent, { tick })
 }
 
-describe('what an expression is, and its values', () => {
+describe('descriptors and values', () => {
   for (const file of FILES) {
     test(`${file}.json`, async () => {
       const { cases, count } = vectors<{ cases: Case[]; count: number }>(file)
@@ -52,7 +52,7 @@ describe('what an expression is, and its values', () => {
   }
 })
 
-describe('what defining it for one context complains about', () => {
+describe('errors of defining it in one context', () => {
   for (const file of FILES.filter((name) => name !== 'live_sample')) {
     test(`${file}.json`, async () => {
       const { cases } = vectors<{ cases: Case[] }>(file)
@@ -74,7 +74,7 @@ describe('what defining it for one context complains about', () => {
 })
 
 function wanted(vector: Case): string | undefined {
-  // meta= of mkconst and novalue is heeded for one context as it is for the whole process.
+  // meta= of mkconst and novalue works for one context as it does for the whole process.
   if (vector.addError !== undefined && /meta=/.test(vector.expr) && vector.desc !== undefined)
     return undefined
   // Recorded byte by byte, as Latin-1.

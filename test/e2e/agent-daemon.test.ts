@@ -1,4 +1,4 @@
-/** Agents as processes: greeting, requests, log, stray output, sockets and ends. */
+/** Agents as processes: handshake, requests, log, stray output, sockets and shutdown. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -19,7 +19,7 @@ import { PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../../src/wire/creds.ts'
 import { ASK } from '../lib/agent-catalogue.ts'
 import { bundleDaemon, bundleProgram } from '../lib/bundle-tools.ts'
 
-/** An agent that prints where it must not, and tells who asks. */
+/** An agent that prints to standard output and reports the requester. */
 const NOISY = `
 import { defineAgent, runDaemon } from './src/pmda/index.ts'
 const agent = defineAgent({
@@ -85,7 +85,7 @@ function link(stream: PduStream): Promise<AgentLink> {
   return openAgentLink(new PduConnection(stream, { name: 'agent' }), { name: 'agent', handshakeMs: 20_000 })
 }
 
-/** Runs the simple agent in this process, until it listens. */
+/** Runs the simple agent in this process until it listens. */
 async function startHere(
   args: readonly string[],
   signal: AbortSignal,
@@ -123,7 +123,7 @@ test('answers on a pipe, logs in its directory and ends with 0 when the pipe is 
   expect(log).toMatch(/^Log for pmdasimple on .* started .*\n\n\nLog finished .*\n$/)
 })
 
-test('what an agent prints goes to the log, not between the PDUs; it knows who asks', async () => {
+test('output of an agent goes to the log, not between the PDUs; it knows the requester', async () => {
   const agent = start('noisy', '-l', 'my.log')
   const source = await link(agent.pipe)
   const requester = { ...ASK.requester, client: 4 }
@@ -138,7 +138,7 @@ test('what an agent prints goes to the log, not between the PDUs; it knows who a
   expect(log.match(/fetching\nand writing\n/g)?.length).toBe(3)
 })
 
-test('help files of its directory, or of -h, come before its own texts', async () => {
+test('help files of its directory, or of -h, take precedence over its own texts', async () => {
   const id = pmid(253, 0, 0)
   const writeHelp = (base: string, oneline: string): void => {
     const { dir, pag } = encodeHelp([{ kind: 'metric', id, name: 'simple.numfetch', oneline, help: '' }])
@@ -175,7 +175,7 @@ test('waits on a unix socket for one connection', async () => {
 const hasIpv6 = networkInterfaces()['lo']?.some(({ address }) => address === '::1') === true
 
 test.each([['-i', '127.0.0.1'], ...(hasIpv6 ? [['-6', '::1']] : [])])(
-  'waits on a TCP port of this host with %s, and lets nobody else in',
+  'waits on a TCP port of this host with %s, and refuses other hosts',
   async (option, host) => {
     const abort = new AbortController()
     const { port, ended } = await startHere([option!, '0'], abort.signal)
@@ -190,7 +190,7 @@ test.each([['-i', '127.0.0.1'], ...(hasIpv6 ? [['-6', '::1']] : [])])(
   },
 )
 
-test('gives up waiting when it is told to end', async () => {
+test('stops waiting on a signal', async () => {
   const abort = new AbortController()
   const { ended } = await startHere(['-i', '0'], abort.signal)
   abort.abort()
@@ -198,7 +198,7 @@ test('gives up waiting when it is told to end', async () => {
   expect(readFileSync(join(dir, 'simple.log'), 'utf8')).toContain('Ended before pmcd connected')
 })
 
-test('ends by the signal that ends it, in good order', async () => {
+test('ends by the signal, in order', async () => {
   const agent = start('simple')
   const source = await link(agent.pipe)
   agent.child.kill('SIGTERM')
@@ -207,13 +207,13 @@ test('ends by the signal that ends it, in good order', async () => {
   await source.close()
 })
 
-test('a mistake on the command line is told on standard error, with status 1', async () => {
+test('a command line error is printed to standard error, with status 1', async () => {
   const { status, stderr } = await start('simple', '-d', 'abc').ended
   expect(status).toBe(1)
   expect(stderr).toContain('pmdasimple: -d requires numeric domain number\nUsage: pmdasimple [options]\n')
 })
 
-test('a port in use is told in the log, with status 1', async () => {
+test('a port in use is logged, with status 1', async () => {
   const path = join(dir, 'no', 'such', 'dir')
   expect((await start('simple', '-u', path).ended).status).toBe(1)
   expect(readFileSync(join(dir, 'simple.log'), 'utf8')).toContain(`Error: Cannot listen on ${path}`)

@@ -1,4 +1,4 @@
-/** The examples in docstrings, which editors show: each compiles, and runs without an error against a collector. */
+/** Examples in docstrings, which editors show: each compiles and runs without an error against a collector. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { bundleExamples, typeErrors } from '../lib/example-programs.ts'
 
 const top = process.cwd()
 
-/** One example, named by the file and line that it is in. */
+/** One example, named by its file and line. */
 interface Example {
   readonly name: string
   readonly code: string
@@ -26,7 +26,7 @@ const examples = readdirSync(join(top, 'src'), { recursive: true, encoding: 'utf
     }))
   })
 
-/** Metrics that `known` gets in its example, as `pmgenmap --typescript` writes them. */
+/** Metrics for the example of `known`, as `pmgenmap --typescript` writes them. */
 const KNOWN = `
 const NUMCPU = 'hinv.ncpu'
 const LOADAV = 'kernel.all.load'
@@ -36,7 +36,7 @@ const pmclient_init = {
 } as const
 `
 
-/** A program of an example: with what it takes for granted, hosts and archives that exist, and an end of its loops. */
+/** Returns the program of an example, completed with imports, existing hosts and archives, and an end for its loops. */
 function programOf({ code }: Example, archive: string): string {
   const body = code
     .replace(/'db1\.example\.com'/g, "'local:'")
@@ -82,7 +82,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true })
 })
 
-test('there are examples of the calls that people begin with', () => {
+test('the calls that beginners need have examples', () => {
   const all = examples.map(({ code }) => code).join()
   for (const call of [
     'connect(',

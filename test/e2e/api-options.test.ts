@@ -1,4 +1,4 @@
-/** Each option of the calls that open a context reaches its effect. The compiler wants an entry for each of them. */
+/** Each option of the calls that open a context has its effect. The compiler requires an entry for each option. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ import { demoAgent } from '../lib/demo-agent.ts'
 let collector: CollectorProcess
 let dir: string
 let base: string
-/** The one setting of an application beside `npm start -- --dir`. */
+/** The only setting that an application needs for `npm start -- --dir`. */
 const env = (): Record<string, string> => ({
   PCP_CONF: join(collector.dir, 'etc', 'pcp.conf'),
   PCP_DERIVED_CONFIG: '',
@@ -56,7 +56,7 @@ const named = (name: string, id: number): Pmns => {
   names.add(name, id)
   return names
 }
-/** A clock whose `sleep` is counted and takes no time. */
+/** Returns a clock that counts `sleep` calls without waiting. */
 const countingClock = (): Clock & { slept: number } => ({
   slept: 0,
   now: () => 0,
@@ -64,7 +64,7 @@ const countingClock = (): Clock & { slept: number } => ({
     this.slept++
   },
 })
-/** Offset of the feature bits in the label of an archive of version 3. */
+/** Offset of the feature bits in an archive label of version 3. */
 const FEATURES_AT = 28
 const noDerived = (): DerivedSetup => ({ list: () => [] })
 const codeOf = (promise: Promise<unknown>): Promise<string> =>
@@ -77,7 +77,7 @@ const rowsOf = async (pcp: Context, name: string): Promise<number> => {
   for await (const _ of pcp.sample([name], { every: 5, count: 2 })) rows++
   return rows
 }
-/** Whether a context knows the registered derived metric and the one of a file that PCP_DERIVED_CONFIG names. */
+/** Returns which of two derived metrics a context has: a registered one, and one of a file in PCP_DERIVED_CONFIG. */
 const derivedIn = async (pcp: Context): Promise<readonly string[]> => [
   await codeOf(pcp.lookupName('registered.two')),
   await codeOf(pcp.lookupName('filed.three')),
@@ -115,7 +115,7 @@ const CONNECT: { readonly [K in keyof Required<ConnectOptions>]: () => Promise<v
   reconnect: async () => {
     await using pcp = await connect('local:', { env: env(), reconnect: true })
     await using usual = await connect('local:', { env: env() })
-    expect([pcp.reconnectsItself, usual.reconnectsItself]).toEqual([true, false])
+    expect([pcp.reconnectsAutomatically, usual.reconnectsAutomatically]).toEqual([true, false])
   },
   maxRequests: async () => {
     await using pcp = await connect('local:', { env: env(), maxRequests: 1 })
@@ -166,10 +166,10 @@ const ARCHIVE: { readonly [K in keyof Required<OpenArchiveOptions>]: () => Promi
     await using pcp = await openArchive(odd, { anyFeatures: true })
     expect(await codeOf(pcp.lookupName('odd.one'))).toBe('fine')
   },
-  isLeftOut: async () => {
+  isExcluded: async () => {
     await using usual = await openArchive(base)
     const id = await usual.lookupName('made.level')
-    await using pcp = await openArchive(base, { isLeftOut: (left) => left === id })
+    await using pcp = await openArchive(base, { isExcluded: (left) => left === id })
     expect(await codeOf(pcp.desc(id))).not.toBe('fine')
   },
   nearest: async () => {
@@ -206,7 +206,7 @@ const ARCHIVE: { readonly [K in keyof Required<OpenArchiveOptions>]: () => Promi
     expect((await derivedIn(usual))[0]).toBe('fine')
   },
   clock: async () => {
-    // Archives need no clock for their rows; a copy of the context must have it all the same.
+    // Archives do not need the clock for rows, but a copy of the context must inherit it.
     const clock = countingClock()
     await using pcp = await openArchive(base, { clock })
     expect(await rowsOf(pcp, 'made.level')).toBe(2)

@@ -1,4 +1,4 @@
-/** Contexts whose collector goes away, over real connections. */
+/** Contexts that lose their collector, over real connections. */
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
@@ -19,12 +19,12 @@ import { encodeResult } from '../../src/wire/result.ts'
 
 const ID = pmid(60, 0, 1)
 
-/** How the collector treats those who connect. */
-type Manner = 'answers' | 'is silent' | 'refuses' | 'hangs up' | 'stops after its challenge'
+/** How the collector treats new connections. */
+type CollectorBehaviour = 'answers' | 'is silent' | 'refuses' | 'hangs up' | 'stops after its challenge'
 
-/** A collector with one metric and a settable manner. */
+/** A collector with one metric and configurable behaviour. */
 class Collector {
-  manner: Manner = 'answers'
+  manner: CollectorBehaviour = 'answers'
   readonly got: Uint8Array[] = []
   readonly sockets = new Set<Socket>()
   readonly #server: Server
@@ -53,7 +53,7 @@ class Collector {
     return socket
   }
 
-  /** Drops every connection. */
+  /** Closes every connection. */
   drop(): void {
     for (const socket of this.sockets) socket.destroy()
   }
@@ -129,7 +129,7 @@ test('sampling continues after a gap row; profile and container are sent again',
   ])
 })
 
-test.each<{ phase: string; manner: Manner; query?: string; features?: number }>([
+test.each<{ phase: string; manner: CollectorBehaviour; query?: string; features?: number }>([
   { phase: 'the challenge', manner: 'is silent' },
   {
     phase: 'authentication',
@@ -156,8 +156,8 @@ test.each<{ phase: string; manner: Manner; query?: string; features?: number }>(
   expect(collector.sockets.size).toBe(0)
 })
 
-test.each<Manner>(['refuses', 'hangs up'])(
-  'a context goes on trying while its collector %s, and is back when it answers',
+test.each<CollectorBehaviour>(['refuses', 'hangs up'])(
+  'a context keeps trying while its collector %s, and reconnects when it answers',
   async (manner) => {
     collector = await Collector.start()
     await using pcp = await connect(collector.host, { reconnect: { delays: [0.005] }, env: {} })

@@ -31,7 +31,7 @@ afterAll(() => rmSync(top, { recursive: true }))
 const point = (time: number): Uint8Array => result(3, time, { pmid: 1, values: [[-1, time]] })
 const files = archiveFiles()
 
-/** Writes files under their own directory; returns it. */
+/** Writes files to a new directory; returns it. */
 function write(directory: string, contents: Record<string, Uint8Array>): string {
   const path = join(top, directory)
   mkdirSync(path, { recursive: true })
@@ -48,7 +48,7 @@ function times(name: string): number[] {
   return seen
 }
 
-test('a file is read from any place, while it grows', () => {
+test('a file is read at any position, while it grows', () => {
   const path = write('grow', { file: new Uint8Array([1, 2, 3]) })
   const source = files.open(join(path, 'file'))
   expect([source.size, [...readBytes(source, 1, 10)], source.bytes]).toEqual([3, [2, 3], undefined])
@@ -58,7 +58,7 @@ test('a file is read from any place, while it grows', () => {
   source.close()
 })
 
-test('what is not there has its errno', () => {
+test('missing files are reported with their errno', () => {
   expect(files.isDirectory(top)).toBe(true)
   expect(files.isDirectory(join(top, 'nothing'))).toBe(false)
   expect(() => Archive.open(join(top, 'nothing', 'a'), files)).toThrow(
@@ -67,7 +67,7 @@ test('what is not there has its errno', () => {
   expect(() => Archive.open(join(top, 'a'), files)).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })
 
-/** What xz, lzma, bzip2, gzip, zstd and compress made of an archive: test/base/decode/decoder.test.ts. */
+/** Archives compressed by xz, lzma, bzip2, gzip, zstd and compress: test/base/decode/decoder.test.ts. */
 const fixture = (name: string): Uint8Array =>
   readFileSync(new URL(`../fixtures/compressed/${name}`, import.meta.url))
 
@@ -81,7 +81,7 @@ describe('compressed archives', () => {
     expect(times(join(directory, `a.0${suffix}`))).toEqual(expected)
   })
 
-  test('by gzip in several pieces are read', () => {
+  test('with several gzip members are read', () => {
     expect(times(join(write('pieces', { ...parts, 'a.0.gz': fixture('streams.gz') }), 'a'))).toEqual(expected)
   })
 
@@ -92,7 +92,7 @@ describe('compressed archives', () => {
     })
 
   test.each(['.xz', '.lzma', '.bz2', '.gz', '.zst', '.Z'])(
-    'that only call themselves %s are damaged',
+    'that have the suffix %s but other content are damaged',
     (suffix) => {
       const directory = write(`bad${suffix}`, { ...parts, [`a.0${suffix}`]: new Uint8Array(50).fill(7) })
       expect(() => Archive.open(join(directory, 'a'), files)).toThrow(refusal(suffix))
@@ -100,7 +100,7 @@ describe('compressed archives', () => {
   )
 
   test.each(['.xz', '.lzma', '.bz2', '.gz', '.zst'])(
-    'ending in %s that are cut short are damaged',
+    'ending in %s that are truncated are damaged',
     (suffix) => {
       const cut = fixture(`a.0${suffix}`).subarray(0, -9)
       const directory = write(`cut${suffix}`, { ...parts, [`a.0${suffix}`]: cut })
@@ -115,7 +115,7 @@ describe('compressed archives', () => {
     expect(() => Archive.open(join(directory, 'a'), files)).toThrow(refusal(suffix))
   })
 
-  test('that cannot be read have the errno', () => {
+  test('that are unreadable are reported with the errno', () => {
     const directory = write('directory', { ...parts })
     mkdirSync(join(directory, 'a.0.xz'))
     expect(() => Archive.open(join(directory, 'a'), files)).toThrow(
@@ -125,7 +125,7 @@ describe('compressed archives', () => {
 
   const packed = archive('a', { volumes: [[point(1), point(2)], [point(3)]] })
 
-  test('with more than fits into memory are read', () => {
+  test('that do not fit into memory are read', () => {
     const records = Array.from({ length: 1000 }, (_, i) => point(i + 2))
     const big = gzipSync(concat(label({}), ...records, new Uint8Array(70 << 20)))
     const opened = Archive.open(
@@ -136,7 +136,7 @@ describe('compressed archives', () => {
     opened.close()
   })
 
-  test('keep no more in memory together than one alone, until they are closed', () => {
+  test('use no more memory together than one alone, until they are closed', () => {
     const part = gzipSync(new Uint8Array(40 << 20))
     const directory = write('many', { 'a.0.gz': part, 'a.1.gz': part, 'a.2.gz': part })
     const all = archiveFiles()
@@ -149,7 +149,7 @@ describe('compressed archives', () => {
     for (const source of [second, third]) source?.close()
   })
 
-  test('keep little in memory, and leave no temporary files', () => {
+  test('use little memory, and leave no temporary files', () => {
     const mine = (): string[] =>
       readdirSync(tmpdir()).filter((name) => /^pcp-archive-[A-Za-z0-9]{6}$/.test(name))
     const before = mine()
@@ -161,7 +161,7 @@ describe('compressed archives', () => {
   })
 })
 
-test('of an archive of 10 GB with 10 MB of metadata little is read to open it and find its end', () => {
+test('opening an archive of 10 GB with 10 MB of metadata and finding its end reads little', () => {
   const size = 10 * 2 ** 30
   const descs = Array.from({ length: 40_000 }, (_, i) =>
     desc({ pmid: i + 1 }, `group${i % 500}.with.a.rather.long.path.to.metric${i}`.padEnd(210, 'x')),
@@ -202,6 +202,6 @@ test('of an archive of 10 GB with 10 MB of metadata little is read to open it an
   expect(opened.metadata.descs.size).toBe(40_000)
   opened.close()
   console.log(`${read} bytes read of ${size + meta.length}`)
-  // The metadata once, and of the data what surrounds its end.
+  // The metadata once, and of the volume only the surroundings of its end.
   expect(read).toBeLessThan(meta.length + 1_000_000)
 })

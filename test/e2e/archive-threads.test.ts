@@ -1,4 +1,4 @@
-/** Archives are read in threads: what one costs, others do not pay. */
+/** Archives are read in threads, so that an expensive request does not delay others. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,19 +51,21 @@ const ask = (name: string, signal: AbortSignal = new AbortController().signal) =
 })
 const list = { path: '/ui/api/archives', query: new Query(''), signal: new AbortController().signal }
 
-test('a thread answers as the server would, and errors have their code', async () => {
+test('a thread returns the same answers as the server, and errors have their code', async () => {
   const all = open({}, { PCP_DECOMPRESS_SEC: '1' })
   expect(await all.answer(ask('good'))).toMatchObject({ status: 200, type: 'application/json' })
   await expect(all.answer(ask('none'))).rejects.toMatchObject({ code: 'PM_ERR_LOGFILE' })
   await expect(all.answer(ask('bomb'))).rejects.toMatchObject({
     code: 'EFBIG',
-    message: expect.stringMatching(/a\.0\.zst: cannot be decompressed: its 219 KiB become more than 64 MiB/),
+    message: expect.stringMatching(
+      /a\.0\.zst: cannot be decompressed: its 219 KiB expand to more than 64 MiB/,
+    ),
   })
   const { body } = await all.answer(list)
   expect(JSON.parse(body as string)).toMatchObject({ archives: [{ id: '0/good/a' }] })
 })
 
-test('an archive that takes too long ends with its thread; others are answered meanwhile and afterwards', async () => {
+test('a request that takes too long is ended with its thread; others are answered meanwhile and afterwards', async () => {
   const all = open({ requestMs: 1500 }, { PCP_DECOMPRESS_SEC: '1000' })
   const stuck = expect(all.answer(ask('stuck'))).rejects.toMatchObject({ code: 'PM_ERR_TIMEOUT' })
   const behind = expect(all.answer(ask('stuck'))).rejects.toMatchObject({ code: 'PM_ERR_TIMEOUT' })
@@ -82,7 +84,7 @@ test('requests that wait behind it are answered by another thread', async () => 
   expect((await behind).status).toBe(200)
 })
 
-test('a client that is gone is not waited for', async () => {
+test('requests of a client that left are abandoned', async () => {
   const all = open({ threads: 1 }, { PCP_DECOMPRESS_SEC: '1000' })
   const client = new AbortController()
   const gone = expect(all.answer(ask('stuck', client.signal))).rejects.toMatchObject({ code: 'ECANCELED' })
@@ -97,7 +99,7 @@ test('threads without requests end', async () => {
   expect((await all.answer(ask('good'))).status).toBe(200)
 })
 
-test('closing answers everything', async () => {
+test('closing answers all pending requests', async () => {
   const all = open({ threads: 1 }, { PCP_DECOMPRESS_SEC: '1000' })
   const asked = [all.answer(ask('stuck')), all.answer(ask('good'))].map((each) =>
     expect(each).rejects.toMatchObject({ code: 'PM_ERR_NOTCONN' }),

@@ -1,9 +1,9 @@
-/** Entry points that promise to work in a browser: bundled for one, they run where there is nothing of Node. */
+/** Entry points for browsers: bundled for one, they run without any Node API. */
 import { runInNewContext } from 'node:vm'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 
-/** Bundles a program that imports this package as a bundler for browsers finds it. */
+/** Bundles a program that imports this package like a bundler for browsers. */
 async function bundle(program: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: process.cwd() },
@@ -17,7 +17,7 @@ async function bundle(program: string): Promise<string> {
   return outputFiles[0]!.text
 }
 
-/** Runs a program with what browsers and Node have in common, and returns what it exports. */
+/** Runs a program with the globals common to browsers and Node; returns its export. */
 async function run(program: string): Promise<unknown> {
   const globals = { TextDecoder, TextEncoder, URL, performance, queueMicrotask, setTimeout, clearTimeout }
   return runInNewContext(`${await bundle(program)}; made.result`, globals)

@@ -1,4 +1,4 @@
-/** Steps of CI: what they count, what they say of a step that hangs, and that they leave no process behind. scripts/lib/ci */
+/** Steps of CI: their counts, diagnosis of hanging steps, and that they leave no process behind. scripts/lib/ci */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readlinkSync, rmSync } from 'node:fs'
@@ -41,7 +41,7 @@ function step(script: string, more: Readonly<Record<string, unknown>> = {}): Pro
   })
 }
 
-test('a step counts as one, or as its last closing line says', () => {
+test('a step counts as one, or by the number in its last closing line', () => {
   expect(counted('fine\n', 0)).toEqual({ passed: 1, failed: 0 })
   expect(counted('bad\n', 2)).toEqual({ passed: 0, failed: 1 })
   expect(counted('1 passed, 0 failed\n12 passed, 3 failed\n', 1)).toEqual({ passed: 12, failed: 3 })
@@ -116,7 +116,7 @@ test.runIf(hasProc)(
   },
 )
 
-test('notes name what is under way, and what was slow', () => {
+test('notes name running tests and slow ones', () => {
   const notes = [
     { suite: 'a', began: true },
     { suite: 'b', began: true },

@@ -1,4 +1,4 @@
-/** Completion as shells do it, and man pages as their formatters read them. Skips, with a message, what is not installed. */
+/** Shell completion, and man pages checked by their formatters. Skips, with a message, tools that are not installed. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ function has(command: string): boolean {
   return found
 }
 
-/** What bash offers for the last word. */
+/** Returns bash's completions of the last word. */
 function complete(...words: string[]): string[] {
   const script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _pcp; declare -p COMPREPLY'
   const text = execFileSync('bash', ['--norc', '-c', script, 'bash', BASH, ...words], {
@@ -54,13 +54,13 @@ test('options by letter and by name', () => {
   expect(complete('cat', '-')).toEqual([])
 })
 
-test('the command that runs the others: their names, then what is theirs', () => {
+test('the command that runs the others: their names, then their completions', () => {
   expect(complete('pcp-ts', 'pminf')).toEqual(['pminfo'])
   expect(complete('pcp-ts', 'pminfo', '--fetch')).toEqual(['--fetch', '--fetchall'])
   expect(complete('pcp-ts', 'pmval', '-n', 'names', 'ker')).toEqual(['kernel.'])
 })
 
-test('metric names, one step at a time, from the source that the command line names', () => {
+test('metric names, one level at a time, from the source on the command line', () => {
   expect(complete('pminfo', '-n', 'names', '')).toEqual(['event.', 'hinv', 'kernel.'])
   expect(complete('pmval', '-n', 'names', 'ker')).toEqual(['kernel.'])
   expect(complete('pminfo', '--namespace', '=', 'names', '-f', 'kernel.all.lo')).toEqual([
@@ -91,7 +91,7 @@ class Terminal {
     })
   }
 
-  /** Types, and waits until that text has appeared. */
+  /** Types keys and waits until a text has appeared. */
   async type(keys: string, text: string): Promise<void> {
     this.#shell.stdin!.write(keys)
     while (!this.#shown.includes(text)) await once(this.#shell.stdout!, 'data')
@@ -105,7 +105,7 @@ class Terminal {
   }
 }
 
-test('a person at a terminal presses Tab in bash', async () => {
+test('Tab in an interactive bash completes', async () => {
   if (!has('script')) return
   const terminal = new Terminal('bash --noprofile --norc -i')
   await terminal.type(`source '${BASH}'; echo rea""dy\n`, 'ready')
@@ -113,7 +113,7 @@ test('a person at a terminal presses Tab in bash', async () => {
   await terminal.end()
 })
 
-test('a person at a terminal presses Tab in zsh', async () => {
+test('Tab in an interactive zsh completes', async () => {
   if (!has('zsh') || !has('script')) return
   expect(spawnSync('zsh', ['-n', join(ZSH, '_pcp-ts')], { encoding: 'utf8' })).toMatchObject({
     status: 0,
@@ -136,7 +136,7 @@ test('every command has a man page, with a summary of one line', () => {
   }
 })
 
-test('every man page is what groff and mandoc want', () => {
+test('every man page is accepted by groff and mandoc', () => {
   const pages = readdirSync(MAN)
   expect(pages).toContain('pminfo.1')
   for (const page of pages) {

@@ -1,4 +1,4 @@
-/** The shell commands of README and docs: what a reader types works, for an ordinary user without PCP. test/lib/shell-blocks.ts says how blocks are marked. */
+/** Shell commands in README and docs work for an ordinary user without PCP. test/lib/shell-blocks.ts describes how blocks are marked. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -21,8 +21,8 @@ import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { AGENTS } from '../../src/agents/registry.ts'
 import { createArchive, PM_SEM_COUNTER, PM_TYPE_U32, PM_TYPE_U64 } from '../../src/archive.ts'
 import { parseDaemonOptions } from '../../src/pmda/daemon-options.ts'
-import { readOptions } from '../../src/start/options.ts'
 import { parseOptions } from '../../src/tools/lib/options.ts'
+import { OPTIONS, readOptions } from '../../src/tools/pcp-ts/start/options.ts'
 import { TOOLS } from '../../src/tools/registry.ts'
 import { readShellPage, type ShellBlock, wordsOf } from '../lib/shell-blocks.ts'
 import { RAW_TEXT, type WithoutPcp, withoutPcp } from '../lib/without-pcp.ts'
@@ -40,7 +40,7 @@ const PAGES = [
 const READ = new Map(PAGES.map((page) => [page, readShellPage(page)]))
 const BLOCKS = [...READ.values()].flatMap(({ blocks }) => blocks)
 
-/** Programs of the system that pages use. */
+/** System programs used on the pages. */
 const OF_SYSTEM = [
   'cd',
   'eval',
@@ -51,21 +51,44 @@ const OF_SYSTEM = [
   'printf',
   'node',
   'openssl',
+  'cp',
+  'chown',
+  'useradd',
+  'systemctl',
+  'systemd-analyze',
+  'install',
+  'cat',
+  'rm',
+  'sed',
+  'set',
+  'for',
+  'do',
+  'done',
+  '/usr/bin/pminfo',
+  'docker',
+  'helm',
+  'kubectl',
+  'podman',
+  'sudo',
   '.',
   'source',
   '.ci/run',
+  'share/rc_pmcd',
 ]
 
-/** What is wrong with a command: its name, its options; undefined when nothing is. */
+/** Returns the error in a command's name or options; undefined if there is no error. */
 async function mistakeIn([first = '', ...args]: readonly string[]): Promise<string | undefined> {
   const name = first.replace(/^bin\//, '')
   if (name === 'npm') return mistakeInNpm(args)
   if (name === 'npx' && args[0] !== 'pcp-ts')
     return existsSync(join('node_modules/.bin', args[0] ?? '')) ? undefined : 'no such program'
-  if (name === 'npx' || (name === 'pcp-ts' && !(args[0] ?? '-').startsWith('-'))) return mistakeIn(args)
+  const subcommand = name === 'pcp-ts' && TOOLS.find((tool) => tool.name === `pcp-ts-${args[0]}`)
+  if (subcommand) return mistakeIn([subcommand.name, ...args.slice(1)])
+  if (name === 'npx' && args[0] === 'pcp-ts') return mistakeIn(args)
+  if (name === 'pcp-ts' && !(args[0] ?? '-').startsWith('-')) return mistakeIn(args)
   if (name === 'pcp' && TOOLS.some((tool) => tool.name === `pcp-${args[0]}`))
     return mistakeIn([`pcp-${args[0]}`, ...args.slice(1)])
-  // In capitals it stands for any.
+  // Upper case stands for any command.
   if (/^[A-Z]+$/.test(name)) return undefined
   const tool = TOOLS.find((entry) => entry.name === name)
   if (tool !== undefined) {
@@ -83,19 +106,23 @@ async function mistakeIn([first = '', ...args]: readonly string[]): Promise<stri
 function mistakeInNpm([command = '', ...args]: readonly string[]): string | undefined {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
   if (command === 'start') {
+    const parsed = parseOptions(OPTIONS, { args: args[0] === '--' ? args.slice(1) : args, env: {} })
+    if (parsed.problems.length > 0) return parsed.problems[0]
     try {
-      readOptions(args[0] === '--' ? args.slice(1) : args, AGENTS.map(({ name }) => name).concat('pmcd'))
+      readOptions(parsed, AGENTS.map(({ name }) => name).concat('pmcd'), 'npm start --')
       return undefined
     } catch (error) {
       return String(error)
     }
   }
   if (command === 'run') return (args[0] ?? '') in scripts ? undefined : 'no such script'
-  return ['test', 'pack', 'install'].includes(command) ? undefined : 'no such command of npm'
+  return ['test', 'pack', 'install', 'init', 'pkg', 'ci', 'root', 'uninstall'].includes(command)
+    ? undefined
+    : 'no such command of npm'
 }
 
 const OURS = [...TOOLS.map(({ name }) => name), ...AGENTS.map(({ name }) => `pmda${name}`)]
-/** A command line of this package, or one that readers begin with. */
+/** Start of a command line of this package, or of npm. */
 const BEGINS_COMMAND = new RegExp(
   `^(?:\\$ |(?:bin/)?(?:${OURS.join('|').replaceAll('.', '\\.')}) |(?:npm|npx) )`,
 )
@@ -114,7 +141,7 @@ test('commands and options of marked blocks exist', async () => {
   expect(mistakes.flat()).toEqual([])
 })
 
-test('commands and options among the words exist', async () => {
+test('commands and options in inline code exist', async () => {
   const spans = PAGES.flatMap((page) => READ.get(page)!.spans.map((span) => ({ page, span }))).filter(
     ({ span }) => BEGINS_COMMAND.test(span),
   )
@@ -141,7 +168,7 @@ test('commands are in blocks that are run', () => {
   expect(elsewhere).toEqual([])
 })
 
-/** Files that commands of the pages read, besides those that a page itself shows. */
+/** Files read by commands of the pages, besides those that a page shows. */
 const FILES: Readonly<Record<string, string>> = {
   'few.config': 'kernel.all.load\n',
   rules: 'metric kernel.all.load { name -> kernel.all.average }\n',
@@ -156,10 +183,11 @@ server.listen(0, '127.0.0.1', async () => {
 `,
 }
 
-/** Archives of a day, by name, with the day they begin. */
+/** Daily archives by name, with their dates. */
 const ARCHIVES: Readonly<Record<string, string>> = {
   ARCHIVE: '2026-11-19',
   '20260101': '2026-01-01',
+  yesterday: '2026-11-22',
   monday: '2026-11-16',
   tuesday: '2026-11-17',
   old: '2026-11-18',
@@ -171,7 +199,7 @@ const ARCHIVES: Readonly<Record<string, string>> = {
 
 const MINUTES_A_RECORD = 5
 
-/** A day of a Linux host. */
+/** Writes a day of a Linux host. */
 function writeDay(base: string, day: string, version: 2 | 3): void {
   mkdirSync(dirname(base), { recursive: true })
   const made = createArchive(base, { hostname: 'db1', timezone: 'UTC', version })
@@ -192,19 +220,22 @@ function writeDay(base: string, day: string, version: 2 | 3): void {
   made.close()
 }
 
+/** Pages whose reader runs `npm start`, on a separate machine. */
+const STARTS_COLLECTOR: ReadonlySet<string> = new Set(['README.md', join('docs', 'start', 'index.md')])
+
 let dir: string
 let files: string
 let web: readonly number[]
 let collector: Running
 let shared: Place
 
-/** Where commands run. */
+/** Machine and directory in which commands run. */
 interface Place {
   readonly machine: WithoutPcp
   readonly env: Readonly<Record<string, string>> & { readonly PMCD_SOCKET: string }
 }
 
-/** One of the reader's terminals. */
+/** A running command in one of the reader's terminals. */
 interface Running {
   readonly child: ChildProcess
   readonly text: () => string
@@ -219,16 +250,16 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries(FILES)) writeFileSync(join(files, name), text)
   const shims = join(dir, 'shims')
   mkdirSync(shims)
-  // The tree may be another user's, for which npm start looks whether it is to be built anew; ports may be taken.
+  // The tree may be another user's, for which npm start checks whether to rebuild; ports may be in use.
   const npm = `#!/bin/sh
 [ "$1" = start ] || exit 1
 shift; [ "$1" = -- ] && shift
 case " $* " in *" --port "*) ;; *) set -- --port "$PMCD_PORT" --web-port "$DOCS_WEB_PORT" "$@" ;; esac
-exec node '${join(top, 'bin/parts/start.cjs')}' "$@"
+exec node '${join(top, 'bin/pcp-ts')}' start "$@"
 `
   writeFileSync(join(shims, 'npm'), npm)
   chmodSync(join(shims, 'npm'), 0o755)
-  web = [await freePort(), await freePort(), await freePort(), await freePort()]
+  web = [await freePort(), await freePort(), await freePort(), await freePort(), await freePort()]
   shared = await makePlace()
   collector = start(
     'npm start -- --agents linux,mmv,node,pmcd,proc,sample,simple',
@@ -257,7 +288,7 @@ async function makePlace(): Promise<Place> {
   }
 }
 
-/** Runs a line in a shell of its own; `state` keeps directory and variables for the next one. */
+/** Runs a line in a new shell; `state` passes directory and variables to the next one. */
 function start(line: string, cwd: string, { env: { PMCD_SOCKET, ...env }, machine }: Place): Running {
   const state = join(machine.home, `${cwd.slice(cwd.lastIndexOf('/') + 1)}.state`)
   const script = `[ ! -e '${state}' ] || . '${state}'
@@ -267,7 +298,7 @@ status=$?
 exit $status`
   const child = spawn('bash', ['-c', script], {
     cwd,
-    // A pcp.conf says where the socket is; without one it would be that of a collector of this machine.
+    // pcp.conf names the socket; without it a collector of this machine might be used.
     env: line.includes('PCP_CONF=') ? env : { ...env, PMCD_SOCKET },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -282,7 +313,7 @@ exit $status`
   return { child, text: () => text, ended }
 }
 
-/** Waits until a command has printed something. */
+/** Waits until a command has printed a text. */
 async function printed(
   { child, text, ended }: Running,
   isEnough: (text: string) => boolean,
@@ -297,13 +328,13 @@ async function printed(
   return isEnough(text())
 }
 
-/** Ctrl-C in its terminal. */
+/** Sends Ctrl-C. */
 async function interrupt({ child, ended }: Running): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGINT')
   await ended
 }
 
-/** A directory with what the page's reader has. */
+/** Creates a directory with the files of a page's reader. */
 function makeDirectory(page: string, { machine }: Place): string {
   const made = join(machine.home, page.replace(/\W/g, '-'))
   cpSync(files, made, { recursive: true })
@@ -318,13 +349,14 @@ function makeDirectory(page: string, { machine }: Place): string {
   return made
 }
 
-/** Ports and paths that another program of this machine may have. */
+/** Replaces ports and paths that another program of this machine may use. */
 function adapted(line: string, { machine }: Place): string {
   const ports: Readonly<Record<string, number>> = {
     44322: web[0]!,
     44323: web[1]!,
     44400: web[2]!,
     44401: web[3]!,
+    44402: web[4]!,
   }
   return line
     .replace(/(?<=[: ])44\d{3}\b/g, (port) => String(ports[port] ?? port))
@@ -339,8 +371,7 @@ describe.each(RUN)('%s', (page) => {
   const serving: { readonly line: string; readonly running: Running }[] = []
 
   beforeAll(async () => {
-    // The first page begins with a collector of its own.
-    place = page === 'README.md' ? await makePlace() : shared
+    place = STARTS_COLLECTOR.has(page) ? await makePlace() : shared
     cwd = makeDirectory(page, place)
   })
   afterAll(async () => {

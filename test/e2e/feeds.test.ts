@@ -1,4 +1,4 @@
-/** Child processes and sockets as sources of an agent's data: real ones. */
+/** Child processes and sockets as data sources of an agent, with real ones. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { ChildFeed, runProgram } from '../../src/pmda/feeds/child.ts'
-import { askService, SocketFeed } from '../../src/pmda/feeds/socket.ts'
+import { queryService, SocketFeed } from '../../src/pmda/feeds/socket.ts'
 import { eventually } from '../lib/eventually.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'feeds-'))
@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close()
 })
 
-test('a child is heard line by line, and started again when it ends', async () => {
+test("a child's output is read line by line, and the child restarted when it ends", async () => {
   const lines: string[] = []
   const said: string[] = []
   const feed = new ChildFeed({
@@ -47,7 +47,7 @@ test('a child is heard line by line, and started again when it ends', async () =
   expect(feed.starts).toBe(starts)
 })
 
-test('a child that runs has no error, and ends when the feed is closed', async () => {
+test('a running child has no error, and ends when the feed is closed', async () => {
   let line = ''
   const feed = new ChildFeed({
     ...shell('trap "" TERM; echo $$; while :; do sleep 1; done'),
@@ -63,7 +63,7 @@ test('a child that runs has no error, and ends when the feed is closed', async (
   expect(() => process.kill(Number(line), 0)).toThrow('ESRCH')
 })
 
-test('a program that is not there is told', async () => {
+test('a missing program is reported', async () => {
   const feed = new ChildFeed({ command: join(top, 'none'), onLine: () => {}, log: () => {} })
   closers.push(() => feed.close())
   feed.start()
@@ -71,7 +71,7 @@ test('a program that is not there is told', async () => {
   await expect(runProgram({ command: join(top, 'none') })).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('a program is run for what it prints', async () => {
+test('the output of a program is returned', async () => {
   expect(
     await runProgram({ ...shell('echo "$X"; pwd'), cwd: top, env: { PATH: process.env['PATH'], X: 'x' } }),
   ).toBe(`x\n${top}\n`)
@@ -98,7 +98,7 @@ async function serve(onConnection: (socket: Socket) => void, path = join(top, 's
   return server
 }
 
-test('a service is heard, and connected to again when it was away', async () => {
+test("a service's output is read, and reconnected after an absence", async () => {
   const path = join(top, 'socket')
   const lines: string[] = []
   const feed = new SocketFeed({
@@ -119,7 +119,7 @@ test('a service is heard, and connected to again when it was away', async () => 
   await eventually(() => expect(feed.error).toBeDefined())
 })
 
-test('a service is asked', async () => {
+test('a service answers requests', async () => {
   const path = join(top, 'asked')
   await serve((socket) => {
     socket.on('error', () => {})
@@ -132,20 +132,20 @@ test('a service is asked', async () => {
     })
   }, path)
   const isComplete = (text: string): boolean => text.endsWith('END\n')
-  expect(await askService({ path }, 'close\n')).toBe('answer')
-  expect(await askService({ path }, 'stats\n', { isComplete })).toBe('stats\nEND\n')
-  await expect(askService({ path }, 'half\n', { isComplete })).rejects.toMatchObject({ code: 'ECONNRESET' })
-  await expect(askService({ path }, 'long\n', { maxBytes: 1000 })).rejects.toMatchObject({ code: 'EFBIG' })
-  await expect(askService({ path }, 'stats\n', { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
+  expect(await queryService({ path }, 'close\n')).toBe('answer')
+  expect(await queryService({ path }, 'stats\n', { isComplete })).toBe('stats\nEND\n')
+  await expect(queryService({ path }, 'half\n', { isComplete })).rejects.toMatchObject({ code: 'ECONNRESET' })
+  await expect(queryService({ path }, 'long\n', { maxBytes: 1000 })).rejects.toMatchObject({ code: 'EFBIG' })
+  await expect(queryService({ path }, 'stats\n', { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
     code: 'EINTR',
   })
-  await expect(askService({ path: join(top, 'none') }, '')).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(queryService({ path: join(top, 'none') }, '')).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
 test('TCP as well', async () => {
   const server = createServer((socket) => socket.end('tcp'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
-  expect(await askService({ port }, '')).toBe('tcp')
+  expect(await queryService({ port }, '')).toBe('tcp')
   await new Promise((resolve) => server.close(resolve))
 })

@@ -1,4 +1,4 @@
-/** Agents that hang: none keeps the collector from starting, from answering for the others or from ending. */
+/** Hanging agents do not keep the collector from starting, from answering for other agents or from stopping. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { bundleAgentWorker, bundleTools } from '../lib/bundle-tools.ts'
 const ASK: Ask = { requester: ANONYMOUS }
 const VERSION = pmid(2, 0, 7)
 const METRIC = `{ m: { item: 0, type: 'u32', sem: 'instant', units: 'none', help: 'one', value: () => 1 } }`
-/** A module with an agent of these tables. */
+/** Returns a module with an agent of these tables. */
 const agentOf = (name: string, domain: number, tables: string): string =>
   `export const agent = { name: '${name}', domain: ${domain}, open: () => (${tables}) }\n`
 
@@ -47,7 +47,7 @@ const log = (): string => {
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }
 
-/** Resolves once a condition holds; files tell nobody when they change. */
+/** Polls until a condition holds, because files send no events. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10))
 }
@@ -83,7 +83,7 @@ async function version(): Promise<unknown> {
 
 const AWAITS = `await new Promise(() => setInterval(() => {}, 1000))\n`
 
-test('agents that hang while they start are left out in time, reported, and the collector ends on SIGTERM', async () => {
+test('agents that hang while starting are skipped after the time limit and reported, and the collector ends on SIGTERM', async () => {
   const awaits = write('awaits.mjs', AWAITS + agentOf('awaits', 481, `{ metrics: ${METRIC} }`))
   const spins = write('spins.mjs', 'for (;;);')
   const { process: collector, ended } = start([
@@ -96,7 +96,7 @@ test('agents that hang while they start are left out in time, reported, and the 
   for (const name of ['awaits', 'threaded', 'spins', 'mute'])
     expect(log()).toMatch(new RegExp(`error: Agent "${name}" did not start: .*within 1000 ms`, 'i'))
   expect(await version()).toBe(1)
-  // Another round has come, and did not import the module anew.
+  // A second round has run and did not import the module again.
   await until(() => /"awaits" did not start: .*still being loaded/.test(log()))
   expect(await version()).toBe(1)
   collector.kill('SIGTERM')
@@ -133,7 +133,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('a module that could not be loaded is loaded once its file has been corrected', async () => {
+test('a module that failed to load is loaded after its file was corrected', async () => {
   const path = write('late.mjs', AWAITS)
   const { process: collector, ended } = start([`late 481 dso agent ${path}`])
   await until(() => log().includes('"late" did not start'))
@@ -147,7 +147,7 @@ test('a module that could not be loaded is loaded once its file has been correct
   expect(await ended).toEqual([0, null])
 })
 
-/** A program that is an agent, with what it does at its end. */
+/** Returns a program of an agent with actions on shutdown. */
 const PROGRAM = (atEnd: string): string => `
 const fs = require('node:fs')
 process.on('SIGTERM', () => note('SIGTERM'))
@@ -156,13 +156,13 @@ setInterval(() => {}, 1000)
 process.stdin.on('end', () => { note('end of input'); ${atEnd} }).resume()
 `
 
-test('agents get five seconds at their end, all at the same time, and not longer than they take', async () => {
+test('agents get up to five seconds to exit, in parallel, and no longer than they need', async () => {
   const { encodeCreds } = await import('../../src/wire/creds.ts')
   const hello = Buffer.from(encodeCreds(0)).toString('hex')
   const program = (name: string, atEnd: string): string =>
     write(name, `${PROGRAM(atEnd)}process.stdout.write(Buffer.from('${hello}', 'hex'))\n`)
   const notes = (name: string): string => join(dir, `${name}.notes`)
-  // More than the 150 ms of before, and less than five seconds: as long as saving takes.
+  // More than 150 ms and less than five seconds: as long as saving takes.
   const saves = program('saves.cjs', `setTimeout(() => { note('saved'); process.exit(0) }, 1000)`)
   const deaf = program('deaf.cjs', '')
   const module = write(
@@ -192,7 +192,7 @@ test('agents get five seconds at their end, all at the same time, and not longer
   expect(await ended).toEqual([0, null])
   for (const name of names) expect(readFileSync(notes(name), 'utf8'), name).toBe('end of input\nsaved\n')
   expect(readFileSync(notes('module'), 'utf8')).toBe('saved\nsaved\n')
-  // It was asked again, then killed.
+  // It received SIGTERM, then SIGKILL.
   expect(readFileSync(notes('deaf'), 'utf8')).toBe('end of input\nSIGTERM\n')
   expect(log()).toMatch(/Cleanup "deaf" agent \(dom 481\): terminated, signal\(9\)/)
   expect(log()).toMatch(/Cleanup "a" agent \(dom 490\): terminated, exit\(0\)/)

@@ -1,14 +1,15 @@
 /**
- * Every command of the registry over an input that does not end, interrupted: it ends soon, as its parent expects. The process
- * signals itself at an event of its own, so that neither a sleep nor a busy machine decides what it is doing then.
+ * Every command of the registry, interrupted while it reads endless input, ends soon with the status its parent expects.
+ * The process signals itself at a certain event, so that timing does not depend on sleeps or a busy machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { TOOLS } from '../../src/tools/registry.ts'
+import { programOf } from '../lib/commands.ts'
 import { writeLongArchive } from '../lib/long-archive.ts'
 
 /** When the process gets the signal: after its first output, when it first opens a file of this name, connects or listens. */
@@ -19,17 +20,17 @@ interface Case {
   readonly by?: string
   readonly args: readonly string[]
   readonly at?: Moment
-  /** Standard input, over and over; it gets the signal once it has read much of it. */
+  /** Standard input, repeated; the signal is sent after much of it was read. */
   readonly input?: string
-  /** It may be done before it looks at the signal. */
+  /** It may finish before it handles the signal. */
   readonly isShort?: true
-  /** Status for SIGINT and for SIGTERM; undefined: killed by the signal. */
+  /** Statuses for SIGINT and SIGTERM; undefined if killed by the signal. */
   readonly ends?: readonly [number | undefined, number | undefined]
 }
 
 const LOAD = 'kernel.all.load'
 const sampled = (...args: string[]): readonly string[] => ['-a', 'long', '-t', '1msec', ...args]
-/** PCP's reports in Python take Ctrl-C for their end. */
+/** PCP's Python reports treat Ctrl-C as their normal end. */
 const CTRL_C_IS_SUCCESS = [0, undefined] as const
 const IN_ORDER = [0, 0] as const
 const report = (name: string): Case => ({
@@ -38,7 +39,7 @@ const report = (name: string): Case => ({
   at: 'output',
   ends: CTRL_C_IS_SUCCESS,
 })
-/** One record is all that it reads. */
+/** Reads only one record. */
 const snapshot = (name: string): Case => ({ by: 'pcp', args: sampled(name), at: 'open long.0' })
 const exporter = (...args: string[]): Case => ({ args: sampled(...args), at: 'open long.0', ends: IN_ORDER })
 const reader = (...args: string[]): Case => ({ args: [...args, 'many'], at: 'open many.0' })
@@ -70,6 +71,21 @@ const CASES: Readonly<Record<string, Case>> = {
   'pcp-ss': snapshot('ss'),
   pcp2arrow: exporter(LOAD, '-F', 'out.arrow'),
   'pcp-ts': { args: ['pmval', ...sampled(LOAD)], at: 'output' },
+  'pcp-ts-start': {
+    args: ['--dir', 'instance', '--port', '0', '--web-port', '0', '--agents', 'pmcd,simple'],
+    at: 'open pcp.conf',
+    ends: IN_ORDER,
+  },
+  'pcp-ts-status': { args: [], at: 'open pcp.conf' },
+  'pcp-ts-doctor': { args: [], at: 'open pcp.conf' },
+  'pcp-ts-service': { args: ['install', '--dir', 'instance'], at: 'open pcp-ts.service', isShort: true },
+  'pcp-ts-agent': { args: ['--dir', 'instance', 'list'], at: 'open pcp.conf' },
+  'pcp-ts-link': { args: ['./links', 'pminfo'], at: 'open pcp.conf', isShort: true },
+  'pcp-ts-unlink': { args: ['./links'], at: 'open pcp.conf', isShort: true },
+  'pcp-ts-man': { args: ['--plain', 'pmval'], at: 'output', isShort: true },
+  'pcp-ts-completion': { args: ['bash'], at: 'output', isShort: true },
+  'pcp-ts-help': { args: ['link'], at: 'output', isShort: true },
+  'pcp-ts-container': { args: ['health'], at: 'connect', ends: [1, 1] },
   pcp2csv: { args: sampled(LOAD), at: 'output', ends: IN_ORDER },
   pcp2json: exporter(LOAD),
   pcp2xml: exporter(LOAD),
@@ -143,7 +159,7 @@ const CASES: Readonly<Record<string, Case>> = {
   sheet2pcp: { args: ['sheet.csv', 'map.json', 'sheet'], at: 'open sheet' },
 }
 
-/** Loaded into the process under test: sends it the signal at the moment. */
+/** Loaded into the process under test to send it the signal. */
 const HOOK = `
 const { PCP_TEST_SIGNAL: signal, PCP_TEST_MOMENT: moment } = process.env
 let isSent = false
@@ -185,9 +201,9 @@ else if (kind === 'listen') {
 }
 `
 
-/** What a command may write after the signal: what it has collected, and samples of one turn of the event loop. */
+/** Most bytes a command may write after the signal: buffered output and the samples of one turn of the event loop. */
 const MOST_AFTER = 4 * 1024 * 1024
-/** What a command has read of its standard input when it gets the signal: more than buffers on the way hold. */
+/** Standard input that a command has read before the signal; exceeds all buffers in between. */
 const MUCH_INPUT = 1024 * 1024
 
 let dir: string
@@ -226,7 +242,7 @@ const FILES: Readonly<Record<string, string>> = {
 }
 const DIRECTORIES = ['sysconf', 'var/pmns', 'log/pmlogger', 'run', 'tmp', 'share']
 
-/** Makes a directory for one run: the archives, and small files. */
+/** Creates a directory for one run, with archives and small files. */
 function place(): string {
   const cwd = mkdtempSync(join(dir, 'run-'))
   for (const name of readdirSync(join(dir, 'archives')))
@@ -248,7 +264,7 @@ function interrupted(name: string, one: Case, signal: 'SIGINT' | 'SIGTERM'): Pro
   const { by = name, args, at = 'input', input } = one
   const cwd = place()
   const words = args.map((arg) => arg.replace('CLOSED', String(closedPort)))
-  const child = spawn(process.execPath, ['--require', join(dir, 'hook.cjs'), resolve('bin', by), ...words], {
+  const child = spawn(process.execPath, ['--require', join(dir, 'hook.cjs'), ...programOf(by), ...words], {
     cwd,
     env: {
       ...process.env,
@@ -263,7 +279,7 @@ function interrupted(name: string, one: Case, signal: 'SIGINT' | 'SIGTERM'): Pro
   let written = 0
   const count = (chunk: Buffer): void => {
     written += chunk.length
-    // The status is that of no command: the signal was ignored.
+    // No command has this status: the signal was ignored.
     if (written > MOST_AFTER && input === undefined) child.kill('SIGKILL')
   }
   child.stdout!.on('data', count)
@@ -278,7 +294,7 @@ function interrupted(name: string, one: Case, signal: 'SIGINT' | 'SIGTERM'): Pro
   })
 }
 
-/** Writes `text` until nobody reads it; calls `hasRead` once much of it was read. */
+/** Writes `text` repeatedly until the command stops reading; calls `hasRead` after much was read. */
 function feed({ stdin }: ChildProcess, text: string, hasRead: () => void): void {
   const block = text.repeat(Math.ceil(16_384 / text.length))
   let read = 0

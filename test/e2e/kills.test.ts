@@ -1,6 +1,6 @@
 /**
- * Commands that change archives lose and duplicate nothing, whatever kills them. `npm run kills` kills each of them 1,000 times;
- * PCP_TS_KILLS and PCP_TS_SEED repeat what it found.
+ * Commands that change archives lose and duplicate nothing when killed. `npm run kills` kills each of them 1,000 times;
+ * PCP_TS_KILLS and PCP_TS_SEED repeat a finding.
  */
 import { rmSync, writeSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { SCENARIOS } from '../lib/kills/scenarios.ts'
 
 const KILLS = Number(process.env['PCP_TS_KILLS'] ?? 9)
 const SEED = Number(process.env['PCP_TS_SEED'] ?? Date.now() % 2 ** 31)
-/** A limit for what hangs: a kill takes a second or so. */
+/** Time limit for hangs: a kill takes about a second. */
 const TIMEOUT_MS = 120_000 + KILLS * 60_000
 
 let programs: string

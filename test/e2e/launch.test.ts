@@ -1,4 +1,4 @@
-/** What starts a command, over a part that says by itself whether its code came from the cache. */
+/** The launcher of commands, with a test piece that reports whether its code came from the cache. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -38,6 +38,7 @@ beforeAll(async () => {
     entryPoints: ['src/tools/launch.ts'],
     bundle: true,
     platform: 'node',
+    target: 'node20.19',
     format: 'iife',
     globalName: 'start',
     write: false,
@@ -50,7 +51,7 @@ beforeEach(() => {
   install(PIECE, 'one')
 })
 
-/** As the build leaves a command, and another that shares a pack with it. */
+/** Installs a command like the build, with another that shares a pack. */
 function install(piece: string, hash: string, more = MORE): void {
   const packs = { x: ['a', piece], y: ['a', piece], more: ['b', more] }
   for (const [pack, [name, text]] of Object.entries(packs))
@@ -85,37 +86,37 @@ const cached = (): string[] => {
 const inode = (name: string): string =>
   execFileSync('stat', ['-c', '%i %y', join(home, 'cache', 'pcp-ts', name)], { encoding: 'utf8' })
 
-test('the code of a command that ends well is kept, and of a pack once for all commands', () => {
+test('compiled code of a successful command is cached, that of a pack once for all commands', () => {
   expect(run()).toBe(DONE)
   expect(cached()).toEqual(['more', 'x'])
   const before = inode('more')
   expect(run([], {}, 'y')).toBe(DONE.replace('x.pack', 'y.pack'))
   expect(cached()).toEqual(['more', 'x', 'y'])
-  // What the other command ran is added to it.
+  // Code that the other command ran is added.
   expect(inode('more')).not.toBe(before)
   expect(programsOf('more')).toEqual(['x/a.live', 'y/a.live'])
 })
 
-test('commands on archives add what they run', () => {
+test('commands on archives add the code they run', () => {
   run()
   run(['-a', 'archive'])
   expect(programsOf('x')).toEqual(['x/a.live', 'x/a.archive'])
 })
 
-test('kept code is used, and not written again', () => {
+test('cached code is used, and not written again', () => {
   run()
   const before = [inode('x'), inode('more')]
   expect(run()).toBe(DONE)
   expect([inode('x'), inode('more')]).toEqual(before)
 })
 
-/** The commands whose functions the kept code of a pack has. */
+/** Returns the commands whose functions are in a pack's cached code. */
 function programsOf(pack: string): string[] {
   const bytes = readFileSync(join(home, 'cache', 'pcp-ts', pack))
   return bytes.toString('latin1', 128 + 2 * bytes.readUInt32LE(124)).split(' ')
 }
 
-test('the code of a command that fails is not kept', () => {
+test('code of a failing command is not cached', () => {
   run(['fail'])
   expect(cached()).toEqual([])
 })
@@ -152,7 +153,7 @@ test('a file that is too large is not read, but replaced', () => {
   expect(programsOf('x')).toEqual(['x/a.archive'])
 })
 
-test('a new build removes what an older one, or a killed process, left a week ago', () => {
+test('a new build removes week-old files of older builds and killed processes', () => {
   run()
   const folder = join(home, 'cache', 'pcp-ts')
   const long = Date.now() / 1000 - 8 * 24 * 3600
@@ -162,7 +163,7 @@ test('a new build removes what an older one, or a killed process, left a week ag
   expect(cached()).toEqual(['more', 'x', 'x.4712'])
 })
 
-test('a piece imports modules, and Node warns of nothing', () => {
+test('a piece imports modules without warnings from Node', () => {
   const url = 'data:text/javascript,export const answer = 42'
   install(
     `exports.main = async () => process.stdout.write(String((await __import('${url}')).answer))`,
@@ -172,7 +173,7 @@ test('a piece imports modules, and Node warns of nothing', () => {
   expect(run()).toBe('42')
 })
 
-test('a piece that throws is not known half made to who asks again', () => {
+test('a piece that throws is not returned half initialised by a later require', () => {
   const ask = `(() => { try { return String(require('more/b').more) } catch (error) { return error.message } })()`
   install(
     `exports.main = async () => process.stdout.write(${ask} + ', ' + ${ask})`,
@@ -182,7 +183,7 @@ test('a piece that throws is not known half made to who asks again', () => {
   expect(run()).toBe('no, no')
 })
 
-test('code that others could have written is not run, nor is any written there', () => {
+test('code in places that others can write is neither run nor written', () => {
   run()
   const before = inode('x')
   install(PIECE.replace("'done'", "'gone'"), 'two')
@@ -191,7 +192,7 @@ test('code that others could have written is not run, nor is any written there',
   expect(inode('x')).toBe(before)
 })
 
-test('without a home, on request, and where nothing can be written commands run all the same', () => {
+test('without a home directory, on request, and without a writable cache commands still run', () => {
   expect(run([], { NODE_DISABLE_COMPILE_CACHE: '1' })).toBe(DONE)
   expect(run([], { XDG_CACHE_HOME: '', HOME: '' })).toBe(DONE)
   for (const nowhere of ['/proc', '/dev/null', '/nonexistent/cache'])
@@ -199,7 +200,7 @@ test('without a home, on request, and where nothing can be written commands run 
   expect(cached()).toEqual([])
 })
 
-test.skipIf(process.geteuid?.() !== 0)('nothing is made or run in the home of another user', () => {
+test.skipIf(process.geteuid?.() !== 0)('nothing is created or run in the home of another user', () => {
   const theirs = join(home, 'theirs')
   mkdirSync(theirs)
   const [id, env] = [65_534, { XDG_CACHE_HOME: '', HOME: theirs }]

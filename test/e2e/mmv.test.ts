@@ -1,4 +1,4 @@
-/** How processes that publish end, and what they leave: values that were not written yet, files, halves of files. */
+/** How publishing processes end and what they leave: unwritten values, files, partial files. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true }))
 
-/** Runs a program with a writer `metrics` that keeps its file, without mapping; resolves with how it ended. */
+/** Runs a program with a writer `metrics` that keeps its file, without mapping; resolves to its exit status. */
 async function run(
   program: string,
   {
@@ -57,34 +57,34 @@ test.each([
     'hits.add(7); process.on("uncaughtException", () => process.exit(4)); throw new Error()',
     4,
   ],
-])('values are there after %s', async (_what, program, status) => {
+])('values are written after %s', async (_what, program, status) => {
   expect(await run(program)).toEqual([status, null])
   expect(hits()).toBe(7)
 })
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-  'values are there after %s, which ends as ever',
+  'values are written after %s, which ends as usual',
   async (signal) => {
     expect(await run(`hits.add(7); ${WAIT}`, { signal })).toEqual([null, signal])
     expect(hits()).toBe(7)
   },
 )
 
-test('an application that listens to signals decides itself', async () => {
+test('an application with signal handlers decides itself', async () => {
   const program = `process.on('SIGTERM', () => { hits.inc(); process.exit(5) }); hits.add(7); ${WAIT}`
   expect(await run(program, { signal: 'SIGTERM' })).toEqual([5, null])
   expect(hits()).toBe(8)
 })
 
 test.each(['', 'load: () => undefined'])(
-  'a file that is not kept goes with its process (%s)',
+  'a file that is not kept is removed with its process (%s)',
   async (options) => {
     await run('hits.add(7)', { options })
     expect(readdirSync(directory)).toEqual([])
   },
 )
 
-test('a process that is killed while it writes leaves a whole file', async () => {
+test('a process killed while writing leaves a complete file', async () => {
   const program = `
     const queues = metrics.instances()
     queues.counter('sent')

@@ -9,7 +9,7 @@ import { type AgentLink, openAgentLink } from '../../src/net/agent-link.ts'
 import { type ServeAgentOptions, serveAgent } from '../../src/net/agent-server.ts'
 import type { PduConnection } from '../../src/net/connection.ts'
 import { pduTotal } from '../../src/net/counters.ts'
-import { SourceListeners } from '../../src/net/listeners.ts'
+import { SourceListeners } from '../../src/net/source-listeners.ts'
 import { decodeCreds, encodeCreds, PDU_FLAG_AUTH, PDU_FLAG_CONTAINER } from '../../src/wire/creds.ts'
 import { encodeError } from '../../src/wire/error.ts'
 import { decodeFetch, encodeFetch } from '../../src/wire/fetch.ts'
@@ -27,7 +27,7 @@ const ask = askBy(1)
 const ZERO = { sec: 0, nsec: 0 }
 const text = { kind: 'metric', id: 1, level: 'oneline' } as const
 
-/** A source with one of everything, which remembers who asked. */
+/** Returns a source with one of everything, which records the requesters. */
 function smallSource() {
   const listeners = new SourceListeners()
   const asked: Requester[] = []
@@ -87,7 +87,7 @@ async function serve(options: ServeAgentOptions = {}) {
   return { ...small, link, served }
 }
 
-test('every question reaches the agent and its answer comes back', async () => {
+test('every request reaches the agent and its answer is returned', async () => {
   const { link, served, labels } = await serve()
   expect(await link.children('x', ask)).toEqual([
     { name: 'leaf', isLeaf: true },
@@ -128,7 +128,7 @@ test('every question reaches the agent and its answer comes back', async () => {
   await served
 })
 
-test('an id that is no number is nobody’s, least of all root’s', async () => {
+test('an id that is not a number belongs to no user, and not to root', async () => {
   const { link, asked, served } = await serve({ flags: PDU_FLAG_AUTH })
   for (const text of ['', ' ', '0x0', '-0', '0 ', 'root']) {
     link.attribute(4, 11, '0')
@@ -140,7 +140,7 @@ test('an id that is no number is nobody’s, least of all root’s', async () =>
   await served
 })
 
-test('the agent knows who asks: profile, context, container and credentials', async () => {
+test('the agent knows the requester: profile, context, container and credentials', async () => {
   const {
     link,
     asked,
@@ -171,7 +171,7 @@ test('the agent knows who asks: profile, context, container and credentials', as
   expect(endedClients).toEqual([4, 5, 4])
 })
 
-test('an agent that did not ask for attributes gets none', async () => {
+test('an agent without the attribute flags receives no attributes', async () => {
   const { link, asked } = await serve()
   link.attribute(4, 15, 'box')
   await link.fetch([77], askBy(4))
@@ -179,7 +179,7 @@ test('an agent that did not ask for attributes gets none', async () => {
   await link.close()
 })
 
-test('changes that the source announces arrive with the next result', async () => {
+test('changes that the source reports arrive with the next result', async () => {
   const { link, emit } = await serve()
   const events: SourceEvent[] = []
   link.subscribe((event) => events.push(event))
@@ -191,7 +191,7 @@ test('changes that the source announces arrive with the next result', async () =
   await link.close()
 })
 
-test('a bug in a source is the answer to that request only, and is reported', async () => {
+test('an exception in a source fails only that request, and is reported', async () => {
   const failures: string[] = []
   const { link } = await serve({ onFailure: (error, name) => failures.push(`${name}: ${error.message}`) })
   await expect(link.fetch([13], ask)).rejects.toMatchObject({ code: 'PM_ERR_GENERIC' })
@@ -200,7 +200,7 @@ test('a bug in a source is the answer to that request only, and is reported', as
   await link.close()
 })
 
-test('an agent that is not ready is left alone until it says so', async () => {
+test('an agent that is not ready receives no requests until it is ready', async () => {
   const { link, emit, ended: endedClients } = await serve()
   const events: string[] = []
   const isReady = new Promise<void>((resolve) => {
@@ -224,7 +224,7 @@ test('an agent that is not ready is left alone until it says so', async () => {
   await link.close()
 })
 
-/** What a fake agent does with each PDU after the greeting. */
+/** A fake agent's replies to PDUs after the handshake. */
 type Behaviour = (pdu: Uint8Array, agent: PduConnection) => readonly Uint8Array[]
 
 async function fakeAgent(behave: Behaviour, timeoutMs = 5000, startsNotReady = false) {
@@ -244,7 +244,7 @@ async function fakeAgent(behave: Behaviour, timeoutMs = 5000, startsNotReady = f
 
 const isProfile = (pdu: Uint8Array): boolean => wire.pduType(pdu) === wire.PDU_PROFILE
 
-test('failures of an agent: what clients are told, and whether it is kept', async () => {
+test("failures of an agent: the client's error, and whether the link is kept", async () => {
   const none: readonly Uint8Array[] = []
   const cases: readonly (readonly [string, Behaviour, string, boolean])[] = [
     ['wrong count', (pdu) => (isProfile(pdu) ? none : [encodeResult(ZERO, [])]), 'PM_ERR_IPC', false],
@@ -274,7 +274,7 @@ test('failures of an agent: what clients are told, and whether it is kept', asyn
   for (const [name, behave, code, isKept] of cases) {
     const { link, far, events } = await fakeAgent(behave, name === 'silence' ? 40 : undefined)
     await expect(link.fetch([1], ask), name).rejects.toMatchObject({ code })
-    expect(link.lostBy === undefined, name).toBe(isKept)
+    expect(link.closedBy === undefined, name).toBe(isKept)
     expect(events.filter((event) => event.type === 'lost').length, name).toBe(isKept ? 0 : 1)
     if (!isKept) await expect(link.fetch([1], ask), name).rejects.toMatchObject({ code: 'PM_ERR_NOAGENT' })
     await link.close()
@@ -315,7 +315,7 @@ test('a profile is sent before a fetch for another client, context or profile on
   await link.close()
 })
 
-test('a request that is no fetch is under way by itself, the others wait their turn', async () => {
+test('a request other than a fetch is in flight alone, others wait', async () => {
   let open = 0
   let most = 0
   const { link } = await fakeAgent((pdu, agent) => {
@@ -332,7 +332,7 @@ test('a request that is no fetch is under way by itself, the others wait their t
   await link.close()
 })
 
-test('fetches are sent ahead; other requests and news of clients wait for all of them', async () => {
+test('fetches are pipelined; other requests and notices of clients wait for all of them', async () => {
   const fetches: Uint8Array[] = []
   const { link, far, got } = await fakeAgent((pdu) => {
     if (wire.pduType(pdu) === wire.PDU_TEXT_REQ) return [encodeTextReply(0, 'text')]
@@ -361,7 +361,7 @@ test('fetches are sent ahead; other requests and news of clients wait for all of
   await link.close()
 })
 
-test('an agent that is not ready says that it is before it answers what was sent ahead', async () => {
+test('an agent may report that it is ready before it answers pipelined fetches', async () => {
   let fetches = 0
   const { link, events } = await fakeAgent((pdu) => {
     if (isProfile(pdu)) return []
@@ -396,7 +396,7 @@ test('state bits other than 8 and 16 are ignored', async () => {
   await link.close()
 })
 
-test('an agent may start not ready; a stray success is ignored, other news ends the link', async () => {
+test('an agent may start not ready; a stray success is ignored, other unsolicited PDUs end the link', async () => {
   const { link, far } = await fakeAgent(obedient, 5000, true)
   expect(link.isReady).toBe(false)
   await expect(link.fetch([1], ask)).rejects.toMatchObject({ code: 'PM_ERR_AGAIN' })
@@ -412,7 +412,7 @@ test('an agent may start not ready; a stray success is ignored, other news ends 
   expect(await lost).toMatchObject({ type: 'lost', error: { code: 'PM_ERR_IPC' } })
 })
 
-test('what an agent is told about a client that left while it was not ready is that it left', async () => {
+test('an agent that was not ready is only notified that a client left, not of its attributes', async () => {
   const [near, far] = await connectionPair()
   const got: string[] = []
   far.onPdu((pdu) => {
@@ -436,7 +436,7 @@ test('what an agent is told about a client that left while it was not ready is t
   await link.close()
 })
 
-test('the greeting: its answer, its time limit, and what is none', async () => {
+test('the handshake: answer, time limit, and invalid PDUs', async () => {
   const [near, far] = await connectionPair()
   const answer = new Promise<Uint8Array>((resolve) => far.onPdu(resolve))
   far.send(encodeCreds(PDU_FLAG_AUTH | PDU_FLAG_CONTAINER))
@@ -457,7 +457,7 @@ test('the greeting: its answer, its time limit, and what is none', async () => {
   }
 })
 
-test('serveAgent ends with the connection and says when the end was a failure', async () => {
+test('serveAgent ends with the connection and rejects after a failure', async () => {
   const [near, far] = await connectionPair()
   const served = serveAgent(smallSource().source, far)
   near.onPdu(() => undefined)
@@ -468,7 +468,7 @@ test('serveAgent ends with the connection and says when the end was a failure', 
   expect((await ended(near)).code).toMatch(/PM_ERR_EOF|ECONNRESET/)
 })
 
-test('serveAgent leaves no connection open when the greeting is none', async () => {
+test('serveAgent closes the connection after an invalid handshake', async () => {
   const greetings = [encodeError(0), encodeCreds(0).fill(9, 16, 17)]
   for (const greeting of greetings) {
     const [near, far] = await connectionPair()

@@ -8,7 +8,7 @@ import { decodeError, encodeError } from '../../src/wire/error.ts'
 import { PDU_ATTR, PDU_ERROR, pduType } from '../../src/wire/pdu.ts'
 import { connectionAndSocket, connectionPair, ended, standStill } from '../lib/net-peers.ts'
 
-/** The next `count` PDUs. */
+/** Returns the next `count` PDUs. */
 function take(connection: PduConnection, count: number): Promise<Uint8Array[]> {
   return new Promise((resolve) => {
     const got: Uint8Array[] = []
@@ -34,7 +34,7 @@ test('PDUs arrive in order, whatever their size, and are counted', async () => {
   await Promise.all([near.close(), far.close()])
 })
 
-test('close sends what is queued, and the peer hears PM_ERR_EOF', async () => {
+test('close sends queued PDUs, and the peer receives PM_ERR_EOF', async () => {
   const [near, far] = await connectionPair()
   const got = take(far, 2)
   const end = ended(far)
@@ -48,7 +48,7 @@ test('close sends what is queued, and the peer hears PM_ERR_EOF', async () => {
   expect(near.queued).toBe(0)
 })
 
-test('an end in the middle of a PDU, and a header that cannot be, are PM_ERR_IPC', async () => {
+test('an end within a PDU, and an invalid header, are PM_ERR_IPC', async () => {
   const streams = ['0000001000007000', '0000000800007000000000000000', '0000001080007000000000000000']
   for (const hex of streams) {
     const [near, far] = await connectionAndSocket()
@@ -64,10 +64,10 @@ test('a PDU above the limit ends the connection', async () => {
   near.onPdu(() => expect.fail('no PDU was sent'))
   const end = ended(near)
   far.write(encodeAttr(0, new Uint8Array(85)))
-  expect((await end).message).toMatch(/peer: ATTR PDU of 101 bytes, at most 100/)
+  expect((await end).message).toMatch(/peer: ATTR PDU of 101 bytes, the limit is 100/)
 })
 
-test('the rest of a PDU must come in time', async () => {
+test('the rest of a PDU must arrive in time', async () => {
   const [near, far] = await connectionAndSocket({ incompleteMs: 20 })
   near.onPdu(() => undefined)
   const end = ended(near)
@@ -76,7 +76,7 @@ test('the rest of a PDU must come in time', async () => {
   expect((await end).code).toBe('PM_ERR_TIMEOUT')
 })
 
-test('the rest of a PDU that arrived while this process stood still is in time', async () => {
+test('the rest of a PDU that arrived while this process was stopped is in time', async () => {
   const [near, far] = await connectionAndSocket({ incompleteMs: 20 })
   const first = take(near, 1)
   far.write(Buffer.concat([encodeError(4), encodeError(5).subarray(0, 13)]))
@@ -88,7 +88,7 @@ test('the rest of a PDU that arrived while this process stood still is in time',
   await near.close()
 })
 
-test('a PDU completed in time lets the connection live', async () => {
+test('a PDU completed in time keeps the connection open', async () => {
   const [near, far] = await connectionAndSocket({ incompleteMs: 20_000 })
   const got = take(near, 1)
   far.write(encodeError(5).subarray(0, 13))
@@ -103,7 +103,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A connection whose peer may take `incompleteMs` = 100 to complete a PDU, on a clock that the test moves. */
+/** Returns a connection whose peer has `incompleteMs` = 100 to complete a PDU, with a fake clock. */
 function onFakeClock() {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const from = new PassThrough()
@@ -117,7 +117,7 @@ function onFakeClock() {
   return { connection, from, turn, got: () => got }
 }
 
-test('a stream whose every chunk ends within a PDU lives as long as each is completed in time', async () => {
+test('a stream whose chunks all end within a PDU stays open while each is completed in time', async () => {
   const { connection, from, turn, got } = onFakeClock()
   const pdu = encodeError(0)
   from.write(pdu.subarray(0, 5))
@@ -134,7 +134,7 @@ test('a stream whose every chunk ends within a PDU lives as long as each is comp
   expect(connection.closedBy?.code).toBe('PM_ERR_TIMEOUT')
 })
 
-test('while we do not read nobody has to complete a PDU', async () => {
+test('the time limit for incomplete PDUs is suspended while not reading', async () => {
   const { connection, from, turn, got } = onFakeClock()
   const pdu = encodeError(0)
   from.write(pdu.subarray(0, 5))
@@ -150,7 +150,7 @@ test('while we do not read nobody has to complete a PDU', async () => {
   connection.destroy()
 })
 
-test('a pause holds back PDUs of the same chunk', async () => {
+test('a pause also holds back PDUs of the same chunk', async () => {
   const [near, far] = await connectionAndSocket()
   const got: number[] = []
   const paused = new Promise<void>((resolve) => {
@@ -171,14 +171,14 @@ test('a pause holds back PDUs of the same chunk', async () => {
   near.destroy()
 })
 
-test('a peer that takes nothing is given up when too much waits', async () => {
+test('a peer that does not read is disconnected when too much output waits', async () => {
   const [near] = await connectionAndSocket({ maxQueued: 1_000_000 })
   const end = ended(near)
   for (let i = 0; i < 10_000; i++) near.send(encodeAttr(0, new Uint8Array(4000)))
   expect((await end).code).toBe('ENOBUFS')
 })
 
-test('with backpressure a server stops reading from a client that does not read', async () => {
+test('with back-pressure a server stops reading from a client that does not read', async () => {
   const reply = encodeAttr(0, new Uint8Array(4000))
   const requests = 20_000
   const [server, client] = await connectionAndSocket({ backpressure: true })
@@ -189,7 +189,7 @@ test('with backpressure a server stops reading from a client that does not read'
   })
   client.pause()
   for (let i = 0; i < requests; i++) client.write(encodeError(i))
-  // The kernel's buffers fill up within this time; what counts is that the server's own queue stays small.
+  // The kernel's buffers fill within this time; the server's own queue must stay small.
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(answered).toBeLessThan(requests)
   expect(server.queued).toBeLessThan(2_000_000)
@@ -219,7 +219,7 @@ test('pipes work like a socket', async () => {
   expect((await end).code).toBe('PM_ERR_EOF')
 })
 
-test('a listener that comes after the end hears why, too', async () => {
+test('a listener added after the end receives the reason too', async () => {
   const [near, far] = await connectionAndSocket()
   near.onPdu(() => undefined)
   far.destroy()

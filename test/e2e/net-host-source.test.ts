@@ -41,7 +41,7 @@ async function connect(
 
 const types = (fake: FakePmcd): string[] => fake.got.slice(1).map((pdu) => wire.pduName(wire.pduType(pdu)))
 
-test('requests are pipelined and replies find theirs', async () => {
+test('requests are pipelined and matched with their replies', async () => {
   const waiting: Uint8Array[] = []
   const [host, fake] = await connect(0, (pdu) => {
     waiting.push(pdu)
@@ -63,7 +63,7 @@ test('requests are pipelined and replies find theirs', async () => {
   expect(pduCount(host.counters.sent, wire.PDU_TEXT_REQ)).toBe(2)
 })
 
-/** Answers fetches with sets that have no values. */
+/** Answers fetches with empty value sets. */
 const answerFetch: Script = (pdu) => {
   const type = wire.pduType(pdu)
   if (type === wire.PDU_PROFILE) return []
@@ -71,7 +71,7 @@ const answerFetch: Script = (pdu) => {
   return [type === wire.PDU_FETCH ? encodeResult(NOW, sets) : encodeHighResResult(NOW, sets)]
 }
 
-test('a profile is sent once for each context, and again when it is another object', async () => {
+test('a profile is sent once per context, and again when it is a different object', async () => {
   const [host, fake] = await connect(PDU_FLAG_HIGHRES, answerFetch)
   const fetch = (context: number, profile = ALL_INSTANCES) =>
     host.fetch([1], { requester: { client: 0, context, profile } })
@@ -99,7 +99,7 @@ test('a profile is sent once for each context, and again when it is another obje
   ])
 })
 
-test('without the features of newer collectors the older requests do', async () => {
+test('without the features of newer collectors the older requests are used', async () => {
   const [host, fake] = await connect(0, (pdu, connection) => {
     if (wire.pduType(pdu) !== wire.PDU_DESC_REQ) return answerFetch(pdu, connection)
     const id = decodeDescReq(pdu)
@@ -136,7 +136,7 @@ test('state changes before a result reach every context once, and listeners', as
   ])
 })
 
-test('names that fail are asked for again, alone, for their reason', async () => {
+test('failed names are looked up again, one at a time, for their errors', async () => {
   const reasons: Record<string, number> = { 'no.such': -12357, inner: -12394 }
   const [host, fake] = await connect(0, (pdu) => {
     const { names } = decodePmnsNames(pdu)
@@ -159,7 +159,7 @@ test('names that fail are asked for again, alone, for their reason', async () =>
   expect(await host.lookupNames([], ask)).toEqual([])
 })
 
-test('many names go in messages that a collector accepts', async () => {
+test('many names are split into messages that a collector accepts', async () => {
   const [host, fake] = await connect(0, (pdu) => {
     const { names } = decodePmnsNames(pdu)
     return [
@@ -175,7 +175,7 @@ test('many names go in messages that a collector accepts', async () => {
   expect(fake.got.length).toBeGreaterThan(2)
 })
 
-test('a collector that is silent is dropped, and everything asked is rejected', async () => {
+test('a silent collector is disconnected, and all pending requests reject', async () => {
   const [host] = await connect(0, () => [], { PMCD_REQUEST_TIMEOUT: '0.05' })
   const lost = new Promise<SourceEvent>((resolve) => host.subscribe(resolve))
   const results = await Promise.allSettled([host.text(text, ask), host.children('', ask)])
@@ -184,7 +184,7 @@ test('a collector that is silent is dropped, and everything asked is rejected', 
   await expect(host.text(text, ask)).rejects.toMatchObject({ code: 'PM_ERR_TIMEOUT' })
 })
 
-test('time starts anew with every reply: a long queue is not a timeout', async () => {
+test('the timeout restarts with every reply: a long queue does not time out', async () => {
   const uptime = vi.spyOn(process, 'uptime')
   onTestFinished(() => {
     uptime.mockRestore()
@@ -213,7 +213,7 @@ test('time starts anew with every reply: a long queue is not a timeout', async (
   }
 })
 
-test('a reply that is there already is taken, however late we look', async () => {
+test('a reply that has arrived is accepted, however late it is read', async () => {
   const [host] = await connect(
     0,
     (_, connection) => {
@@ -227,7 +227,7 @@ test('a reply that is there already is taken, however late we look', async () =>
   expect(await host.text(text, ask)).toBe('here')
 })
 
-test('time limits beyond the reach of a timer are no limits', async () => {
+test('time limits beyond the range of timers mean no limit', async () => {
   const [host] = await connect(0, () => [encodeTextReply(0, 'x')], {
     PMCD_CONNECT_TIMEOUT: '1e9',
     PMCD_REQUEST_TIMEOUT: 'Infinity',
@@ -235,7 +235,7 @@ test('time limits beyond the reach of a timer are no limits', async () => {
   expect(await host.text(text, ask)).toBe('x')
 })
 
-test('a refused profile ends the connection: replies behind it are not taken for others', async () => {
+test('a refused profile ends the connection, because later replies would be mismatched', async () => {
   const [host] = await connect(0, (pdu) => {
     const type = wire.pduType(pdu)
     if (type === wire.PDU_PROFILE) return [encodeError(-11)]
@@ -243,10 +243,10 @@ test('a refused profile ends the connection: replies behind it are not taken for
   })
   const results = await Promise.allSettled([host.fetch([1], ask), host.text(text, ask)])
   for (const result of results) expect(result).toMatchObject({ reason: { code: 'EAGAIN' } })
-  expect(host.lostBy?.code).toBe('EAGAIN')
+  expect(host.closedBy?.code).toBe('EAGAIN')
 })
 
-test('a refused fetch is no refused profile', async () => {
+test('a refused fetch is not mistaken for a refused profile', async () => {
   const [host] = await connect(0, (pdu) => {
     const type = wire.pduType(pdu)
     if (type === wire.PDU_PROFILE) return []
@@ -256,7 +256,7 @@ test('a refused fetch is no refused profile', async () => {
   expect(results).toMatchObject([{ reason: { code: 'PM_ERR_TOOBIG' } }, { value: 'x' }])
 })
 
-test('changes that came with an aborted fetch are told with the next one', async () => {
+test('changes received with an aborted fetch are reported with the next one', async () => {
   const controller = new AbortController()
   const [host] = await connect(PDU_FLAG_HIGHRES, (pdu, connection) => {
     const replies = answerFetch(pdu, connection)
@@ -270,7 +270,7 @@ test('changes that came with an aborted fetch are told with the next one', async
   expect((await host.fetch([1], ask)).changes).toBe(16)
 })
 
-test('an aborted request is rejected at once, its late reply discarded', async () => {
+test('an aborted request rejects immediately, its late reply is discarded', async () => {
   let release = (): void => undefined
   const [host] = await connect(0, (pdu, connection) => {
     if (wire.pduType(pdu) === wire.PDU_PMNS_IDS) return [encodePmnsNames(['after'])]
@@ -289,7 +289,7 @@ test('an aborted request is rejected at once, its late reply discarded', async (
   })
 })
 
-test('a reply of the wrong type, an odd status, a wrong count and an unasked PDU end the connection', async () => {
+test('a reply of the wrong type, an odd status, a wrong count and an unsolicited PDU end the connection', async () => {
   const scripts: readonly Script[] = [
     () => [encodePmnsNames(['x'])],
     () => [encodeError(0)],
@@ -298,7 +298,7 @@ test('a reply of the wrong type, an odd status, a wrong count and an unasked PDU
   for (const script of scripts) {
     const [host, fake] = await connect(0, script)
     await expect(host.text(text, ask)).rejects.toMatchObject({ code: 'PM_ERR_IPC' })
-    expect(host.lostBy?.code).toBe('PM_ERR_IPC')
+    expect(host.closedBy?.code).toBe('PM_ERR_IPC')
     await fake.close()
   }
   const [host, fake] = await connect(0, (pdu) =>
@@ -320,10 +320,10 @@ test('a store is answered by its status', async () => {
   await expect(host.store([emptySet(1)], ask)).rejects.toMatchObject({ code: 'PM_ERR_PERMISSION' })
 })
 
-test('requests that no collector accepts are refused here', async () => {
+test('requests that no collector accepts are refused locally', async () => {
   const [host] = await connect(PDU_FLAG_LABELS | PDU_FLAG_DESCS, () => [])
   const many = Array.from({ length: 17_000 }, (_, i) => i)
   await expect(host.fetch(many, ask)).rejects.toMatchObject({ code: 'PM_ERR_TOOBIG' })
   await expect(host.fetch([], ask)).rejects.toMatchObject({ code: 'PM_ERR_TOOSMALL' })
-  expect(host.lostBy).toBeUndefined()
+  expect(host.closedBy).toBeUndefined()
 })

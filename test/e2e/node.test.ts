@@ -1,4 +1,4 @@
-/** Node.js processes that measure themselves, as a collector shows them: servers, clusters, threads, and their ends. */
+/** Node.js processes that measure themselves, as seen through a collector: servers, clusters, threads, and their ends. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ let collector: CollectorProcess
 let pcp: Awaited<ReturnType<typeof connect>>
 const children: ChildProcess[] = []
 
-/** A server like those of frameworks: a route that it found is on the request. */
+/** A server like those of frameworks, which store the matched route in the request. */
 const SERVER = `
 import http from 'node:http'
 export const server = http.createServer((request, response) => {
@@ -80,7 +80,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true })
 })
 
-/** Starts a program that measures itself; resolves when it says that it is ready. */
+/** Starts a program that measures itself; resolves when it reports that it is ready. */
 async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
   const { NODE_EXTRA_CA_CERTS: _, ...rest } = process.env
   const child = spawn(process.execPath, [...args], {
@@ -99,7 +99,7 @@ async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promis
 
 const IMPORTED = ['--import', 'pcp-ts/node/register']
 
-/** Values by instance, without the numbers of processes; {} where there is no such metric. */
+/** Returns values by instance, without process ids; {} for a missing metric. */
 async function valuesOf(name: string): Promise<{ readonly [instance: string]: unknown }> {
   if ((await pcp.traverse(name.split('.')[0]!)).every((known) => known !== name)) return {}
   const row = await pcp.values([name])
@@ -108,7 +108,7 @@ async function valuesOf(name: string): Promise<{ readonly [instance: string]: un
   )
 }
 
-/** Instances of all processes. */
+/** Returns the instances of all processes. */
 async function processes(root = 'node'): Promise<readonly string[]> {
   const name = `${root}.process.version`
   if (!(await pcp.traverse(root.split('.')[0]!)).includes(name)) return []
@@ -141,7 +141,7 @@ test.each(['node', 'mmv.node'])('%s: a server, its routes, and its own requests'
   expect(labels?.json).toContain('"app":"shop"')
 })
 
-test('workers of a cluster are processes of their own, and vanish when they are killed', async () => {
+test('workers of a cluster are separate instances, and vanish when they are killed', async () => {
   const primary = await run([...IMPORTED, 'cluster.mjs'])
   await expect.poll(() => processes()).toHaveLength(3)
   primary.stdin!.write('kill\n')
@@ -170,7 +170,7 @@ test('threads measure themselves, and vanish when they are terminated', async ()
 })
 
 test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
-  '%s ends a process as ever, and its metrics',
+  '%s ends a process as usual, and its metrics',
   async (signal) => {
     const child = await run(['--require', 'pcp-ts/node/register', 'idle.cjs'])
     await expect.poll(() => processes()).toEqual([`${child.pid} idle.cjs`])
@@ -181,20 +181,20 @@ test.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)(
   },
 )
 
-test('the next process removes what a killed one has left', async () => {
+test('the next process removes the files of a killed one', async () => {
   const child = await run([...IMPORTED, 'idle.cjs'])
   const ended = once(child, 'exit')
   child.kill('SIGKILL')
   await ended
   const published = join(collector.dir, 'lib', 'tmp', 'mmv')
-  // As when it is killed while it writes.
+  // A file left by a kill during a write.
   writeFileSync(join(published, `.node-${child.pid}-0.${child.pid}.0.new`), '')
   const next = await run([...IMPORTED, 'idle.cjs'])
-  // The next one may be about to write its own file anew.
+  // The next process may be about to replace its own file.
   await expect.poll(() => readdirSync(published)).toEqual([`node-${next.pid}-0`])
 })
 
-test('nothing is measured where it is switched off, and a mistake is a warning', async () => {
+test('nothing is measured when switched off, and an invalid setting is a warning', async () => {
   await run([...IMPORTED, 'idle.cjs'], { PCP_NODE: 'off' })
   const { NODE_EXTRA_CA_CERTS: _, ...rest } = process.env
   const wrong = spawn(process.execPath, [...IMPORTED, '-e', 'console.log("goes on")'], {
@@ -205,11 +205,11 @@ test('nothing is measured where it is switched off, and a mistake is a warning',
     await Promise.all([wrong.stdout, wrong.stderr].map(async (stream) => (await stream.toArray()).join('')))
   ).join('')
   expect(text).toContain('goes on')
-  expect(text).toContain('"often" is no interval')
+  expect(text).toContain('"often" is not an interval')
   expect(await processes()).toEqual([])
 })
 
-test('a directory that cannot be written is a warning, and the program goes on', async () => {
+test('an unwritable directory is a warning, and the program continues', async () => {
   writeFileSync(join(dir, 'file'), '')
   const { NODE_EXTRA_CA_CERTS: _, ...rest } = process.env
   const child = spawn(process.execPath, [...IMPORTED, '-e', 'console.log("goes on")'], {

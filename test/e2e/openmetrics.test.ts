@@ -1,4 +1,4 @@
-/** The openmetrics agent over HTTP and scripts: slow and hostile endpoints, and all the places an agent can run in. */
+/** The openmetrics agent over HTTP and scripts: slow and hostile endpoints, and every way to run the agent. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http'
@@ -48,7 +48,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true })
 })
 
-/** How long a source may take, in seconds. */
+/** Timeout of a source in seconds. */
 let timeout: string
 
 const variables = (): Record<string, string> => ({
@@ -86,11 +86,11 @@ async function readMetric(source: MetricSource, name: string): Promise<unknown> 
   return sets[0]!.status < 0 ? sets[0]!.status : valuesOf(sets[0]!, desc.type).map(({ value }) => value)
 }
 
-/** The status of the one source, which is cluster 1. */
+/** Returns the status of the only source, which is cluster 1. */
 const sourceStatus = async (source: MetricSource): Promise<string> =>
   String(((await readMetric(source, 'openmetrics.control.status')) as unknown[])[1])
 
-test('a document that is compressed, behind a redirection and wants headers is read', async () => {
+test('a compressed document behind a redirection that requires headers is read', async () => {
   timeout = '30'
   const seen: IncomingHttpHeaders[] = []
   const elsewhere = await serve((request, response) => {
@@ -112,10 +112,10 @@ test('a document that is compressed, behind a redirection and wants headers is r
   expect(seen[1]).not.toHaveProperty('authorization')
 })
 
-test('a slow endpoint delays nobody, and its last values are gone when it has failed', async () => {
+test('a slow endpoint does not delay others, and its last values are dropped after a failure', async () => {
   timeout = '2'
   let isSlow = false
-  /** Requests without an answer that the agent still waits for. */
+  /** Requests that the agent is still waiting for. */
   const waiting = new Set<object>()
   const url = await serve((request, response) => {
     if (!isSlow) return void response.end('up 1\n')
@@ -152,7 +152,7 @@ test.each<[string, RequestListener, string]>([
   [
     'a redirection to a file',
     (_request, response) => void response.writeHead(302, { location: 'file:///etc/passwd' }).end(),
-    'which is no HTTP',
+    'which is not HTTP',
   ],
   [
     'a document that grows when it is decompressed',
@@ -161,7 +161,7 @@ test.each<[string, RequestListener, string]>([
     'longer than 16777216 bytes',
   ],
   [
-    'a document that says it is compressed',
+    'a document with a wrong Content-Encoding',
     (_request, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('up 1'),
     'incorrect header check',
   ],
@@ -175,7 +175,7 @@ test.each<[string, RequestListener, string]>([
     (_request, response) => void response.write('up 1\n'),
     'did not come in time',
   ],
-])('%s is a status, not the end', async (what, listener, text) => {
+])('%s is a status and does not stop the agent', async (what, listener, text) => {
   if (what !== 'a document that never ends') timeout = '30'
   configure('a', await serve(listener))
   const source = open()
@@ -183,7 +183,7 @@ test.each<[string, RequestListener, string]>([
   expect(await readMetric(source, 'openmetrics.a.up')).toBe('PM_ERR_NAME')
 })
 
-test('a server that is not there is asked again', async () => {
+test('an unreachable server is retried', async () => {
   const port = await freePort()
   configure('a', `http://127.0.0.1:${port}`)
   const source = open()
@@ -194,7 +194,7 @@ test('a server that is not there is asked again', async () => {
   await eventually(async () => expect(await readMetric(source, 'openmetrics.a.up')).toEqual([1]))
 })
 
-test('scripts are run, their complaints logged, and those that do not end are ended', async () => {
+test('scripts are run, their errors logged, and those that do not end are killed', async () => {
   script('good.sh', 'echo "on standard error" >&2; echo "pid $$"')
   script('failing.sh', 'echo "x 1"; exit 3')
   script('hanging', 'sleep 100 & echo $! > "$0.pid.txt"; wait')
@@ -209,7 +209,7 @@ test('scripts are run, their complaints logged, and those that do not end are en
   await eventually(async () => expect(await statuses()).toContain('The script did not end in time'))
   expect(log.some((text) => text.endsWith('good.sh: on standard error'))).toBe(true)
   expect(await source.traverse('openmetrics', ASK)).not.toContain('openmetrics.not_run.x')
-  // The whole group of processes is gone, what the script started as well.
+  // The whole process group is gone, including processes started by the script.
   const pid = await eventually(() => {
     const started = Number(readFileSync(join(dir, 'config.d', 'hanging.pid.txt'), 'utf8'))
     expect(started).toBeGreaterThan(0)
@@ -218,7 +218,7 @@ test('scripts are run, their complaints logged, and those that do not end are en
   await eventually(() => expect(isRunning(pid)).toBe(false))
 })
 
-/** Is there a process that is no zombie? */
+/** Returns whether a process exists and is not a zombie. */
 function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -247,7 +247,7 @@ test('runs as a daemon', async () => {
   expect(await ended).toBe(0)
 })
 
-test('runs in a thread of a collector, which sees names come', async () => {
+test('runs in a thread of a collector, which detects new names', async () => {
   configure('a', await serve((_request, response) => void response.end('up 1\n')))
   const program = await bundleAgentWorker(dir)
   const { agents, problems } = parseConfig(
@@ -266,7 +266,7 @@ test('runs in a thread of a collector, which sees names come', async () => {
     credsTimeoutSec: 60, // a thread takes its time to start on a busy machine
   })
   const source = await HostSource.connect(`localhost:${collector.port}`)
-  // An agent behind a connection tells that names came with its next reply to a fetch.
+  // An agent behind a connection reports new names with its next reply to a fetch.
   const appears = (name: string, value: unknown): Promise<void> =>
     eventually(async () => {
       await readMetric(source, 'openmetrics.control.calls')

@@ -63,7 +63,7 @@ async function daemon(): Promise<ChildProcess> {
   return child
 }
 
-test('as a daemon it receives, survives nonsense, and ends with its collector', async () => {
+test('as a daemon it receives data, survives invalid input, and ends with its collector', async () => {
   const child = await daemon()
   const ended = new Promise((resolve) => child.once('close', resolve))
   const stream = { readable: child.stdout!, writable: child.stdin! }
@@ -87,7 +87,7 @@ test('as a daemon it receives, survives nonsense, and ends with its collector', 
   expect(await ended).toBe(0)
 })
 
-test('in a thread of a collector its names come with what is sent', async () => {
+test('in a thread of a collector its names follow the received data', async () => {
   const program = await bundleAgentWorker(dir)
   const { agents, problems } = parseConfig('otel 508 dso worker:otel_init /x/pmda_otel.so\n')
   expect(problems).toEqual([])
@@ -106,7 +106,7 @@ test('in a thread of a collector its names come with what is sent', async () => 
   try {
     const port = await portOf(source)
     expect((await send(port, 2.5)).status).toBe(200)
-    // An agent behind a connection tells that names came with its next reply to a fetch.
+    // An agent behind a connection reports new names with its next reply to a fetch.
     await eventually(async () => {
       await readMetric(source, 'otel.control.port')
       expect(await readMetric(source, 'otel.speed')).toEqual([2.5])

@@ -1,4 +1,4 @@
-/** atop in a pseudo terminal, over pipes, and recording: what only processes show. */
+/** atop in a pseudo terminal, over pipes, and recording: behaviour that needs real processes. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const env = (): NodeJS.ProcessEnv => ({
   ...process.env,
-  // Over the socket of the collector: processes are shown to those whom it knows.
+  // Over the collector's socket: process metrics are shown only to identified users.
   PCP_CONF: join(collector.dir, 'etc', 'pcp.conf'),
   PCP_HOST: undefined,
   HOME: dir,
@@ -32,14 +32,14 @@ const env = (): NodeJS.ProcessEnv => ({
   NODE_EXTRA_CA_CERTS: undefined,
 })
 
-/** atop in a terminal of such a size; what it wrote is in `text`. */
+/** atop in a terminal of a given size; its output is in `text`. */
 class Session {
   text = ''
   readonly #child: ChildProcess
   readonly ended: Promise<number | null>
   #wake: () => void = () => {}
 
-  /** `beside` is for the shell of the terminal, `$tty`, before atop starts. */
+  /** `beside` is run by the terminal's shell (`$tty`) before atop starts. */
   constructor(rows: number, columns: number, args: string, beside = '') {
     const atop = `exec ${process.execPath} ${ATOP} ${args}`
     const line = `stty rows ${rows} cols ${columns}; tty=$(tty); ${beside} ${atop}`
@@ -59,7 +59,7 @@ class Session {
     this.#child.stdin!.write(keys)
   }
 
-  /** Waits until this was written. */
+  /** Waits until the output matches. */
   async until(pattern: RegExp): Promise<void> {
     while (!pattern.test(this.text))
       await new Promise<void>((resolve) => {
@@ -72,7 +72,7 @@ class Session {
 const NARROW = /ATOP - [ -~]{1,43}[^ -~].*PID/s
 
 describe.skipIf(!hasScript)('atop on a terminal', () => {
-  test('shows a screen of its own, follows keys, and leaves the terminal as it was', async () => {
+  test('uses the alternate screen, reacts to keys, and restores the terminal', async () => {
     const atop = new Session(24, 80, '60')
     await atop.until(/PID SYSCPU/)
     expect(atop.text.indexOf('\x1b[?1049h')).toBeGreaterThanOrEqual(0)
@@ -85,7 +85,7 @@ describe.skipIf(!hasScript)('atop on a terminal', () => {
     atop.type('q')
     await atop.until(/VSTACK/)
     atop.type('P')
-    await atop.until(/Programs, a pattern/)
+    await atop.until(/Pattern for programs/)
     atop.type('node\r')
     await atop.until(/P-----/)
     atop.type('t')
@@ -132,7 +132,7 @@ describe.skipIf(!hasScript)('atop on a terminal', () => {
     expect(atop.text.endsWith('\x1b[?1049l')).toBe(true)
   })
 
-  test('says what is wrong with the source before it takes the terminal', async () => {
+  test('reports a wrong source before it takes over the terminal', async () => {
     const atop = new Session(24, 80, '--host localhost:1 5')
     expect(await atop.ended).toBe(1)
     expect(atop.text).not.toContain('\x1b[?1049h')
@@ -169,7 +169,7 @@ describe('atop without a terminal', () => {
     expect(stdout.trim()).toBe('status 141')
   })
 
-  test.skipIf(!existsSync(join('bin', 'pmlogger')))('records a folder, and shows it again', () => {
+  test.skipIf(!existsSync(join('bin', 'pmlogger')))('records a folio, and replays it', () => {
     const folder = join(dir, 'record')
     expect(run(['-w', folder, '1', '4']).status).toBe(0)
     expect(readFileSync(join(folder, 'record.folio'), 'utf8')).toMatch(/^PCPFolio\nVersion: 1\n/)
@@ -179,12 +179,12 @@ describe('atop without a terminal', () => {
     expect(stdout).toMatch(/node|npm/)
   })
 
-  test('tells mistakes in a line each, with the usage text', () => {
+  test('reports each error in one line, with the usage text', () => {
     const { status, stderr } = run(['-P', 'NIX', 'soon', '0'])
     expect(status).toBe(1)
     expect(stderr).toMatch(/label not found: NIX\n/)
-    expect(stderr).toMatch(/"soon" is no interval/)
-    expect(stderr).toMatch(/"0" is no number of samples\n/)
+    expect(stderr).toMatch(/"soon" is not an interval/)
+    expect(stderr).toMatch(/"0" is not a number of samples\n/)
     expect(stderr).toMatch(/^Usage: pcp-atop /m)
   })
 })

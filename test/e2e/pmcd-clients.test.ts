@@ -1,4 +1,4 @@
-/** Clients and moments that a collector has to survive, on real sockets. */
+/** Misbehaving clients and critical situations of a collector, on real sockets. */
 
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -81,11 +81,11 @@ async function start(
   return { port: collector.port, lines: log.lines }
 }
 
-/** A raw connection, open. */
+/** Returns an open raw connection. */
 async function raw(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   sockets.push(socket)
-  socket.on('error', () => undefined) // whether it ends by FIN or by RST is the same to these tests
+  socket.on('error', () => undefined) // these tests accept both FIN and RST
   await once(socket, 'connect')
   return socket
 }
@@ -96,7 +96,7 @@ async function client(spec: string | number): Promise<HostSource> {
   return source
 }
 
-test('a client that does not introduce itself is dropped, one that does stays', async () => {
+test('a client without a handshake is dropped, one with a handshake stays', async () => {
   const { port } = await start({ handshakeMs: 1000 })
   const polite = await client(port)
   const silent = await raw(port)
@@ -105,7 +105,7 @@ test('a client that does not introduce itself is dropped, one that does stays', 
   expect((await polite.fetch([VERSION], ASK)).sets[0]!.status).toBe(1)
 })
 
-test('a client that asks and never reads is not answered without bound, and costs the others nothing', async () => {
+test('replies to a client that never reads are bounded, and others are unaffected', async () => {
   const { port } = await start({ agents: builtinAgents(['pmcd']) })
   const deaf = await raw(port)
   deaf.write(encodeCreds(0))
@@ -116,10 +116,10 @@ test('a client that asks and never reads is not answered without bound, and cost
   expect(isStuck).toBe(true)
   const other = await client(port)
   for (let i = 0; i < 20; i++) expect((await other.fetch([VERSION], ASK)).sets[0]!.status).toBe(1)
-  expect(deaf.writableLength).toBeGreaterThan(0) // nobody takes its questions while it does not take the answers
+  expect(deaf.writableLength).toBeGreaterThan(0) // its requests are not read while it does not read the replies
 })
 
-test('a client that is there before the agents waits for them', async () => {
+test('a client that connects before the agents are ready waits for them', async () => {
   const port = await freePort()
   const [own] = builtinAgents(['pmcd'])
   let release = (): void => {}
@@ -144,7 +144,7 @@ test('a client that is there before the agents waits for them', async () => {
   expect(bytes.readInt32BE(20 + 28)).toBe(1)
 })
 
-test('nothing is started where nobody could connect', async () => {
+test('no agent is started if no endpoint could be opened', async () => {
   let opened = 0
   const [own] = builtinAgents(['pmcd'])
   const counted = {
@@ -159,18 +159,18 @@ test('nothing is started where nobody could connect', async () => {
   expect(opened).toBe(0)
 })
 
-test('rules for users refuse everybody while users cannot be known, and the log says what to do', async () => {
+test('rules for users refuse all clients if users cannot be identified, and the log has a remedy', async () => {
   const accounts = { userId: () => 0, groupId: () => 0, membersOf: () => [] }
   const names = { addressesOf: async () => [], ownAddresses: () => [], accounts: () => accounts }
   const { access } = parseAccessFile('allow user root : all; allow user * : all;')
   const { port, lines } = await start({ access: (await buildAccess(access, names)).table })
   await expect(client(port)).rejects.toMatchObject({ code: 'PM_ERR_PERMISSION' })
   expect(lines).toContain(
-    'warning: Access rules name users or groups: users of clients cannot be known here (nobody can be asked), so every client is refused; to let clients in, remove these rules and allow hosts ("local:*" is this host)',
+    'warning: Access rules name users or groups: users of clients cannot be known here (unix sockets do not identify their users), so every client is refused; to let clients in, remove these rules and allow hosts ("local:*" is this host)',
   )
 })
 
-/** An agent that is a process: it answers the greeting and writes down which descriptors it was given. */
+/** Program of an agent that completes the handshake and writes down its inherited file descriptors. */
 const AGENT = `
 const fs = require('node:fs')
 const fds = fs.readdirSync('/proc/self/fd').map((fd) => {
@@ -207,7 +207,7 @@ test.skipIf(process.platform !== 'linux')(
       try {
         return [readlinkSync(`/proc/self/fd/${fd}`)]
       } catch {
-        return [] // the one this reading itself had open
+        return [] // the one opened by this readdir
       }
     })
     await collector!.close()
@@ -222,7 +222,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('an agent that is killed leaves no socket in the way of the next one', async () => {
+test('the socket of a killed agent does not block the next one', async () => {
   const program = join(dir, 'agent.cjs')
   writeFileSync(program, AGENT)
   const path = join(dir, 'agent.socket')
@@ -243,7 +243,7 @@ test('an agent that is killed leaves no socket in the way of the next one', asyn
   expect(existsSync(path)).toBe(false)
 })
 
-test('a lost agent that does not end by itself is ended before the collector has', async () => {
+test('a lost agent that does not exit is killed before the collector has ended', async () => {
   const program = join(dir, 'agent.cjs')
   writeFileSync(
     program,
@@ -285,7 +285,7 @@ test('shutdown does not wait for a busy agent', async () => {
   expect(await asked).toMatchObject({ code: 'PM_ERR_EOF' })
 })
 
-test('a client that has gone before it is let in cannot do what its host may not', async () => {
+test('a client that left before it was accepted cannot do what its host is denied', async () => {
   const { access } = parseAccessFile('disallow host * : store;')
   const names = {
     addressesOf: async () => [],
@@ -303,7 +303,7 @@ test('a client that has gone before it is let in cannot do what its host may not
   const tracebufs = makeSet(pmid(2, 0, 11), PM_TYPE_U32, [-1], [size + 1])
   const store = encodeResult({ sec: 0, nsec: 0 }, [tracebufs])
   const pdus = Buffer.concat([encodeCreds(0), store]).toString('hex')
-  // Its end is a reset: when the collector accepts the connection, the kernel has what was sent, and no address any more.
+  // The connection is reset: when the collector accepts it, the kernel still has the data but no peer address.
   const visit = `const socket = require('node:net').connect(${port}, '127.0.0.1', () =>
     socket.write(Buffer.from('${pdus}', 'hex'), () => socket.resetAndDestroy()))`
   execFileSync(process.execPath, ['-e', visit])

@@ -1,6 +1,6 @@
 /**
- * A hundred clients fetch from two agents while another agent, or other clients, do their worst: values keep coming. What
- * misbehaves does so until the test ends it, so a client that waited for it would not be answered. Latency is printed.
+ * A hundred clients fetch from two agents while another agent, or other clients, misbehave: values keep arriving. The
+ * misbehaviour lasts until the test stops it, so a client that had to wait for it would get no reply. Prints latencies.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -16,9 +16,9 @@ import { encodePmnsTraverse } from '../../src/wire/pmns.ts'
 import { type CollectorProcess, startCollectorProcess, startPmcdProcess } from '../lib/collector-process.ts'
 import { eventually } from '../lib/eventually.ts'
 import { FAULTY_AGENT } from '../lib/faulty-agent.ts'
-import { askHonestly } from '../lib/honest-client.ts'
+import { fetchHonestly } from '../lib/honest-client.ts'
 
-/** One metric of the collector's own agent, one of an agent behind a pipe. */
+/** A metric of the collector's own agent, and one of an agent behind a pipe. */
 const GOOD = [pmid(2, 0, 7), pmid(253, 2, 4)]
 const VICTIM = [pmid(250, 0, 1)]
 const CLIENTS = 100
@@ -39,7 +39,7 @@ afterEach(async () => {
   collector = undefined
 })
 
-/** A collector that gives its agents longer to answer than a test takes. */
+/** Starts a collector whose agents' timeout exceeds the duration of a test. */
 async function startWithVictim(fault: string): Promise<CollectorProcess> {
   const node = process.execPath
   collector = await startPmcdProcess(
@@ -61,12 +61,12 @@ async function answering(running: CollectorProcess): Promise<void> {
   const end = performance.now() + 60_000
   for (;;) {
     try {
-      const { statuses } = await askHonestly(running.port, ['pmcd.version'])
+      const { statuses } = await fetchHonestly(running.port, ['pmcd.version'])
       if (statuses[0] === 1) return
       throw new Error(`pmcd.version has status ${statuses[0]}`)
     } catch (error) {
       if (running.hasEnded() || performance.now() > end) throw error
-      await new Promise((resolve) => setTimeout(resolve, 50)) // not listening yet: nothing tells when it is
+      await new Promise((resolve) => setTimeout(resolve, 50)) // not listening yet, and no event reports when it does
     }
   }
 }
@@ -78,7 +78,7 @@ function told(what: string, without: Measured, during: Measured): void {
   expect([during.errors, during.refusals]).toEqual([0, 0])
 }
 
-/** Faults after which the agent's clients wait: its time is not up. */
+/** Faults after which the agent's clients wait for its timeout. */
 const HANGING: ReadonlySet<string> = new Set(['stopped', 'half'])
 
 const FAULTS: readonly (readonly [fault: string, strike: () => void])[] = [
@@ -89,7 +89,7 @@ const FAULTS: readonly (readonly [fault: string, strike: () => void])[] = [
   ),
 ]
 
-test.each(FAULTS)('an agent is %s: the values of the others keep coming', async (fault, strike) => {
+test.each(FAULTS)('an agent is %s: values of the others keep arriving', async (fault, strike) => {
   const { port, pid, hasEnded } = await startWithVictim(fault)
   const good: Job = { port, clients: CLIENTS, pmids: GOOD, ms: MS }
   const victims: Job = { port, clients: 10, pmids: VICTIM, ms: MS, everyMs: 50 }
@@ -116,7 +116,7 @@ test.each(FAULTS)('an agent is %s: the values of the others keep coming', async 
 async function hang(port: number, count: number, bytes: Uint8Array): Promise<void> {
   for (let left = count; left > 0; left--) {
     const socket = connect({ port, host: '127.0.0.1' })
-    socket.on('error', () => {}) // being dropped is what they deserve
+    socket.on('error', () => {}) // disconnecting them is expected
     sockets.push(socket)
     await new Promise<void>((resolve) => {
       socket.once('connect', resolve)
@@ -138,22 +138,22 @@ const greeting = Buffer.from(encodeCreds(0))
 const questions = Buffer.concat(Array.from({ length: 500 }, () => encodePmnsTraverse('')))
 
 const CROWDS: readonly (readonly [what: string, count: number, bytes: Uint8Array])[] = [
-  ['connect and say nothing', 1000, new Uint8Array(0)],
-  ['say half a PDU', 300, Buffer.concat([greeting, words(28, 0x7003, 0).subarray(0, 10)])],
-  ['ask and never read', 20, Buffer.concat([greeting, questions])],
+  ['connect and send nothing', 1000, new Uint8Array(0)],
+  ['send half a PDU', 300, Buffer.concat([greeting, words(28, 0x7003, 0).subarray(0, 10)])],
+  ['send requests and never read', 20, Buffer.concat([greeting, questions])],
   ['announce PDUs of 2 GB', 300, Buffer.concat([greeting, words(0x7fff_f000, 0x7003, 0, 0, 0, 0)])],
   ['announce PDUs of no length', 300, Buffer.concat([greeting, words(0, 0x7003, 0)])],
-  ['say what nobody understands', 300, Buffer.alloc(4096, 0x5a)],
+  ['send garbage', 300, Buffer.alloc(4096, 0x5a)],
 ]
 
-test.each(CROWDS)('clients that %s delay nobody', async (what, count, bytes) => {
+test.each(CROWDS)('clients that %s do not delay others', async (what, count, bytes) => {
   const { port, pid, hasEnded } = await startWithVictim('none')
   const good: Job = { port, clients: CLIENTS, pmids: GOOD, ms: MS }
   await measure({ ...good, ms: 300 }) // a collector that has just started is slower than with any fault
   const without = await measure(good)
   const [, during] = await Promise.all([hang(port, count, bytes), measure(good)])
   told(`${count} clients ${what}`, without, during)
-  const { ms, statuses } = await askHonestly(port, ['pmcd.version'])
+  const { ms, statuses } = await fetchHonestly(port, ['pmcd.version'])
   console.log(
     `then an honest client is answered in ${ms.toFixed(0)} ms; resident ${residentMb(pid).toFixed(0)} MB`,
   )
@@ -163,7 +163,7 @@ test.each(CROWDS)('clients that %s delay nobody', async (what, count, bytes) => 
 })
 
 test.skipIf(process.platform === 'win32')(
-  'where there are more clients than descriptors, those that are in stay, and others get in when some leave',
+  'with more clients than file descriptors, connected ones stay, and others connect when some leave',
   async () => {
     collector = await startCollectorProcess('pmcd,simple', 150)
     const { port } = collector
@@ -183,7 +183,7 @@ test.skipIf(process.platform === 'win32')(
       }
       client.close()
     }
-    // What it does now and then works as well: pmproxy updates the metrics about itself.
+    // Periodic work continues as well: pmproxy updates the metrics about itself.
     const own = join(collector.dir, 'lib', 'tmp', 'pmproxy', 'server')
     const before = readFileSync(own)
     await eventually(async () => {

@@ -23,7 +23,7 @@ const isRoot = process.geteuid?.() === 0
 let home: string
 let dir: string
 
-/** A package with the script and the commands it calls. */
+/** Installs a package with the script and the commands it calls. */
 beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'pcp-service-'))
   for (const name of ['bin', 'share']) mkdirSync(join(home, name))
@@ -39,6 +39,7 @@ beforeAll(async () => {
         outfile,
         bundle: true,
         platform: 'node',
+        target: 'node20.19',
         format: 'cjs',
         banner: { js: '#!/usr/bin/env node' },
         logLevel: 'error',
@@ -46,7 +47,7 @@ beforeAll(async () => {
       chmodSync(outfile, 0o755)
     }),
   )
-  chmodSync(home, 0o755) // another account runs what is in it
+  chmodSync(home, 0o755) // another account runs its programs
 })
 afterAll(() => rmSync(home, { recursive: true }))
 
@@ -83,7 +84,7 @@ async function rc(action: string): Promise<{ status: number; text: string }> {
 
 const logText = (): string => readFileSync(join(dir, 'log', 'pmcd', 'pmcd.log'), 'utf8')
 
-/** Waits for a line of a file. */
+/** Waits until a file has a line. */
 async function fileUntil(path: string, pattern: RegExp): Promise<string> {
   for (;;) {
     const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
@@ -92,7 +93,7 @@ async function fileUntil(path: string, pattern: RegExp): Promise<string> {
   }
 }
 
-test('the script starts, tells about, reconfigures and stops the collector', async () => {
+test('the script starts, reports on, reconfigures and stops the collector', async () => {
   writeFileSync(join(dir, 'pmcd.options'), '# ports\n-p 0 # any\n -H "some host"\n')
   mkdirSync(join(dir, 'default'))
   writeFileSync(join(dir, 'default', 'pmcd'), 'PMCD_MAXPENDING=9\n')
@@ -101,7 +102,7 @@ test('the script starts, tells about, reconfigures and stops the collector', asy
   expect(await rc('start')).toEqual({ status: 0, text: '' })
   const pid = readFileSync(join(dir, 'run', 'pmcd.pid'), 'utf8').trim()
   expect(await rc('status')).toEqual({ status: 0, text: `rc_pmcd: pmcd is running, process ${pid}\n` })
-  expect((await rc('start')).text).toBe(`rc_pmcd: pmcd is running already, process ${pid}\n`)
+  expect((await rc('start')).text).toBe(`rc_pmcd: pmcd is already running, process ${pid}\n`)
   expect(logText()).toMatch(/^Log for pmcd on some host started/)
   expect(logText()).toContain('PMCD_MAXPENDING=9 from the environment is in force')
   expect(readFileSync(join(dir, 'local'), 'utf8')).toBe('done\n')
@@ -116,7 +117,7 @@ test('the script starts, tells about, reconfigures and stops the collector', asy
   expect(notices.match(/ (start|stop) pmcd from .*rc_pmcd$/gm)).toHaveLength(4)
 })
 
-test('names and agents that wait to be set up are, before the collector starts', async () => {
+test('pending names and agents are installed before the collector starts', async () => {
   writeFileSync(join(dir, 'pmcd.options'), '-p 0\n')
   writeFileSync(join(dir, 'pmns', '.NeedRebuild'), '')
   const agents = { good: 'exit 0', bad: 'echo no; exit 1' }
@@ -134,7 +135,7 @@ test('names and agents that wait to be set up are, before the collector starts',
   expect(existsSync(join(dir, 'pmdas', 'bad', '.NeedInstall'))).toBe(true)
 })
 
-test('a collector that does not start is told, and what was left behind is seen', async () => {
+test('a collector that does not start is reported, and stale files are detected', async () => {
   writeFileSync(join(dir, 'pmcd.conf'), '[access]\nallow * : nothing;\n')
   const { status, text } = await rc('start')
   expect(status).toBe(1)
@@ -145,7 +146,7 @@ test('a collector that does not start is told, and what was left behind is seen'
   expect((await rc('nonsense')).status).toBe(2)
 })
 
-test('a service manager is told when the collector serves', async () => {
+test('a service manager is notified when the collector is ready', async () => {
   const bin = join(dir, 'fake')
   mkdirSync(bin)
   writeFileSync(join(bin, 'systemd-notify'), `#!/bin/sh\necho "$@" > ${dir}/notified\n`, { mode: 0o755 })
@@ -161,7 +162,7 @@ test('a service manager is told when the collector serves', async () => {
 })
 
 test.runIf(isRoot)(
-  'a daemon that root starts runs as another account, agents that come later as well',
+  'a daemon started by root runs as another account, and so do agents started later',
   async () => {
     const run = (...args: string[]): string =>
       execFileSync(join(home, 'bin', 'pmcd'), args, {
@@ -179,7 +180,7 @@ test.runIf(isRoot)(
     expect(status).not.toMatch(/^(Uid|Gid):.*\t0\b/m)
     expect(status).not.toMatch(/^Groups:.*\b0\b/m)
     process.kill(Number(pid), 'SIGTERM')
-    // The directory is root's: the PID file cannot be removed, which is logged and no failure.
+    // The directory is root's: the PID file cannot be removed, which is only logged.
     expect(await fileUntil(join(dir, 'pmcd.log'), /Log finished/)).toMatch(
       /Warning: Cannot remove .*pmcd.pid/,
     )

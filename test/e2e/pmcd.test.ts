@@ -1,4 +1,4 @@
-/** The collector on real sockets, with agents in processes of their own, and the command that runs it. */
+/** The collector on real sockets, with agents in their own processes, and the pmcd command. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -61,7 +61,7 @@ function pipeAgent(name = 'simple', argv = simpleArgv()): AgentOptions {
   return agentFromConfig({ kind: 'pipe', name, domain: 253, line: 1, argv, startsNotReady: false })
 }
 
-/** Lines the collector logs. */
+/** Keeps the lines that the collector logs. */
 function memoryLog(): Log & { readonly lines: string[] } {
   const lines: string[] = []
   return {
@@ -104,7 +104,7 @@ function statuses(result: FetchResult): number[] {
   return result.sets.map((set) => set.status)
 }
 
-/** Fetches until `isDone`; resolves to the changes told on the way. */
+/** Fetches until `isDone`; resolves to the changes reported meanwhile. */
 async function fetchUntil(
   source: HostSource,
   ids: readonly number[],
@@ -118,7 +118,7 @@ async function fetchUntil(
   }
 }
 
-/** Process id of the simple agent, as the table of agents in the log says. */
+/** Returns the simple agent's pid from the table of agents in the log. */
 function agentPid(lines: readonly string[]): number {
   const row = lines
     .join('\n')
@@ -127,14 +127,14 @@ function agentPid(lines: readonly string[]): number {
   return Number(row.split(/ +/)[2])
 }
 
-test('serves IPv4, IPv6 where there is any, and a unix socket, and takes the socket away when it ends', async () => {
+test('serves IPv4, IPv6 if available, and a unix socket, and removes the socket when it ends', async () => {
   const running = await start()
   const { port } = running
   const socket = join(dir, 'pmcd.socket')
   const ipv6 = hasIpv6() ? [`[::1]:${port}`] : []
   for (const spec of [`127.0.0.1:${port}`, ...ipv6, `unix://${socket}`]) {
     const source = await client(spec)
-    // Users of the machine may give up their identity where the kernel names it.
+    // Local users may drop their identity where the kernel identifies them.
     expect(source.features).toBe(spec.startsWith('unix:') ? 0x0e44 : 0x0e40)
     expect(statuses(await source.fetch([NUMFETCH, pmid(2, 0, 7), pmid(77, 0, 0)], ASK))).toEqual([
       1,
@@ -148,7 +148,7 @@ test('serves IPv4, IPv6 where there is any, and a unix socket, and takes the soc
   expect(existsSync(socket)).toBe(false)
 })
 
-test('names come from the agents where there is no name space file', async () => {
+test('names come from the agents without a name space file', async () => {
   const { port, lines } = await start({ agents: [...builtinAgents(['pmcd', 'simple'])] })
   const source = await client(`127.0.0.1:${port}`)
   const names = await source.traverse('', ASK)
@@ -157,7 +157,7 @@ test('names come from the agents where there is no name space file', async () =>
   expect(lines.join('\n')).toMatch(/^pmcd +2 +2 dso built in$/m)
 })
 
-test('an agent that is killed is started again, and clients are told', async () => {
+test('a killed agent is restarted, and clients are notified', async () => {
   const { port, lines } = await start()
   const source = await client(`127.0.0.1:${port}`)
   await source.fetch([NUMFETCH], ASK)
@@ -186,7 +186,7 @@ test('an agent that is killed is started again, and clients are told', async () 
   ).toBe(true)
 })
 
-test('an agent that hangs costs its own metrics PM_ERR_TIMEOUT, once', async () => {
+test('metrics of a hanging agent fail with PM_ERR_TIMEOUT, once', async () => {
   const { lines } = await start({
     timeoutSec: 60,
     restartsAgents: false,
@@ -240,13 +240,13 @@ test('a client describes itself, and only itself', async () => {
     { inst: 0, value: 'me' },
     { inst: 1, value: '' },
   ])
-  // As PCP's pmval does it.
+  // Like PCP's pmval.
   await other.store([makeSet(whoami, PM_TYPE_STRING, [PM_IN_NULL], ['the other'])], ASK)
   const { sets: now } = await other.fetch([whoami], ASK)
   expect(valuesOf(now[0]!, PM_TYPE_STRING).map(({ value }) => value)).toEqual(['me', 'the other'])
 })
 
-test('controls are changed by user 0 over the unix socket, by nobody over TCP', async () => {
+test('controls can be changed by user 0 over the unix socket, but not over TCP', async () => {
   const { port } = await start({
     peerCredentials: { of: () => ({ uid: 0, gid: 0, pid: 1 }), problem: () => undefined },
   })
@@ -261,7 +261,7 @@ test('controls are changed by user 0 over the unix socket, by nobody over TCP', 
   expect(sets[1]!.status).toBe(statusOf('PM_ERR_PMDAFENCED'))
 })
 
-test('context labels that are others after a SIGHUP are told with the next result', async () => {
+test('context labels that changed after a SIGHUP are reported with the next result', async () => {
   let site = '"north"'
   const readLabels = (): HostLabels => ({
     files: new Map([['site', { name: 'site', value: site, flags: LABEL_CONTEXT }]]),
@@ -283,7 +283,7 @@ test('context labels that are others after a SIGHUP are told with the next resul
   expect(await seen()).toEqual([0, '{"site":"south"}'])
 })
 
-/** Everything a fresh connection is sent until it is closed, as hex; `request` is sent first. */
+/** Returns everything sent to a new connection until it is closed, as hex; `request` is sent first. */
 function bytesUntilClosed(port: number, request = ''): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -296,7 +296,7 @@ function bytesUntilClosed(port: number, request = ''): Promise<string> {
   })
 }
 
-test('hosts that may do nothing are refused in the old numbering, one too many as well', async () => {
+test('denied hosts, and connections above a limit, are refused with errors of the old numbering', async () => {
   const names = {
     addressesOf: async () => [],
     ownAddresses: () => ['127.0.0.1', '::1'],
@@ -314,7 +314,7 @@ test('hosts that may do nothing are refused in the old numbering, one too many a
   await (await client(`127.0.0.1:${limited.port}`)).close()
 })
 
-test('a PDU over the limit, or no PDU at all, ends its client and no other', async () => {
+test('an oversized or invalid PDU disconnects its client and no other', async () => {
   const { port } = await start({ limits: { pduBytes: 1000 } })
   const other = await client(`127.0.0.1:${port}`)
   const challenge = '0000001400007000000000000000000002010e40'
@@ -324,10 +324,10 @@ test('a PDU over the limit, or no PDU at all, ends its client and no other', asy
   expect(statuses(await other.fetch([NUMFETCH], ASK))).toEqual([1])
 })
 
-/** Those that a test which failed left. */
+/** Processes to kill after a failed test. */
 const children: ChildProcess[] = []
 
-/** The command, running. */
+/** The running command. */
 interface Running {
   readonly child: ChildProcess
   readonly ended: Promise<{ code: number | null; text: string }>
@@ -363,7 +363,7 @@ function writeConfiguration(agents: string): void {
   writeFileSync(join(dir, 'root'), PMNS)
 }
 
-/** Text of the log file once it matches. */
+/** Waits until the log file matches; returns its text. */
 async function logUntil(pattern: RegExp, file = 'pmcd.log'): Promise<string> {
   for (;;) {
     const text = existsSync(join(dir, file)) ? readFileSync(join(dir, file), 'utf8') : ''
@@ -372,7 +372,7 @@ async function logUntil(pattern: RegExp, file = 'pmcd.log'): Promise<string> {
   }
 }
 
-test('the command reads its configuration again on SIGHUP, and ends well on SIGTERM', async () => {
+test('the command rereads its configuration on SIGHUP, and ends in order on SIGTERM', async () => {
   writeConfiguration(OWN_LINE)
   const socket = join(dir, 's')
   const { child, ended } = runPmcd(['-f', '-p', '0', '-s', socket, '-n', 'root'], { PMCD_MAXPENDING: '9' })
@@ -397,7 +397,7 @@ test('the command reads its configuration again on SIGHUP, and ends well on SIGT
   child.kill('SIGHUP')
   const log = await logUntil(/Configuration left unchanged/)
   expect(log).toContain("pmcd config[line 1]: Error: pipe PDU type expected (`binary')")
-  // It is logged when its process has ended.
+  // Logged when its process has ended.
   expect(await logUntil(/Cleanup "simple" agent/)).toMatch(
     /Cleanup "simple" agent \(dom 253\): unconfigured, exit\(0\)/,
   )
@@ -410,7 +410,28 @@ test('the command reads its configuration again on SIGHUP, and ends well on SIGT
   expect(existsSync(socket)).toBe(false)
 })
 
-test('a SIGHUP while it starts is answered afterwards, and a second SIGTERM does not cut its end short', async () => {
+test('without the default name space names are taken from the agents; one of -n or PMNS_DEFAULT must exist', async () => {
+  writeConfiguration(OWN_LINE)
+  const socket = join(dir, 's')
+  const { child, ended } = runPmcd(['-f', '-p', '0', '-s', socket])
+  expect(await logUntil(/request port/)).toContain(
+    `Warning: No name space ${dir}/pmns/root: only names that the agents report are known`,
+  )
+  const source = await client(`unix://${socket}`)
+  expect(await source.traverse('pmcd.version', ASK)).toEqual(['pmcd.version'])
+  child.kill('SIGTERM')
+  expect((await ended).code).toBe(0)
+  for (const [args, env] of [
+    [['-n', 'missing'], {}],
+    [[], { PMNS_DEFAULT: 'missing' }],
+  ] as const) {
+    const failing = runPmcd(['-f', '-p', '0', '-s', socket, ...args], env)
+    expect((await failing.ended).code).toBe(1)
+    expect(readFileSync(join(dir, 'pmcd.log'), 'utf8')).toMatch(/Cannot open "(.*\/)?missing"/)
+  }
+})
+
+test('a SIGHUP during start-up is handled afterwards, and a second SIGTERM does not interrupt shutdown', async () => {
   writeConfiguration(`${OWN_LINE}slow 99 pipe binary ${process.execPath} -e setTimeout(()=>0,9000)\n`)
   const socket = join(dir, 's')
   const { child, ended } = runPmcd(['-f', '-p', '0', '-s', socket, '-n', 'root', '-q', '1'])
@@ -425,7 +446,7 @@ test('a SIGHUP while it starts is answered afterwards, and a second SIGTERM does
   expect(await logUntil(/Log finished/)).toContain('caught SIGTERM')
 })
 
-test('agents start where the log is, and write theirs there', async () => {
+test("agents start in the log's directory, and write their logs there", async () => {
   writeConfiguration(`${OWN_LINE}simple 253 pipe binary ${simpleArgv().join(' ')}\n`)
   mkdirSync(join(dir, 'logs'))
   const options = ['-p', '0', '-s', join(dir, 's'), '-n', 'root', '-l', 'logs/pmcd.log']
@@ -454,7 +475,7 @@ test('the command as a daemon leaves a PID file while it runs', async () => {
   expect(existsSync(join(dir, 'pmcd.pid'))).toBe(false)
 })
 
-test('the command says why it does not start', async () => {
+test('the command reports why it does not start', async () => {
   writeConfiguration('[access]\nallow * : nothing;\n')
   const verify = await runPmcd(['-v']).ended
   expect(verify.code).toBe(1)

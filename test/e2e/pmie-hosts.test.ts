@@ -1,4 +1,4 @@
-/** Rules about many hosts in one process: each has a context of its own, and one that is not there holds up nobody. */
+/** Rules about many hosts in one process: each host has its own context, and an unreachable one delays no other. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const COUNT = 60
 const NAMES = Array.from({ length: COUNT }, (_, i) => `host${i}`)
 
-/** Runs rules for some time, or until enough was printed; hosts answer to the names that they are asked for by. */
+/** Runs rules for some time or until enough was printed; hosts answer to the names used for them. */
 async function run(
   rules: string,
   length: string,
@@ -52,7 +52,7 @@ async function run(
 
 const ALL = NAMES.map((name) => `:${name}`).join(' ')
 
-test('values of sixty hosts are put together, each connected to once', async () => {
+test('values of sixty hosts are combined, with one connection to each', async () => {
   const rules = `sum = sum_host demo.one ${ALL};
 many = count_host (demo.one ${ALL} > 0);
 three = sum_inst demo.bin :host3;
@@ -63,7 +63,7 @@ all_host demo.one ${ALL} > 0 -> print "up:" " %h";`
   expect(opened.sort()).toEqual([...NAMES, 'default'].sort())
 })
 
-test('a host that is not there is unknown alone, and comes back', async () => {
+test('only the values of an unreachable host are unknown, until it is back', async () => {
   let tries = 0
   const rules = 'here = demo.one :host1; there = demo.one :host2;'
   const isThere = (host: string): boolean => host !== 'host2' || ++tries > 2

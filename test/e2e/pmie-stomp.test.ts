@@ -1,4 +1,4 @@
-/** The action stomp against a message server that says what the protocol's specification has it say. */
+/** The action stomp, with a message server that follows the protocol's specification. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -14,10 +14,10 @@ import { testIo } from '../tools/run-tool.ts'
 let dir: string
 let server: Server
 let port: number
-/** Frames that the server was sent. */
+/** Frames received by the server. */
 let frames: string[]
 let sockets: Socket[]
-/** What it answers to a frame. */
+/** Returns the server's answer to a frame. */
 let answer: (frame: string) => string
 
 beforeEach(async () => {
@@ -93,7 +93,7 @@ test('a message goes to the topic, and the server acknowledges it', async () => 
   expect(stdout).toContain('sent')
 })
 
-test('a message that nobody takes has failed, and others take over', async () => {
+test('an undeliverable message fails, and the alternatives run', async () => {
   writeFileSync(join(dir, 'stomp'), configText())
   answer = (frame) => (frame.startsWith('CONNECT') ? 'ERROR\nmessage:go away\n\n\0' : '')
   const { stdout, stderr } = await pmie('true -> stomp "x" | print "failed";', '-j', join(dir, 'stomp'))
@@ -101,27 +101,27 @@ test('a message that nobody takes has failed, and others take over', async () =>
   expect(stderr).toContain(`stomp: 127.0.0.1:${port}: the server answered ERROR: go away`)
 })
 
-test('rules without messages need no message server, others say which file is missing', async () => {
+test('rules without messages need no message server, others name the missing file', async () => {
   expect((await pmie('true -> print "x";')).status).toBe(0)
   const { status, stderr } = await pmie(
     'true -> print "x"; ruleset demo.one > 0 -> print "y" otherwise -> stomp "z";',
   )
   expect(status).toBe(1)
   expect(stderr).toBe(
-    `Cannot open STOMP configuration file ${dir}/config/pmie/stomp: No such file or directory; -j names another`,
+    `Cannot open STOMP configuration file ${dir}/config/pmie/stomp: No such file or directory; use -j to name another file`,
   )
 })
 
-test('a server is tried again after a minute, and may be silent, endless or gone', async () => {
+test('a server is retried after a minute, and may be silent, endless or gone', async () => {
   let now = 0
   const said: string[] = []
-  const voice = {
-    say: () => {},
-    notice: (_: string, text: string) => void said.push(text.replace(/^.*\d+: /, '')),
+  const reporter = {
+    print: () => {},
+    log: (_: string, text: string) => void said.push(text.replace(/^.*\d+: /, '')),
   }
   const client = new StompClient(
     parseStompConfig(configText(1), 'f'),
-    voice,
+    reporter,
     () => now,
     () => 0,
   )
@@ -132,7 +132,7 @@ test('a server is tried again after a minute, and may be silent, endless or gone
   now += 60_000
   answer = () => 'x'.repeat(70_000)
   expect(await client.send('c')).toBe(false)
-  expect(said[1]).toBe('an answer has no end')
+  expect(said[1]).toBe('the server sent a reply that is too long')
   now += 60_000
   answer = (frame) => (frame.startsWith('CONNECT') ? 'CONNECTED\n\n\0' : 'RECEIPT\nreceipt-id:other\n\n\0')
   expect(await client.send('d')).toBe(false)
@@ -146,8 +146,8 @@ test('a server is tried again after a minute, and may be silent, endless or gone
 
 test.each([
   ['host=a\nport=1\nusername=u\n', 'STOMP configuration file f has no password=VALUE'],
-  ['host=a\nport=x\nusername=u\npassword=p\n', 'port=x is no port'],
-  ['host=a\nport=1\nusername=u\npassword=p\ntimeout=-1\n', 'timeout=-1 is no timeout'],
+  ['host=a\nport=x\nusername=u\npassword=p\n', 'invalid value port=x'],
+  ['host=a\nport=1\nusername=u\npassword=p\ntimeout=-1\n', 'invalid value timeout=-1'],
   ['host a\n', 'not NAME=VALUE: host a'],
 ])('refuses the configuration %j', (text, message) => {
   expect(() => parseStompConfig(text, 'f')).toThrow(PcpError)

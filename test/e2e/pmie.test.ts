@@ -46,23 +46,23 @@ test('evaluates rules as time goes by', async () => {
   expect(status).toBe(0)
 })
 
-test('takes actions, with what made the rule true', async () => {
+test('runs actions, with the values that made the rule true', async () => {
   const { stdout } = await live('some_inst demo.bin > 15 -> print "%i at %v on %h";')
   expect(stdout.split('\n')[0]).toBe('Thu Jan  1 00:00:00 1970: second bin at 20 on testhost')
 })
 
-test('commands may fail, and others take over', async () => {
+test('commands may fail, and the alternatives run', async () => {
   const { stdout } = await live('true -> shell "exit 3" | print "failed";')
   expect(stdout).toContain(': failed\n')
 })
 
-test('what nobody knows yet is unknown', async () => {
+test('values of unknown metrics are unknown', async () => {
   const { stdout, stderr } = await live('a = demo.nope > 1; b = demo.nope;', '-v')
   expect(stdout).toContain('a: unknown\nb: ?\n')
   expect(stderr).toContain('pmie: metric demo.nope not in namespace for pmcd local: (host ')
 })
 
-test('a log has everything in it', async () => {
+test('a log contains all output', async () => {
   const log = join(folder, 'log')
   const { stdout } = await live('true -> print "told";', '-l', log)
   expect(stdout).toBe('')
@@ -72,7 +72,7 @@ test('a log has everything in it', async () => {
   expect(existsSync(join(folder, 'pmie', String(process.pid)))).toBe(false)
 })
 
-test('webhooks are posted, and what fails is said', async () => {
+test('webhooks are posted, and failures are reported', async () => {
   const bodies: string[] = []
   const server = createServer((request, answer) => {
     request.setEncoding('utf8').on('data', (text: string) => bodies.push(text))
@@ -80,33 +80,33 @@ test('webhooks are posted, and what fails is said', async () => {
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const notices: string[] = []
-  const hooks = new Webhooks({ say: () => {}, notice: (_, text) => notices.push(text) })
+  const hooks = new Webhooks({ print: () => {}, log: (_, text) => notices.push(text) })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   expect(hooks.post(url, '{"n":1}')).toBe(true)
   expect(hooks.post('ftp://x', '')).toBe(false)
   await hooks.close()
-  const again = new Webhooks({ say: () => {}, notice: (_, text) => notices.push(text) })
+  const again = new Webhooks({ print: () => {}, log: (_, text) => notices.push(text) })
   again.post(url, '{"n":2}')
   await again.close()
   server.close()
   expect(bodies).toEqual(['{"n":1}', '{"n":2}'])
-  expect(notices).toEqual([expect.stringContaining('is no address'), expect.stringContaining('status 500')])
+  expect(notices).toEqual([expect.stringContaining('invalid URL'), expect.stringContaining('status 500')])
 })
 
-test('more webhooks than can wait are dropped', async () => {
+test('webhooks beyond the queue limit are dropped', async () => {
   const notices: string[] = []
-  const hooks = new Webhooks({ say: () => {}, notice: (_, text) => notices.push(text) })
+  const hooks = new Webhooks({ print: () => {}, log: (_, text) => notices.push(text) })
   const posted = Array.from({ length: 70 }, () => hooks.post('http://127.0.0.1:1/', ''))
   expect(posted.filter((isTaken) => !isTaken)).toHaveLength(2)
   await hooks.close()
-  expect(notices[0]).toContain('64 messages wait')
+  expect(notices[0]).toContain('64 messages are waiting')
 })
 
-test('expressions are lines for a program that reads them, or the PDUs of an agent', async () => {
+test('expressions are written as lines for a program, or as PDUs of an agent', async () => {
   expect((await live('a = demo.one + 1;\nb = demo.bin > 10;\n', '-X')).stdout).toBe(
     '2 false true \n2 false true \n',
   )
-  // One and two bins are below names that the collector knows.
+  // One bin and two bins are below names that the collector has.
   const { stdout, stderr } = await live(
     'demo.one = sum_inst demo.bin;\ndemo.bin = some_inst demo.bin > 15;\n',
     '-x',
@@ -128,7 +128,7 @@ function framesOf(text: string): Uint8Array[] {
   return frames
 }
 
-test('a collector that is not there is no reason to stop', async () => {
+test('an unreachable collector does not stop the rules', async () => {
   const io = testIo('pmie', ['-q', '-v', '-t', '20msec', '-T', '10msec', '-h', 'localhost:1'], {
     PCP_TMP_DIR: folder,
   })

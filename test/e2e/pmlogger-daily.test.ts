@@ -1,4 +1,4 @@
-/** Daily maintenance as an administrator sees it: control files, archives of many days, and the commands as processes. */
+/** Daily maintenance from an administrator's view: control files, archives of many days, and the commands as processes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -91,7 +91,7 @@ function start(name: string, ...args: string[]): ChildProcess {
   return child
 }
 
-/** Runs a command; resolves to its status, and what its log or its output has. */
+/** Runs a command; resolves to its status and its log or output. */
 async function run(name: string, ...args: string[]): Promise<{ status: number; said: string }> {
   const child = start(name, ...args)
   let said = ''
@@ -108,7 +108,7 @@ const DAY = 86_400
 const dayOf = (age: number): string =>
   new Date(Date.now() - age * DAY * 1000).toISOString().slice(0, 10).replaceAll('-', '')
 
-/** Makes an archive of a day, so many days old, with a record for each second given. */
+/** Creates an archive, some days old, with a record for each given second of the day. */
 function make(
   age: number,
   time: string,
@@ -134,7 +134,7 @@ function make(
   return name
 }
 
-/** Seconds of the day of the records of an archive, marks left out, and the host it is of. */
+/** Returns seconds of the day of an archive's records, without marks, and its host. */
 function read(name: string): { seconds: number[]; host: string } {
   const archive = Archive.open(join(dir, name), archiveFiles())
   const reader = new RecordReader(archive)
@@ -152,13 +152,13 @@ const partsOf = (base: string, suffix = ''): string[] => [
   `${base}.meta${suffix}`,
 ]
 
-test('archives of a day become one, and a second time changes nothing', async () => {
+test('archives of a day are merged, and a second run changes nothing', async () => {
   make(1, '00.10', [1, 2])
   make(1, '10.30', [30, 40])
   make(2, '00.10', [5])
   const today = make(0, '00.10', [1])
   const first = await run('pmlogger_daily', '-x', 'never')
-  // There is no recorder to begin a new archive: that is an error, and keeps nothing from being done.
+  // No recorder runs that could start a new archive: an error that does not stop the rest of the work.
   expect(first).toMatchObject({ status: 1, said: expect.stringContaining('no pmlogger instance running') })
   expect(names()).toEqual([...partsOf(dayOf(2)), ...partsOf(dayOf(1)), ...partsOf(today)])
   expect(read(dayOf(1)).seconds).toEqual([1, 2, 30, 40])
@@ -180,7 +180,7 @@ test('-N shows what would be done, and does nothing', async () => {
   expect(names()).toEqual(before)
 })
 
-test('control files say how long archives are kept, each for the instances below', async () => {
+test('control files set how long archives are kept, each for the entries that follow', async () => {
   mkdirSync(join(top, 'archives', 'other'))
   control(
     `$PCP_CULLAFTER=3\n$PCP_COMPRESSAFTER=never\nLOCALHOSTNAME n n PCP_ARCHIVE_DIR/LOCALHOSTNAME -c x\n` +
@@ -192,7 +192,7 @@ test('control files say how long archives are kept, each for the instances below
   expect(names()).toEqual(partsOf(dayOf(2)))
 })
 
-test('compressed archives are found, read and removed as others are', async () => {
+test('compressed archives are found, read and removed like others', async () => {
   make(1, '00.10', [1])
   make(1, '12.00', [2])
   await run('pmlogger_daily', '-x', '0', '-X', 'gzip', '-f')
@@ -219,15 +219,15 @@ test('rules beside the archives are applied before merging; .NeedRewrite applies
   expect(existsSync(join(top, 'log', 'pmlogger', '.NeedRewrite'))).toBe(false)
 })
 
-test('a day in which the host got another name is of the last one', async () => {
+test('a day in which the host was renamed gets the last name', async () => {
   make(1, '00.10', [1], { host: 'old' })
   make(1, '12.00', [2], { host: 'new' })
   const { said } = await run('pmlogger_daily', '-x', 'never')
-  expect(said).toContain(`Warning: archives of old and new become one of new for ${dayOf(1)}`)
+  expect(said).toContain(`Warning: archives of old and new are merged into one of new for ${dayOf(1)}`)
   expect(read(dayOf(1))).toEqual({ seconds: [1, 2], host: 'new' })
 })
 
-test('hosts that were recorded at the same time do not become one', async () => {
+test('hosts recorded at the same time are not merged', async () => {
   const parts = [make(1, '00.10', [1, 5], { host: 'one' }), make(1, '12.00', [3, 9], { host: 'two' })]
   const { status, said } = await run('pmlogger_daily', '-x', 'never')
   expect(status).toBe(1)
@@ -235,7 +235,7 @@ test('hosts that were recorded at the same time do not become one', async () => 
   expect(names()).toEqual(parts.flatMap((base) => partsOf(base)))
 })
 
-test('metrics that were described anew keep a day as it was, or are left out with -E', async () => {
+test('a metric whose descriptor changed prevents merging a day, or is omitted with -E', async () => {
   const parts = [make(1, '00.10', [1]), make(1, '12.00', [2], { type: PM_TYPE_U32 })]
   const { status, said } = await run('pmlogger_daily', '-x', 'never')
   expect(status).toBe(1)
@@ -243,7 +243,7 @@ test('metrics that were described anew keep a day as it was, or are left out wit
   expect(names()).toEqual(parts.flatMap((base) => partsOf(base)))
 })
 
-test('an archive that cannot be read does not keep the others of its day from being merged', async () => {
+test('an unreadable archive does not prevent merging the others of its day', async () => {
   make(1, '00.10', [1])
   make(1, '12.00', [2])
   const bad = make(1, '18.00', [2])
@@ -254,7 +254,7 @@ test('an archive that cannot be read does not keep the others of its day from be
   expect(names()).toContain(`${bad}.0`)
 })
 
-test('killed at any time it loses nothing, and the next run finishes what it began', async () => {
+test('killed at any time it loses nothing, and the next run completes the work', async () => {
   const seconds = Array.from({ length: 2000 }, (_, i) => i)
   for (const age of [1, 2, 3]) {
     make(age, '00.10', seconds)
@@ -273,7 +273,7 @@ test('killed at any time it loses nothing, and the next run finishes what it beg
   expect(names()).toEqual([3, 2, 1].flatMap((age) => partsOf(dayOf(age))))
 })
 
-/** A staging directory as a process leaves it that was killed, or is still at work in it. */
+/** Creates a staging directory like a process that was killed, or is still working in it. */
 function leaveStaging(pid: number, ...files: string[]): string {
   const name = stagingName().replace(`.${process.pid}-`, `.${pid}-`)
   mkdirSync(join(dir, name))
@@ -281,7 +281,7 @@ function leaveStaging(pid: number, ...files: string[]): string {
   return name
 }
 
-test('what killed commands have left is removed, and what others work on stays', async () => {
+test('files of killed commands are removed, and those in use are kept', async () => {
   make(1, '00.10', [1])
   leaveStaging(2_000_000_000, `${dayOf(1)}.0`)
   leaveStaging(2_000_000_001)
@@ -293,7 +293,7 @@ test('what killed commands have left is removed, and what others work on stays',
   expect(names()).toEqual([atWork, ...partsOf(dayOf(1))])
 })
 
-test('mistakes in a control file are told with their line, and the other lines are done', async () => {
+test('errors in a control file are reported with their line, and the other lines are processed', async () => {
   writeFileSync(join(top, 'control.d', 'bad'), '$version=1.1\nhost maybe n /x -c x\nLOCALHOSTNAME\n')
   make(1, '00.10', [1])
   const { status, said } = await run('pmlogger_daily', '-x', 'never')
@@ -303,7 +303,7 @@ test('mistakes in a control file are told with their line, and the other lines a
   expect(names()).toEqual(partsOf(dayOf(1)))
 })
 
-test('a recorder that cannot start is told of in its own words', async () => {
+test('a recorder that cannot start is reported with its own message', async () => {
   writeFileSync(join(top, 'some.conf'), 'log mandatory on 1 sec pmcd.pid\n')
   control(`no-such-host.invalid n n PCP_ARCHIVE_DIR/far -c ${top}/some.conf -l own.log\n`)
   const { status, said } = await run('pmlogger_check', '-q')
@@ -313,7 +313,7 @@ test('a recorder that cannot start is told of in its own words', async () => {
   expect(said).toContain('Cannot connect to PMCD on host "no-such-host.invalid"')
 })
 
-test('commands say which options they know', async () => {
+test('commands list their options', async () => {
   for (const name of ['pmlogger_daily', 'pmlogger_merge', 'pmlogger_rewrite', 'pmlogger_check']) {
     const { status, said } = await run(name, '--help')
     expect([name, status]).toEqual([name, 1])

@@ -100,14 +100,14 @@ function startLogger(config: string, ...args: string[]): ChildProcess {
 const textOf = (file: string): string =>
   existsSync(join(dir, file)) ? readFileSync(join(dir, file), 'utf8') : ''
 
-/** What a logger tells of itself, once all of it is there: port, host, archive, and its note. */
+/** Waits for a logger's status files; returns port, host, archive and note. */
 async function mapOf(logger: ChildProcess): Promise<string> {
   const file = join('tmp', 'pmlogger', String(logger.pid))
   await until(() => textOf(file).split('\n').length > 3)
   return textOf(file)
 }
 
-/** Looks every few milliseconds: files say nothing when they change on every system alike. */
+/** Polls every few milliseconds, because file events differ between systems. */
 async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10))
 }
@@ -117,7 +117,7 @@ async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | nul
   return child.exitCode ?? child.signalCode
 }
 
-/** Number of records by kind in an archive, and what its reader warned of. */
+/** Returns the number of records by kind in an archive, and its reader's warnings. */
 async function records(base: string): Promise<{ results: number; marks: number; warnings: string[] }> {
   const warnings: string[] = []
   const context = await openArchive(join(dir, base), { onWarning: ({ message }) => warnings.push(message) })
@@ -143,7 +143,7 @@ function* recordsOf(context: Context): Generator<FetchResult> {
   }
 }
 
-test('SIGHUP begins a volume, SIGTERM ends in order, and the files of the process go with it', async () => {
+test('SIGHUP starts a new volume, SIGTERM ends in order and removes the files of the process', async () => {
   await startCollector()
   const logger = startLogger('log on 20 msec { sample.bin }\nlog on once sample.colour', '-m', 'a note', 'a')
   expect(await mapOf(logger)).toMatch(new RegExp(`^\\d+\\n.*\\n${dir}/a\\na note\\n$`))
@@ -162,7 +162,7 @@ test('SIGHUP begins a volume, SIGTERM ends in order, and the files of the proces
   expect(marks).toBe(0)
 })
 
-test('SIGUSR2 goes on in an archive of the next name', async () => {
+test('SIGUSR2 continues in a new archive', async () => {
   await startCollector()
   const logger = startLogger('log on 20 msec { sample.bin }', '-m', 'pmlogger_check', 'x%Y')
   const archives = (): string[] => readdirSync(dir).filter((name) => name.endsWith('.index'))
@@ -182,7 +182,7 @@ test('SIGUSR2 goes on in an archive of the next name', async () => {
     expect((await records(name.replace('.index', ''))).results).toBeGreaterThan(1)
 })
 
-test('a lost collector leaves a mark, and recording goes on', async () => {
+test('a lost collector leaves a mark, and recording continues', async () => {
   const collector = await startCollector()
   const logger = startLogger('log on 50 msec { sample.bin }', 'a')
   await until(() => existsSync(join(dir, 'a.0')) && readFileSync(join(dir, 'a.0')).length > 800)
@@ -197,7 +197,7 @@ test('a lost collector leaves a mark, and recording goes on', async () => {
   expect((await records('a')).marks).toBe(1)
 })
 
-test('what a killed logger leaves can be read up to its last record', async () => {
+test('the archive of a killed logger can be read up to its last record', async () => {
   await startCollector()
   const logger = startLogger('log on 5 msec { sample.bin }', '-v', '20', 'a')
   await until(() => existsSync(join(dir, 'a.2')))
@@ -208,7 +208,7 @@ test('what a killed logger leaves can be read up to its last record', async () =
   expect(results).toBeGreaterThanOrEqual(40)
 })
 
-test('pmlc shows and changes what is logged', async () => {
+test('pmlc shows and changes logged metrics', async () => {
   await startCollector()
   const logger = startLogger('log mandatory on 1 hour sample.bin', 'a')
   const control = (await mapOf(logger)).split('\n')[0]!
@@ -264,7 +264,7 @@ test('pmlc shows and changes what is logged', async () => {
   expect(textOf('l.log')).toContain('mandatory on 2.0 sec\n  metric: sample.colour\n    instance: red\n')
 })
 
-test('a farm records each collector into an archive of its own, also one that comes later', async () => {
+test('a farm records each collector to a separate archive, even one that starts later', async () => {
   const later = await freePort()
   writeFileSync(join(dir, 'l.conf'), 'log on 50 msec { sample.bin }')
   writeFileSync(
@@ -289,7 +289,7 @@ test('a farm records each collector into an archive of its own, also one that co
   await two.close()
 })
 
-test('a farm ends by time, or with a process, also one that reaches no collector', async () => {
+test('a farm ends after a time, or with a process, even without any collector', async () => {
   await startCollector()
   writeFileSync(join(dir, 'l.conf'), 'log on 50 msec { sample.bin }')
   writeFileSync(
@@ -308,9 +308,9 @@ test('a farm ends by time, or with a process, also one that reaches no collector
   expect(textOf('m.log')).toContain('process from -p has vanished, exiting')
 })
 
-test('the configuration of the documentation is one, and -C finds what the logger would refuse', async () => {
+test('the documented configuration is valid, and -C finds errors that the logger would refuse', async () => {
   await startCollector()
-  const docs = readFileSync(join(import.meta.dirname, '../../docs/pmlogger.md'), 'utf8')
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/reference/pmlogger.md'), 'utf8')
   const block = /## Configuration\n\n(?:<!--.*-->\n)?((?: {4}.*\n|\n)+)/
     .exec(docs)![1]!
     .replaceAll(/^ {4}/gm, '')
@@ -329,7 +329,7 @@ test('the configuration of the documentation is one, and -C finds what the logge
   }
 })
 
-test('a farm refuses what is about one recorder', async () => {
+test('a farm refuses options for a single recorder', async () => {
   for (const [option, ...value] of [
     ['-c', 'x'],
     ['-h', 'y'],
@@ -340,13 +340,13 @@ test('a farm refuses what is about one recorder', async () => {
     ['-m', 'n'],
   ]) {
     const { stderr, status } = await runTool(pmlogger, ['--farm', 'farm', option!, ...value])
-    expect([status, stderr]).toEqual([1, expect.stringContaining(`${option} is not for --farm: `)])
+    expect([status, stderr]).toEqual([1, expect.stringContaining(`${option} cannot be used with --farm: `)])
   }
 })
 
-test('there is one primary logger, and its links go with it', async () => {
+test('there is one primary logger, and its links are removed with it', async () => {
   await startCollector()
-  // Nobody names the host of a primary logger: its environment does.
+  // The host of a primary logger is set by its environment, not by an argument.
   const primary = (...args: string[]): ChildProcess =>
     start('pmlogger', ['-P', '-c', 'l.conf', '-l', ...args])
   writeFileSync(join(dir, 'l.conf'), 'log on 50 msec sample.bin\n')
@@ -360,7 +360,7 @@ test('there is one primary logger, and its links go with it', async () => {
   expect([...readdirSync(join(dir, 'run')), ...readdirSync(join(dir, 'tmp', 'pmlogger'))]).toEqual([])
 })
 
-test('the program that started a recording ends it through a descriptor, and others by time or process', async () => {
+test('a recording is ended by its parent through a file descriptor, or after a time or with a process', async () => {
   await startCollector()
   const recording = startLogger('log on 20 msec sample.bin\n', '-x', '3', 'a')
   await until(() => existsSync(join(dir, 'a.0')) && readFileSync(join(dir, 'a.0')).length > 500)
@@ -380,7 +380,7 @@ test('the program that started a recording ends it through a descriptor, and oth
   expect(textOf('l.log')).toContain('process from -p has vanished, exiting')
 })
 
-test('whom the access rules leave no operation is not let in, others do what they may', async () => {
+test('clients denied every operation are refused, others may do what is allowed', async () => {
   await startCollector()
   const rules = 'log on 1 hour sample.bin\n[access]\ndisallow * : all;\nallow 127.0.0.1 : enquire;\n'
   const logger = startLogger(rules, 'a')
@@ -401,7 +401,7 @@ test('whom the access rules leave no operation is not let in, others do what the
   expect(out).toContain('log volume       0')
 })
 
-test('what cannot be is said, with the status of an error', async () => {
+test('invalid arguments are reported, with an error status', async () => {
   const say = async (...args: string[]): Promise<string> => {
     const child = start('pmlogger', args, '')
     let text = ''

@@ -1,4 +1,4 @@
-/** Commands that change name space files, as processes at the same time. */
+/** Commands that change name space files, run concurrently. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +32,7 @@ function run(file: string, ...args: string[]): Promise<{ status: number | null; 
   })
 }
 
-test('edits at the same time are all made', async () => {
+test('concurrent edits are all applied', async () => {
   writeFileSync(join(dir, 'root'), 'root {\n\tgone\t1:0:1\n\tkept\t1:0:2\n}\n')
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   for (const [i, name] of names.entries()) writeFileSync(join(dir, name), `${name} {\n\tx\t2:0:${i}\n}\n`)
@@ -50,7 +50,7 @@ test('edits at the same time are all made', async () => {
   expect(readdirSync(dir).sort()).toEqual([...names, 'pmcd.conf', 'root', 'root.prev', 'root_g'].sort())
 })
 
-test('Rebuild may be a link beside the files, as start scripts call it', async () => {
+test('Rebuild may be a symbolic link beside the files, as start scripts call it', async () => {
   symlinkSync(command('Rebuild'), join(dir, 'Rebuild'))
   writeFileSync(join(dir, 'pmcd.conf'), '')
   expect(await run('./Rebuild', '-u')).toEqual({ status: 0, printed: '' })

@@ -1,4 +1,4 @@
-/** pmproxy's certificates, which a SIGHUP makes it read again. docs/security.md */
+/** pmproxy rereads its certificates on SIGHUP. docs/explanation/security.md */
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** Name in the certificate that a server shows. */
+/** Returns the name in the certificate of a server. */
 function shownBy(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1', rejectUnauthorized: false }, () => {
@@ -27,7 +27,7 @@ function shownBy(port: number): Promise<string> {
 }
 
 test.skipIf(!canMakeCertificates())(
-  'new certificates are taken on SIGHUP; bad ones are told and left',
+  'new certificates are used after SIGHUP; invalid ones are reported and ignored',
   async () => {
     const file = (name: string): string => join(dir, name)
     const take = (name: string): void => {
@@ -72,7 +72,7 @@ test.skipIf(!canMakeCertificates())(
 
     copyFileSync(file('first.key'), file('server.key'))
     hangUp()
-    await eventually(() => expect(log()).toMatch(/Error: Certificates left unchanged: .*server\.crt/))
+    await eventually(() => expect(log()).toMatch(/Error: Certificates not reloaded: .*server\.crt/))
     expect(await shownBy(proxy.port)).toBe('second')
 
     take('first')

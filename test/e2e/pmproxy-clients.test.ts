@@ -1,4 +1,4 @@
-/** What public clients ask, and how they read it: grafana-pcp's Vector and bpftrace data sources, Prometheus. docs/pmproxy.md */
+/** Requests of public clients, and how they read the answers: grafana-pcp's Vector and bpftrace data sources, Prometheus. docs/reference/pmproxy.md */
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { monotonicMs } from '../../src/sys/monotonic.ts'
@@ -8,7 +8,7 @@ const GRAFANA = 'http://grafana.example:3000'
 
 let server: WebServer
 let hostspec: string
-/** By how much the server's clock is ahead of this process's. */
+/** Offset of the server's clock from this process's. */
 let aheadMs = 0
 beforeAll(async () => {
   server = await startWebServer(
@@ -46,7 +46,7 @@ interface Values {
   }[]
 }
 
-/** A request as the data sources send it: every parameter encoded, a content type although there is no content. */
+/** Sends a request like the data sources: every parameter encoded, and a content type without content. */
 async function ask<T>(
   route: string,
   parameters: Readonly<Record<string, string | number>>,
@@ -65,7 +65,7 @@ async function newContext(polltimeout = 30): Promise<number> {
   return data.context
 }
 
-test('a browser lets a page of Grafana ask', async () => {
+test('a browser permits requests of a Grafana page', async () => {
   const preflight = await server.ask('/pmapi/fetch?context=1&names=pmcd.version', {
     method: 'OPTIONS',
     headers: {
@@ -93,7 +93,7 @@ test('the test button and a variable of a dashboard read the first value', async
   ])
 })
 
-test('a panel: metadata of what there is, values under the names that were asked for, instances by number', async () => {
+test('a panel: metadata, values under the requested names, instances by number', async () => {
   const context = await newContext()
   const names = ['kernel.all.load', 'hinv.ncpu', 'kernel.all.cpu.user', 'mem.physmem', 'no.such.metric']
   const { data } = await ask<{ metrics: (Metadata | Failure)[] }>('metric', {
@@ -126,7 +126,7 @@ test('a panel: metadata of what there is, values under the names that were asked
   expect(singular.instances).toEqual([{ instance: null, value: expect.any(Number) }])
 })
 
-test('expressions are derived once a context, and again in the context that follows an expired one', async () => {
+test('expressions are derived once per context, and again in the successor of an expired one', async () => {
   const derived = {
     name: 'derived_0cc175b9c0f1b6a831c399e269772661',
     expr: 'sample.long.ten + sample.long.one',
@@ -144,7 +144,7 @@ test('expressions are derived once a context, and again in the context that foll
   expect(data.values).toMatchObject([{ name: derived.name, instances: [{ instance: null, value: 11 }] }])
 })
 
-test('completion walks the name space and shows help, without a context of its own', async () => {
+test('completion walks the name space and shows help, without creating a context', async () => {
   const root = await ask<{ leaf: string[]; nonleaf: string[] }>('children', { hostspec, prefix: '' })
   expect(root.data.nonleaf).toEqual(expect.arrayContaining(['kernel', 'pmcd', 'sample']))
   const { data } = await ask<{ leaf: string[]; nonleaf: string[] }>('children', {
@@ -159,7 +159,7 @@ test('completion walks the name space and shows help, without a context of its o
   expect(indom.data.instances).toHaveLength(3)
 })
 
-test('hosts are named as in dashboards: with a container, without a port, and wrongly', async () => {
+test('hosts are specified as in dashboards: with a container, without a port, and invalid', async () => {
   const context = (spec: string): Promise<{ status: number; data: { context?: number; message?: string } }> =>
     ask('context', { hostspec: spec, polltimeout: 11 })
   expect((await context(`${hostspec}?container=web`)).data.context).toBeGreaterThan(0)
@@ -171,7 +171,7 @@ test('hosts are named as in dashboards: with a container, without a port, and wr
   })
 })
 
-test('bpftrace: a script is stored as it is, and what was stored is read in the same context', async () => {
+test('bpftrace: a script is stored unchanged, and read back in the same context', async () => {
   const context = await newContext()
   const script =
     'kprobe:do_nanosleep { @[comm] = count(); printf("%d + %s\\n", pid, comm) } // 100 % é & more=yes'
@@ -181,7 +181,7 @@ test('bpftrace: a script is stored as it is, and what was stored is read in the 
   expect(data.values[0]!.instances[0]!.value).toBe(script)
 })
 
-/** As Prometheus 3 asks. */
+/** Headers of Prometheus 3. */
 const SCRAPE = {
   'User-Agent': 'Prometheus/3.5.0',
   Accept:

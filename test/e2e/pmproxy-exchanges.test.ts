@@ -1,4 +1,4 @@
-/** What PCP's own pmproxy was seen to do besides HTTP: forwarding byte by byte, and metrics about itself. docs/pmproxy.md */
+/** Recorded behaviour of PCP's pmproxy besides HTTP: forwarding byte by byte, and metrics about itself. docs/reference/pmproxy.md */
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -22,36 +22,39 @@ interface Exchange {
   }[]
 }
 
-/** The collector whose port the recordings name. */
+/** Port of the collector in the recordings. */
 const RECORDED_PORT = 44645
 const GREETING = Buffer.from('pmproxy-server 1\n').toString('hex')
-/** A collector's first PDU; its last four bytes say what it can do. */
+/** A collector's first PDU; its last four bytes are its features. */
 const CHALLENGE = '00000014000070000000000000000000'
 
-/** Where a recording is of something that is better otherwise: what ours does, and why. */
+/** Intended differences from the recordings, with our behaviour and the reason. */
 const OTHERWISE: Readonly<
   Record<string, { readonly why: string; readonly hex: string; readonly isClosed: boolean }>
 > = {
   split: { why: 'the line may come in pieces', hex: GREETING + CHALLENGE, isClosed: false },
-  'bad-greeting': { why: 'closed at once', hex: '', isClosed: true },
-  'no-port': { why: 'closed at once', hex: GREETING, isClosed: true },
-  'bad-port': { why: 'closed at once', hex: GREETING, isClosed: true },
-  'long-line': { why: 'closed at once', hex: GREETING, isClosed: true },
+  'bad-greeting': { why: 'closed immediately', hex: '', isClosed: true },
+  'no-port': { why: 'closed immediately', hex: GREETING, isClosed: true },
+  'bad-port': { why: 'closed immediately', hex: GREETING, isClosed: true },
+  'long-line': { why: 'closed immediately', hex: GREETING, isClosed: true },
   unresolvable: { why: 'names are resolved', hex: GREETING, isClosed: true },
 }
 
 const { exchanges } = vectors<{ exchanges: Exchange[] }>('pcp-proxy')
 
-test.each(exchanges)('forwarding, $id: byte by byte as PCP, or better', async ({ id, '7.2.1': steps }) => {
-  const recorded = {
-    hex: steps.map(({ server_hex = '' }) => comparable(server_hex)).join(''),
-    isClosed: steps.some(({ server: text }) => text === '(connection closed)'),
-  }
-  const { hex, isClosed } = OTHERWISE[id] ?? recorded
-  expect(OTHERWISE[id], 'what is listed differs').not.toMatchObject(recorded)
-  const sent = steps.filter(({ client_hex, client }) => client_hex !== undefined || client != null)
-  expect(await exchange(sent.map(bytesOf), hex.length / 2, isClosed)).toEqual({ hex, isClosed })
-})
+test.each(exchanges)(
+  'forwarding, $id: the same bytes as PCP, or intended ones',
+  async ({ id, '7.2.1': steps }) => {
+    const recorded = {
+      hex: steps.map(({ server_hex = '' }) => comparable(server_hex)).join(''),
+      isClosed: steps.some(({ server: text }) => text === '(connection closed)'),
+    }
+    const { hex, isClosed } = OTHERWISE[id] ?? recorded
+    expect(OTHERWISE[id], 'what is listed differs').not.toMatchObject(recorded)
+    const sent = steps.filter(({ client_hex, client }) => client_hex !== undefined || client != null)
+    expect(await exchange(sent.map(bytesOf), hex.length / 2, isClosed)).toEqual({ hex, isClosed })
+  },
+)
 
 test('the recordings of forwarding are counted', () => {
   const different = Object.entries(OTHERWISE).map(([id, { why }]) => `  ${id}: ${why}`)
@@ -62,7 +65,7 @@ test('the recordings of forwarding are counted', () => {
   expect(exchanges.map(({ id }) => id)).toEqual(expect.arrayContaining(Object.keys(OTHERWISE)))
 })
 
-/** The bytes without what one collector can do and another cannot. */
+/** Returns the bytes without the features, which differ between collectors. */
 function comparable(hex: string): string {
   const at = hex.indexOf(CHALLENGE)
   return at < 0 ? hex : hex.slice(0, at + CHALLENGE.length)
@@ -74,7 +77,7 @@ function bytesOf({ client_hex: hex, client }: Exchange['7.2.1'][number]): Buffer
   return Buffer.from(text.replace(String(RECORDED_PORT), String(server.collector.port)), 'latin1')
 }
 
-/** Sends one piece after the other, and reads until this many bytes are there, or to the end. */
+/** Sends pieces in sequence, and reads until this many bytes have arrived, or to the end. */
 function exchange(
   pieces: readonly Buffer[],
   count: number,
@@ -109,14 +112,14 @@ interface OwnMetric {
   readonly units: string
 }
 
-/** Parts of PCP's pmproxy that are not here, whose numbers nobody could tell. */
+/** Metrics about parts of PCP's pmproxy that we do not have. */
 const ABSENT: readonly (readonly [why: string, names: RegExp])[] = [
   ['needs a key server', /^pmproxy\.(?:keys|discover|series)\./],
   ['pushed archives are not taken', /^pmproxy\.log(?:group|paths)\./],
-  ['there is no such table', /^pmproxy\.map\.(?:metric|label|instance)\.size$/],
+  ['no such table exists', /^pmproxy\.map\.(?:metric|label|instance)\.size$/],
 ]
 
-test("metrics about itself are PCP's, but for the parts that are not here", async () => {
+test("metrics about itself are PCP's, except those of missing parts", async () => {
   const { metrics: recorded } = vectors<{ metrics: OwnMetric[] }>('own-metrics')
   type Told = { name: string; pmid: string; type: string; indom?: string; sem: string; units: string }
   const { metrics } = await server.json<{ metrics: Told[] }>('/pmapi/metric?prefix=pmproxy')

@@ -1,4 +1,4 @@
-/** What a connection to pmproxy may cost: each limit of docs/security.md that takes a socket to show. */
+/** Limits of docs/explanation/security.md on connections to pmproxy that need a real socket. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
@@ -25,7 +25,7 @@ async function start(limits: Partial<Limits>, config: Partial<ProxyConfig> = {})
   )
 }
 
-/** A connection that has sent this; its `close` is awaited, or what it got until then. */
+/** Sends a text over a new connection; `closed` resolves to everything received. */
 function say(text: string): { readonly socket: Socket; readonly closed: Promise<string> } {
   const socket = connect({ host: '127.0.0.1', port: server.proxy.port })
   sockets.push(socket)
@@ -40,17 +40,17 @@ function say(text: string): { readonly socket: Socket; readonly closed: Promise<
 
 const GET = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
 
-test('who says nothing is closed', async () => {
+test('a silent connection is closed', async () => {
   await start({ firstByteMs: 50 })
   expect(await say('').closed).toBe('')
 })
 
-test('headers that do not end are not waited for', async () => {
+test('headers that do not end in time close the connection', async () => {
   await start({ headersMs: 50 })
   expect(await say('GET / HTTP/1.1\r\nHost: x\r\n').closed).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
 })
 
-test('a body that does not come is not waited for', async () => {
+test('a body that does not arrive in time closes the connection', async () => {
   await start({ headersMs: 50, requestMs: 100 })
   const head = 'POST /pmapi/derive HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc'
   expect(await say(head).closed).toMatch(/^HTTP\/1\.1 408 /)
@@ -61,32 +61,32 @@ test('an idle connection is closed', async () => {
   expect(await say(GET('/pmapi/context')).closed).toMatch(/^HTTP\/1\.1 200 /)
 })
 
-test('who does not read the answer is closed', async () => {
+test('a connection that does not read its answer is closed', async () => {
   await start({ stalledMs: 200 })
   const { socket } = say(GET('/metrics').repeat(50))
   socket.pause()
   await eventually(async () => expect(server.proxy.statistics.requests).toBe(50))
-  // Its end shows only when it is written to or read.
+  // The close is noticed only when the connection is used.
   await eventually(async () => {
     socket.write(GET('/'))
     expect(socket.destroyed).toBe(true)
   })
 })
 
-test('requests that do not wait for answers are counted', async () => {
+test('pipelined requests are limited', async () => {
   await start({ pipelined: 10 })
   expect(await say(GET('/pmapi/context').repeat(11)).closed).toBe('')
   expect(await say(`${GET('/pmapi/context').repeat(9)}GET / HTTP/1.0\r\n\r\n`).closed).toMatch(/ 302 /)
 })
 
-test('large answers that nobody could read are not made', async () => {
+test('large answers that cannot be sent are not generated', async () => {
   await start({ unreadBytes: 1000 })
   const { status, headers } = await server.ask('/metrics')
   expect([status, headers['retry-after']]).toEqual([503, '10'])
   expect((await server.ask('/pmapi/fetch?names=simple.numfetch')).status).toBe(200)
 })
 
-test('an answer whose reader has gone counts no more, also when its turn has not come', async () => {
+test('an answer whose reader has left no longer counts, even while it waits', async () => {
   await start({ unreadBytes: 400_000 })
   const silent = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -101,7 +101,7 @@ test('an answer whose reader has gone counts no more, also when its turn has not
   silent.close()
 })
 
-test('there are only so many connections', async () => {
+test('the number of connections is limited', async () => {
   await start({ connections: 2 })
   say('')
   say('')
@@ -109,7 +109,7 @@ test('there are only so many connections', async () => {
   expect(await say(GET('/')).closed).toBe('')
 })
 
-test('who offers another protocol than WebSocket is answered in HTTP/1.1', async () => {
+test('an upgrade to another protocol than WebSocket is answered in HTTP/1.1', async () => {
   await start({})
   const offer = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': '' }
   expect(await server.ask('/pmapi/fetch?names=simple.numfetch', { headers: offer })).toMatchObject({
@@ -119,7 +119,7 @@ test('who offers another protocol than WebSocket is answered in HTTP/1.1', async
   expect((await server.ask('/pmapi/derive', post)).status).toBe(400)
 })
 
-test('who reads nothing of such an answer is closed', async () => {
+test('a connection that does not read such an answer is closed', async () => {
   await start({ stalledMs: 200 })
   const { socket } = say(
     'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
@@ -131,16 +131,16 @@ test('who reads nothing of such an answer is closed', async () => {
   })
 })
 
-test('requests over archives are answered some at a time, and not without end', async () => {
+test('requests about archives are limited in number and time', async () => {
   const archiveDirs = ['test/fixtures']
-  await start({ archives: { inside: 1, waiting: 40, waitMs: 60_000 } }, { archiveDirs })
+  await start({ archives: { concurrent: 1, queued: 40, waitMs: 60_000 } }, { archiveDirs })
   const { archives } = await server.json<{ archives: { id: string; bytes: number }[] }>('/ui/api/archives')
   const [small] = archives.sort((a, b) => a.bytes - b.bytes)
   const children = `/ui/api/children?archive=${small!.id}`
   const answers = await Promise.all(Array.from({ length: 40 }, () => server.ask(children)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
   await server.close()
-  await start({ archives: { inside: 0, waiting: 0, waitMs: 1 } }, { archiveDirs })
+  await start({ archives: { concurrent: 0, queued: 0, waitMs: 1 } }, { archiveDirs })
   for (const path of [children, '/ui/api/archives']) {
     const { status, headers, text } = await server.ask(path)
     expect([status, headers['retry-after']]).toEqual([503, '10'])
@@ -149,7 +149,7 @@ test('requests over archives are answered some at a time, and not without end', 
   expect((await server.ask('/ui/api/children?prefix=sample')).status).toBe(200)
 })
 
-/** A page that watches a collector which never answers. */
+/** Returns a page that watches a collector which never answers. */
 async function waitingPage(): Promise<{
   page: WebSocket
   subscribe: (key: number, metrics: string[]) => void
@@ -167,21 +167,21 @@ async function waitingPage(): Promise<{
   return { page, subscribe }
 }
 
-test('a page may wait for as many hosts as it may have subscriptions', async () => {
+test('a page may wait for as many hosts as it has subscriptions', async () => {
   const { page, subscribe } = await waitingPage()
   const heard = new Promise((resolve) => {
     page.once('message', (data) => resolve(JSON.parse(String(data))))
     page.once('close', resolve)
   })
   const metrics = ['sample.long.one']
-  // Each replaces one that has had no answer yet.
+  // Each replaces a subscription without an answer so far.
   for (let i = 0; i < 400; i++) subscribe(i % 200, metrics)
   page.send(JSON.stringify({ subscribe: '200', every: 1, metrics }))
   expect(await heard).toMatchObject({ type: 'error', key: '200', code: 'PM_ERR_TOOBIG' })
   expect(page.readyState).toBe(WebSocket.OPEN)
 })
 
-test('a page that waits for more bytes than it may is ended', async () => {
+test('a page whose waiting answers exceed the byte limit is closed', async () => {
   const { page, subscribe } = await waitingPage()
   const ended = once(page, 'close')
   const metrics = Array.from({ length: 1000 }, (_, i) => `${'no.such.metric.'.repeat(14)}${i}`)
@@ -189,13 +189,13 @@ test('a page that waits for more bytes than it may is ended', async () => {
   expect((await ended)[0]).toBe(1008)
 })
 
-test('a page that reads nothing of what it asked for is ended', async () => {
+test('a page that does not read its data is closed', async () => {
   await start({ pageUnreadBytes: 1_000_000 })
   const page = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
   page.on('error', () => undefined)
   await new Promise((resolve) => page.once('open', resolve))
   page.pause()
-  // Fewer messages than may wait, each of which is answered with a list longer than itself.
+  // Fewer messages than the limit, each answered with a list longer than itself.
   const metrics = Array.from({ length: 1000 }, (_, i) => `${'no.such.metric.'.repeat(14)}${i}`)
   for (let i = 0; i < 90; i++) page.send(JSON.stringify({ subscribe: `${i}`, every: 60, metrics }))
   expect(server.proxy.statistics.pages).toBe(1)

@@ -1,4 +1,4 @@
-/** Live pages when hosts come and go, and when pages do not read. docs/pmproxy.md */
+/** Live pages when hosts come and go, and when pages do not read. docs/reference/pmproxy.md */
 import { createServer, type Server } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -25,7 +25,7 @@ afterEach(async () => {
 })
 afterAll(() => server.close())
 
-/** A page that keeps what it hears of each subscription. */
+/** A page that records the messages of each subscription. */
 class TestPage {
   readonly heard: Message[] = []
   readonly socket: WebSocket
@@ -49,7 +49,7 @@ class TestPage {
     this.socket.send(JSON.stringify({ subscribe: key, every: 0.2, ...wish }))
   }
 
-  /** The next message of a kind about a key, from those that nobody waited for. */
+  /** Returns the next unread message of a kind about a key. */
   async next(type: string, key: string): Promise<Message> {
     for (;;) {
       const i = this.heard.findIndex((message) => message.type === type && message['key'] === key)
@@ -61,7 +61,7 @@ class TestPage {
   }
 }
 
-/** A collector that can be ended and begun again at its port. */
+/** A collector that can be stopped and restarted on its port. */
 async function collectorAt(port: number, agents: readonly string[]): Promise<Collector> {
   const quiet = {
     ...logOnFd(2, { progname: 'pmcd', host: 'vm' }),
@@ -82,7 +82,7 @@ async function collectorAt(port: number, agents: readonly string[]): Promise<Col
   return collector
 }
 
-/** A port where somebody listens and says nothing. */
+/** Returns a port whose listener never answers. */
 async function silentPort(): Promise<number> {
   const silent: Server = createServer((socket) => {
     closers.push(() => socket.destroy())
@@ -92,7 +92,7 @@ async function silentPort(): Promise<number> {
   return (silent.address() as { port: number }).port
 }
 
-test('a host that does not answer keeps no other host of the page waiting', async () => {
+test('a silent host does not delay other hosts of the page', async () => {
   const page = new TestPage()
   await page.subscribe('silent', { host: `127.0.0.1:${await silentPort()}`, metrics: ['sample.long.one'] })
   await page.subscribe('other', { metrics: ['sample.long.one'] })
@@ -100,7 +100,7 @@ test('a host that does not answer keeps no other host of the page waiting', asyn
   expect(page.heard.some(({ key }) => key === 'silent')).toBe(false)
 })
 
-test('a host that is away, comes, goes, and returns with other metrics', async () => {
+test('a host that is unreachable, appears, leaves, and returns with other metrics', async () => {
   const port = await freePort()
   const [page, late] = [new TestPage(), new TestPage()]
   const wish = { host: `localhost:${port}`, metrics: ['simple.color', 'sample.colour', 'pmcd.pid'] }
@@ -126,7 +126,7 @@ test('a host that is away, comes, goes, and returns with other metrics', async (
     expect((await each.next('row', 'h'))['values']).toEqual([expect.any(Array), null, [process.pid]])
 })
 
-test('what replaces a subscription is all that is heard under its key', async () => {
+test('after replacing a subscription only the new one sends messages under its key', async () => {
   const page = new TestPage()
   for (const n of ['one', 'ten', 'hundred']) await page.subscribe('a', { metrics: [`sample.long.${n}`] })
   expect(await page.next('topic', 'a')).toMatchObject({ metrics: [{ name: 'sample.long.hundred' }] })
@@ -134,10 +134,10 @@ test('what replaces a subscription is all that is heard under its key', async ()
   expect(page.heard).toEqual([])
 })
 
-test('a page that reads nothing keeps nobody waiting; when it reads again it gets the newest rows, and less of them', async () => {
+test('a page that does not read delays no other; when it reads again it gets the newest rows, and fewer', async () => {
   const [slow, other] = [new TestPage(), new TestPage()]
   const keys = Array.from({ length: 10 }, (_, i) => `wide ${i}`)
-  // What the system keeps for a connection has to be full first.
+  // The system's buffers for a connection have to fill up first.
   const wide = Array.from({ length: 900 }, () => 'sample.bin')
   for (const key of keys) await slow.subscribe(key, { metrics: [...wide, `sample.no.${key}`] })
   await slow.next('row', keys.at(-1)!)

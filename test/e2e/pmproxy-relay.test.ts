@@ -1,4 +1,4 @@
-/** The key server's protocol through pmproxy, in front of a key server that knows three commands. docs/pmproxy.md */
+/** The key server's protocol through pmproxy, in front of a key server that knows three commands. docs/reference/pmproxy.md */
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { ProxyConfig } from '../../src/pmproxy/config.ts'
@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** Answers PING, ECHO and, when it wants one, AUTH; keeps what it heard. */
+/** Answers PING, ECHO and, if a password is required, AUTH; records the commands received. */
 async function startKeyServer(password?: string): Promise<{ port: number; heard: string[][] }> {
   const heard: string[][] = []
   const sockets = new Set<Socket>()
@@ -53,7 +53,7 @@ async function startRelay(config: Partial<ProxyConfig>): Promise<WebServer> {
   return server
 }
 
-/** Sends, and reads until so many bytes have come or the connection ends. */
+/** Sends a text, and reads a number of bytes or until the connection ends. */
 function exchange({ proxy }: WebServer, sent: string, bytes = Number.POSITIVE_INFINITY): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port: proxy.port, host: '127.0.0.1' })
@@ -74,7 +74,7 @@ function exchange({ proxy }: WebServer, sent: string, bytes = Number.POSITIVE_IN
 const PING = '*1\r\n$4\r\nPING\r\n'
 const at = (port: number) => [{ host: '127.0.0.1', port }]
 
-test('commands reach the key server and answers come back', async () => {
+test('commands reach the key server and its answers are returned', async () => {
   const keys = await startKeyServer()
   const server = await startRelay({ keys: { servers: at(keys.port) } })
   expect(await exchange(server, `${PING}*2\r\n$4\r\nECHO\r\n$2\r\nhi\r\n`, 15)).toBe('+PONG\r\n$2\r\nhi\r\n')
@@ -92,7 +92,7 @@ test('the login is the configuration’s, and clients do not see it', async () =
   expect(await exchange(wrong, PING)).toBe('-ERR the key server refuses the login of this server\r\n')
 })
 
-test('the next key server is asked when one is away; without any the client is told', async () => {
+test('the next key server is used when one is unreachable; without any the client gets an error', async () => {
   const keys = await startKeyServer()
   const server = await startRelay({ keys: { servers: [...at(1), ...at(keys.port)] } })
   expect(await exchange(server, PING, 7)).toBe('+PONG\r\n')
@@ -100,7 +100,7 @@ test('the next key server is asked when one is away; without any the client is t
   expect(await exchange(alone, PING)).toBe('-ERR the key server cannot be reached\r\n')
 })
 
-test('nothing is relayed unless configured, nor where requests must name a user', async () => {
+test('nothing is relayed unless configured, nor where requests need a user', async () => {
   const keys = await startKeyServer()
   expect(await exchange(await startRelay({}), PING)).toBe('')
   const strict = { keys: { servers: at(keys.port) }, requiresUser: true }

@@ -1,6 +1,6 @@
-/** Requests that are unusual, or none: what HTTP wants of a server, where it matters who else reads them. RFC 9110, RFC 9112 */
+/** Unusual or invalid requests, where HTTP requires care because intermediaries may read them differently. RFC 9110, RFC 9112 */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { askRaw, type RawAnswer } from '../lib/raw-http.ts'
+import { type RawAnswer, rawRequest } from '../lib/raw-http.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
 let server: WebServer
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 async function ask(text: string): Promise<RawAnswer> {
-  const answer = await askRaw(server.proxy.port, text)
+  const answer = await rawRequest(server.proxy.port, text)
   if (answer === undefined) throw new Error('no answer')
   return answer
 }
@@ -33,13 +33,13 @@ test('a body beyond the limit is refused before it is sent, and the connection c
   expect([status, headers.get('connection')]).toEqual([400, 'close'])
 })
 
-test('a body that waits for leave gets it; other expectations are not met', async () => {
+test('a body that waits for 100 Continue gets it; other expectations fail', async () => {
   const text = `${derive}Expect: 100-continue\r\nContent-Length: 6\r\n\r\na = 1\n`
   expect((await ask(text)).status).toBe(200)
   expect((await ask(GET('/pmapi/context', 'Host: x\r\nExpect: miracles\r\n'))).status).toBe(417)
 })
 
-test('what could be read in two ways is not answered', async () => {
+test('ambiguous requests are refused', async () => {
   for (const headers of [
     'Content-Length: 6\r\nContent-Length: 6\r\n\r\n',
     'Content-Length: 6\r\nContent-Length: 7\r\n\r\n',
@@ -60,21 +60,21 @@ test('what could be read in two ways is not answered', async () => {
   expect((await ask(GET('/ui/api/live', upgrade))).status).toBe(400)
 })
 
-test('a whole URL is taken for its path, and its host for the one that was asked', async () => {
+test('an absolute URL is reduced to its path, and its host replaces the Host header', async () => {
   expect((await ask(GET('http://localhost/pmapi/context'))).status).toBe(200)
   expect((await ask(GET('HTTP://localhost:1?x'))).status).toBe(302)
   expect((await ask(GET('http://localhost/ui/api/config'))).status).toBe(200)
-  // Somebody else's name that leads here.
+  // A foreign name that resolves to this machine.
   expect((await ask(GET('http://evil.example/ui/api/config'))).status).toBe(403)
   expect((await ask(GET('ftp://localhost/pmapi/context'))).status).toBe(404)
 })
 
-test('HEAD has the headers alone; methods are not looked at but for those that mean something else', async () => {
+test('HEAD returns only headers; other methods are treated like GET, except those with another meaning', async () => {
   const whole = await ask(GET('/nothing'))
   const head = await ask('HEAD /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n')
   expect([head.status, head.headers.get('content-length')]).toEqual([404, String(whole.body.length)])
   expect(head.rest.length).toBe(0)
-  // As PCP's server: spec/vectors/web/http.json, put and delete.
+  // Like PCP's server: spec/vectors/web/http.json, put and delete.
   for (const method of ['PUT', 'DELETE', 'PATCH', 'POST'])
     expect((await ask(`${method} /pmapi/context HTTP/1.1\r\nHost: localhost\r\n\r\n`)).status, method).toBe(
       200,

@@ -1,4 +1,4 @@
-/** Who may ask pmproxy, and how it is encrypted. docs/pmproxy.md, docs/security.md */
+/** Access control and encryption of pmproxy. docs/reference/pmproxy.md, docs/explanation/security.md */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:https'
 import { connect } from 'node:net'
@@ -33,7 +33,7 @@ const basic = (text: string): { headers: { Authorization: string } } => ({
   headers: { Authorization: `Basic ${Buffer.from(text).toString('base64')}` },
 })
 
-test('user and password of a request are those the collector asks for', async () => {
+test('user and password of a request are passed to the collector', async () => {
   const verifier = await makeVerifier('secret')
   const security = {
     requiresUser: true,
@@ -44,7 +44,7 @@ test('user and password of a request are those the collector asks for', async ()
   expect((await server.ask(target, basic('fred:wrong'))).status).toBe(400)
   const good = await server.ask(target, basic('fred:secret'))
   expect(good.status).toBe(200)
-  // What one user has made is not there for another.
+  // Contexts of one user do not exist for another.
   const { context } = JSON.parse(good.text) as { context: number }
   expect(
     (await server.ask(`/pmapi/${context}/fetch?names=simple.numfetch`, basic('fred:secret'))).status,
@@ -62,7 +62,7 @@ test('with -S requests without a user get 403', async () => {
   expect((await server.ask('/metrics')).status).toBe(403)
   for (const path of ['names', 'config', 'archives', 'range?archive=0/x'])
     expect((await server.ask(`/ui/api/${path}`)).status, path).toBe(401)
-  // This collector knows nobody, so a name alone does not help.
+  // This collector has no users, so a name alone does not help.
   expect((await server.ask('/ui/api/archives', basic('fred:secret'))).status).toBe(400)
   expect((await server.ask('/pmapi/context?archive=0/x', basic('fred:secret'))).status).toBe(400)
   const socket = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
@@ -71,7 +71,7 @@ test('with -S requests without a user get 403', async () => {
   ).toContain('401')
 })
 
-test('only hosts on the list may be asked', async () => {
+test('only listed hosts may be contacted', async () => {
   server = await startWebServer(['pmcd', 'simple'], { hosts: ['localhost'] })
   for (const host of ['localhost', '127.0.0.1', 'local:'])
     expect((await server.ask(`/pmapi/context?hostspec=${encodeURIComponent(host)}`)).status, host).toBe(200)
@@ -79,7 +79,7 @@ test('only hosts on the list may be asked', async () => {
     expect((await server.ask(`/pmapi/context?hostspec=${encodeURIComponent(host)}`)).status, host).toBe(403)
 })
 
-test('no paths of this machine are tried but that of the collector', async () => {
+test("no socket paths are tried except the collector's", async () => {
   server = await startWebServer(['pmcd', 'simple'])
   for (const host of ['unix:/etc/passwd', 'unix:///no/such', 'local:/etc', './x', '/etc'])
     expect((await server.ask(`/pmapi/context?hostspec=${encodeURIComponent(host)}`)).text, host).toMatch(
@@ -89,7 +89,7 @@ test('no paths of this machine are tried but that of the collector', async () =>
     expect((await server.ask(`/pmapi/context?hostspec=${encodeURIComponent(host)}`)).status, host).toBe(200)
 })
 
-test('pages of other origins store nothing, also where storing is allowed', async () => {
+test('pages of other origins cannot store, even where stores are allowed', async () => {
   server = await startWebServer(['pmcd', 'sample'], { allowsStore: true })
   const target = '/pmapi/store?name=sample.write_me&value='
   const foreign = [
@@ -107,7 +107,7 @@ test('pages of other origins store nothing, also where storing is allowed', asyn
   expect((await server.ask('/pmapi/fetch?names=sample.write_me')).text).toContain('"value":78')
 })
 
-test('over loopback a page has to name this machine, or a name of the configuration', async () => {
+test('over loopback a request must use a name of this machine, or a configured one', async () => {
   server = await startWebServer(['pmcd', 'simple'], { names: ['pcp.example.com'] })
   const status = async (Host: string): Promise<number> =>
     (await server!.ask('/ui/api/config', { headers: { Host } })).status
@@ -116,19 +116,19 @@ test('over loopback a page has to name this machine, or a name of the configurat
   expect(await status('evil.example')).toBe(403)
 })
 
-test('what one context defines, and all together, has a limit', async () => {
+test('definitions are limited per context and in total', async () => {
   server = await startWebServer(['pmcd', 'sample'])
   const context = async (): Promise<number> =>
     (await server!.json<{ context: number }>('/pmapi/context?polltimeout=100')).context
   const define = (id: number, body: string) => server!.ask(`/pmapi/${id}/derive`, { method: 'POST', body })
-  // As many operators in a row as there may be, and long enough.
+  // The largest number of operators in a row, which is long enough.
   const long = `${'1.00000+'.repeat(1999)}1`
   const lines = (count: number): string =>
     Array.from({ length: count }, (_, i) => `a.b${i} = ${long}\n`).join('')
   const id = await context()
   expect((await define(id, lines(17))).text).toContain('E2BIG')
   expect((await define(id, `a.c = ${long}\n`)).text).toContain('E2BIG')
-  // One that means nothing does not count.
+  // An invalid definition does not count.
   const other = await context()
   for (let i = 0; i < 20; i++) expect((await define(other, `a.b = 1+no.such\n`)).status).toBe(400)
   expect((await define(other, lines(16))).status).toBe(200)
@@ -138,7 +138,7 @@ test('what one context defines, and all together, has a limit', async () => {
   expect((await define(small, 'a.c = 1\n')).text).toContain('Too many per-context derived metrics')
 })
 
-test('a profile is never more than a collector takes', async () => {
+test('a profile never exceeds what a collector accepts', async () => {
   server = await startWebServer(['pmcd', 'sample'])
   const { context } = await server.json<{ context: number }>('/pmapi/context?polltimeout=100')
   const list = Array.from({ length: 1200 }, (_, i) => i).join(',')
@@ -151,14 +151,14 @@ test('a profile is never more than a collector takes', async () => {
   expect((await server.ask(`/pmapi/${context}/fetch?names=sample.colour`)).status).toBe(200)
 })
 
-test('contexts over archives are few, and those that nobody comes back to make room', async () => {
+test('contexts on archives are few, and unused ones are closed for new ones', async () => {
   server = await startWebServer(['pmcd'], { archiveDirs: ['test/fixtures'] })
   const { archives } = await server.json<{ archives: { id: string; bytes: number }[] }>('/ui/api/archives')
   const [small] = archives.sort((a, b) => a.bytes - b.bytes)
   const target = `/pmapi/context?polltimeout=100&archive=${small!.id}`
   const made: number[] = []
   for (let i = 0; i <= 100; i++) made.push((await server.json<{ context: number }>(target)).context)
-  // The first one, which nobody came back to, has made room for the last one.
+  // The first context, which was unused, was closed for the last one.
   const isThere = async (id: number): Promise<boolean> =>
     (await server!.ask(`/pmapi/${id}/children`)).status === 200
   expect(await isThere(made[0]!)).toBe(false)
@@ -167,7 +167,7 @@ test('contexts over archives are few, and those that nobody comes back to make r
   expect((await server.ask('/pmapi/context')).status).toBe(200)
 })
 
-test('what a client says goes into no header, and a compressed body is not unpacked', async () => {
+test('client input is never copied to a header, and a compressed body is not decompressed', async () => {
   server = await startWebServer(['pmcd', 'simple'])
   const evil = encodeURIComponent('x\r\nX-Evil: 1')
   for (const path of ['/pmapi/context?client=', '/pmapi/', '/ui/', '/', '/pmapi/fetch?names=']) {
@@ -211,7 +211,7 @@ describe.skipIf(!hasOpenssl)('with a certificate', () => {
     expect((await server.ask('/pmapi/context')).status).toBe(200)
   })
 
-  test('a handshake that goes wrong, or not on, ends its connection alone', async () => {
+  test('a failing or stalled handshake ends only its connection', async () => {
     server = await startWebServer(
       ['pmcd', 'simple'],
       {},

@@ -1,4 +1,4 @@
-/** What PCP's own pmproxy was seen to answer, replayed request by request. docs/pmproxy.md */
+/** Recorded answers of PCP's pmproxy, replayed request by request. docs/reference/pmproxy.md */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, inflateSync } from 'node:zlib'
@@ -7,7 +7,7 @@ import { startWebServer, type WebAnswer, type WebServer } from '../lib/web-serve
 
 interface Recorded {
   readonly status: number
-  /** None: it ended. */
+  /** Undefined: the connection ended. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly body_truncated?: string
@@ -24,13 +24,13 @@ interface Case {
   readonly responses: Readonly<Record<string, Recorded>>
 }
 
-/** Answers that differ on purpose, or because this collector is another one, with why. */
+/** Answers that differ intentionally, or because the collector differs, with the reason. */
 const REASONS: Readonly<Record<string, string>> = {
   'http/root': 'the page is there',
-  'http/options-missing-parameter': 'browsers ask without parameters',
-  'logger/options': 'browsers ask without parameters',
-  'http/options-unknown': '404 rather than 400 for what is not there',
-  'http/trace': 'nobody needs it, and it tells scripts what browsers hide from them',
+  'http/options-missing-parameter': 'browsers send it without parameters',
+  'logger/options': 'browsers send it without parameters',
+  'http/options-unknown': '404 rather than 400 for missing resources',
+  'http/trace': 'unnecessary, and it would reveal headers that browsers hide from scripts',
   'http/http10-large': 'the length of every answer is known',
   'http/url-8000-limit': 'URLs up to 8191 bytes are read',
   'pmapi-context/prefix-match': '404: routes have one name each',
@@ -38,13 +38,13 @@ const REASONS: Readonly<Record<string, string>> = {
   'pmapi-children/root': 'other agents',
   'pmapi-indom/instance-labels': 'instances come and go',
   'pmapi-store/side-effect': 'a store leaves the profile alone',
-  'pmapi-derive/post-fetch': 'the first value of a rate is none rather than 0',
+  'pmapi-derive/post-fetch': 'a rate has no first value, instead of 0',
   'openmetrics/escapes': 'instances come and go',
 }
 
-/** Why other answers differ, by what we answer. */
+/** Other reasons for differences, by our answer. */
 const PARTS: readonly (readonly [why: string, words: RegExp])[] = [
-  ['404 rather than 400 for what is not there', /no handler for URL/],
+  ['404 rather than 400 for missing resources', /no handler for URL/],
   ['needs a key server', /Cannot connect to key server|^\{"success":false\}/],
   ['pushed archives are not taken', /pushed archives are not accepted here/],
 ]
@@ -65,7 +65,7 @@ afterAll(async () => {
   console.log(`requests of PCP's replayed:\n${replayed.join('\n')}`)
 })
 
-/** Besides these there are sha1.json (test/model/series.test.ts), pcp-proxy.json and own-metrics.json (pmproxy-exchanges.test.ts), and two that are about what is in a key server. */
+/** Not included: sha1.json (test/model/series.test.ts), pcp-proxy.json and own-metrics.json (pmproxy-exchanges.test.ts), and two about the content of a key server. */
 const FILES = [
   'http',
   'pmapi-context',
@@ -85,7 +85,7 @@ const FILES = [
   'search',
 ]
 
-test.each(FILES)('%s: answers are those of PCP, or differ for a reason', async (file) => {
+test.each(FILES)("%s: answers equal PCP's, or differ for a stated reason", async (file) => {
   const { cases } = JSON.parse(readFileSync(`test/vectors/web/${file}.json`, 'utf8')) as { cases: Case[] }
   const different: string[] = []
   const counts = new Map<string, number>()
@@ -126,7 +126,7 @@ async function newContext(): Promise<number> {
   return context
 }
 
-/** What an answer says, without what changes from run to run. */
+/** Returns an answer without parts that change from run to run. */
 function shape(answer: Pick<WebAnswer, 'status' | 'headers'> | Recorded, text = ''): unknown {
   const headers = answer.headers as Readonly<Record<string, string>>
   const type = headers['Content-Type'] ?? headers['content-type']
@@ -142,7 +142,7 @@ function shape(answer: Pick<WebAnswer, 'status' | 'headers'> | Recorded, text = 
   return { status: answer.status, type: type?.replace('octet-stream', 'json'), body }
 }
 
-/** Lines without values; labels sorted, those that name the machine left out. */
+/** Returns lines without values; labels sorted, without those that name the machine. */
 function exposition(text: string): string[] {
   const lines = text.split('\n').map((line) => line.replace(/^(# HELP \S+) .*/, '$1'))
   return lines.map((line) => line.replace(/^([^#].*\}) .*/, '$1').replace(/\{.*\}/, sortedLabels)).sort()
@@ -156,7 +156,7 @@ function sortedLabels(text: string): string {
     .join(',')
 }
 
-/** What differs from run to run, and from version to version. */
+/** Fields that change from run to run, or from version to version. */
 const CHANGING: ReadonlySet<string> = new Set(
   'context timestamp value asInt asDouble timeUnixNano version'.split(' '),
 )
@@ -172,7 +172,7 @@ function normal(value: unknown, key: string): unknown {
   if (CHANGING.has(key)) return typeof value
   if (key === 'series' || key === 'source' || key === 'machineid' || key === 'domainname') return 'ID'
   if (key.startsWith('text-') || key === 'description') return 'TEXT'
-  // What PCP leaves out of this answer, though its agents tell it.
+  // PCP omits these from this answer, although its agents report them.
   if (key === 'labels') value = without(value as object, INSTANCE_LABELS)
   if (key === 'message') return String(value).replace(/\d{5,}/g, 'N')
   if (Array.isArray(value))

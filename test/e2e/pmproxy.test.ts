@@ -1,4 +1,4 @@
-/** pmproxy on real sockets: contexts that expire, live pages, archives, forwarding, TLS. docs/pmproxy.md */
+/** pmproxy on real sockets: contexts that expire, live pages, archives, forwarding, TLS. docs/reference/pmproxy.md */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -28,8 +28,8 @@ afterAll(async () => {
   rmSync(dir, { recursive: true })
 })
 
-test('a context nobody uses expires, and is unknown in the end', async () => {
-  /** What is said of contexts that nobody used for longer than they may be left alone, by number. */
+test('an unused context expires, and is unknown later', async () => {
+  /** Messages about contexts unused for longer than their timeout, by number. */
   const told = new Map<number, string>()
   const ask = async (context: number): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -38,7 +38,7 @@ test('a context nobody uses expires, and is unknown in the end', async () => {
     told.set(context, (JSON.parse(text) as { message: string }).message)
   }
   let context: number
-  // One that is swept before it is asked for is unknown already: then the next one is not.
+  // A context may be swept, and so unknown, before the request; then use the next one.
   do {
     context = (await server.json<{ context: number }>('/pmapi/context?polltimeout=0.05')).context
     await ask(context)
@@ -47,7 +47,7 @@ test('a context nobody uses expires, and is unknown in the end', async () => {
   while (told.get(context) !== `unknown context identifier: ${context}`) await ask(context)
 })
 
-test('one context sees nothing of another: profiles and expressions are its own', async () => {
+test('contexts are isolated: profiles and expressions are separate', async () => {
   const [a, b] = [await newContext(), await newContext()]
   await server.json(`/pmapi/${a}/profile?expr=del&name=sample.colour`)
   await server.json(`/pmapi/${a}/derive?name=own.metric&expr=sample.long.one%2B1`)
@@ -61,7 +61,7 @@ test('one context sees nothing of another: profiles and expressions are its own'
   })
 })
 
-test('it counts itself, and the collector tells', async () => {
+test('its own counters are visible through the collector', async () => {
   const watched = await startWebServer(['pmcd', 'pmproxy'])
   try {
     const requests = async (): Promise<number> => {
@@ -86,21 +86,21 @@ test.each([
   ['metric?names=no.such', 'Unknown metric name'],
   ['store?name=no.such&value=1', 'failed to lookup metric'],
   ['store?name=sample.write_me&value=1', 'No permission to perform requested operation'],
-])('Grafana finds the words it looks for in the refusal of %s', async (route, words) => {
+])('the error for %s has the text that Grafana searches for', async (route, words) => {
   const { status, text } = await server.ask(`/pmapi/${await newContext()}/${route}`)
   expect(status).toBeGreaterThanOrEqual(400)
   expect((JSON.parse(text) as { message: string }).message).toContain(words)
 })
 
 test('a request with 128 headers is refused', async () => {
-  // Host and Connection are there anyway.
+  // Host and Connection are always sent.
   const headers = (count: number) =>
     Object.fromEntries(Array.from({ length: count - 2 }, (_, i) => [`X-${i}`, 'y']))
   expect((await server.ask('/pmapi/fetch?names=sample.long.one', { headers: headers(127) })).status).toBe(200)
   expect((await server.ask('/pmapi/fetch?names=sample.long.one', { headers: headers(128) })).status).toBe(431)
 })
 
-test('nothing is stored unless the configuration says so', async () => {
+test('stores are refused unless configured', async () => {
   const { status, text } = await server.ask('/pmapi/store?name=sample.write_me&value=3')
   expect(status).toBe(403)
   expect(JSON.parse(text)).toMatchObject({
@@ -128,7 +128,7 @@ test('the page is served with a strict policy, and nothing beside it', async () 
   expect((await server.ask('/')).headers.location).toBe('/ui/')
 })
 
-test('pages of others get nothing of what the page asks', async () => {
+test('pages of other origins get no data of the page', async () => {
   const foreign = [
     { Origin: 'http://evil.example' },
     { Host: 'evil.example:44323' },
@@ -150,7 +150,7 @@ test('metrics are found by words of their names and help', async () => {
   expect(all.metrics).toHaveLength(3)
 })
 
-test('an expression is checked in place: the mistake has a column', async () => {
+test('an expression is checked on request: an error has its column', async () => {
   expect(await server.json('/ui/api/check?expr=sample.long.ten%2F2')).toMatchObject({
     ok: true,
     units: 'none',
@@ -166,7 +166,7 @@ interface Message {
   readonly [member: string]: unknown
 }
 
-/** A page that keeps what it hears. */
+/** A page that records its messages. */
 async function openPage(): Promise<{
   socket: WebSocket
   heard: Message[]
@@ -193,7 +193,7 @@ async function openPage(): Promise<{
   return { socket, heard, until }
 }
 
-test('a live page hears metadata once, instances before values, and expressions', async () => {
+test('a live page receives metadata once, instances before values, and expressions', async () => {
   const page = await openPage()
   const wish = {
     metrics: ['sample.colour', 'sample.long.ten', 'no.such', 'my.x'],
@@ -218,10 +218,10 @@ test('a live page hears metadata once, instances before values, and expressions'
   expect(page.heard[2]!['values']).toMatchObject([expect.any(Array), [10], null, [11]])
 })
 
-test('the collector is asked as often for 200 pages as for one', async () => {
+test('200 pages cause as many fetches as one', async () => {
   const names = ['pmcd.pdu_in.fetch', 'pmcd.pdu_in.highres_fetch']
   const watching = JSON.stringify({ subscribe: 'x', every: 0.25, metrics: names })
-  // What the collector itself counts: each row brings the number of fetches there were until then.
+  // Counted by the collector itself: each row has the number of fetches so far.
   const fetchesARow = (heard: readonly Message[]): number => {
     const counts = heard
       .filter(({ type }) => type === 'row')
@@ -242,14 +242,14 @@ test('the collector is asked as often for 200 pages as for one', async () => {
   expect(new Set(many.map(({ heard }) => heard[0]!.topic)).size).toBe(1)
 })
 
-test('a page that says nonsense is told so, and goes on', async () => {
+test('an invalid message of a page gets an error, and the page continues', async () => {
   const page = await openPage()
   page.socket.send('nonsense')
   page.socket.send(JSON.stringify({ subscribe: 'k', metrics: [] }))
   page.socket.send(JSON.stringify({ subscribe: 'h', host: 'no.such.host.invalid', metrics: ['a'] }))
   page.socket.send(JSON.stringify({ subscribe: 'ok', every: 0.2, metrics: ['sample.long.one'] }))
   await page.until('row')
-  // Looking up the host's name may take longer than the first row.
+  // Resolving the host's name may take longer than the first row.
   const errors = (): unknown[] => page.heard.filter(({ type }) => type === 'error').map(({ key }) => key)
   await expect.poll(errors).toEqual([null, 'k', 'h'])
 })
@@ -275,8 +275,8 @@ test.each([
   ['a carriage return', 'pmproxy-client 1\r\n'],
   ['no port', 'pmproxy-client 1\n127.0.0.1\n'],
   ['a bad port', 'pmproxy-client 1\n127.0.0.1 abc\n'],
-  ['a port nobody listens on', 'pmproxy-client 1\n127.0.0.1 1\n'],
-  ['a host nobody knows', 'pmproxy-client 1\nno.such.host.invalid 44321\n'],
+  ['a port without a listener', 'pmproxy-client 1\n127.0.0.1 1\n'],
+  ['an unknown host', 'pmproxy-client 1\nno.such.host.invalid 44321\n'],
   ['a line without end', `pmproxy-client 1\n${'a'.repeat(5000)}`],
   ['no protocol at all', 'zzzz'],
 ])('a forwarded connection with %s is closed', async (_, text) => {
@@ -302,7 +302,7 @@ test('a client of a forwarded connection that sends a longer PDU than -L allows 
   }
 })
 
-test('a greeting in pieces, and what comes with the line, is understood', async () => {
+test('a greeting in pieces, and data that follows the line, are understood', async () => {
   const socket = connectSocket({ port: server.proxy.port, host: '127.0.0.1', noDelay: true })
   let text = ''
   socket.setEncoding('latin1').on('data', (chunk: string) => {
@@ -312,7 +312,7 @@ test('a greeting in pieces, and what comes with the line, is understood', async 
     await new Promise<void>((resolve) => void socket.write(part, () => resolve()))
     await new Promise((resolve) => setImmediate(resolve))
   }
-  // The collector speaks first: a challenge of 20 bytes.
+  // The collector sends first: a challenge of 20 bytes.
   while (text.length < 17 + 20) await new Promise((resolve) => socket.once('data', resolve))
   expect(text.slice(0, 17)).toBe('pmproxy-server 1\n')
   expect(Buffer.from(text.slice(17, 25), 'latin1').toString('hex')).toBe('0000001400007000')
@@ -323,7 +323,7 @@ async function newContext(): Promise<number> {
   return (await server.json<{ context: number }>('/pmapi/context?polltimeout=60')).context
 }
 
-test('archives below the configured directories are listed and charted; others are not there', async () => {
+test('archives below the configured directories are listed and charted; others are not found', async () => {
   const archives = join(dir, 'archives')
   mkdirSync(archives, { recursive: true })
   const source = '/var/lib/pcp/testsuite/archives'

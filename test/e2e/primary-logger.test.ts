@@ -1,4 +1,4 @@
-/** The logger of `npm start` with sockets and files, on agents in this process. */
+/** The logger of `npm start` with real sockets and files, and agents in this process. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ async function untilLarger(name: string, bytes: number): Promise<void> {
   while (statSync(`${pathOf(name)}.0`).size <= bytes) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
-test('archives that follow each other have names of their own and read as one; clients are told of the one being written', async () => {
+test('consecutive archives have different names and read as one; clients see the current one', async () => {
   const names: string[] = []
   for (let day = 0; day < 3; day++) {
     const archive = await logger.begin(signal)
@@ -64,7 +64,7 @@ test('archives that follow each other have names of their own and read as one; c
   expect(existsSync(mapPath())).toBe(false)
 })
 
-test('a configuration that is changed counts from the next archive on; a wrong one makes none', async () => {
+test('a changed configuration applies from the next archive on; an invalid one creates none', async () => {
   const first = await logger.begin(signal)
   await first.stop('Another day, exiting')
   writeFileSync(join(dir, 'config'), 'log mandatory on nonsense { demo.one }\n')

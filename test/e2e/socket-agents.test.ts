@@ -1,4 +1,4 @@
-/** Agents behind sockets: started by the collector or running already, lost and started again, and what they leave. */
+/** Agents behind sockets: started by the collector or already running, lost and restarted, and their stale sockets. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -67,7 +67,7 @@ async function start(line: string, options: Partial<CollectorOptions> = {}): Pro
   return source
 }
 
-/** Value of the metric, or its status. */
+/** Returns the metric's value, or its status. */
 async function value(): Promise<number> {
   const { sets } = await source!.fetch([NUMFETCH], ASK)
   return sets[0]!.status < 0 ? sets[0]!.status : sets[0]!.word[0]!
@@ -76,7 +76,7 @@ async function value(): Promise<number> {
 const command = (...args: string[]): string =>
   [process.execPath, join(programs, 'simple.cjs'), '-d', '253', ...args].join(' ')
 
-/** Process id of the agent, as the table of agents in the log says. */
+/** Returns the agent's pid from the table of agents in the log. */
 function agentPid(): number {
   const row = lines
     .join('\n')
@@ -86,7 +86,7 @@ function agentPid(): number {
 }
 
 test.each([['inet', '127.0.0.1', '-i'], ...(hasIpv6() ? [['ipv6', '::1', '-6'] as const] : [])] as const)(
-  'an agent that listens on %s is started, used and ended',
+  'an agent that listens on %s is started, used and stopped',
   async (family, host, option) => {
     const port = await freePort(host)
     await start(`simple 253 socket ${family} ${port} ${command(option, String(port))}`)
@@ -100,9 +100,9 @@ test.each([['inet', '127.0.0.1', '-i'], ...(hasIpv6() ? [['ipv6', '::1', '-6'] a
   },
 )
 
-test('a unix socket that a dead agent left is replaced, and nothing is left in the end', async () => {
+test('a stale unix socket is replaced, and removed in the end', async () => {
   const path = join(dir, 'simple.socket')
-  // Whoever is killed leaves the socket behind.
+  // A killed process leaves its socket behind.
   const stale = spawn(process.execPath, [
     '-e',
     `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 9))`,
@@ -115,7 +115,7 @@ test('a unix socket that a dead agent left is replaced, and nothing is left in t
   expect(existsSync(path)).toBe(false)
 })
 
-test('an agent behind a unix socket that is killed is started again at once', async () => {
+test('a killed agent behind a unix socket is restarted immediately', async () => {
   const path = join(dir, 'simple.socket')
   await start(`simple 253 socket unix ${path} ${command('-u', path)}`)
   expect(await value()).toBe(1)
@@ -128,7 +128,7 @@ test('an agent behind a unix socket that is killed is started again at once', as
 })
 
 test.each(['unix', 'inet'])(
-  'an agent that runs already is reached through %s, and its end is noticed',
+  'a running agent is connected through %s, and its end is noticed',
   async (family) => {
     const place = family === 'unix' ? join(dir, 'simple.socket') : String(await freePort())
     const args = command(family === 'unix' ? '-u' : '-i', place).split(' ')
@@ -138,7 +138,7 @@ test.each(['unix', 'inet'])(
       return child
     }
     const first = await run()
-    // It is not our child: whether it listens yet only trying tells, which a restart does.
+    // It is not our child, so only connecting shows whether it listens; a restart retries.
     await start(`simple 253 socket ${family} ${place}`)
     while ((await value()) < 0) await collector!.reconfigure()
     const ended = once(first, 'exit')
@@ -152,7 +152,7 @@ test.each(['unix', 'inet'])(
   },
 )
 
-test('a socket that cannot be removed does not keep the collector from ending', async () => {
+test('a socket that cannot be removed does not keep the collector from stopping', async () => {
   const path = join(dir, 'simple.socket')
   await start(`simple 253 socket unix ${path} ${command('-u', path)}`)
   rmSync(path, { force: true })
@@ -161,7 +161,7 @@ test('a socket that cannot be removed does not keep the collector from ending', 
   expect(lines.filter((line) => line.startsWith('warning: Cannot remove'))).toHaveLength(1)
 })
 
-test('an agent that never listens, and one that never speaks, are left out in time', async () => {
+test('an agent that never listens, and a silent one, are skipped after the time limit', async () => {
   const quiet: Server = createServer((socket: Socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
   const sockets: Socket[] = []
   await once(quiet, 'listening')

@@ -1,4 +1,4 @@
-/** `npm start` builds after changes alone. scripts/lib/built.mjs */
+/** `npm start` builds only after changes. scripts/lib/built.mjs */
 import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const FILES = [
   'tsconfig.json',
 ]
 const DIRS = ['src', 'src/a', 'scripts']
-const BUILT = ['bin/pminfo', 'share/web/index.html', 'bin/parts/start.cjs']
+const BUILT = ['bin/pminfo', 'share/web/index.html', 'bin/parts/start-collector.cjs']
 
 beforeEach(() => {
   top = mkdtempSync(join(tmpdir(), 'start-built-'))
@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(top, { recursive: true }))
 
-/** Builds, and puts that between the last change and the next: a file that was made in the same moment counts as changed. */
+/** Builds with a time between the last change and the next: a file of the same time counts as changed. */
 function built(what: 'bin' | 'all' = 'bin'): void {
   beginBuild(top, what)()
   const after = Math.ceil(Math.max(...[...FILES, ...DIRS].map((name) => statSync(file(name)).ctimeMs))) + 1
@@ -35,7 +35,7 @@ function built(what: 'bin' | 'all' = 'bin'): void {
   while (statSync(file('.built')).ctimeMs <= after)
 }
 
-test('what was built is built until something changes, also where a copy keeps its time', () => {
+test('a build is current until a file changes, even if a copy keeps its time', () => {
   expect(isBuilt(top)).toBe(false)
   for (const name of FILES) {
     built()
@@ -45,7 +45,7 @@ test('what was built is built until something changes, also where a copy keeps i
   }
 })
 
-test('a build of the commands is no build of the library', () => {
+test('a build of the commands does not include the library', () => {
   built()
   for (const folder of ['esm', 'cjs', 'types', 'types-cjs']) mkdirSync(file(`dist/${folder}`))
   for (const name of ['esm/index.js', 'cjs/index.js', 'types/index.d.ts', 'types-cjs/index.d.ts'])
@@ -58,27 +58,27 @@ test('a build of the commands is no build of the library', () => {
   expect([isBuilt(top), isBuilt(top, 'all')]).toEqual([true, false])
 })
 
-test('what is removed is a change', () => {
+test('a removed file is a change', () => {
   built()
   expect(isBuilt(top)).toBe(true)
   rmSync(file('src/a/one.ts'))
   expect(isBuilt(top)).toBe(false)
 })
 
-test('a build of a time that is yet to come does not count: the clock was set back', () => {
+test('a build with a future time does not count: the clock was set back', () => {
   built()
   const later = Date.now() / 1000 + 60
   utimesSync(file('.built'), later, later)
   expect(isBuilt(top)).toBe(false)
 })
 
-test('a build that was broken off, or whose files are gone, does not count', () => {
+test('an interrupted build, or one with missing files, does not count', () => {
   built()
   expect(isBuilt(top)).toBe(true)
   beginBuild(top)
   expect(isBuilt(top)).toBe(false)
   built()
   expect(isBuilt(top)).toBe(true)
-  rmSync(file('bin/parts/start.cjs'))
+  rmSync(file('bin/parts/start-collector.cjs'))
   expect(isBuilt(top)).toBe(false)
 })

@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-/** A process that does this with the lock; resolves to its exit status. */
+/** Runs code with the lock in a process; resolves to its exit status. */
 function worker(work: string): Promise<number | null> {
   const code = `
     import { appendFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ function worker(work: string): Promise<number | null> {
 
 const told = (): string[] => readFileSync(join(dir, 'told'), 'utf8').trim().split('\n')
 
-test('one works at a time', async () => {
+test('only one process works at a time', async () => {
   const slow = `
     say('begin')
     const until = Date.now() + 100
@@ -39,10 +39,10 @@ test('one works at a time', async () => {
   expect(existsSync(join(dir, 'lock'))).toBe(false)
 })
 
-test('work that ends its process gives the lock back, and that of a process that is gone is taken over', async () => {
+test('exiting releases the lock, and the lock of a missing process is taken over', async () => {
   expect(await worker("say('first'); process.exit(3)")).toBe(3)
   expect(existsSync(join(dir, 'lock'))).toBe(false)
-  // Numbers of processes end far below this one.
+  // Process ids are always below this number.
   writeFileSync(join(dir, 'lock'), '2000000000\n')
   expect(await worker("say('second')")).toBe(0)
   expect(told()).toEqual(['first', 'second'])

@@ -1,4 +1,4 @@
-/** What dies in `npm start` is started again, and the rest goes on as if nothing had happened. */
+/** Parts of `npm start` that die are restarted, and the others are not affected. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -21,9 +21,9 @@ let text: string
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'pcp-ts-restarts-'))
   text = ''
-  const program = join(process.cwd(), 'bin', 'parts', 'start.cjs')
+  const program = join(process.cwd(), 'bin', 'pcp-ts')
   const ports = ['--port', '0', '--web-port', '0']
-  child = spawn(process.execPath, [program, '--dir', dir, ...ports, '--agents', 'simple,pmcd'], {
+  child = spawn(process.execPath, [program, 'start', '--dir', dir, ...ports, '--agents', 'simple,pmcd'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PCP_TS_RESTART_MS: '10' },
   })
@@ -40,7 +40,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true, maxRetries: 10 })
 })
 
-/** Waits until it has printed something so often. */
+/** Waits until a text was printed some number of times. */
 async function untilSaid(what: RegExp, times: number): Promise<void> {
   while ((text.match(what) ?? []).length < times) {
     if (child.exitCode !== null) throw new Error(`ended: ${text}`)
@@ -50,10 +50,10 @@ async function untilSaid(what: RegExp, times: number): Promise<void> {
 
 const port = (): number => Number(/listening {2}localhost:(\d+)/.exec(text)![1])
 
-/** Sixty processes are started meanwhile. */
+/** Time for sixty process starts. */
 const KILLS_MS = 600_000
 
-test(`recorder and charts are killed ${KILLS} times each, and nothing else notices`, {
+test(`recorder and charts are killed ${KILLS} times each without affecting anything else`, {
   timeout: KILLS_MS,
 }, async () => {
   const collector = partOf(child.pid!, 'collector')!
@@ -61,7 +61,7 @@ test(`recorder and charts are killed ${KILLS} times each, and nothing else notic
   let isOver = false
   let fetches = 0
   const fetching = (async () => {
-    // One connection for all this time: simple counts the fetches.
+    // One connection all the time; simple counts the fetches.
     for (; !isOver; fetches++) {
       const { sets } = await source.fetch([NUMFETCH], ASK)
       expect(sets[0]!.word[0]).toBe(fetches + 1)
@@ -74,8 +74,8 @@ test(`recorder and charts are killed ${KILLS} times each, and nothing else notic
       const pid = partOf(child.pid!, name)!
       killed.add(pid)
       process.kill(pid, 'SIGKILL')
-      await untilSaid(new RegExp(`^${name}: was killed by SIGKILL; it is started again`, 'gm'), i)
-      await untilSaid(new RegExp(`^${name}: runs again`, 'gm'), i)
+      await untilSaid(new RegExp(`^${name}: was killed by SIGKILL; restarting`, 'gm'), i)
+      await untilSaid(new RegExp(`^${name}: running again`, 'gm'), i)
     }
     return killed
   }
@@ -87,26 +87,26 @@ test(`recorder and charts are killed ${KILLS} times each, and nothing else notic
   expect(fetches).toBeGreaterThan(KILLS)
   expect(partOf(child.pid!, 'collector')).toBe(collector)
   expect(text).not.toContain('collector:')
-  // The last of each works.
+  // The last process of each part works.
   const page = await fetch(
     `http://localhost:${/charts +http:\/\/localhost:(\d+)/.exec(text)![1]}/pmapi/context`,
   )
   expect(page.status).toBe(200)
   const archives = join(dir, 'archives')
-  const [host] = readdirSync(archives)
-  const names = readdirSync(join(archives, host!)).filter((name) => name.endsWith('.meta'))
+  const [host] = readdirSync(archives, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const names = readdirSync(join(archives, host!.name)).filter((name) => name.endsWith('.meta'))
   expect(names.length).toBeGreaterThan(0)
   const ended = once(child, 'exit')
   child.kill('SIGTERM')
   expect(await ended).toEqual([0, null])
 })
 
-test('a collector that is killed is started again on its port; the rest finds it', async () => {
+test('a killed collector is restarted on its port, and the others reconnect', async () => {
   const before = port()
   const others = (['recorder', 'charts'] as const).map((name) => partOf(child.pid!, name))
   for (let i = 1; i <= 3; i++) {
     process.kill(partOf(child.pid!, 'collector')!, 'SIGKILL')
-    await untilSaid(/^collector: runs again/gm, i)
+    await untilSaid(/^collector: running again/gm, i)
     const source = await HostSource.connect(`localhost:${before}`)
     expect((await source.fetch([NUMFETCH], ASK)).sets[0]!.word[0]).toBe(1)
     await source.close()
@@ -114,10 +114,10 @@ test('a collector that is killed is started again on its port; the rest finds it
   expect((['recorder', 'charts'] as const).map((name) => partOf(child.pid!, name))).toEqual(others)
 })
 
-test('a part that is sent SIGTERM ends in order and is started again', async () => {
+test('a part that receives SIGTERM ends in order and is restarted', async () => {
   process.kill(partOf(child.pid!, 'charts')!, 'SIGTERM')
-  await untilSaid(/^charts: ended with status 0; it is started again/gm, 1)
-  await untilSaid(/^charts: runs again/gm, 1)
+  await untilSaid(/^charts: ended with status 0; restarting/gm, 1)
+  await untilSaid(/^charts: running again/gm, 1)
 })
 
 test('parts end by themselves when their supervisor is killed', async () => {

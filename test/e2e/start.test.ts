@@ -1,4 +1,4 @@
-/** `npm start` as a person meets it: what it says, what it refuses, and that Ctrl-C ends everything. */
+/** `npm start` from a user's view: its output, its errors, and that Ctrl-C ends everything. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ interface Running {
 }
 
 function start(...args: string[]): Running {
-  const options = [join(top, 'bin', 'parts', 'start.cjs'), '--dir', dir, ...args]
+  const options = [join(top, 'bin', 'pcp-ts'), 'start', '--dir', dir, ...args]
   const process_ = spawn(process.execPath, options, { stdio: ['ignore', 'pipe', 'pipe'] })
   child = process_
   let text = ''
@@ -60,11 +60,11 @@ async function listening(): Promise<{ server: Server; port: number }> {
   return { server, port: (server.address() as { port: number }).port }
 }
 
-test('says where it listens and what to type next, answers, and stops on Ctrl-C', async () => {
+test('prints where it listens and what to try next, serves, and stops on Ctrl-C', async () => {
   const running = start('--port', '0')
   await untilItSays(running, 'Ctrl-C stops everything.')
   const port = Number(/listening {2}localhost:(\d+)/.exec(running.printed())![1])
-  expect(running.printed()).toContain(`-h localhost:${port} -f kernel.all.load`)
+  expect(running.printed()).toContain('pcp-ts pminfo -f kernel.all.load')
   {
     const context = await connect(`localhost:${port}`)
     expect((await context.lookupNames(['simple.numfetch', 'pmcd.version'])).map(String)).toEqual([
@@ -75,7 +75,7 @@ test('says where it listens and what to type next, answers, and stops on Ctrl-C'
   }
   const socket = join(dir, 'run', 'pmcd.socket')
   expect(existsSync(socket)).toBe(true)
-  // The terminal's, and the one that npm passes on.
+  // Ctrl-C of the terminal, and the one that npm forwards.
   running.process.kill('SIGINT')
   running.process.kill('SIGINT')
   expect((await ended(running)).status).toBe(0)
@@ -84,7 +84,7 @@ test('says where it listens and what to type next, answers, and stops on Ctrl-C'
 })
 
 test.skipIf(process.platform === 'win32')('ends when the shell that npm ran it in is killed', async () => {
-  const command = `"${process.execPath}" "${join(top, 'bin', 'parts', 'start.cjs')}" --dir "${dir}" --port 0; exit $?`
+  const command = `"${process.execPath}" "${join(top, 'bin', 'pcp-ts')}" start --dir "${dir}" --port 0; exit $?`
   const shell = spawn('sh', ['-c', command], {
     env: { ...process.env, npm_lifecycle_event: 'start' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -100,7 +100,7 @@ test.skipIf(process.platform === 'win32')('ends when the shell that npm ran it i
   expect(existsSync(join(dir, 'run', 'pmcd.socket'))).toBe(false)
 })
 
-test('--threads runs agents in threads: every metric is there all the same', async () => {
+test('--threads runs agents in threads: every metric still exists', async () => {
   const running = start('--port', '0', '--threads', 'linux,simple')
   await untilItSays(running, 'Ctrl-C stops everything.')
   const port = Number(/listening {2}localhost:(\d+)/.exec(running.printed())![1])
@@ -116,7 +116,7 @@ test('--threads runs agents in threads: every metric is there all the same', asy
   expect((await ended(running)).status).toBe(0)
 })
 
-test('a client by the unix socket of the written pcp.conf', async () => {
+test('a client connects through the unix socket of the written pcp.conf', async () => {
   const running = start('--port', '0', '--agents', 'simple')
   await untilItSays(running, 'Ctrl-C')
   const context = await connect(`unix:${join(dir, 'run', 'pmcd.socket')}`)
@@ -124,7 +124,7 @@ test('a client by the unix socket of the written pcp.conf', async () => {
   await context.close()
 })
 
-/** Runs one of our commands to its end. */
+/** Runs one of our commands to completion. */
 async function command(name: string, ...args: string[]): Promise<{ status: number; printed: string }> {
   const spawned = spawn(process.execPath, [join(top, 'bin', name), ...args], {
     env: { ...process.env, PCP_CONF: join(dir, 'etc', 'pcp.conf') },
@@ -139,7 +139,7 @@ async function command(name: string, ...args: string[]): Promise<{ status: numbe
   return { status, printed }
 }
 
-/** Files tell nobody when they grow. */
+/** Polls, because growing files send no events. */
 async function untilLarger(path: string, bytes: number): Promise<void> {
   while ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= bytes)
     await new Promise((resolve) => setTimeout(resolve, 10))
@@ -147,7 +147,7 @@ async function untilLarger(path: string, bytes: number): Promise<void> {
 
 const archiveOf = (running: Running): string => /^ {2}recording {2}(\S+)/m.exec(running.printed())![1]!
 
-test('records what it ships a configuration for, and ends the archive in order', async () => {
+test('records with the shipped configuration, and ends the archive in order', async () => {
   const running = start('--port', '0')
   await untilItSays(running, 'Ctrl-C')
   const archive = archiveOf(running)
@@ -165,7 +165,7 @@ test('records what it ships a configuration for, and ends the archive in order',
   expect(log).not.toMatch(/Problem with|Warning/) // every metric of the configuration exists
 })
 
-test("records by the user's own configuration, every time into another archive; pmlc finds the logger", async () => {
+test("records with the user's own configuration, each time to a new archive; pmlc finds the logger", async () => {
   mkdirSync(join(dir, 'etc', 'pmlogger'), { recursive: true })
   const config = join(dir, 'etc', 'pmlogger', 'config.default')
   writeFileSync(config, 'log mandatory on 50 msec { simple.numfetch }\n')
@@ -203,11 +203,11 @@ test("records by the user's own configuration, every time into another archive; 
   expect(printed).toMatch(/Archive continues|\d\.\d+ +\d/)
 })
 
-test('where nothing can be recorded it says so, and collects', async () => {
+test('without a place to record it reports that, and still collects', async () => {
   writeFileSync(join(dir, 'archives'), '')
   const running = start('--port', '0', '--agents', 'simple')
   await untilItSays(running, 'Ctrl-C')
-  expect(running.printed()).toMatch(/^not recording: .*archives.*; this is tried again$/m)
+  expect(running.printed()).toMatch(/^not recording: .*archives.*; retrying$/m)
   const context = await connect(`unix:${join(dir, 'run', 'pmcd.socket')}`)
   expect((await context.values(['simple.numfetch'])).toJSON().errors).toEqual({})
   await context.close()
@@ -215,7 +215,7 @@ test('where nothing can be recorded it says so, and collects', async () => {
   expect((await ended(running)).status).toBe(0)
 })
 
-test('--no-record makes no archives', async () => {
+test('--no-record creates no archives', async () => {
   const running = start('--port', '0', '--agents', 'simple', '--no-record')
   await untilItSays(running, 'Ctrl-C')
   expect(running.printed()).not.toMatch(/recording/)
@@ -227,36 +227,38 @@ test('a taken port gets one line with the command that uses another', async () =
   const { status, printed } = await ended(start('--port', String(port)))
   server.close()
   expect(status).toBe(1)
-  expect(printed).toBe(`npm start: Port ${port} is taken; use another: npm start -- --port ${port + 100}\n`)
+  expect(printed).toBe(
+    `pcp-ts start: Port ${port} is taken; use another: pcp-ts start --port ${port + 100}\n`,
+  )
 })
 
 test('a directory that cannot be written gets one line', async () => {
   writeFileSync(join(dir, 'etc'), '')
   const { status, printed } = await ended(start('--port', '0'))
   expect(status).toBe(1)
-  expect(printed).toMatch(/^npm start: Cannot write to .*\/etc: .*--dir DIR\n$/)
+  expect(printed).toMatch(/^pcp-ts start: Cannot write to .*\/etc: .*--dir DIR\n$/)
 })
 
 test('a wrong option gets one line', async () => {
   const { status, printed } = await ended(start('--agents', 'nosuch'))
   expect(status).toBe(1)
-  expect(printed).toMatch(/^npm start: --agents: no agent is called "nosuch"; there are .*\n$/)
+  expect(printed).toMatch(/^pcp-ts start: --agents: no agent is called "nosuch"; use one of .*\n$/)
 })
 
-test("a taken port of the charts is told, also where it is taken for one of localhost's addresses only", async () => {
+test("a taken port of the charts is reported, even if only one of localhost's addresses is taken", async () => {
   const { server, port } = await listening()
   const running = start('--port', '0', '--agents', 'simple', '--no-record', '--web-port', String(port))
   await untilItSays(running, 'Ctrl-C')
   server.close()
   expect(running.printed()).toContain(
-    `no charts: port ${port} is taken; use another: npm start -- --web-port ${port + 100}\n`,
+    `no charts: port ${port} is taken; use another: pcp-ts start --web-port ${port + 100}\n`,
   )
   expect(running.printed()).not.toMatch(/^ {2}charts/m)
   running.process.kill('SIGINT')
   expect((await ended(running)).status).toBe(0)
 })
 
-test.runIf(hasIpv6())('--listen takes an address of IPv6 alone', async () => {
+test.runIf(hasIpv6())('--listen accepts an IPv6 address alone', async () => {
   const running = start('--port', '0', '--agents', 'simple', '--no-record', '--listen', '::1')
   await untilItSays(running, 'Ctrl-C')
   const port = Number(/listening {2}localhost:(\d+)/.exec(running.printed())![1])
@@ -267,14 +269,14 @@ test.runIf(hasIpv6())('--listen takes an address of IPv6 alone', async () => {
   expect((await ended(running)).status).toBe(0)
 })
 
-test('a second one in the same place collects, and says who records', async () => {
+test('a second one in the same directory collects, and reports that the first one records', async () => {
   const quick = ['--port', '0', '--web-port', '0', '--agents', 'simple']
   const first = start(...quick)
   try {
     await untilItSays(first, 'Ctrl-C')
     const second = start(...quick)
     await untilItSays(second, 'Ctrl-C')
-    expect(second.printed()).toMatch(/^not recording: another npm start records in the same place: .*--dir/m)
+    expect(second.printed()).toMatch(/^not recording: another instance already records here: .*--dir/m)
     second.process.kill('SIGINT')
     expect((await ended(second)).status).toBe(0)
   } finally {
@@ -284,7 +286,7 @@ test('a second one in the same place collects, and says who records', async () =
 })
 
 test.skipIf(!canMakeCertificates())(
-  'with a certificate in its tls.conf the charts come by HTTPS too',
+  'with a certificate in its tls.conf the charts use HTTPS too',
   async () => {
     makeAuthority(dir, 'ca')
     makeCertificate(dir, 'server', 'ca', 'DNS:localhost')

@@ -1,11 +1,11 @@
 /**
- * Every command of the registry as somebody tries it who has never used it: help, version, a wrong option, a host and an archive that
- * are not there, a reader that goes away. A new command is covered by being in the registry.
+ * Every command of the registry as a new user might try it: help, version, a wrong option, a missing host and archive, a
+ * closed output. New commands in the registry are included automatically.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { VERSION } from '../../src/base/version.ts'
@@ -13,21 +13,25 @@ import { operandKind } from '../../src/tools/lib/completion.ts'
 import type { Option } from '../../src/tools/lib/options.ts'
 import type { Tool } from '../../src/tools/lib/tool.ts'
 import { TOOLS } from '../../src/tools/registry.ts'
+import { commandOf, programOf } from '../lib/commands.ts'
 
-/** What takes any word for an operand, as with PCP, and why a wrong option is none there. */
+/** Commands that accept any word as an operand, as in PCP, so that a wrong option is not detected. */
 const TAKES_ANY_WORD: Readonly<Record<string, string>> = {
   pmpost: 'a message may begin with a dash, and --help is one',
   pmdate: 'its offsets begin with a dash',
   pmafm: 'the first word is a folio',
   mkaf: 'options are those of find, and are named as such',
 }
-/** Commands whose usage text is what they were asked for, as with PCP's of these names. */
-const HELP_IS_SUCCESS: ReadonlySet<string> = new Set(['pcp-dstat', 'pcp-ts'])
-/** The letter for help, where it is not the usual one: letters of pcp-ss are those of ss. */
+/** Commands that treat showing usage as success, like PCP's of these names. */
+const HELP_IS_SUCCESS: ReadonlySet<string> = new Set([
+  ...['pcp-dstat', 'pcp-ts'],
+  ...TOOLS.filter(({ subcommandOf }) => subcommandOf !== undefined).map(({ name }) => name),
+])
+/** Help options that differ from the usual one: letters of pcp-ss belong to ss. */
 const HELP_LETTER: Readonly<Record<string, string>> = { 'pcp-ss': '-h' }
-/** They ask no host and read no archive before they have read something else. */
+/** Commands that read another file before contacting a host or reading an archive. */
 const READS_FIRST: ReadonlySet<string> = new Set(['pmlogger', 'pmcd_wait', 'pmlc', 'pmie', 'pmgenmap'])
-/** What does not say where it looked, in PCP's words. */
+/** Commands whose errors do not name the source, as in PCP. */
 const DOES_NOT_SAY_WHERE: ReadonlySet<string> = new Set(['pmstat'])
 
 interface Ended {
@@ -45,11 +49,11 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** Runs a command in a narrow window; `isDeaf` readers go away before they have read anything. */
+/** Runs a command in a narrow window; with `isDeaf` its output is closed before anything was read. */
 function run(name: string, args: readonly string[], isDeaf = false): Promise<Ended> {
   return new Promise((done, failed) => {
     const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
-    const child = spawn(process.execPath, [resolve('bin', name), ...args], {
+    const child = spawn(process.execPath, [...programOf(name), ...args], {
       cwd: dir,
       env: { ...env, COLUMNS: '40', PCP_TMPFILE_DIR: dir },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -74,7 +78,7 @@ function hasOption(tool: Tool, long: string, arg: string): boolean {
   )
 }
 
-/** Where in our sources something went wrong is nothing for users. */
+/** Users must not see source locations. */
 function expectNoTrace({ stdout, stderr }: Ended): void {
   expect(`${stdout}${stderr}`).not.toMatch(
     /\n\s+at |node:internal|UnhandledPromise|is not a function|undefined/,
@@ -99,7 +103,9 @@ describe.each(COMMANDS)('$name', ({ name, tool, hasOwnVersion }) => {
   const forms = [...(name === 'pmpost' ? [] : ['--help']), HELP_LETTER[name] ?? '-?']
   test.each(forms)('%s shows its usage', async (option) => {
     const ended = await run(name, [option])
-    expect(`${ended.stdout}${ended.stderr}`).toMatch(new RegExp(`^Usage: ${name.replace('.', '\\.')}\\b`))
+    expect(`${ended.stdout}${ended.stderr}`).toMatch(
+      new RegExp(`^Usage: ${commandOf(name).replace('.', '\\.')}\\b`),
+    )
     expect(ended.status).toBe(HELP_IS_SUCCESS.has(name) ? 0 : 1)
     expectNoTrace(ended)
   })
@@ -108,13 +114,16 @@ describe.each(COMMANDS)('$name', ({ name, tool, hasOwnVersion }) => {
     const { status, stdout, stderr } = await run(name, ['--version'])
     if (hasOwnVersion === true) expect(`${stdout}${stderr}`).not.toBe('')
     else
-      expect({ status, text: stdout + stderr }).toEqual({ status: 0, text: `${name} version ${VERSION}\n` })
+      expect({ status, text: stdout + stderr }).toEqual({
+        status: 0,
+        text: `${commandOf(name)} version ${VERSION}\n`,
+      })
   })
 
   const wrongOption = async (): Promise<void> => {
     const ended = await run(name, ['--no-such-option'])
     expect(ended.stderr).toContain("unrecognized option '--no-such-option'")
-    expect(ended.stderr).toContain(`Usage: ${name}`)
+    expect(ended.stderr).toContain(`Usage: ${commandOf(name)}`)
     expect(ended.status).toBeGreaterThan(0)
     expectNoTrace(ended)
   }
@@ -139,21 +148,21 @@ describe.each(COMMANDS)('$name', ({ name, tool, hasOwnVersion }) => {
     expect(text).not.toContain('Usage:')
     expect(text).toMatch(/No such file|no (PCP )?archive|not a PCP archive/)
     if (!DOES_NOT_SAY_WHERE.has(name)) expect(text).toContain('no-such-archive')
-    // Scripts run this one over what there is, which may be nothing.
+    // Scripts run this on whatever archives exist, possibly none.
     if (name !== 'pmlogger_rewrite') expect(ended.status).toBeGreaterThan(0)
     expectNoTrace(ended)
   }
-  if (readsArchives) test('an archive that is not there is named', missingArchive)
+  if (readsArchives) test('a missing archive is named', missingArchive)
 
   const goneReader = async (): Promise<void> => {
     const ended = await run(name, ['--help'], true)
     expectNoTrace(ended)
     expect(ended.stderr).not.toContain('EPIPE')
   }
-  if (name !== 'pmpost') test('a reader that has gone hears of nothing', goneReader)
+  if (name !== 'pmpost') test('a closed output causes no message', goneReader)
 })
 
-/** Commands that make an archive of another. */
+/** Commands that create an archive from another. */
 const TAKES_TWO: ReadonlySet<string> = new Set([
   'pmlogcp',
   'pmlogmv',

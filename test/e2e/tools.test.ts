@@ -1,4 +1,4 @@
-/** The commands as processes: what only a process can show. */
+/** Commands as processes: behaviour that needs a process. */
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/** Runs a command; `onOutput` sees each piece of its output. */
+/** Runs a command; `onOutput` receives each piece of its output. */
 function run(name: string, args: readonly string[], onOutput?: (close: () => void) => void): Promise<Ended> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [command(name), ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
@@ -42,8 +42,8 @@ test.each(['pmerr', 'pminfo', 'pmstore', 'pmval'])(
   },
 )
 
-test('a reader that goes away ends a command quietly', async () => {
-  // More output than a pipe holds: the rest finds nobody there.
+test('a closed output ends a command quietly', async () => {
+  // More output than a pipe's buffer: the rest fails.
   const codes = Array.from({ length: 5000 }, () => '-12357')
   const { status, stderr } = await run('pmerr', codes, (close) => close())
   expect({ status, stderr }).toEqual({ status: 141, stderr: '' })

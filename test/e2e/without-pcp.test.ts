@@ -2,14 +2,15 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { TOOLS } from '../../src/tools/registry.ts'
+import { programOf } from '../lib/commands.ts'
 import { writeLongArchive } from '../lib/long-archive.ts'
 import { RAW_TEXT, withoutPcp } from '../lib/without-pcp.ts'
 
-/** Command lines besides the one without arguments; ARCHIVE is one of a Linux host. */
+/** Command lines besides the one without arguments; ARCHIVE is an archive of a Linux host. */
 const LINES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'Make.stdpmid': [['-V']],
   Rebuild: [['-n'], ['-v']],
@@ -89,9 +90,9 @@ function run(name: string, args: readonly string[]): Promise<Ended> {
   const { home, env, user } = withoutPcp(dir)
   const words = args.map((arg) => arg.replace('ARCHIVE', join(dir, 'archive')))
   return new Promise((done, failed) => {
-    const child = spawn(process.execPath, [resolve('bin', name), ...words], {
+    const child = spawn(process.execPath, [...programOf(name), ...words], {
       cwd: home,
-      // A collector of this machine is none of theirs.
+      // A collector of this machine must not be used.
       env: { ...env, PMCD_PORT: String(closedPort), PMCD_SOCKET: join(home, 'no.socket') },
       stdio: ['ignore', 'pipe', 'pipe'],
       ...user,
@@ -106,7 +107,7 @@ function run(name: string, args: readonly string[]): Promise<Ended> {
   })
 }
 
-/** What commands without a terminal write into logs instead. */
+/** Returns what commands without a terminal write to logs instead. */
 function logsBelow(home: string): string {
   return readdirSync(home, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.log'))
@@ -114,8 +115,9 @@ function logsBelow(home: string): string {
     .join('')
 }
 
-/** They serve, look or report until they are ended: pmstat has agents of its own where there is no collector. */
+/** Commands that run until they are ended: pmstat has its own agents without a collector. */
 const ENDLESS: ReadonlySet<string> = new Set([
+  'pcp-ts-start',
   'pmproxy',
   'pmcd',
   'pmcd_wait',
@@ -138,7 +140,7 @@ test.each(ALL)('$line', async ({ name, args }) => {
   if (status !== 0) expect(text).not.toBe('')
 })
 
-/** Work that needs nothing of PCP is done without it. */
+/** Work without PCP. */
 test.each([
   ['pminfo', '-a', 'ARCHIVE', '-f', 'kernel.all.load'],
   ['pminfo', '-L', '-f', 'kernel.all.load'],
@@ -149,7 +151,14 @@ test.each([
   ['pmconfig', '-a'],
   ['pmlogctl', 'status'],
   ['pmiectl', 'status'],
-] as const)('%s %s succeeds', async (name, ...args) => {
+  ['pmlogger_check'],
+  ['pmlogger_daily'],
+  ['pmie_check'],
+  ['pmie_daily'],
+  ['pmda-install', '-Q', 'simple'],
+  ['pcp-ts', 'agent', 'new', 'made'],
+  ['pcp-ts', 'agent', 'list'],
+] as const)('%s %s %s succeeds', async (name, ...args) => {
   const { status, text } = await run(name, args)
   expect(status, text).toBe(0)
 })

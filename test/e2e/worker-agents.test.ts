@@ -1,4 +1,4 @@
-/** Agents in threads of the collector: what they may do wrong stays their own. docs/decisions/worker-agents.md */
+/** Agents in threads of the collector: their faults affect only themselves. docs/decisions/worker-agents.md */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,12 +28,12 @@ const NUMFETCH = pmid(253, 0, 0)
 const STEADY = pmid(481, 0, 0)
 const FAULT = pmid(481, 0, 1)
 
-/** A store of a number makes the mistake of that number. */
+/** Storing a number triggers the fault of that number. */
 const FAULTY = `
 const kept = []
 const faults = {
   exception: () => setImmediate(() => { throw new Error('thrown by a timer') }),
-  rejection: () => { void Promise.reject(new Error('nobody hears')) },
+  rejection: () => { void Promise.reject(new Error('unhandled')) },
   loop: () => { for (;;); },
   heap: () => { for (;;) kept.push(Array.from({ length: 1000 }, (_, i) => i / 3)) },
   exit: () => process.exit(3),
@@ -114,13 +114,13 @@ async function connect(): Promise<HostSource> {
 
 const faulty = (): string => `faulty 481 dso worker:agent ${join(programs, 'faulty.mjs')}\n`
 
-/** First words and statuses. */
+/** Returns first words and statuses. */
 async function values(source: HostSource, ...ids: number[]): Promise<number[]> {
   const { sets } = await source.fetch(ids, ASK)
   return sets.map((set) => (set.status < 0 ? set.status : set.word[0]!))
 }
 
-test('an agent in a thread has names, values, texts and labels, as one of pmcd.conf and as a built-in', async () => {
+test('an agent in a thread has names, values, texts and labels, both from pmcd.conf and built in', async () => {
   const source = await start(
     `${faulty()}trivial 250 dso worker:trivial_init /var/lib/pcp/pmdas/trivial/pmda_trivial.so\n`,
   )
@@ -133,7 +133,7 @@ test('an agent in a thread has names, values, texts and labels, as one of pmcd.c
   expect(lines.join('\n')).toMatch(/^faulty +481 .* dso worker lib=.*faulty.mjs entry=agent$/m)
 })
 
-test('built-in agents run in threads where that is asked for', async () => {
+test('built-in agents run in threads on request', async () => {
   const source = await start('', {
     agents: builtinAgents(['pmcd', 'simple', 'sample'], ['simple', 'sample']),
   })
@@ -143,20 +143,20 @@ test('built-in agents run in threads where that is asked for', async () => {
   expect(lines.join('\n')).toMatch(/^simple +253 .* dso worker built in$/m)
 })
 
-/** How long an agent that never answers may take: others have to be answered several times meanwhile. */
+/** Timeout of an agent that never answers; others must be answered several times meanwhile. */
 const AGENT_SEC = 4
 
-/** What the log says of each fault that ends the agent. */
+/** Log lines of the faults that end the agent. */
 const REASONS: Readonly<Record<string, RegExp>> = {
   exception: /^error: Agent "faulty" ends: Error: thrown by a timer/m,
-  rejection: /^error: Agent "faulty" ends: Error: nobody hears/m,
+  rejection: /^error: Agent "faulty" ends: Error: unhandled/m,
   heap: /^error: Agent "faulty" ends: .*memory/m,
   loop: /^Cleanup "faulty" agent \(dom 481\): protocol failure/m,
   exit: /^Cleanup "faulty" agent \(dom 481\): .*exit\(3\)/m,
 }
 
-test.each(Object.keys(REASONS))('%s ends the agent and nobody else; it starts again', async (fault) => {
-  // Only the loop is to be ended by time; a heap must be full before, however busy the machine is.
+test.each(Object.keys(REASONS))('%s ends only the agent, which is restarted', async (fault) => {
+  // Only the loop is ended by a timeout; a heap must fill first, however busy the machine is.
   const source = await start(faulty(), { timeoutSec: fault === 'loop' ? AGENT_SEC : 60 })
   const other = await connect()
   const number = FAULTS.indexOf(fault)
@@ -167,7 +167,7 @@ test.each(Object.keys(REASONS))('%s ends the agent and nobody else; it starts ag
     .finally(() => {
       isOver = true
     })
-  // Meanwhile the others answer, and the event loop of the collector is free.
+  // Meanwhile other agents answer, and the collector's event loop is free.
   let fetches = 0
   while (!isOver) {
     expect((await values(other, NUMFETCH))[0]).toBeGreaterThan(0)
@@ -178,12 +178,12 @@ test.each(Object.keys(REASONS))('%s ends the agent and nobody else; it starts ag
   while (!REASONS[fault]!.test(lines.join('\n'))) await values(other, NUMFETCH)
   while ((await values(other, STEADY))[0] !== 7) await new Promise((resolve) => setImmediate(resolve))
   console.log(`${fault}: ${fetches} fetches meanwhile`)
-  // Were fetches to wait for the agent, there would be one.
+  // If fetches waited for the agent, there would be only one.
   if (fault === 'loop') expect(fetches).toBeGreaterThan(1)
   expect(lines).toContain('    "faulty"')
 })
 
-test('an agent in a thread ends 30 times: the others do not notice, and it is there again each time', async () => {
+test('an agent in a thread ends 30 times: others are not affected, and it is restarted each time', async () => {
   const kills = 30
   const source = await start(
     `${faulty()}steady 482 dso worker:agent ${write('steady.mjs', FAULTY.replaceAll('faulty', 'steady').replace('481', '482'))}\n`,
@@ -193,7 +193,7 @@ test('an agent in a thread ends 30 times: the others do not notice, and it is th
   let isOver = false
   let fetches = 0
   const fetching = (async () => {
-    // The same thread and the same collector all the time.
+    // The same thread and the same collector throughout.
     for (; !isOver; fetches++) {
       expect(await values(other, pmid(482, 0, 0), NUMFETCH)).toEqual([7, fetches + 1])
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -212,7 +212,7 @@ test('an agent in a thread ends 30 times: the others do not notice, and it is th
   expect(lines.filter((line) => line.startsWith('Cleanup "steady"'))).toEqual([])
 })
 
-test('what callbacks throw is the status of the request, and what agents print is in the log', async () => {
+test("an exception of a callback becomes the request's status, and output of agents is logged", async () => {
   const source = await start(faulty())
   const store = (fault: string): Promise<void> =>
     source.store([makeSet(FAULT, PM_TYPE_U32, [-1], [FAULTS.indexOf(fault)])], ASK)
@@ -225,7 +225,7 @@ test('what callbacks throw is the status of the request, and what agents print i
   expect(log).toMatch(/^faulty: printed by the agent$/m)
 })
 
-test('an agent that fails again waits for its turn', async () => {
+test('an agent that fails again is restarted after the interval', async () => {
   let now = 1_000_000
   const source = await start(faulty(), { clock: () => now })
   const fail = async (): Promise<void> => {
@@ -243,13 +243,13 @@ test('an agent that fails again waits for its turn', async () => {
   expect(await values(source, STEADY)).toEqual([7])
 })
 
-/** Writes a module of somebody's. */
+/** Writes a user's module. */
 function write(name: string, text: string): string {
   writeFileSync(join(dir, name), text)
   return join(dir, name)
 }
 
-test('a module that cannot be loaded or exports no agent is logged and left out', async () => {
+test('a module that cannot be loaded or exports no agent is logged and skipped', async () => {
   const source = await start(
     `${faulty()}
     broken 482 dso worker:agent ${write('broken.mjs', 'export const agent = )')}
@@ -263,18 +263,18 @@ test('a module that cannot be loaded or exports no agent is logged and left out'
   expect(log).toMatch(/^error: Agent "broken" did not start: .*Unexpected token/m)
   expect(log).toMatch(/^error: Agent "empty" did not start: .*exports no agent "agent"/m)
   expect(log).toMatch(/^error: Agent "missing" did not start: .*missing\.mjs/m)
-  expect(log).toMatch(/^error: Agent "other" did not start: .*no built-in agent stands in/m)
+  expect(log).toMatch(/^error: Agent "other" did not start: .*no built-in agent replaces/m)
   expect(log).toMatch(/^error: Agent "own" did not start: .*write its entry as pmcd_init/m)
 })
 
-test('a module that loops while it is loaded is left out in time', async () => {
+test('a module that loops while loading is skipped after the time limit', async () => {
   const looping = write('looping.mjs', 'for (;;);')
   const source = await start(`looping 483 dso worker:agent ${looping}\n`, { credsTimeoutSec: 1 })
   expect(await values(source, NUMFETCH)).toEqual([1])
   expect(lines.join('\n')).toMatch(/^error: Agent "looping" did not start: .*within 1000 ms/m)
 })
 
-test('a thread that is in a system call is given up, and does not keep the collector from ending', async () => {
+test('a thread stuck in a system call is abandoned, and does not keep the collector from stopping', async () => {
   const fifo = join(dir, 'fifo')
   execFileSync('mkfifo', [fifo])
   const stuck = join(dir, 'stuck.mjs')
@@ -301,23 +301,24 @@ test('a thread that is in a system call is given up, and does not keep the colle
   while (!log().includes('does not end')) await values(source, pmid(2, 0, 7))
   child.kill('SIGTERM')
   expect(await ended).toEqual([null, 'SIGKILL'])
-  expect(log()).toMatch(/error: Agent "stuck" did not start: .*the thread it had does not end/i)
+  expect(log()).toMatch(/error: Agent "stuck" did not start: .*its previous thread does not end/i)
   expect(log()).toMatch(/A thread of an agent does not end: pmcd is killed with it\n\nLog finished/)
 })
 
 test('the example of the documentation runs in the collector, in a thread and as a daemon', async () => {
-  const docs = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8')
+  const docs = readFileSync(new URL('../../docs/reference/agent-toolkit.md', import.meta.url), 'utf8')
   const module = /```js\n(\/\/ dice\.mjs[\s\S]*?)```/.exec(docs)![1]!
   const conf = [...docs.matchAll(/^ {4}(dice\w* 48\d .*)$/gm)].map((match) => match[1]!)
   expect(conf).toHaveLength(3)
   const path = join(dir, 'dice.mjs')
   writeFileSync(path, module)
-  // What `npm install pcp-ts` puts there.
+  // Files that `npm install pcp-ts` would put there.
   await build({
     entryPoints: ['src/pmda/index.ts'],
     outfile: join(dir, 'node_modules/pcp-ts/pmda.mjs'),
     bundle: true,
     platform: 'node',
+    target: 'node20.19',
     format: 'esm',
   })
   writeFileSync(join(dir, 'node_modules/pcp-ts/package.json'), '{ "exports": { "./pmda": "./pmda.mjs" } }')
@@ -331,7 +332,7 @@ test('the example of the documentation runs in the collector, in a thread and as
   }
 })
 
-test('-D libpmda shows the requests of agents in this process and in threads, also when it is switched', async () => {
+test('-D libpmda shows the requests of agents in this process and in threads, also when switched on later', async () => {
   const events = diagnose({ debug: new Set(['libpmda']) }, (line) => lines.push(line))
   const steady = `faulty 481 dso worker:agent ${join(programs, 'faulty.mjs')}`
   const source = await start(steady, { events })

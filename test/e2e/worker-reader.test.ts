@@ -51,19 +51,19 @@ test.each([
   await reader.close()
 })
 
-test('a module that cannot be loaded is told', async () => {
+test('a module that cannot be loaded is reported', async () => {
   const reader = new WorkerReader(join(top, 'none.mjs'))
   await expect(reader.read()).rejects.toMatchObject({ message: expect.stringContaining('none.mjs') })
   await reader.close()
 })
 
-test('a thread that eats memory ends, and nobody else does', async () => {
+test('a thread that exhausts its memory ends alone', async () => {
   const reader = new WorkerReader(module, { exportName: 'eats', maxHeapMb: 16 })
   await expect(reader.read()).rejects.toMatchObject({ code: 'PM_ERR_GENERIC' })
   await reader.close()
 })
 
-test('an endless loop is given up, and the next call has a new thread', async () => {
+test('an endless loop is terminated, and the next call uses a new thread', async () => {
   const reader = new WorkerReader(module, { exportName: 'stuck' })
   const reading = new BackgroundReading((signal) => reader.read(signal), { intervalMs: 50, timeoutMs: 200 })
   await reading.start()

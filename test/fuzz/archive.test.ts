@@ -1,4 +1,4 @@
-/** Archives cut and changed at random: an error or a correct prefix, never another record, never anything but a PcpError. */
+/** Archives truncated and changed at random: reading yields an error or a correct prefix, never another record, and throws only PcpErrors. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
@@ -44,7 +44,7 @@ interface Seen {
   readonly error: string | undefined
 }
 
-/** Everything an archive has to give. */
+/** Reads everything in an archive. */
 function readAll(files: Files): Seen {
   const records: string[] = []
   let opened: Archive
@@ -86,7 +86,7 @@ function codeOf(error: unknown): string {
   return (error as PcpError).code
 }
 
-/** Are these some of the others, in their order? A volume that is cut may have others behind it. */
+/** Whether these are some of the others, in order. A truncated volume may be followed by others. */
 function isPartOf(records: readonly string[], others: readonly string[]): boolean {
   let at = 0
   return records.every((record) => {
@@ -101,7 +101,7 @@ const corpus = [
   ...NAMES.map(installed).filter((files) => files !== undefined),
 ].filter((files) => Object.values(files).reduce((sum, { length }) => sum + length, 0) < 500_000)
 
-test('what is cut gives a correct prefix, and says so unless it is cut between two records', () => {
+test('truncation yields a correct prefix, and an error unless it is between two records', () => {
   const pick = generator(seed)
   const whole = corpus.map((files) => readAll(files).records)
   const tally = { runs: 0, errors: 0, quiet: 0 }
@@ -123,7 +123,7 @@ test('what is cut gives a correct prefix, and says so unless it is cut between t
   )
 }, 60_000)
 
-test('a change inside a record is met there, or changes this record alone', () => {
+test('a change inside a record is reported, or affects only this record', () => {
   const pick = generator(seed + 1)
   const whole = corpus.map((files) => readAll(files).records)
   const tally = { runs: 0, errors: 0, changed: 0, same: 0 }
@@ -134,7 +134,7 @@ test('a change inside a record is met there, or changes this record alone', () =
     const name = volumes[pick(volumes.length)]!
     const { records, error } = readAll(changed(files, name, pick))
     const differing = records.filter((record, i) => record !== whole[which]![i]).length
-    // A few bytes lie in at most two records; everything read besides is as it was.
+    // A few bytes are in at most two records; all others are unchanged.
     expect(differing).toBeLessThanOrEqual(2)
     if (error === undefined) expect(records.length).toBe(whole[which]!.length)
     if (error !== undefined) tally.errors++
@@ -146,7 +146,7 @@ test('a change inside a record is met there, or changes this record alone', () =
   )
 }, 60_000)
 
-/** Changes up to four bytes of one file behind its label. */
+/** Changes up to four bytes of one file after its label. */
 function changed(files: Files, name: string, pick: (n: number) => number): Files {
   const bytes = files[name]!.slice()
   const label = new DataView(bytes.buffer).getInt32(0)
@@ -157,7 +157,7 @@ function changed(files: Files, name: string, pick: (n: number) => number): Files
   return { ...files, [name]: bytes }
 }
 
-/** Where records of a file start, and where the last one ends. */
+/** Returns the record boundaries of a file. */
 function boundaries(file: Uint8Array): number[] {
   const view = new DataView(file.buffer, file.byteOffset)
   const places = [view.getInt32(0)]
@@ -165,7 +165,7 @@ function boundaries(file: Uint8Array): number[] {
   return places
 }
 
-/** An index of entries that mostly point between records, at any time; in order every other time. */
+/** Makes an index with arbitrary times, mostly at record boundaries; every other index is in order. */
 function wrongIndex(files: Files, version: 2 | 3, pick: (n: number) => number): Uint8Array[] {
   const entries = Array.from({ length: 1 + pick(6) }, () => {
     const volume = pick(2)
@@ -182,7 +182,7 @@ function wrongIndex(files: Files, version: 2 | 3, pick: (n: number) => number): 
   return entries.map(({ time, volume, offset }) => entry(version, time, volume, 0, offset))
 }
 
-test('a wrong index changes nothing that is found', () => {
+test('a wrong index does not change the result of seeking', () => {
   const pick = generator(seed + 2)
   const tally = { runs: 0, seeks: 0 }
   for (const end = Date.now() + LIMIT_MS; tally.runs < RUNS && Date.now() < end; tally.runs++) {
@@ -208,7 +208,7 @@ test('a wrong index changes nothing that is found', () => {
   console.log(`${tally.runs} wrong indexes: ${tally.seeks} seeks`)
 }, 60_000)
 
-/** Everything that is computed from an archive: values between records, columns. */
+/** Computes everything from an archive: interpolated values and columns. */
 function computeAll(files: Files): void {
   const opened = Archive.open('a', memoryFiles(files))
   const { metadata, start } = opened
@@ -234,7 +234,7 @@ function attempt(action: () => void): void {
   }
 }
 
-test('what is computed from changed metadata and values ends, and only PcpErrors are thrown', () => {
+test('computing from changed metadata and values ends, and throws only PcpErrors', () => {
   const pick = generator(seed + 3)
   let runs = 0
   for (const end = Date.now() + LIMIT_MS; runs < RUNS && Date.now() < end; runs++) {

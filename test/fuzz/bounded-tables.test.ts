@@ -1,4 +1,4 @@
-/** Ten million distinct keys for each table that the outside fills. */
+/** Ten million distinct keys for each table that outside input fills. */
 import { expect, test } from 'vitest'
 import { BOUNDED_TABLES, growthOf } from '../lib/bounded-tables.ts'
 

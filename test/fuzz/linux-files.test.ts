@@ -1,4 +1,4 @@
-/** Mutated fixture trees: the linux agent answers whatever the files hold, with values, no values or errors, never NaN. */
+/** Mutated fixture trees: for any content of the files the linux agent answers with values, no values or errors, never NaN. */
 import { cpSync, lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ function badNumbers(answers: Record<string, Answer>): string[] {
   })
 }
 
-test('odd files give no odd values', async () => {
+test('odd files yield no odd values', async () => {
   const end = performance.now() + LIMIT_MS
   let runs = 0
   for (let round = seed * 1e6; performance.now() < end; round++) {
@@ -78,7 +78,7 @@ test('odd files give no odd values', async () => {
       rmSync(root, { recursive: true })
       const where = `fixture ${fixture}, seed ${round}`
       expect(badNumbers(answers), where).toEqual([])
-      // a line with a stack trace is an exception that nobody expected, and NaN reached an integer
+      // A line with a stack trace is an unexpected exception, or NaN in an integer.
       const defects = log.filter((line) => /\n\s+at |is not an integer/.test(line))
       expect(defects, where).toEqual([])
       runs++

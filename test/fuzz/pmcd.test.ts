@@ -1,6 +1,6 @@
 /**
- * A million mutants from clients and a hundred thousand from agents to a live collector; FUZZ_MUTANTS is another number
- * of the first, a tenth of it of the second. CONTRIBUTING.md: Random tests
+ * A million mutants from clients and a hundred thousand from agents to a live collector. FUZZ_MUTANTS replaces the first number, and a
+ * tenth of it the second. CONTRIBUTING.md: Random tests
  */
 import { test } from 'vitest'
 import { agentsAttack, clientsAttack } from '../lib/fuzz-report.ts'

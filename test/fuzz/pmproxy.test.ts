@@ -1,7 +1,7 @@
 /**
- * What makes no sense to a pmproxy, by the hundred thousand: requests, frames of pages, messages of programs that follow the time, PDUs that it
- * forwards and commands that it relays. Each request is answered, none with a 500, and nothing is left behind. PCP_TS_FUZZ_REQUESTS is another
- * number of requests, PCP_TS_SEED another seed: `npm run fuzz:web` sends 300,000.
+ * Hundreds of thousands of malformed inputs to a pmproxy: requests, frames of pages, time control messages, forwarded PDUs and relayed
+ * commands. Each request is answered, none with a 500, and nothing is left behind. PCP_TS_FUZZ_REQUESTS sets the number of
+ * requests, PCP_TS_SEED the seed; `npm run fuzz:web` sends 300,000.
  */
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -20,14 +20,14 @@ import { attackByHttp } from '../lib/web-attack.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
 const REQUESTS = Number(process.env['PCP_TS_FUZZ_REQUESTS'] ?? 20_000)
-/** What tens of thousands of messages may leave behind, in megabytes. */
+/** Most memory that tens of thousands of messages may leave behind, in megabytes. */
 const MEMORY_MB = 48
 
 let server: WebServer
-/** Says what it hears. */
+/** Echoes its input. */
 let echo: Server
 beforeAll(async () => {
-  // Most requests fail, and nobody looks at where.
+  // Most requests fail, and stack traces are not used.
   Error.stackTraceLimit = 0
   echo = createServer((socket) => void socket.on('error', () => undefined).pipe(socket))
   await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve))
@@ -54,7 +54,7 @@ const listed = (counts: ReadonlyMap<string | number, number>): string =>
     .map(([key, count]) => `${key} ${count}`)
     .join(', ')
 
-/** Runs an attack in `parts`, after a first one that makes everything warm: memory may not go on rising. */
+/** Runs an attack in `parts`, after a warm-up: memory must not keep growing. */
 async function inParts(
   count: number,
   parts: number,
@@ -79,7 +79,7 @@ async function quietHeapMb(): Promise<number> {
   return heapMb()
 }
 
-/** As long as a machine needs that has much else to do, ms. */
+/** Timeout for a busy machine, ms. */
 const PATIENCE_MS = 60_000 + REQUESTS * 20
 
 test('no request gets a 500', { timeout: PATIENCE_MS }, async () => {

@@ -1,4 +1,4 @@
-/** Mutated vectors: a decoder decodes or throws PM_ERR_IPC, whatever the bytes are. */
+/** Mutated vectors: a decoder decodes any bytes or throws PM_ERR_IPC. */
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import { Framer } from '../../src/wire/framer.ts'
@@ -12,7 +12,7 @@ import { bytesOf, VECTORS } from '../wire/vectors.ts'
 const LIMIT_MS = Number(process.env['FUZZ_MS'] ?? 10_000)
 const decoders = new Map(PDUS.map((row) => [row.code, row.decode]))
 
-test('mutated PDUs are decoded or refused', () => {
+test('mutated PDUs are decoded or rejected', () => {
   const pick = generator(seed)
   const vectors = VECTORS.map((vector) => bytesOf(vector.hex)).filter((bytes) => decoders.has(pduType(bytes)))
   const end = performance.now() + LIMIT_MS
@@ -34,7 +34,7 @@ test('mutated PDUs are decoded or refused', () => {
   expect(runs).toBeGreaterThan(100)
 })
 
-test('random streams give PDUs or PM_ERR_IPC', () => {
+test('random streams yield PDUs or PM_ERR_IPC', () => {
   const pick = generator(seed + 1)
   for (let run = 0; run < 2000; run++) {
     const stream = Uint8Array.from({ length: 200 }, (_, i) => (i % 16 < 3 ? 0 : pick(64)))

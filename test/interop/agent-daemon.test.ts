@@ -1,4 +1,4 @@
-/** Our simple agent under the reference's collector and dbpmda, beside the reference's own simple agent. */
+/** Our simple agent under the reference's collector and dbpmda, compared with the reference's own simple agent. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** What differs from run to run, or because the texts are ours. */
+/** Masks text that differs between runs, and our own texts. */
 function normalized(text: string): string {
   return text
     .replaceAll(THEIRS, 'PMDA')
@@ -88,7 +88,7 @@ function dbpmda(agent: string): string {
 }
 
 describe.skipIf(!hasBoth)('the simple agent beside the reference’s', () => {
-  test('says the same to dbpmda', () => {
+  test('gives dbpmda the same replies', () => {
     const theirs = dbpmda(THEIRS)
     expect(theirs.split('\n').length).toBeGreaterThan(120)
     expect(dbpmda(command)).toBe(theirs)
@@ -104,7 +104,7 @@ describe.skipIf(!hasBoth)('the simple agent beside the reference’s', () => {
       for (const collector of collectors) await collector.stop()
     })
 
-    /** The same command at both collectors: theirs first. */
+    /** Runs a command at both collectors, the reference's first. */
     async function both(program: string, ...args: string[]): Promise<[string, string]> {
       const printed: string[] = []
       for (const { host } of collectors) {
@@ -135,7 +135,7 @@ describe.skipIf(!hasBoth)('the simple agent beside the reference’s', () => {
       )
     })
 
-    test('help texts are what the installed help files say', async () => {
+    test('help texts are those of the installed help files', async () => {
       const [theirs, ours] = await both('pminfo', '-tT', 'simple')
       expect(ours).toBe(theirs)
       expect(ours).not.toContain('rror')

@@ -1,4 +1,4 @@
-/** pmda-new, pmda-install and pmda-remove with both collectors, in a private tree: the reference's tools see the metrics come and go. */
+/** pmda-new, pmda-install and pmda-remove with both collectors, in a private tree: the reference's tools see the metrics appear and disappear. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -69,7 +69,7 @@ describe.runIf(hasReference).each([
     rmSync(dir, { recursive: true, force: true })
   })
 
-  test('agents of this package come and go', async () => {
+  test('agents of this package are installed and removed', async () => {
     const before = [read('pmcd.conf'), read('pmns/root')]
     for (const name of ['simple', 'sample']) {
       const installed = await tool('pmda-install', name)
@@ -91,7 +91,7 @@ describe.runIf(hasReference).each([
     expect(read('log/NOTICES')).toMatch(/PMDA add: to .*: simple 253 pipe binary/)
   })
 
-  test('a new agent works at once, in every style', async () => {
+  test('a new agent works immediately, in every style', async () => {
     expect((await tool('pmda-new', 'queue')).stdout).toContain('domain 510')
     const tested = await run(process.execPath, ['--test'], { cwd: join(dir, 'queue') })
     expect(tested.stdout).toContain('# fail 0')
@@ -104,13 +104,13 @@ describe.runIf(hasReference).each([
         env,
         cwd: dir,
       })
-      expect(chkhelp.stdout).toContain('PMID 510.0.2 queue.limit: How much each lane may take\n')
+      expect(chkhelp.stdout).toContain('PMID 510.0.2 queue.limit: Limit of each lane\n')
       expect((await tool('pmda-remove', 'queue')).stdout).toContain('OK')
       expect(existsSync(join(dir, 'config/pmlogconf/queue'))).toBe(false)
     }
   }, 300_000)
 
-  test('an agent that does not answer is taken back', async () => {
+  test('the installation of an agent that does not answer is undone', async () => {
     const before = [read('pmcd.conf'), read('pmns/root')]
     writeFileSync(join(dir, 'queue', 'pmdaqueue.mjs'), 'process.exit(3)\n')
     const { status, stderr } = await tool('pmda-install', 'queue/agent.mjs')

@@ -1,4 +1,4 @@
-/** C agents of every interface version behind our collector and behind the reference's: clients see the same. */
+/** C agents of every interface version give the same results under our collector and the reference's. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,7 @@ afterAll(() => {
   if (isPossible) rmSync(dir, { recursive: true })
 })
 
-/** What clients print, with the times taken out. */
+/** Returns the output of clients without times. */
 async function printed(host: string, commands: typeof COMMANDS): Promise<string[]> {
   const all: string[] = []
   for (const [command, ...args] of commands) {
@@ -105,7 +105,7 @@ async function underOurs(line: string, use: (host: string) => Promise<string[]>)
       line: () => {},
     },
     agentDir: home,
-    credsTimeoutSec: 60, // a process takes its time to start on a busy machine
+    credsTimeoutSec: 60, // starting a process is slow on a busy machine
     variables,
     readLabels: () =>
       readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname: 'vm', root: '/' }),
@@ -120,7 +120,7 @@ async function underOurs(line: string, use: (host: string) => Promise<string[]>)
 describe.skipIf(!isPossible)('C agents', () => {
   test.each([2, 3, 4, 5, 6, 7])('of interface version %i', async (version) => {
     const line = `versions 470 pipe binary ${program} ${version}`
-    // Below 4 agents know no names: PCP then shows the dynamic root itself as a metric, which nobody can fetch.
+    // Agents below version 4 have no names: PCP then shows the dynamic root as a metric that cannot be fetched.
     const commands = COMMANDS.filter(([, ...args]) => version >= 4 || args.join() !== 'vers.dyn')
     const theirs = await underReference(line, (host) => printed(host, commands))
     const ours = await underOurs(line, (host) => printed(host, commands))

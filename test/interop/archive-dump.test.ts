@@ -1,6 +1,6 @@
 /**
- * Our tools for archive files beside the reference's over the archives of its test suite: output, messages and status.
- * Each command line has a share of its own of the archives, others each day (CONTRIBUTING.md: Random tests).
+ * Compares our tools for archive files with the reference's over the archives of its test suite: output, messages and status. Each
+ * command line uses a share of the archives that changes daily (CONTRIBUTING.md: Random tests).
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,11 +11,11 @@ import { hasReference, plainEnv, top } from './lib/programs.ts'
 import { archivesOf, FOLDERS, hasSuite, suiteFolder } from './lib/suite.ts'
 
 const hasArchives = hasReference && hasSuite
-/** One archive in so many is compared unless all are. */
+/** One archive in this many is compared, unless the run is exhaustive. */
 const SHARE = 12
 if (!hasArchives) console.log('skipped: the archives of the reference are not installed')
 
-/** The command lines, and what of their output may stand in another order. */
+/** The command lines, and which parts of their output may be in another order. */
 const COMMANDS: readonly (readonly [tool: string, options: string, order: 'same' | 'blocks' | 'lines'])[] = [
   ['pmdumplog', '-a', 'blocks'],
   ['pmdumplog', '-I -h', 'blocks'],
@@ -28,29 +28,29 @@ const COMMANDS: readonly (readonly [tool: string, options: string, order: 'same'
   ['pmlogsize', '-r', 'same'],
 ]
 
-/** What differs and why: a part of `tool options archive`, each with its reason. */
+/** Known differences: patterns of `tool options archive`, with the reason. */
 const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [
     /(960624\.08\.17_v2|babylon\.pmview_v2|bozo\.client_v2)$/,
     'blocks without a type: the reference swaps bytes',
   ],
   [/pmdumplog -a (bigace_v2|old611)$/, 'instance domains at one moment, others between equal ones'],
-  [/badti-4$/, 'an index that points between records is not believed'],
-  [/archive-20150417\.131733$/, 'the end is found in spite of damage'],
+  [/badti-4$/, 'an index that points between records is ignored'],
+  [/archive-20150417\.131733$/, 'the end is found despite damage'],
   [/pmlogcheck {2}(badlog-4|badmeta-[67])$/, 'times of metadata are checked'],
-  [/pmlogcheck {2}bozo\.client_v2\.meta\.bad$/, 'which of two wrong lengths of a record is named'],
+  [/pmlogcheck {2}bozo\.client_v2\.meta\.bad$/, 'another one of two wrong record lengths is reported'],
   [/pmloglabel -L (541380|951127\.23\.01|960624\.08\.17|ace|babylon\.percpu|babylon\.pmview)$/, 'version 1'],
-  [/pmloglabel -L (bigace|bozo\.client|bug|err_v1|empty|badlabel-2)$/, 'no label is made up'],
-  [/pmlogsize .*_v3$/, 'records of version 3 are taken for larger ones, and end it with -r'],
+  [/pmloglabel -L (bigace|bozo\.client|bug|err_v1|empty|badlabel-2)$/, 'no label is invented'],
+  [/pmlogsize .*_v3$/, 'records of version 3 are misread as larger, and abort -r'],
   [/pmlogsize .*ace_v2$/, 'the reference crashes'],
-  [/pmlogsummary .*(20201109|all-sles9-sp1)$/, 'first values that are no number'],
-  [/pmlogsummary .*value-test$/, 'the sign of what is no number'],
-  [/pmlogsummary .*badlen-9$/, 'metadata that ends within a record is read up to there'],
+  [/pmlogsummary .*(20201109|all-sles9-sp1)$/, 'first values that are NaN'],
+  [/pmlogsummary .*value-test$/, 'the sign of NaN'],
+  [/pmlogsummary .*badlen-9$/, 'incomplete metadata is read up to the incomplete record'],
 ]
 
-/** Longer output is compared as it is: it does not fit into a string. */
+/** Longer output is compared as bytes: it does not fit into a string. */
 const MOST_BYTES = 2 ** 28
-/** Decompressing these takes the reference, or us, more than half a minute. */
+/** Archives that take either side more than half a minute to decompress. */
 const SLOW = /^(20180416\.10\.00|20130706)$/
 
 interface Ran {
@@ -75,7 +75,7 @@ function run(command: string, args: readonly string[], cwd: string): Promise<Ran
 
 function inOrder({ stdout, stderr }: Ran, order: 'same' | 'blocks' | 'lines'): string {
   if (stdout.length > MOST_BYTES) return `${createHash('sha256').update(stdout).digest('hex')}\n${stderr}`
-  // Of labels and texts in metadata the reference's pmlogsize says once more that it says nothing in detail.
+  // The reference's pmlogsize prints these lines for labels and texts in metadata, which it does not support in detail.
   const text = stdout.toString('latin1').replace(/^(?:LABEL|TEXT): TODO.*\n/gm, '')
   if (order === 'lines') return `${text}${stderr.split('\n').sort().join('\n')}`
   return `${order === 'blocks' ? sortBlocks(text) : text}${stderr}`
@@ -106,7 +106,7 @@ describe.skipIf(!hasArchives)('archive tools beside the reference', () => {
         else if (KNOWN.some(([pattern]) => pattern.test(`${tool} ${options} ${name}`))) listed.push(name)
         else different.push(`${name} (${ours.status}, ${theirs.status}): ${firstDifference(got, expected)}`)
       }
-      // Of damaged archives the reference's pmlogsize sums up what it can make of them, says status 0, or crashes; ours says what is wrong.
+      // For damaged archives the reference's pmlogsize prints partial results with status 0, or crashes; ours reports the error.
       for (const folder of tool === 'pmlogsize' ? FOLDERS.slice(0, 1) : FOLDERS)
         for (const name of archivesOf(folder, SHARE, index))
           if (!SLOW.test(name)) await check(suiteFolder(folder), name)

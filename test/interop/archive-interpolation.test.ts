@@ -1,7 +1,7 @@
 /**
  * Fetches from archives of PCP's own tests at random times, steps and directions, through our source and through PCP's library (a small
- * program compiled for it): from some of the archives, or all of them in an exhaustive run (CONTRIBUTING.md: Random tests). ARCHIVE_FETCHES is
- * another number of fetches, ARCHIVE_ONLY a list of archives.
+ * compiled program). Uses some of the archives, or all in an exhaustive run (CONTRIBUTING.md: Random tests). ARCHIVE_FETCHES sets the number
+ * of fetches, ARCHIVE_ONLY the list of archives.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -39,9 +39,9 @@ const FETCHES = Number(process.env['ARCHIVE_FETCHES'] ?? (isExhaustive ? 200_000
 const FETCHES_A_RUN = 60
 const MODES = { interpolate: 1, forward: 2, backward: 3 } as const
 
-/** Archives whose index is off record boundaries, which the reference takes for damage. */
+/** Archives whose index is off record boundaries, which the reference treats as damage. */
 const LEFT_OUT = new Set(['pcp-mpstat3', 'binning', 'pcp-mpstat2'])
-/** Archives with blocks of 64 bits without a type, whose bytes the reference swaps: only words are compared. */
+/** Archives with 64-bit blocks without a type, whose bytes the reference swaps: only words are compared. */
 const UNTYPED = /(960624\.08\.17_v2|babylon\.pmview_v2|bozo\.client_v2)$/
 
 interface Run {
@@ -75,7 +75,7 @@ function line(base: string, { mode, when, stepNanos, sign, ids }: Run): string {
   return [base, MODES[mode], when.sec, when.nsec, ...step, FETCHES_A_RUN, ...ids].join(' ')
 }
 
-/** What the program prints, from our source. */
+/** Returns the program's output computed by our source. */
 function ours(source: ArchiveSource, { mode, when, stepNanos, sign, ids }: Run): string[] {
   const lines: string[] = []
   source.setMode(mode, when, (sign * stepNanos) / 1e9)
@@ -107,7 +107,7 @@ function shownSet(set: ValueSet, { type }: MetricDesc): string {
   return text
 }
 
-/** Why our set of values may differ from theirs; undefined when it may not; '' when it does not. */
+/** Returns why our value set may differ from the reference's; undefined if it must not, '' if they are equal. */
 function reasonFor(
   x: string,
   y: string,
@@ -115,21 +115,21 @@ function reasonFor(
   isRead: boolean,
   unmarked: () => string,
 ): string | undefined {
-  // The instance of a value without instances is nobody's business.
+  // The instance id of a value without instances does not matter.
   const plain = (set: string): string => (desc?.indom === PM_INDOM_NULL ? set.replace(/,-?\d+=/g, ',=') : set)
   if (plain(x) === plain(y)) return ''
   if (isRead || desc === undefined) return undefined
   if (isRounding(plain(x), plain(y), desc)) return 'rounding below zero or beyond 2^53'
-  if (plain(y) === plain(unmarked())) return 'a mark that the reference overlooks'
+  if (plain(y) === plain(unmarked())) return 'a mark missed by the reference'
   return undefined
 }
 
-/** Why a pair of lines may differ, as for sets. */
+/** Returns why two lines may differ, like `reasonFor`. */
 function reasonForLines(a: string, b: string, run: Run, archive: Archive): string | undefined {
-  // A whole second of nanoseconds is not carried over there.
+  // The reference does not carry a full second of nanoseconds.
   const carried = b.replace(/^T (\d+) 1000000000\b/, (_, sec) => `T ${Number(sec) + 1} 0`)
   const [ourSets, theirSets] = [a.split(' '), carried.split(' ')]
-  let reason = carried === b ? '' : 'nanoseconds that are not carried over'
+  let reason = carried === b ? '' : 'nanoseconds not carried'
   for (let i = 0; i < Math.max(ourSets.length, theirSets.length); i++) {
     const [x = '', y = ''] = [ourSets[i], theirSets[i]]
     const desc = archive.metadata.descs.get(Number(x.split(':')[0]))
@@ -142,7 +142,7 @@ function reasonForLines(a: string, b: string, run: Run, archive: Archive): strin
   return reason
 }
 
-/** Does a mark stand between the records with a metric on either side of the moment of a line? */
+/** Returns whether there is a mark between the records with a metric before and after a line's time. */
 function isInterrupted(archive: Archive, id: Pmid, [, sec, nsec]: readonly string[]): boolean {
   const source = new ArchiveSource(archive)
   const seek = (mode: 'forward' | 'backward'): FetchResult | undefined => {
@@ -150,7 +150,7 @@ function isInterrupted(archive: Archive, id: Pmid, [, sec, nsec]: readonly strin
     try {
       return source.fetchNow([id])
     } catch {
-      return undefined // behind the last one
+      return undefined // after the last one
     }
   }
   const next = seek('forward')?.timestamp
@@ -167,14 +167,14 @@ function isInterrupted(archive: Archive, id: Pmid, [, sec, nsec]: readonly strin
   }
 }
 
-/** What we would give at the moment of a line if the archive had no marks. */
+/** Returns our values at a line's time as if the archive had no marks. */
 function withoutMarks(archive: Archive, { ids, sign, stepNanos }: Run, [, sec, nsec]: string[]): string[] {
   const source = new ArchiveSource(archive, { nearest: false, ignoreMarksSec: 0 })
   source.setMode('interpolate', { sec: Number(sec), nsec: Number(nsec) }, (sign * stepNanos) / 1e9)
   return shown(source.fetchNow(ids), archive.metadata.descs).split(' ')
 }
 
-/** Integers of counters that differ by one below zero, by the last place of a double beyond 2^53, or that are beyond 2^63. */
+/** Returns whether integers of counters differ only by rounding: by one below zero, by a double's last place beyond 2^53, or beyond 2^63. */
 function isRounding(a: string, b: string, { type, sem }: MetricDesc): boolean {
   if (sem !== PM_SEM_COUNTER || type > PM_TYPE_U64) return false
   const [x, y] = [a.split(','), b.split(',')]
@@ -189,16 +189,16 @@ function isNear(a: string, b: string, type: number): boolean {
       ? BigInt.asIntN(32, BigInt(`0x${hex.slice(1)}`))
       : BigInt.asIntN(64, Buffer.from(hex, 'hex').readBigUInt64LE())
   const [m, n] = [number(p[1]), number(q[1])]
-  // A sum that left the range is the most negative integer there.
+  // The reference turns an overflowing sum into the most negative integer.
   if (n === -(2n ** 63n) || (n === -(2n ** 31n) && type === PM_TYPE_32)) return true
-  // Growth near 2^63 is multiplied there by times in seconds, whose last bit is worth more than the last of the value.
+  // Near 2^63 the reference multiplies growth by times in seconds, whose last bit exceeds the last place of the value.
   const bits = (m < 0n ? -m : m).toString(2).length
   const off = m > n ? m - n : n - m
   if ((type === PM_TYPE_64 || type === PM_TYPE_U64) && bits > 40 && off <= 1n << 23n) return true
   return m < 0n && (type === PM_TYPE_U64 || m - n === -1n || (type === PM_TYPE_64 && m === n))
 }
 
-/** Lines of runs of an archive, in one context of the reference's library; undefined for a run that it does not survive: it starts anew behind. */
+/** Runs an archive's runs in one context of the reference's library; undefined for a run that crashes it, after which it restarts. */
 function theirs(program: string, runs: readonly string[]): (readonly string[] | undefined)[] {
   const answers: (readonly string[] | undefined)[] = []
   while (answers.length < runs.length) {
@@ -216,13 +216,13 @@ function theirs(program: string, runs: readonly string[]): (readonly string[] | 
 }
 
 const counts = { fetches: 0, values: 0 }
-/** Archives of runs that the reference did not survive, or not finish in time. */
+/** Archives of runs in which the reference crashed or timed out. */
 const unanswered: string[] = []
 const reasons = new Map<string, number>()
 const kinds = new Set<string>()
 const differences: { line: string; ours: string; theirs: string }[] = []
 
-/** Compares a run up to the first difference that has no reason. */
+/** Compares a run up to the first unexplained difference. */
 function compareRun(
   program: string,
   base: string,
@@ -239,10 +239,10 @@ function compareRun(
     counts.values += a.split('=').length - 1
     let reason = reasonForLines(a, b, run, archive)
     if (reason === undefined) {
-      // The library remembers more of runs before than where they ended.
+      // The library's state depends on more than where earlier runs ended.
       alone ??= theirs(program, [line(base, run)])[0] ?? []
       if (reasonForLines(a, alone[i] ?? '', run, archive) !== undefined)
-        reason = 'gone when the run has a context of its own'
+        reason = 'absent when the run has a separate context'
     }
     if (reason === undefined) {
       differences.push({
@@ -261,7 +261,7 @@ function compareArchive(program: string, base: string, runCount: number, random:
   try {
     archive = Archive.open(base, archiveFiles())
   } catch {
-    return // what cannot be opened is compared in archives.test.ts
+    return // archives that cannot be opened are compared in archives.test.ts
   }
   const { descs } = archive.metadata
   const most = UNTYPED.test(base) ? PM_TYPE_U32 : PM_TYPE_STRING
@@ -284,7 +284,7 @@ function compareArchive(program: string, base: string, runCount: number, random:
 }
 
 test.skipIf(!hasReference)(
-  'gives what the reference gives',
+  'returns the same values as the reference',
   () => {
     const directory = mkdtempSync(join(tmpdir(), 'pcp-ts-interp-'))
     const program = join(directory, 'archive-fetch')

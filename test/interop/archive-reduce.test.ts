@@ -1,6 +1,6 @@
 /**
- * pmlogreduce over archives of PCP's own tests, against the reference's output as its pmdumplog shows it: of a share of the archives, with
- * other options each day (CONTRIBUTING.md: Random tests).
+ * Compares pmlogreduce with the reference, as shown by its pmdumplog, over a share of the archives of PCP's own tests with options that
+ * change daily (CONTRIBUTING.md: Random tests).
  */
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,10 +18,10 @@ const canCompare = hasSuite && existsSync(REFERENCE)
 if (!canCompare) console.log(`skipped: the archives of the reference or ${REFERENCE} are not installed`)
 
 const SHARE = 6
-/** Beyond this a run takes too long for a share. */
+/** Archives larger than this take too long for a share. */
 const MOST_BYTES = 2_000_000
 
-/** Where the reference is wrong; docs/differences.md says more. */
+/** Errors of the reference; details in docs/explanation/differences.md. */
 const KNOWN: readonly (readonly [archive: RegExp, reason: string])[] = [
   [/_v3$/, 'times of the reference have whole microseconds'],
   [
@@ -30,9 +30,9 @@ const KNOWN: readonly (readonly [archive: RegExp, reason: string])[] = [
   ],
 ]
 
-/** Integers beyond 2^53 are rounded by the reference, and those below zero upwards. */
+/** The reference rounds integers beyond 2^53, and negative ones upwards. */
 const ROUNDED = /value (?:-\d+|\d{16,})$/
-/** The reference writes values of instances before it names them. */
+/** The reference writes values of instances before their names. */
 const INSTANCE = /\[(-?\d+) or (?:\?\?\?|".*")\]/
 
 function randomArgs(random: Random): string[] {
@@ -76,7 +76,7 @@ test.runIf(canCompare)('reduced archives have the same records, and -v and -s co
       const io = testIo('pmlogreduce', [...args, input, ours], env)
       const status = await tool.run(io)
       const reference = await run(REFERENCE, [...args, input, theirs], { env })
-      // The reference gives up on instances of metrics that have none, and on others.
+      // The reference aborts for instances of metrics without an instance domain, among others.
       if (reference.status !== 0) {
         counts.refused++
         continue

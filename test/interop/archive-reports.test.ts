@@ -1,4 +1,4 @@
-/** pmstat, pmevent and pmdiff over archives of PCP's own tests, line by line beside the reference's. */
+/** Compares pmstat, pmevent and pmdiff over archives of PCP's own tests with the reference's, line by line. */
 import { describe, expect, test } from 'vitest'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import type { Tool } from '../../src/tools/lib/tool.ts'
@@ -21,7 +21,7 @@ interface Case {
   readonly args: readonly string[]
 }
 
-/** Runs both; lines of both that differ, with all that differs on purpose left out by `plain`. */
+/** Runs both; returns lines that differ after `plain` has removed intended differences. */
 async function differences(
   cases: readonly Case[],
   plain: (text: string) => string = (text) => text,
@@ -44,7 +44,7 @@ async function differences(
   return found
 }
 
-/** As the release installed does, ours takes the earlier one of two observations. */
+/** Runs our tool; like the installed release, it interpolates from the earlier observation. */
 async function runOurs(
   tool: Tool,
   name: string,
@@ -71,7 +71,7 @@ describe.skipIf(!hasSuite)('reports over archives', () => {
       manners.map((manner) => ({ tool: pmstat, name: 'pmstat', args: ['-a', archive(name), ...manner] })),
     )
     const two = ['-a', archive('multi-vm00'), '-a', archive('multi-vm01'), '-t', '1sec', '-s', '5']
-    // Ours tells the end once, where PCP's goes on to the last sample.
+    // Ours prints the end once, PCP's repeats it up to the last sample.
     const once = (text: string): string => text.replace(/( No data in the archive\n)+/g, '$1')
     expect(await differences([...cases, { tool: pmstat, name: 'pmstat', args: two }], once)).toEqual([])
   }, 300_000)

@@ -1,7 +1,7 @@
 /**
- * Archive mode of pminfo, pmprobe and pmval over the archives of PCP's own tests, against the reference's output: of a share of archives,
- * and for pmval few metrics of each. An exhaustive run (CONTRIBUTING.md: Random tests) compares all archives, and for pmval one metric of each
- * type and semantics and ten more. ARCHIVE_METRICS is another number of metrics.
+ * Compares archive mode of pminfo, pmprobe and pmval with the reference over a share of the archives of PCP's own tests, for pmval with few
+ * metrics of each. An exhaustive run (CONTRIBUTING.md: Random tests) compares all archives, for pmval one metric of each type and semantics
+ * and ten more. ARCHIVE_METRICS sets the number of metrics.
  */
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -25,34 +25,37 @@ const hasArchives = hasSuite && existsSync('/usr/bin/pmval')
 if (!hasArchives) console.log('skipped: the archives of the reference or /usr/bin/pmval are not installed')
 
 const METRICS = Number(process.env['ARCHIVE_METRICS'] ?? (isExhaustive ? 100 : 3))
-/** One archive in so many is compared unless all are. */
+/** One archive in this many is compared, unless the run is exhaustive. */
 const SHARE = 12
 const env = { TZ: 'UTC', PCP_DERIVED_CONFIG: '' }
 
-/** Why output of `tool options archive`, or of `tool options archive metric`, differs; docs/differences.md says more. */
+/** Known differences by `tool options archive [metric]`, with the reason; details in docs/explanation/differences.md. */
 const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [/all-sles9-sp1$/, 'the sign of a NaN, which is lost here'],
-  [/procpid-encode2$/, 'names with bytes that are no UTF-8, which this test cannot compare'],
+  [/all-sles9-sp1$/, 'the sign of a NaN, which we do not keep'],
+  [/procpid-encode2$/, 'names that are not UTF-8, which this test cannot compare'],
   [
     /(960624\.08\.17_v2|babylon\.pmview_v2|bozo\.client_v2)$/,
     'blocks of 64 bits without a type: the reference swaps their bytes',
   ],
-  [/(pcp-mpstat3|binning)$/, 'the index is off record boundaries, which the reference takes for damage'],
+  [/(pcp-mpstat3|binning)$/, 'the index is off record boundaries, which the reference treats as damage'],
   [/pminfo -l pcp-pidstat-process-args$/, 'instances of a domain that has them only later'],
   [
     /pminfo -l (20190628\.04\.03|mirage-3|omnibus-nomark_v[23]|sample-labels|badmeta-[67])$/,
-    'labels of cluster 0, which the reference leaves out',
+    'labels of cluster 0, which the reference omits',
   ],
-  [/pminfo -l (bozo-vm-disk|old611)$/, 'instances of derived metrics have the labels of their domain there'],
-  [/archive-20150417\.131733$/, 'the end is found in spite of damage'],
-  [/(badlen-(1|2|3|11)|badlog-1|ok-truncbin)$/, 'damage is told with its place, at once'],
+  [
+    /pminfo -l (bozo-vm-disk|old611)$/,
+    'the reference labels instances of derived metrics with the labels of their domain',
+  ],
+  [/archive-20150417\.131733$/, 'the end is found despite damage'],
+  [/(badlen-(1|2|3|11)|badlog-1|ok-truncbin)$/, 'damage is reported immediately, with its position'],
   [/(badlog-[34]|badti-2)$/, 'records that go backwards in time, and an index that does'],
-  [/badti-4$/, 'an index that points between records is not believed'],
+  [/badti-4$/, 'an index that points between records is ignored'],
   [/pmprobe -iI badmeta-2$/, 'a count that runs into an error'],
-  [/pmval -a badmeta-7$/, 'steps of years lose their fraction there'],
+  [/pmval -a badmeta-7$/, 'the reference loses the fraction of steps of years'],
   [
     /pmval -a \S+ sample\.wrap\.longlong$/,
-    'interpolation is exact here, also where the sum of the reference overflows',
+    "our interpolation is exact even if the reference's sum overflows",
   ],
   [/pmval -\w (logsummary-bug|archive-20141125-000009)$/, 'values of one metric in two formats'],
 ]
@@ -91,7 +94,7 @@ async function compare(
 
 const LAST_DIGIT = 'the last digit of a rate: two times are rounded to doubles before they are subtracted'
 
-/** Do all lines agree but for rates whose last digit is the next one? */
+/** Returns whether all lines agree except for the last digit of rates. */
 function isLastDigit(ours: string, theirs: string): boolean {
   const [a, b] = [ours, theirs].map((text) => text.split(/\s+/)) as [string[], string[]]
   return (
@@ -106,7 +109,7 @@ function isLastDigit(ours: string, theirs: string): boolean {
   )
 }
 
-/** Runs a tool; as the release installed does, it takes the earlier one of two observations. */
+/** Runs a tool; like the installed release, it interpolates from the earlier observation. */
 async function runOurs(
   tool: Tool,
   args: readonly string[],
@@ -134,7 +137,7 @@ function firstDifference(ours: Output, theirs: Output): { ours: string; theirs: 
   return { ours: (a[i] ?? '').slice(0, 160), theirs: (b[i < 0 ? a.length : i] ?? '').slice(0, 160) }
 }
 
-/** One metric of each type and semantics, and ten more. */
+/** Returns one metric of each type and semantics, and ten more. */
 function someMetrics(descs: ReadonlyMap<string, MetricDesc>, random: Random): string[] {
   const kinds = new Map<string, string>()
   for (const [name, { type, sem }] of descs)
@@ -147,7 +150,7 @@ function someMetrics(descs: ReadonlyMap<string, MetricDesc>, random: Random): st
   return list
 }
 
-/** Seconds from start to end; a minute where there is no end to be found. */
+/** Returns the seconds from start to end; a minute if the end is unknown. */
 function spanOf(archive: ArchiveControl): number {
   try {
     return secondsBetween(archive.start, archive.end())
@@ -186,7 +189,7 @@ async function compareArchive(base: string, random: Random): Promise<(Difference
   return found
 }
 
-/** Why a difference is known, if it is. */
+/** Returns the reason of a known difference. */
 function reasonFor(what: string): string | undefined {
   const [tool, options] = what.split(' ')
   const archive = / \/\S*\/(\S+)/.exec(what)![1]
@@ -198,7 +201,7 @@ function reasonFor(what: string): string | undefined {
 }
 
 test.skipIf(!hasArchives)(
-  'prints what the reference prints',
+  'prints the same as the reference',
   async () => {
     const random = new Random(seed)
     const differences: Difference[] = []

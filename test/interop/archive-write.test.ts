@@ -1,6 +1,6 @@
 /**
- * Archives written here and read by the reference: pmlogcheck finds nothing, and pmdumplog shows what was put in. And pmlogextract
- * of both sides on the same archives: the same records, byte for byte where value blocks have no padding.
+ * Archives written by us and read by the reference: pmlogcheck reports nothing, and pmdumplog shows the written values. And pmlogextract
+ * of both sides on the same archives: the same records, byte for byte if value blocks have no padding.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -29,7 +29,7 @@ import { testIo } from '../tools/run-tool.ts'
 import { hasReference, plainEnv } from './lib/programs.ts'
 import { archivesOf, hasEvents, hasSuite, isOfTheEpoch, suiteFolder } from './lib/suite.ts'
 
-/** Archives whose copies by our pmlogextract differ from the reference's in names of instances: to be mended. */
+/** Archives whose copies by our pmlogextract differ from the reference's in instance names: to be fixed. */
 const TO_MEND: readonly string[] = ['540117-short', 'bigace_v2']
 /** Random archives of each version. */
 const CASES = isExhaustive ? 200 : 10
@@ -85,7 +85,7 @@ function randomValue(type: number, random: (below: number) => number): Value {
   }
 }
 
-/** Writes an archive of random values; returns what pmdumplog has to show of them. */
+/** Writes an archive of random values; returns the expected output of pmdumplog. */
 function writeRandom(base: string, version: 2 | 3, caseSeed: number): string[] {
   const random = generator(caseSeed)
   const writer = ArchiveWriter.create(archiveOutput(base), {
@@ -130,7 +130,7 @@ function writeRandom(base: string, version: 2 | 3, caseSeed: number): string[] {
   return lines
 }
 
-/** Values in the output of pmdumplog in the form of `writeRandom`. */
+/** Returns the values in pmdumplog's output in the form of `writeRandom`. */
 function dumped(text: string): string[] {
   const lines: string[] = []
   let type = ''
@@ -145,8 +145,8 @@ function dumped(text: string): string[] {
   return lines
 }
 
-describe.runIf(hasReference)('what is written here', () => {
-  test.each([2, 3] as const)('the reference reads in version %i', (version) => {
+describe.runIf(hasReference)('archives written by us', () => {
+  test.each([2, 3] as const)('are read by the reference in version %i', (version) => {
     for (let n = 0; n < CASES; n++) {
       const caseSeed = seed * CASES + n
       const base = join(dir, `v${version}-${n}`)
@@ -164,7 +164,7 @@ describe.runIf(hasReference && hasSuite)('pmlogextract', () => {
   test('copies the records that the reference copies', async () => {
     for (const name of archivesOf('archives', 8, 0)) {
       const base = `${suiteFolder('archives')}/${name}`
-      // The reference's output does not know the parameters of event records, and cannot be read when it begins with the epoch.
+      // The reference's output lacks the parameters of event records, and is unreadable if it begins with the epoch.
       if (hasEvents(base) || isOfTheEpoch(base) || TO_MEND.includes(name)) continue
       const [theirs, ours] = [join(dir, `theirs-${name}`), join(dir, `ours-${name}`)]
       const { status } = reference(EXTRACT, '-s', '60', base, theirs)

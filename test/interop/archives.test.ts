@@ -1,4 +1,4 @@
-/** Every archive of PCP's own tests, read by us and by pmdumplog: the same verdict, ends, records and marks. */
+/** Compares reading every archive of PCP's own tests with pmdumplog: errors, ends, records and marks. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -11,12 +11,12 @@ import { archiveFiles } from '../../src/sys/archive-files.ts'
 const TOP = '/var/lib/pcp/testsuite'
 const DUMP = '/usr/bin/pmdumplog'
 const hasArchives = existsSync(`${TOP}/archives`) && existsSync(DUMP)
-/** Larger archives are not dumped as a whole. */
+/** Larger archives are not dumped completely. */
 const DUMPED_BYTES = 600_000
 
 /**
- * Where pmdumplog is not to be believed: it leaves out records that go backwards in time, and stops at an index entry that is
- * off record boundaries.
+ * Archives for which pmdumplog is wrong: it omits records that go backwards in time, and stops at an index entry off record
+ * boundaries.
  */
 const BACKWARDS = new Set([
   'gfs',
@@ -27,7 +27,7 @@ const BACKWARDS = new Set([
   'badti-4',
 ])
 
-/** Metadata that ends within a record, which PCP opens no archive of. */
+/** Archives with incomplete metadata, which PCP does not open. */
 const TORN: ReadonlySet<string> = new Set(['badlen-9'])
 
 if (!hasArchives) console.log(`skipped: ${TOP}/archives or ${DUMP} is not installed`)
@@ -41,7 +41,7 @@ function archivesIn(directory: string): Map<string, number> {
     const parsed = parseFileName(name)
     if (parsed === undefined) continue
     const isData = /^\d/.test(parsed.part)
-    // What is compressed is mostly ten times as long.
+    // Compressed files usually expand about ten times.
     const size = isData ? statSync(`${directory}/${name}`).size * (parsed.suffix === '' ? 1 : 10) : 0
     sizes.set(parsed.base, (sizes.get(parsed.base) ?? 0) + size)
   }
@@ -56,7 +56,7 @@ function clock({ sec, nsec }: { sec: number; nsec: number }): string {
   return `${time}.${String(Math.floor(nsec / 1000)).padStart(6, '0')}`
 }
 
-/** Time and number of metrics of each record, as pmdumplog begins them, and the error that reading ended with. */
+/** Returns time and number of metrics of each record in pmdumplog's form, and the error that ended reading. */
 function ourRecords(archive: Archive): string[] {
   const reader = new RecordReader(archive, { reportsTears: true })
   const lines: string[] = []
@@ -89,7 +89,7 @@ describe.skipIf(!hasArchives).each(['archives', 'badarchives', 'tmparch'])('%s',
       ? archivesIn(`${TOP}/${directory}`)
       : new Map<string, number>()
 
-  test('are opened or refused as by PCP, and start and end at the same time', () => {
+  test('are opened or rejected like by PCP, with the same start and end', () => {
     const tally = { opened: 0, refused: 0, ends: 0 }
     for (const base of sizes.keys()) {
       const path = `${TOP}/${directory}/${base}`
@@ -128,7 +128,7 @@ describe.skipIf(!hasArchives).each(['archives', 'badarchives', 'tmparch'])('%s',
       try {
         archive = Archive.open(path, archiveFiles())
       } catch {
-        continue // compared above
+        continue // compared in the previous test
       }
       if (TORN.has(base)) continue
       const ours = ourRecords(archive)

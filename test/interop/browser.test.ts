@@ -1,4 +1,4 @@
-/** The layers without Node in headless Chromium, from one bundle; its size is printed. Skips where there is no Chromium. */
+/** Runs the layers without Node dependencies in headless Chromium, from one bundle, and prints its size. Skipped without Chromium. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -43,7 +43,7 @@ function sizes(bytes: Uint8Array): string {
   return `${(bytes.length / 1024).toFixed(0)} KB, ${(gzipSync(bytes).length / 1024).toFixed(0)} KB gzip`
 }
 
-test('everything that is pure bundles for browsers', async () => {
+test('all code without Node dependencies bundles for browsers', async () => {
   const files = PURE.flatMap((folder) =>
     readdirSync(join(top, 'src', folder), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))

@@ -1,11 +1,11 @@
 /**
- * Parts of a whole, as charts stack them, over the archives of the reference's suite that have them: from a quarter of all, or from all of them
- * in an exhaustive run (CONTRIBUTING.md: Random tests).
+ * Checks that stacked parts add up to their whole over the archives of the reference's suite that have them: a quarter of them, or all in an
+ * exhaustive run (CONTRIBUTING.md: Random tests).
  */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ListedMetric } from '../../src/archive/chart-answer.ts'
+import type { ChartRangeMetric } from '../../src/archive/chart-answer.ts'
 import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { parseFileName } from '../../src/archive/file-names.ts'
 import type { Column } from '../../src/archive/scan.ts'
@@ -24,7 +24,7 @@ const DIRECTORY = '/var/lib/pcp/testsuite/archives'
 const hasSuite = existsSync(DIRECTORY)
 if (!hasSuite) console.log(`skipped: ${DIRECTORY} is not there`)
 
-/** Metrics and expressions that add up to another metric, and the metrics that do so in each record. */
+/** Metrics and expressions that add up to another metric, with the metrics that do so in each record. */
 const WHOLES: readonly Whole[] = [
   { whole: 'mem.physmem', recorded: ['mem.util.used', 'mem.util.free'] },
   {
@@ -49,11 +49,11 @@ const WHOLES: readonly Whole[] = [
 interface Whole {
   readonly whole: string
   readonly recorded: readonly string[]
-  /** Where they are others than the recorded ones. */
+  /** Parts, if different from the recorded ones. */
   readonly parts?: readonly string[]
 }
 
-/** Windows of each archive, besides all of it. */
+/** Windows of each archive, besides the whole archive. */
 const WINDOWS = 4
 
 function archives(): string[] {
@@ -65,7 +65,7 @@ function archives(): string[] {
   return [...names].sort()
 }
 
-/** An archive, unless it is one that is damaged on purpose. */
+/** Opens an archive; undefined if it is damaged on purpose. */
 async function opened(name: string): Promise<Context | undefined> {
   try {
     return await openArchive(join(DIRECTORY, name))
@@ -76,8 +76,8 @@ async function opened(name: string): Promise<Context | undefined> {
 }
 
 /**
- * Do the records themselves add up, and are the parts recorded together? What IRIX counts as swap in use, for one, does not, and values of
- * different moments need not.
+ * Returns whether the records themselves add up and the parts are recorded together. For example, used swap of IRIX does not add up, and
+ * values of different times need not.
  */
 async function doesAddUp(context: Context, { whole, recorded, parts = [] }: Whole): Promise<boolean> {
   const operands = parts.flatMap((part) => part.split(' - '))
@@ -124,7 +124,7 @@ async function doesAddUp(context: Context, { whole, recorded, parts = [] }: Whol
   return together.length > 0 && together.every(isWhole)
 }
 
-/** The sums of a window by instance, where all parts are known, with the whole then. */
+/** Returns the sums in a window by instance, where all parts are known, with the whole at that time. */
 async function sumsIn(
   context: Context,
   { whole, recorded, parts = recorded }: Whole,
@@ -137,10 +137,10 @@ async function sumsIn(
   const query = [`names=${[...names, whole].join()}`, 'format=columns&aligned=1', window, ...derive].join('&')
   const request = { query: new Query(query), signal: new AbortController().signal }
   const { body } = await range({ request, context } as unknown as PageCall)
-  // Each request of a page has a context of its own.
+  // Each request of the page has a separate context.
   for (const name of names.filter((name) => !parts.includes(name))) context.removeDerived(name)
   const { metrics, lists } = decodeChartRange(body as Uint8Array<ArrayBuffer>)
-  const columnsOf = (metric: ListedMetric): Map<number, Map<number, number>> => {
+  const columnsOf = (metric: ChartRangeMetric): Map<number, Map<number, number>> => {
     if ('code' in metric) throw new Error(`${metric.name}: ${metric.message}`)
     return new Map(
       metric.columns.map(({ inst, times, values }) => [
@@ -168,7 +168,7 @@ interface Sum {
 }
 
 test.runIf(hasSuite)(
-  'parts add up to the whole at each moment of a chart',
+  'parts add up to the whole at each point of a chart',
   async () => {
     const random = new Random(seed)
     const counts = { archives: 0, stacks: 0, moments: 0 }
@@ -185,7 +185,7 @@ test.runIf(hasSuite)(
         for (let w = 0; w <= WINDOWS; w++) {
           const from = w === 0 ? start : start + (end - start) * random.next()
           const length = w === 0 ? end - start : (end - start) * random.next() ** 2
-          // As many points as a chart has, and fewer than there are samples.
+          // Both as many points as a chart has, and fewer than there are samples.
           const window = `start=${from}&finish=${from + Math.max(1, length)}&points=${random.pick([1800, 600, 40])}`
           const sums = await sumsIn(context, stack, window)
           counts.moments += sums.length

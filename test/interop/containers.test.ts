@@ -1,4 +1,4 @@
-/** The root agent over the container files of PCP's own tests, with what its agent answered there. */
+/** Compares the root agent over the container files of PCP's own tests with the output recorded there. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ if (!isThere) console.log(`not compared: there is no ${SUITE}`)
 const scratch = mkdtempSync(join(tmpdir(), 'pcp-ts-containers-'))
 afterAll(() => rmSync(scratch, { recursive: true }))
 
-/** Values of the recorded output: tree, then metric, then instance. */
+/** Returns the recorded values by tree, metric and instance. */
 function recorded(): Map<string, Map<string, Map<string, string | number>>> {
   const trees = new Map<string, Map<string, Map<string, string | number>>>()
   let tree: Map<string, Map<string, string | number>> | undefined
@@ -36,7 +36,7 @@ function recorded(): Map<string, Map<string, Map<string, string | number>>> {
   return trees
 }
 
-test.skipIf(!isThere)('answers as PCP does', async () => {
+test.skipIf(!isThere)('returns the same values as PCP', async () => {
   const info = join(scratch, 'lxc-info')
   writeFileSync(info, '#!/bin/sh\necho "State: RUNNING"\necho "PID: 17297"\n')
   chmodSync(info, 0o755)

@@ -1,4 +1,4 @@
-/** Who clients are: users of our collector's unix socket, beside the reference's collector with the same configuration. */
+/** Compares the identification of unix socket clients by our collector with the reference's, for the same configuration. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { hasReference, launch, run, top } from './lib/programs.ts'
 
 const isRoot = process.getuid?.() === 0
-if (hasReference && !isRoot) console.log('skipped: only root can be somebody else for a test')
+if (hasReference && !isRoot) console.log('skipped: only root can run clients as other users')
 
 const OURS = join(top, 'bin', 'pmcd')
 const THEIRS = '/usr/lib/pcp/bin/pmcd'
@@ -21,7 +21,7 @@ const ROOT = [0, 0] as const
 const PCP = [Number(id('passwd')), Number(id('group'))] as const
 const NOBODY = [65534, 65534] as const
 
-/** Id of the user or group pcp. */
+/** Returns the id of the user or group pcp. */
 function id(database: 'passwd' | 'group'): string {
   return hasReference ? execFileSync('getent', [database, 'pcp'], { encoding: 'utf8' }).split(':')[2]! : ''
 }
@@ -51,12 +51,12 @@ async function withCollector<T>(
   }
 }
 
-/** Runs one of the reference's clients as somebody. */
+/** Runs one of the reference's clients as another user. */
 const as = ([uid, gid]: readonly [number, number], ...command: string[]): ReturnType<typeof run> =>
   run('setpriv', [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...command])
 
 describe.runIf(hasReference && isRoot)('users of the unix socket', () => {
-  test("the reference's proc agent tells them what it tells them under its own collector, and nothing over TCP", async () => {
+  test("the reference's proc agent gives them the same values as under its own collector, and none over TCP", async () => {
     const asked = async ({ port, unix }: Running): Promise<unknown> => {
       const rss = async (who: readonly [number, number], host: string): Promise<string> => {
         const { stdout, stderr } = await as(who, 'pminfo', '-h', host, '-f', 'proc.psinfo.rss')
@@ -84,7 +84,7 @@ describe.runIf(hasReference && isRoot)('users of the unix socket', () => {
     expect(ours).toEqual(theirs)
   })
 
-  test('controls and fencing belong to root on the unix socket', async () => {
+  test('controls and fencing require root on the unix socket', async () => {
     await withCollector(OURS, '', async ({ port, unix }) => {
       const results: string[] = []
       for (const [who, host] of [

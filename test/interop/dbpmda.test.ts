@@ -1,6 +1,6 @@
 /**
- * dbpmda beside PCP's, with PCP's C, Perl and Python agents and with ours, over pipes and sockets: the same commands print
- * the same, in the same order.
+ * Compares dbpmda with PCP's, with PCP's C, Perl and Python agents and with ours, over pipes and sockets: the same commands print the
+ * same output, in the same order.
  */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const PMDAS = '/var/lib/pcp/pmdas'
 const isHere = existsSync(THEIRS) && existsSync(`${PMDAS}/sample/pmdasample`)
 if (!isHere) console.log("skipped: PCP's dbpmda and its sample agent are not here")
 
-/** Everything that can be asked of the simple agent, values that change with the time of day apart. */
+/** All requests to the simple agent, except for values that change with the time of day. */
 const SIMPLE = `status
 desc simple.numfetch
 desc 253.0.1
@@ -121,7 +121,7 @@ store sample.not_ready "1"
 fetch sample.bin
 `
 
-/** What differs by nature, and two things that we do otherwise: docs/differences.md. */
+/** Masks text that always differs, and two intended differences: docs/explanation/differences.md. */
 function normalized(text: string): string {
   return text
     .replace(/dump from 0x[0-9a-f]+/g, 'dump from ADDRESS')
@@ -171,12 +171,12 @@ describe.runIf(isHere)('dbpmda', () => {
     }
   })
 
-  test('agents of ours', async () => {
+  test('our agents', async () => {
     await same(`open pipe ${top}/bin/pmdasimple -d 253 -l ${dir}/simple.log`, SIMPLE)
     await same(`open pipe ${top}/bin/pmdasample -d 29 -l ${dir}/sample.log`, SAMPLE)
   })
 
-  test('agents that listen', async () => {
+  test('listening agents', async () => {
     const path = join(dir, 'socket')
     for (const input of [SIMPLE]) {
       const outputs: string[] = []

@@ -1,4 +1,4 @@
-/** Random derived metrics in the reference library and in ours, over the same archive. CONTRIBUTING.md: Random tests */
+/** Compares random derived metrics in the reference library and in ours, over the same archive. CONTRIBUTING.md: Random tests */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ import { Random } from './lib/random.ts'
 
 const CASES = isExhaustive ? 40_000 : 4000
 const FETCHES = 6
-/** Rules, operators and functions that `DerivedCases` makes. */
+/** Number of rules, operators and functions that `DerivedCases` covers. */
 const COVERED = 43
 const isPossible =
   hasReference && existsSync('/usr/include/pcp/pmapi.h') && spawnSync('gcc', ['--version']).status === 0
@@ -45,7 +45,7 @@ function printed(set: ValueSet, type: number): string {
     .join(' ')
 }
 
-/** Our line for an expression, as derived-calls.c prints it. */
+/** Returns our line for an expression in the format of derived-calls.c. */
 async function answer(text: string): Promise<string> {
   const context = await openArchive(base, { env: {} })
   try {
@@ -96,7 +96,7 @@ afterAll(() => {
   if (dir !== '') rmSync(dir, { recursive: true })
 })
 
-test.runIf(isPossible)('no answer differs but for a reason', () => {
+test.runIf(isPossible)('results differ only for known reasons', () => {
   const reasons = new Map<string, number>()
   const found: string[] = []
   let same = 0
@@ -126,15 +126,15 @@ test.runIf(isPossible)('every rule of the grammar and every function is covered'
 })
 
 /**
- * Defects that an implementation might have, as what they would make of an expression or of an answer. Each is looked for
- * among the cases that are explained by nothing without it.
+ * Possible defects of an implementation, as changes of an expression or of a result. Each must be found among the cases that match
+ * without it.
  */
 const DEFECTS: Readonly<Record<string, (text: string) => string>> = {
   'and is or': (text) => text.replaceAll('&&', '||'),
-  'what is equal is less': (text) => text.replaceAll('==', '<'),
-  'the greatest is the least': (text) => text.replaceAll('max(', 'min('),
-  'a change is a rate': (text) => text.replaceAll('delta(', 'rate('),
-  'a pattern chooses what it does not match': (text) => text.replaceAll('matchinst(/', 'matchinst(!/'),
+  'equal is less': (text) => text.replaceAll('==', '<'),
+  'max is min': (text) => text.replaceAll('max(', 'min('),
+  'delta is rate': (text) => text.replaceAll('delta(', 'rate('),
+  'a pattern is negated': (text) => text.replaceAll('matchinst(/', 'matchinst(!/'),
   'another instance': (text) => text.replaceAll('[one]', '[two]'),
   'not less is greater': (text) => text.replaceAll('>=', '>'),
   'a mean is a sum': (text) => text.replaceAll('avg(', 'sum('),
@@ -152,7 +152,7 @@ for (const [name, spoil] of Object.entries(DEFECTS)) {
     for (const { made, theirs } of cases) {
       const spoilt = spoil(made.text)
       if (spoilt === made.text) continue
-      // What is said of an expression shows it, so only values and descriptors tell.
+      // A description of an expression shows the change itself, so only values and descriptors count.
       const ours = await answer(spoilt)
       if (ours.startsWith('error') || theirs.startsWith('error') || !unlike(made.text, ours, theirs)) continue
       found = `${made.text}\n  as ${spoilt}`

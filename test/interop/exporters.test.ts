@@ -1,6 +1,6 @@
 /**
- * pcp2json, pcp2xml and pcp2csv over ten archives of PCP's own tests, beside the reference's: a third of the pairs of archive and options a
- * day (CONTRIBUTING.md: Random tests). Values between records are taken as 6.0.3 takes them: docs/differences.md.
+ * Compares pcp2json, pcp2xml and pcp2csv over ten archives of PCP's own tests with the reference: a third of the pairs of archive and
+ * options per day (CONTRIBUTING.md: Random tests). Values are interpolated like in 6.0.3: docs/explanation/differences.md.
  */
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -32,7 +32,7 @@ const TOOLS: readonly (readonly [name: string, tool: Tool, options: readonly str
   ['pcp2csv', pmrep, ['-z -s 4', '-z -x -s 3', '-z -u -t 2 -s 5']],
 ]
 
-/** Here instances come in the order of the archive: ours. The reference has the best first (-J), or what it met first (XML). */
+/** Our instances are in the order of the archive. The reference's are by rank (-J), or in order of appearance (XML). */
 const isOrdered = (name: string, options: string): boolean => name !== 'pcp2xml' && !options.includes('-J')
 
 const ENV = { TZ: 'UTC', PCP_DERIVED_CONFIG: '', HOME: '/nonexistent' }
@@ -41,7 +41,7 @@ for (const [name, tool, sets] of TOOLS) {
   const reference = `/usr/bin/${name}`
   const canCompare = hasSuite && existsSync(reference)
   if (!canCompare) console.log(`skipped: the archives of the reference or ${reference} are not installed`)
-  test.skipIf(!canCompare)(`${name} writes what the reference writes`, { timeout: 600_000 }, async () => {
+  test.skipIf(!canCompare)(`${name} writes the same as the reference`, { timeout: 600_000 }, async () => {
     let runs = 0
     let lines = 0
     for (const [a, [archive, metrics]] of REPORT_ARCHIVES.entries())

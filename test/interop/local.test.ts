@@ -1,4 +1,4 @@
-/** -L and -K: our commands with our agents in their process, beside the reference's with its shared objects. */
+/** Compares -L and -K: our commands with our agents in their process, and the reference's with its shared objects. */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { hasReference, run, top } from './lib/programs.ts'
@@ -21,7 +21,7 @@ describe.runIf(hasReference)('local contexts', () => {
   }
 
   test('names, identifiers, descriptors and labels are the same', async () => {
-    // Derived metrics of the installation are not ours yet; what their agents log goes to standard error.
+    // Derived metrics of the installation are not supported yet; what their agents log goes to standard error.
     const { stdout } = await run('pminfo', ['-L', '-m', ...SUBTREES])
     const derived = new Set([...stdout.matchAll(/^(\S+) PMID: 511\./gm)].map(([, name]) => name))
     let lines = 0
@@ -30,7 +30,7 @@ describe.runIf(hasReference)('local contexts', () => {
         const [theirs, ours] = await both('pminfo', ['-L', flags, subtree])
         const blocks = (text: string): string[] =>
           text
-            .replace(/^ {4}inst \[.*\n/gm, '') // numbered in the order in which each agent found them
+            .replace(/^ {4}inst \[.*\n/gm, '') // numbered in order of discovery
             .split(/\n(?=\S)/)
             .map((block) => block.trim())
             .filter((block) => block !== '' && !block.startsWith('[') && !derived.has(block.split(/\s/)[0]!))
@@ -78,7 +78,7 @@ describe.runIf(hasReference)('local contexts', () => {
   })
 
   test.each([{ PCP_LOCALMODE: '1' }, { PCP_LOCALPMDA: '1' }, { PCP_LOCALMODE: '', PCP_SPECLOCAL: 'clear' }])(
-    'the environment %o asks for one as well',
+    'the environment %o opens one as well',
     async (env) => {
       const [theirs, ours] = await both('pminfo', ['-f', 'hinv.ncpu'], env)
       expect(ours).toBe(theirs)

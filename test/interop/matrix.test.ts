@@ -1,6 +1,6 @@
 /**
- * Who works with whom: clients and tools of both sides, collectors of both, agents of both in C, Perl, Python, JavaScript
- * and of the oldest interface, over every transport. Each cell is run; the table is in docs/interworking.md.
+ * Interoperability matrix: clients and tools of both sides, collectors of both, agents of both in C, Perl, Python, JavaScript and of the
+ * oldest interface, over every transport. Each cell is run; the table is in docs/explanation/interworking.md.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ import {
 const SIDES = ['ours', 'theirs'] as const
 type Side = (typeof SIDES)[number]
 
-/** Metrics by shape of agent: name to cluster and item; the first is asked for values, `stored` is stored. */
+/** Metrics of each kind of agent: name to cluster and item; the first one is fetched, `stored` is stored. */
 const SHAPES = {
   simple: {
     metrics: { color: '0:1', numfetch: '0:0', now: '2:4', user: '1:2', sys: '1:3' },
@@ -40,17 +40,17 @@ interface Row {
   readonly agent: string
   readonly shape: keyof typeof SHAPES
   readonly transports: readonly Transport[]
-  /** The command without options, or what follows `dso`. */
+  /** The command without options, or the arguments of `dso`. */
   readonly command: readonly string[]
-  /** The only domain it can have. */
+  /** The only domain it supports. */
   readonly domain?: number
-  /** The only collector it can run under. */
+  /** The only collector it supports. */
   readonly only?: Side
   /** Why it cannot run on this machine. */
   readonly lacks?: string | undefined
 }
 
-/** 'running' is an agent that somebody else started. */
+/** 'running' means an agent started before the collector. */
 type Transport = 'in process' | 'thread' | 'pipe' | 'inet' | 'ipv6' | 'unix' | 'inet running' | 'unix running'
 const DAEMON: readonly Transport[] = ['pipe', 'inet', 'ipv6', 'unix', 'inet running', 'unix running']
 
@@ -146,7 +146,7 @@ function tableOfAgents(): readonly Row[] {
   ]
 }
 
-/** A user's own agent: the old one's metrics. */
+/** A user's own agent, with the metrics of the old one. */
 const MODULE_TEXT = `
 import { defineAgent, runDaemon } from './pmda.mjs'
 const common = { sem: 'instant', units: 'none' }
@@ -162,14 +162,14 @@ export const agent = defineAgent({
 if (process.argv[1] === import.meta.filename) await runDaemon(agent)
 `
 
-/** One agent in one way under one collector. */
+/** An agent with one transport under one collector. */
 interface Cell {
   readonly title: string
   readonly shape: keyof typeof SHAPES
   readonly name: string
   readonly domain: number
   readonly line: string
-  /** To be started before the collector is. */
+  /** Command to start before the collector. */
   readonly early: readonly string[] | undefined
   /** The socket it listens on. */
   readonly path: string
@@ -216,7 +216,7 @@ function namesOf(cells: readonly Cell[]): string {
   return `root {\n  ${roots}\n}\npmcd {\n  timezone 2:0:5\n  hostname 2:0:21\n}\n${trees.join('\n')}\n`
 }
 
-/** Groups in which no two agents want the same domain. */
+/** Returns groups in which all agents have different domains. */
 function groupsOf(rows: readonly Row[]): readonly (readonly Row[])[] {
   const groups: Row[][] = [[], []]
   for (const row of rows) {
@@ -247,6 +247,7 @@ beforeAll(async () => {
     outfile: join(root, 'pmda.mjs'),
     bundle: true,
     platform: 'node',
+    target: 'node20.19',
     format: 'esm',
   })
   writeFileSync(MODULE, MODULE_TEXT)
@@ -297,7 +298,7 @@ describe.runIf(hasReference).each(SIDES)('%s pmcd', (side) => {
       await context.close()
     })
 
-    test('no complaint in any log, and nothing left behind', async () => {
+    test('no errors in any log, and no leftovers', async () => {
       const active = readFileSync(join(dir, 'pmcd.log'), 'utf8')
       for (const { name, title } of cells) expect(active, title).toMatch(new RegExp(`^${name} +\\d`, 'm'))
       for (const file of readdirSync(dir).filter((each) => each.endsWith('.log')))
@@ -313,7 +314,7 @@ describe.runIf(hasReference).each(SIDES)('%s pmcd', (side) => {
 })
 
 test.runIf(hasReference)(
-  'theirs pmcd reads our lines about threads and modules, and serves the other agents',
+  "the reference's pmcd accepts our lines about threads and modules, and serves the other agents",
   async () => {
     const dir = join(root, 'lines')
     mkdirSync(dir)
@@ -322,7 +323,7 @@ test.runIf(hasReference)(
       `module 101 dso agent ${MODULE}`,
       `thread 102 dso worker:agent ${MODULE}`,
       `simple 253 pipe binary ${simple}/pmdasimple -d 253`,
-      // The last line: an error in its syntax would keep this pmcd from starting.
+      // Must be the last line: a syntax error in it would prevent this pmcd from starting.
       `inthread 103 dso worker:simple_init ${simple}/pmda_simple.so`,
     ]
     const collector = await start('theirs', dir, lines, 'root {\n  cell 253:0:0\n}\n')
@@ -337,14 +338,14 @@ test.runIf(hasReference)(
   },
 )
 
-/** An agent that is there before the collector; resolves when it listens. */
+/** Starts an agent before the collector; resolves when it listens. */
 async function startEarly(argv: readonly string[], cwd: string): Promise<ChildProcess> {
   const [command, ...args] = argv
   const child = spawn(command!, args, { cwd, env: plainEnv(), stdio: 'ignore' })
   const isUnix = args.at(-2) === '-u'
   const place = args.at(-1)!
   const row = `:${Number(place).toString(16).toUpperCase().padStart(4, '0')} `
-  // Connecting would be taken for the collector: an agent accepts one connection.
+  // A test connection would be taken for the collector's: an agent accepts only one.
   const isThere = (): boolean =>
     isUnix ? isListening(place) : readFileSync('/proc/net/tcp', 'utf8').includes(row)
   while (!isThere()) {
@@ -371,7 +372,7 @@ async function start(
     : launch(process.execPath, [join(top, 'bin', 'pmcd'), ...args], port, dir)
 }
 
-/** Everything that the tools of one side print about one agent; each must succeed and say nothing on standard error. */
+/** Returns the output of all tools of one side for an agent; each must succeed with nothing on standard error. */
 async function useTools(tools: Side, { host }: TestCollector, cell: Cell): Promise<string> {
   const { name, shape, title } = cell
   const { probed, stored } = SHAPES[shape]
@@ -407,7 +408,7 @@ async function useTools(tools: Side, { host }: TestCollector, cell: Cell): Promi
   return printed.join('')
 }
 
-/** Lines that tell of trouble. Two agents have no help texts: ours in C, and trivial as Debian installs it. */
+/** Returns lines with errors. Two agents have no help texts: our C agent, and trivial as installed by Debian. */
 function complaints(text: string): readonly string[] {
   return text
     .split('\n')

@@ -1,4 +1,4 @@
-/** Files of memory-mapped values between the two: who writes them, who reads them, and what each makes of them. */
+/** Compares memory-mapped value files in both directions: who writes them, who reads them. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,8 +13,8 @@ const PMCD = '/usr/lib/pcp/bin/pmcd'
 const DSO = '/var/lib/pcp/pmdas/mmv/pmda_mmv.so'
 const PROGRAMS = '/var/lib/pcp/testsuite/src'
 /**
- * Programs of PCP's suite on its library, with their arguments: each leaves a file of its own. Two sets, because some give
- * the same PMID to metrics of different types, of which PCP's agent shows values of the one as the other's.
+ * Programs of PCP's suite that use its library, with arguments: each creates a file. Two sets, because some give metrics of different
+ * types the same PMID; PCP's agent then shows values of one as the other's.
  */
 const WRITERS: readonly (readonly (readonly string[])[])[] = [
   [
@@ -64,13 +64,13 @@ describe.skipIf(!hasAll)('memory-mapped values', () => {
     await theirs.stop()
   })
 
-  /** Everything that the reference's pminfo prints of what is below a name. */
+  /** Returns the output of the reference's pminfo for everything below a name. */
   async function shown({ host }: TestCollector, name: string, options = '-dfmtTl'): Promise<string> {
     const { stdout, stderr } = await run('/usr/bin/pminfo', ['-h', host, options, name])
     return `${stdout}${stderr}`.replace(/"(?:domainname|hostname|machineid|groupid|userid)":[^,}]*,?/g, '')
   }
 
-  /** One block a metric: those of the controls have help texts of our own. */
+  /** Returns one block per metric, without the controls, whose help texts are our own. */
   const blocks = (text: string): readonly string[] =>
     text
       .split('\n\n')
@@ -84,7 +84,7 @@ describe.skipIf(!hasAll)('memory-mapped values', () => {
   }
 
   test.each([...WRITERS.entries()])(
-    'the reference’s library writes (%i), both agents read the same',
+    'both agents read the same values from files of the reference’s library (%i)',
     async (_i, set) => {
       let count = 0
       for (const [program, ...args] of set.filter(([name]) => existsSync(join(PROGRAMS, name!)))) {
@@ -101,45 +101,42 @@ describe.skipIf(!hasAll)('memory-mapped values', () => {
     },
   )
 
-  test.each([1, 2, 3] as const)(
-    'we write version %i, both agents read it as it is meant',
-    async (version) => {
-      const writer = publish('app', {
-        version,
-        cluster: 77,
-        ...(version === 3 ? { labels: { team: 'post' } } : {}),
-      })
-      const labels = version === 3 ? { labels: { colour: 'blue', depth: 2 } } : {}
-      const hits = writer.counter('hits', { item: 3, help: 'Hits', text: 'All the hits', ...labels })
-      const level = writer.gauge('level', { item: 4, type: '32', units: 'Kbyte' })
-      writer.gauge('none', { item: 5, type: 'u64' })
-      writer.gauge('many', { item: 9, type: 'float', sem: 'discrete', initial: 1.5, units: 'millisec' })
-      const state = writer.text('state', { item: 6 })
-      const queues = writer.instances({ serial: 2, help: 'Queues', text: 'All the queues', names: ['red'] })
-      const depth = queues.gauge('depth', { item: 7, type: '64' })
-      writer.histogram('wait', { bounds: [1, 10] }).record(5)
-      writer.timer('busy', { item: 8 })
-      queues.add('blue', { id: 12, ...labels })
-      writer.publish()
-      hits.add(2 ** 40)
-      level.set(-3)
-      state.set('grün')
-      depth.of('blue').set(-(2 ** 40))
-      writer.flush()
-      const text = await shown(theirs, 'mmv.app')
-      expect(blocks(await shown(ours, 'mmv.app'))).toEqual(blocks(text))
-      expect(text).toContain(`mmv.app.hits PMID: 70.77.3 [Hits]`)
-      expect(text).toContain('value 1099511627776')
-      expect(text).toContain('inst [12 or "blue"] value -1099511627776')
-      expect(text).toContain('value "grün"')
-      expect(text).toContain('Semantics: discrete  Units: millisec')
-      expect(text).toMatch(/mmv\.app\.none[\s\S]*?No value\(s\) available!/)
-      if (version === 3) expect(text).toMatch(/inst \[12 or "blue"\] labels .*"colour":"blue","depth":2/)
-      if (version === 3) expect(text).toMatch(/labels .*"team":"post"/)
-    },
-  )
+  test.each([1, 2, 3] as const)('both agents read our files of version %i correctly', async (version) => {
+    const writer = publish('app', {
+      version,
+      cluster: 77,
+      ...(version === 3 ? { labels: { team: 'post' } } : {}),
+    })
+    const labels = version === 3 ? { labels: { colour: 'blue', depth: 2 } } : {}
+    const hits = writer.counter('hits', { item: 3, help: 'Hits', text: 'All the hits', ...labels })
+    const level = writer.gauge('level', { item: 4, type: '32', units: 'Kbyte' })
+    writer.gauge('none', { item: 5, type: 'u64' })
+    writer.gauge('many', { item: 9, type: 'float', sem: 'discrete', initial: 1.5, units: 'millisec' })
+    const state = writer.text('state', { item: 6 })
+    const queues = writer.instances({ serial: 2, help: 'Queues', text: 'All the queues', names: ['red'] })
+    const depth = queues.gauge('depth', { item: 7, type: '64' })
+    writer.histogram('wait', { bounds: [1, 10] }).record(5)
+    writer.timer('busy', { item: 8 })
+    queues.add('blue', { id: 12, ...labels })
+    writer.publish()
+    hits.add(2 ** 40)
+    level.set(-3)
+    state.set('grün')
+    depth.of('blue').set(-(2 ** 40))
+    writer.flush()
+    const text = await shown(theirs, 'mmv.app')
+    expect(blocks(await shown(ours, 'mmv.app'))).toEqual(blocks(text))
+    expect(text).toContain(`mmv.app.hits PMID: 70.77.3 [Hits]`)
+    expect(text).toContain('value 1099511627776')
+    expect(text).toContain('inst [12 or "blue"] value -1099511627776')
+    expect(text).toContain('value "grün"')
+    expect(text).toContain('Semantics: discrete  Units: millisec')
+    expect(text).toMatch(/mmv\.app\.none[\s\S]*?No value\(s\) available!/)
+    if (version === 3) expect(text).toMatch(/inst \[12 or "blue"\] labels .*"colour":"blue","depth":2/)
+    if (version === 3) expect(text).toMatch(/labels .*"team":"post"/)
+  })
 
-  test('both see instances that come and go, and the end', async () => {
+  test('both see instances appear and disappear, and the end', async () => {
     const writer = publish('app', {})
     const queues = writer.instances({ names: ['red'] })
     queues.counter('sent')
@@ -156,7 +153,7 @@ describe.skipIf(!hasAll)('memory-mapped values', () => {
       expect(await shown(collector, 'mmv.app', '-f')).toContain('Unknown metric name')
   })
 
-  test('files that share a cluster are put together by both', async () => {
+  test('both combine files that share a cluster', async () => {
     for (const [name, ids] of Object.entries({ one: [1, 2], two: [3] })) {
       const writer = publish(name, { cluster: 9, prefix: false })
       const domain = writer.instances({ serial: 4 })
@@ -176,7 +173,7 @@ describe.skipIf(!hasAll)('memory-mapped values', () => {
     }
   })
 
-  test('a process that measures itself is in the reference’s collector too, until it is killed', async () => {
+  test("a process's own metrics are in the reference’s collector too, until it is killed", async () => {
     const register = join(top, 'dist', 'esm', 'node-register.js')
     const child = spawn(
       process.execPath,

@@ -1,4 +1,4 @@
-/** Our connections to collectors and agents, with the reference's pmcd and agents at the other end. */
+/** Our connections to the reference's pmcd and agents. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -69,7 +69,7 @@ describe.skipIf(!isThere)('HostSource and the reference pmcd', () => {
     })
   })
 
-  test('lists in which nothing is known', async () => {
+  test('lists of unknown names', async () => {
     const [first, second] = await source.descs([pmid(253, 0, 99), pmid(400, 0, 0)], ask)
     expect([first, second]).toMatchObject([{ code: 'PM_ERR_PMID' }, { code: 'PM_ERR_PMID' }])
     const names = await source.lookupNames(['no.such', 'nor.this'], ask)
@@ -120,15 +120,15 @@ describe.skipIf(!isThere)('HostSource and the reference pmcd', () => {
     await expect(source.store(unknown, ask)).rejects.toMatchObject({ code: 'PM_ERR_PMID' })
   })
 
-  test('a profile that is refused ends the connection with its reason', async () => {
+  test('a rejected profile closes the connection with its reason', async () => {
     const other = await HostSource.connect(source.spec)
     const fetched = other.fetch([COLOR], { requester: { ...ANONYMOUS, context: -1 } })
     const results = await Promise.allSettled([fetched, other.lookupId(COLOR, ask)])
     for (const result of results) expect(result).toMatchObject({ reason: { code: 'PM_ERR_IPC' } })
-    expect(other.lostBy?.message).toMatch(/Profile of context -1/)
+    expect(other.closedBy?.message).toMatch(/Profile of context -1/)
   })
 
-  test('a lost collector rejects what is asked and is announced', async () => {
+  test('requests to a lost collector are rejected, and the loss is reported', async () => {
     const other = await HostSource.connect(`unix:/${join(dir, 's')}`)
     const lost = new Promise((resolve) => other.subscribe((event) => resolve(event.type)))
     await other.fetch([COLOR], { requester: { ...ANONYMOUS, profile: ALL_INSTANCES } })
@@ -139,7 +139,7 @@ describe.skipIf(!isThere)('HostSource and the reference pmcd', () => {
 })
 
 describe.skipIf(!isThere)('AgentLink and the reference agents', () => {
-  test('pmdasample answers every question over its pipes', async () => {
+  test('pmdasample answers every request over its pipes', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'pcp-agent-'))
     const agent = spawn(`${AGENTS}/sample/pmdasample`, ['-d', '29'], {
       cwd: dir,
@@ -173,7 +173,7 @@ describe.skipIf(!isThere)('AgentLink and the reference agents', () => {
   })
 })
 
-/** Tries until the daemon listens. */
+/** Retries until the daemon listens. */
 async function untilAnswers<T>(attempt: () => Promise<T>): Promise<T> {
   const end = Date.now() + 60_000
   for (;;) {

@@ -1,4 +1,4 @@
-/** The openmetrics agent beside PCP's own, which is written in Python, over the documents of PCP's test suite. */
+/** Compares the openmetrics agent with PCP's own, which is written in Python, over the documents of PCP's test suite. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -12,12 +12,12 @@ const THEIRS = '/var/lib/pcp/pmdas/openmetrics/pmdaopenmetrics.python'
 const isThere = hasReference && existsSync(`${SUITE}/samples`) && existsSync(THEIRS)
 if (!isThere) console.log('openmetrics: PCP, its agent or its test suite is not installed')
 
-/** PCP's agent wants Python's package `requests`, which machines may lack: this has what the agent uses of it for files. */
+/** PCP's agent needs the Python package `requests`, which may be missing: this replaces the parts used for files. */
 const REQUESTS = 'class Session:\n    pass\n'
 
-/** Differences there are to be, each with what PCP's agent does. */
+/** Expected differences: what PCP's agent does. */
 const KNOWN = {
-  'labels with quotes or backslashes': 'writes JSON that is none, so that the labels are lost',
+  'labels with quotes or backslashes': 'writes invalid JSON, so that the labels are lost',
   'units of names with "milliseconds"': 'knows seconds and microseconds only',
 } as const
 type Reason = keyof typeof KNOWN
@@ -37,14 +37,14 @@ function configure(): void {
     const nickname = basename(file, '.txt').replace(/[.-]/g, '_')
     writeFileSync(join(config, `${nickname}.url`), `file://${SUITE}/samples/${file}\n${filters}`)
   }
-  // Those that call curl want a network, and files where QA puts them.
+  // Scripts that call curl need a network, and files where QA puts them.
   const isUsed = (path: string): boolean => !/curl|GNUmakefile/.test(basename(path))
   cpSync(`${SUITE}/scripts`, config, { recursive: true, filter: isUsed })
   const metadata = 'METADATA: metric1 u32 some_indom counter Kbyte / sec\nFILTER: EXCLUDE METRIC metric2\n'
   writeFileSync(join(config, 'declared.url'), `file://${SUITE}/samples/simple_metric.txt\n${metadata}`)
 }
 
-/** A collector of PCP's with one agent besides its own. */
+/** Starts a collector of PCP with one additional agent. */
 async function start(name: string, command: string): Promise<TestCollector> {
   const port = await freePort()
   const at = mkdtempSync(join(dir, `${name}-`))
@@ -96,7 +96,7 @@ afterAll(async () => {
   if (isThere) rmSync(dir, { recursive: true })
 })
 
-/** Why two lines of pminfo may differ; undefined when they may not. */
+/** Returns why two lines of pminfo may differ; undefined if they must not. */
 function reasonFor(their: string, our: string): Reason | undefined {
   const withoutLabels = (line: string): string => line.replace(/labels \{.*\}$/, 'labels')
   if (withoutLabels(their) === withoutLabels(our) && /\\/.test(our.replace(/.*labels/, '')))
@@ -140,7 +140,7 @@ describe.runIf(isThere)("beside PCP's openmetrics agent", () => {
     expect(our).toEqual(expect.arrayContaining(their))
   })
 
-  test('numbers are kept in the same files: each agent goes on where the other ended', async () => {
+  test('numbers are kept in the same files: each agent continues where the other stopped', async () => {
     const files = (at: string): string[] => readdirSync(join(dir, at, 'config', 'pmda')).sort()
     expect(files('ours')).toEqual(files('theirs'))
     const compared = await run('diff', ['-r', join(dir, 'theirs'), join(dir, 'ours')])

@@ -1,4 +1,4 @@
-/** The package as somebody installs it: every entry point imports and requires, with types, on each Node we support. */
+/** The installed package: every entry point can be imported and required, with types, on each supported version of Node. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,10 +18,10 @@ const ENTRIES = [
   'pcp-ts/mmv',
   'pcp-ts/node',
 ]
-/** What may be in `bin` and `dist`, and in the package as it is sent. */
+/** Limits of `bin` and `dist`, and of the packed package. */
 const MOST_BYTES = 9_000_000
 const MOST_PACKED_BYTES = 4_000_000
-/** What `require('pcp-ts/mmv')` may read. */
+/** Limit of the files read by `require('pcp-ts/mmv')`. */
 const MOST_MMV_BYTES = 200_000
 let root: string
 let packed: {
@@ -59,14 +59,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-test('installs without any dependency but koffi, and without that when it is not wanted', () => {
+test('installs only koffi as a dependency, and none with --omit=optional', () => {
   const installed = (where: string): string[] =>
     readdirSync(join(where, 'node_modules')).filter((name) => !name.startsWith('.'))
   expect(installed(dir)).toEqual(['@koromix', 'koffi', 'pcp-ts'])
   expect(installed(bare)).toEqual(['pcp-ts'])
 })
 
-test('is small: programs share what they have in common, and so do entry points', () => {
+test('is small: programs and entry points share code', () => {
   const built = packed.files.filter(({ path }) => /^(?:bin|dist)\//.test(path))
   expect(built.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MOST_BYTES)
   expect(packed.size).toBeLessThan(MOST_PACKED_BYTES)
@@ -76,15 +76,15 @@ test('is small: programs share what they have in common, and so do entry points'
   expect(Number(run(process.execPath, ['-e', loaded], dir))).toBeLessThan(MOST_MMV_BYTES)
 })
 
-test('declares no more than its entry points mention', () => {
+test('declares only the types its entry points mention', () => {
   const declarations = packed.files.filter(({ path }) => path.startsWith('dist/types/'))
   expect(declarations.length).toBeGreaterThan(ENTRIES.length)
   expect(declarations.map(({ path }) => path)).not.toContain('dist/types/tools/main.d.ts')
 })
 
-test.each(['with', 'without'])('collects, and tells users apart where it can: %s koffi', async (way) => {
+test.each(['with', 'without'])('collects, and identifies users if possible: %s koffi', async (way) => {
   const where = way === 'with' ? dir : bare
-  const bin = (name: string): string => join(where, 'node_modules', '.bin', name)
+  const bin = (name: string): string => join(where, 'node_modules', 'pcp-ts', 'bin', name)
   const files = join(where, 'run')
   mkdirSync(files)
   writeFileSync(
@@ -147,7 +147,7 @@ test.each(NODES)('imports and requires every entry point on Node %s', (version) 
   for (const name of readdirSync(join(top, 'bin')).filter(
     (file) => file.startsWith('pm') && !file.startsWith('pmda'),
   ))
-    run(node, [join(dir, 'node_modules', '.bin', name), '--version'], dir)
+    run(node, [join(dir, 'node_modules', 'pcp-ts', 'bin', name), '--version'], dir)
 })
 
 test('has types for import and for require', () => {

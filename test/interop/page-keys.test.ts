@@ -1,8 +1,8 @@
-/** The chart page without a mouse, and without eyes. */
+/** The chart page with the keyboard and with a screen reader. */
 import { expect, test } from 'vitest'
 import { describePage, PANELS, PATIENCE } from './lib/page.ts'
 
-/** Things that can be used and have no name that could be read aloud. */
+/** Controls without an accessible name. */
 const NAMELESS = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), textarea, dialog, aside, canvas')]
   .filter((element) => {
     const labels = [...(element.labels ?? [])].map((label) => label.textContent).join('')
@@ -11,7 +11,7 @@ const NAMELESS = `[...document.querySelectorAll('button, summary, select, input:
   })
   .map((element) => element.outerHTML.slice(0, 120))`
 
-/** Texts whose contrast with what is behind them is less than WCAG asks for: 4.5, or 3 for a large one. */
+/** Texts with less contrast than WCAG requires: 4.5, or 3 for large text. */
 const FAINT = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
   const channels = (color) => {
@@ -42,7 +42,7 @@ const FAINT = `(() => {
   return [...found]
 })()`
 
-describePage('the chart page for everybody', (t) => {
+describePage('accessibility of the chart page', (t) => {
   const panel = (name: string) => t.page.getByRole('complementary', { name })
 
   test('each panel has a key, and Escape closes it', async () => {
@@ -55,9 +55,9 @@ describePage('the chart page for everybody', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('a chart is changed with keys alone', async () => {
+  test('a chart can be edited with the keyboard', async () => {
     await t.firstValue('Load average').waitFor()
-    const summary = t.chart('Load average').getByLabel('Menu of Load average')
+    const summary = t.chart('Load average').getByLabel('Menu for Load average')
     await summary.focus()
     await t.page.keyboard.press('Enter')
     await t.page.keyboard.press('Tab')
@@ -67,22 +67,22 @@ describePage('the chart page for everybody', (t) => {
     await t.page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     await t.chart('Load').waitFor()
-    // The first thing that Tab reaches leads past everything to the charts.
+    // The first Tab stop is a link that skips to the charts.
     await t.page.reload()
     await t.page.locator('.source option').first().waitFor({ state: 'attached' })
     await t.page.keyboard.press('Tab')
-    await expect.poll(() => t.page.locator(':focus').textContent(), PATIENCE).toMatch(/To the charts/)
+    await expect.poll(() => t.page.locator(':focus').textContent(), PATIENCE).toMatch(/Skip to charts/)
     expect(t.complaints).toEqual([])
   })
 
-  test('a part of the page that cannot be had is told of, and there again after a reload', async () => {
-    await t.page.route('**/rest-*.js', (route) => route.abort())
+  test('a part of the page that cannot be loaded is reported, and works after a reload', async () => {
+    await t.page.route('**/lazy-part-*.js', (route) => route.abort())
     await t.page.reload()
     await t.firstValue('Load average').waitFor()
     await t.page.keyboard.press('m')
     await t.page.locator('.notice.bad', { hasText: 'reload the page' }).waitFor()
     expect(await panel('Metrics').count()).toBe(0)
-    await t.page.unroute('**/rest-*.js')
+    await t.page.unroute('**/lazy-part-*.js')
     await t.page.reload()
     await t.firstValue('Load average').waitFor()
     await t.page.keyboard.press('m')
@@ -90,7 +90,7 @@ describePage('the chart page for everybody', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('a panel has the focus while it is open: names are gone through by arrows, Escape gives it back', async () => {
+  test('an open panel has the focus: arrow keys move through names, Escape restores the focus', async () => {
     const focused = () =>
       t.page.evaluate('document.activeElement.textContent || document.activeElement.ariaLabel')
     const button = t.page.getByRole('button', { name: 'Metrics', exact: true })
@@ -117,21 +117,21 @@ describePage('the chart page for everybody', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('a menu is gone round by arrows; Escape and going elsewhere close it, and no panel with it', async () => {
+  test('arrow keys cycle through a menu; Escape and clicking elsewhere close it, but no panel', async () => {
     await t.firstValue('Load average').waitFor()
     await t.page.keyboard.press('?')
     await panel('Help').waitFor()
-    const summary = t.chart('Load average').getByLabel('Menu of Load average')
+    const summary = t.chart('Load average').getByLabel('Menu for Load average')
     const isOpen = () => summary.evaluate((one) => one.parentElement?.matches('[open]'))
     const focused = () => t.page.evaluate('document.activeElement.textContent')
     await summary.focus()
     await t.page.keyboard.press('Enter')
     await t.page.keyboard.press('ArrowDown')
-    await expect.poll(focused, PATIENCE).toMatch(/^Change/)
+    await expect.poll(focused, PATIENCE).toMatch(/^Edit/)
     await t.page.keyboard.press('ArrowUp')
     await expect.poll(focused, PATIENCE).toBe('Remove')
     await t.page.keyboard.press('ArrowDown')
-    await expect.poll(focused, PATIENCE).toMatch(/^Change/)
+    await expect.poll(focused, PATIENCE).toMatch(/^Edit/)
     await t.page.keyboard.press('Escape')
     await expect.poll(isOpen, PATIENCE).toBe(false)
     await expect
@@ -145,7 +145,7 @@ describePage('the chart page for everybody', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('all of the page fits at twice the size, and nothing moves for those who want no motion', async () => {
+  test('the page fits at 200 % zoom, and does not move with reduced motion', async () => {
     await t.firstValue('Load average').waitFor()
     await t.page.setViewportSize({ width: 640, height: 400 })
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
@@ -164,8 +164,8 @@ describePage('the chart page for everybody', (t) => {
     expect(await t.page.evaluate(moving)).toBe(0)
   })
 
-  test('all that can be used has a name, and all text can be read, in dark and in light', async () => {
-    for (const title of ['Processors', 'Load average', 'Memory'])
+  test('all controls have a name, and all text has enough contrast, in both themes', async () => {
+    for (const title of ['CPU', 'Load average', 'Memory'])
       await expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
     for (const theme of ['dark', 'light']) {
       await t.page.emulateMedia({ colorScheme: theme as 'dark' })

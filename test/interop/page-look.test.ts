@@ -1,4 +1,4 @@
-/** How the chart page looks and feels: values under the pointer, nothing that moves, long names, what is not there. */
+/** Appearance of the chart page: tooltips, stable layout, long names, missing values. */
 import { expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
@@ -8,7 +8,7 @@ import { describePage, PATIENCE } from './lib/page.ts'
 const LONG = 'of-a-controller-with-a-name-that-is-longer-than-any-legend'
 const DISKS = 80
 
-/** Files of an archive of a machine with many disks, the last of which does most. */
+/** Returns the files of an archive of a machine with many disks, the last of which are the busiest. */
 function manyDisks(): { name: string; buffer: Buffer; mimeType: string }[] {
   const output = memoryOutput('many')
   const made = new ArchiveImport(output, { hostname: 'many', timezone: 'UTC', pid: 1 })
@@ -35,44 +35,44 @@ describePage('the look of the chart page', (t) => {
   const live = (title: string) =>
     expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
 
-  test('tells the moment and all values under the pointer, beside it, in one chart; others mark the moment', async () => {
+  test('shows time and all values at the pointer in one chart, and marks the time in the others', async () => {
     await live('Load average')
-    await live('Processors')
+    await live('CPU')
     const over = t.chart('Load average').locator('.u-over')
     const box = (await over.boundingBox())!
     const named = async () => (await tip().locator('.name').allTextContents()).sort()
-    // A recorder has its first value of one metric a moment before that of another: the pointer waits until that is past.
+    // A recorder writes the first values of its metrics one after the other, so the pointer waits until all are there.
     await expect
       .poll(async () => {
         await over.hover({ position: { x: box.width - 3, y: 40 } })
         await over.hover({ position: { x: box.width - 2, y: 40 } })
         return named()
       }, PATIENCE)
-      .toEqual(['1 minute', '15 minutes', '5 minutes', 'processors'])
-    // What stands still can be read twice.
+      .toEqual(['1 minute', '15 minutes', '5 minutes', 'CPUs'])
+    // A paused chart can be read twice.
     await t.page.keyboard.press(' ')
     await over.hover({ position: { x: box.width - 2, y: 40 } })
     expect(await tip().count()).toBe(1)
     expect(await tip().locator('.tip-time').textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
-    expect(await named()).toEqual(['1 minute', '15 minutes', '5 minutes', 'processors'])
+    expect(await named()).toEqual(['1 minute', '15 minutes', '5 minutes', 'CPUs'])
     const values = await tip().locator('li').allTextContents()
     const legend = await t.chart('Load average').locator('.legend li').allTextContents()
     expect([...values].sort()).toEqual([...legend].sort())
-    // It does not hide what is pointed at, and stays on the page.
+    // The tip does not cover the pointer's position, and stays on the page.
     const shown = (await tip().boundingBox())!
     const pointer = box.x + box.width - 2
     expect(shown.x > pointer || shown.x + shown.width < pointer).toBe(true)
     expect(shown.x).toBeGreaterThanOrEqual(0)
     expect(shown.x + shown.width).toBeLessThanOrEqual(t.page.viewportSize()!.width)
-    await t.chart('Processors').locator('.u-cursor-x:not(.u-off)').waitFor({ state: 'attached' })
+    await t.chart('CPU').locator('.u-cursor-x:not(.u-off)').waitFor({ state: 'attached' })
     await t.shot('pointer')
     await t.page.mouse.move(2, 2)
     await expect.poll(() => tip().count(), PATIENCE).toBe(0)
     expect(t.complaints).toEqual([])
   })
 
-  test('a chart has its size before its first values come', async () => {
-    // A slow network: the values are held back until the page has been measured.
+  test('a chart has its size before its first values arrive', async () => {
+    // Simulates a slow network: holds the values back until the page has been measured.
     let letGo = (): void => {}
     const held = new Promise<void>((resolve) => {
       letGo = resolve
@@ -97,27 +97,25 @@ describePage('the look of the chart page', (t) => {
     const before = await boxes()
     await t.shot('waiting')
     letGo()
-    for (const title of ['Processors', 'Load average', 'Memory']) await live(title)
+    for (const title of ['CPU', 'Load average', 'Memory']) await live(title)
     expect(await boxes()).toEqual(before)
   })
 
-  test('says so where nothing was recorded, and reads nothing of another time', async () => {
+  test('reports a time without records, and shows no values of another time', async () => {
     await live('Load average')
     await t.page.getByLabel('From', { exact: true }).fill('-20d')
     await t.page.getByLabel('To', { exact: true }).fill('-19d')
-    await t.page.getByRole('button', { name: 'Show', exact: true }).click()
-    await t.chart('Load average').getByText('No values in this time').waitFor()
+    await t.page.getByRole('button', { name: 'Apply', exact: true }).click()
+    await t.chart('Load average').getByText('No values in this time range').waitFor()
     await expect.poll(() => t.firstValue('Load average').textContent(), PATIENCE).toBe('–')
-    await expect
-      .poll(() => t.chart('File systems: space used').locator('.grid-row').count(), PATIENCE)
-      .toBe(0)
+    await expect.poll(() => t.chart('File system usage').locator('.grid-row').count(), PATIENCE).toBe(0)
     await t.shot('no-values')
     await t.page.keyboard.press('l')
     await live('Load average')
     expect(t.complaints).toEqual([])
   })
 
-  test('many lines with long names: the largest are drawn, names keep their ends, rows of a heat map can be read', async () => {
+  test('many lines with long names: draws the largest, keeps the ends of names, heat map rows are readable', async () => {
     await t.page.keyboard.press('o')
     await t.page.locator('.drop input[type=file]').setInputFiles(manyDisks())
     const source = t.page.getByLabel('Source', { exact: true })
@@ -125,9 +123,12 @@ describePage('the look of the chart page', (t) => {
     await t.page.keyboard.press('m')
     await t.page.getByLabel('Search metrics').fill('many.busy')
     await t.page.getByRole('button', { name: /^many\.busy/ }).click()
-    await t.page.getByRole('region', { name: 'many.busy' }).getByRole('button', { name: 'Draw' }).click()
+    await t.page
+      .getByRole('region', { name: 'many.busy' })
+      .getByRole('button', { name: 'Add', exact: true })
+      .click()
     const chart = t.chart('many.busy')
-    await chart.getByText('16 lines with less are not shown').waitFor()
+    await chart.getByText('16 smaller series hidden').waitFor()
     const names = await t.names('many.busy')
     expect(names[0]).toBe(`many.busy disk-${LONG}-16`)
     expect(names.at(-1)).toBe(`many.busy disk-${LONG}-79`)
@@ -138,8 +139,8 @@ describePage('the look of the chart page', (t) => {
       return start.scrollWidth > start.clientWidth && one.scrollWidth <= one.clientWidth
     })
     expect(isCut).toBe(true)
-    await chart.getByLabel('Menu of many.busy').click()
-    await chart.getByRole('menuitem', { name: 'Change' }).click()
+    await chart.getByLabel('Menu for many.busy').click()
+    await chart.getByRole('menuitem', { name: 'Edit' }).click()
     await t.page.getByRole('dialog').getByLabel('Style').selectOption('heat')
     await t.page.getByRole('button', { name: 'Done' }).click()
     const rows = chart.locator('.heat-rows li')
@@ -159,7 +160,7 @@ describePage('the look of the chart page', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('a lost connection is told once, in the head, and moves nothing', async () => {
+  test('a lost connection is shown once, in the header, without moving the layout', async () => {
     let drop = (): void => {}
     await t.page.routeWebSocket(/\/ui\/api\/live/, (socket) => {
       const server = socket.connectToServer()
@@ -172,7 +173,7 @@ describePage('the look of the chart page', (t) => {
     await t.page.reload()
     await live('Load average')
     await live('Memory')
-    // What is recorded may still be arriving, and its notes with it.
+    // Recorded values and their notes may still be arriving.
     const height = await t.chart('Load average').evaluate(
       (card) =>
         new Promise<number>((resolve) => {

@@ -1,4 +1,4 @@
-/** Pages of others in a real browser: another origin, another port, and a name that is made to resolve to this machine get nothing. docs/pmproxy.md */
+/** Foreign pages in a real browser: another origin, another port, and a name that resolves to this machine get no data. docs/reference/pmproxy.md */
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -27,7 +27,7 @@ const ROUTES = [
   ...['/ui/api/instances?name=proc.psinfo.psargs'],
 ]
 
-/** What the attack uses of a browser, whose types these tests lack. */
+/** Browser APIs used by the attack, whose types these tests lack. */
 interface TestElement {
   src: string
   onload: ((value?: unknown) => void) | null
@@ -47,7 +47,7 @@ declare const sessionStorage: {
   setItem(name: string, value: string): void
 }
 
-/** What a page can try; runs in the browser. Resolves to everything that it could learn. */
+/** Tries everything a page can; runs in the browser. Resolves to all it could learn. */
 async function attack({ target, routes }: { target: string; routes: readonly string[] }): Promise<string[]> {
   const learnt: string[] = []
   const note = (what: string) => () => void learnt.push(what)
@@ -120,7 +120,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     return page
   }
 
-  test('a page of another origin, and of another port, reads, embeds and opens nothing', async () => {
+  test('a page of another origin or port cannot read, embed or open anything', async () => {
     for (const address of [`http://evil.example:${otherPort}/`, `http://localhost:${otherPort}/`]) {
       const page = await at(address)
       expect(await page.title()).toBe('elsewhere')
@@ -132,7 +132,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     }
   })
 
-  test('a name of others that resolves to this machine is refused, its pages ask as the same origin', async () => {
+  test('a foreign name that resolves to this machine is rejected, although its pages are same-origin', async () => {
     const page = await at(`http://evil.example:${port}/ui/`)
     expect(await page.content()).toContain('names = evil.example in [ui] of pmproxy.conf')
     const target = `http://evil.example:${port}`
@@ -140,7 +140,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     await page.context().close()
   })
 
-  test('a frame of our page shows nothing in a page of others', async () => {
+  test('our page in a frame of a foreign page shows nothing', async () => {
     const page = await at(`http://evil.example:${otherPort}/`)
     await page.evaluate((src) => {
       const frame = document.createElement('iframe')
@@ -155,7 +155,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     await page.context().close()
   })
 
-  test('the same attempts of our own page succeed, so that they can', async () => {
+  test('the same attempts succeed in our own page, which proves that they can', async () => {
     const page = await at(`http://localhost:${port}/ui/`)
     const learnt = await page.evaluate(attack, {
       target: `http://localhost:${port}`,
@@ -171,7 +171,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     await page.context().close()
   })
 
-  test('the printed link signs its user in, and is gone from the address', async () => {
+  test('the printed link signs the user in, and the key is removed from the address', async () => {
     const [, path] = /signed in {2}by the link in (.*)/.exec(ours.printed())!
     const link = readFileSync(path!.trim(), 'utf8').trim()
     const environ = (page: Page): Promise<string> =>
@@ -187,7 +187,7 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     await page.locator('.source option').first().waitFor({ state: 'attached' })
     expect(page.url()).toBe(`http://localhost:${port}/ui/`)
     expect(await environ(page)).toContain('PATH=')
-    // A key of a server before this one is forgotten, and the page works without.
+    // A key of an earlier server is discarded, and the page works without it.
     await page.evaluate(() => sessionStorage.setItem('pcp-ts-key', 'x'.repeat(43)))
     await page.reload()
     await page.locator('.source option').first().waitFor({ state: 'attached' })

@@ -1,9 +1,9 @@
-/** Screens that no other test of the page looks at: phones, forced colours, what panels show at first, and charts as files. */
+/** Screens of the page not covered by other tests: phones, forced colors, initial panels, and charts saved as files. */
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
 import { describePage, PANELS, PATIENCE, shotPath } from './lib/page.ts'
 
-/** Smaller than a finger, as width, height and name. A field that a label is around counts with it. */
+/** Controls smaller than a finger, with width, height and name. A label counts as part of its field. */
 const SMALL = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), label.button, label.link')]
   .filter((element) => element.checkVisibility() && element.getClientRects().length > 0)
   .flatMap((element) => {
@@ -23,7 +23,7 @@ describePage('the screens of the chart page', (t) => {
       .poll(() => page.locator(`[aria-label="${title}"] .legend .value`).first().textContent(), PATIENCE)
       .toMatch(/^\d/)
 
-  /** A phone of somebody who prefers this theme. */
+  /** Opens the page on a phone with this theme. */
   async function phone(colorScheme: 'dark' | 'light'): Promise<Page> {
     await other?.close()
     other = await t.browser.newContext({
@@ -40,7 +40,7 @@ describePage('the screens of the chart page', (t) => {
     return page
   }
 
-  /** Whether the end of what is in it can be seen. */
+  /** Returns whether the end of the panel's content is visible. */
   const reachesItsEnd = (panel: Locator): Promise<boolean> =>
     panel.evaluate((one) => {
       one.scrollTop = one.scrollHeight
@@ -50,7 +50,7 @@ describePage('the screens of the chart page', (t) => {
     })
 
   for (const theme of ['dark', 'light'] as const)
-    test(`a phone has room for fingers, and for the end of each panel, in ${theme}`, async () => {
+    test(`on a phone controls are large enough and the end of each panel is visible, in ${theme}`, async () => {
       const page = await phone(theme)
       expect(await page.evaluate(SMALL)).toEqual([])
       await page.screenshot({ path: shotPath(`phone-${theme}`) })
@@ -70,15 +70,15 @@ describePage('the screens of the chart page', (t) => {
         await page.screenshot({ path: shotPath(`phone-${theme}-${name.toLowerCase()}`) })
         await panel.getByRole('button', { name: 'Close' }).tap()
       }
-      await page.getByLabel('Menu of Load average').tap()
+      await page.getByLabel('Menu for Load average').tap()
       expect(await page.evaluate(SMALL), 'menu').toEqual([])
-      await page.getByRole('menuitem', { name: 'Change' }).tap()
+      await page.getByRole('menuitem', { name: 'Edit' }).tap()
       await page.getByRole('dialog').waitFor()
       expect(await page.evaluate(SMALL), 'editor').toEqual([])
       await page.screenshot({ path: shotPath(`phone-${theme}-editor`) })
     })
 
-  test('colours that mean something stay where the system chooses all others', async () => {
+  test('meaningful colours stay with forced colours', async () => {
     await live(t.page)
     await t.page.emulateMedia({ forcedColors: 'active' })
     const chips = t.chart('Load average').locator('.legend .chip')
@@ -113,7 +113,7 @@ describePage('the screens of the chart page', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('the light says whether what is shown is the present', async () => {
+  test('the status light shows whether the page is live', async () => {
     await live(t.page)
     const light = t.page.locator('.head .light')
     await expect.poll(() => light.textContent(), PATIENCE).toBe('live')
@@ -121,7 +121,7 @@ describePage('the screens of the chart page', (t) => {
     await expect.poll(() => light.textContent(), PATIENCE).toBe('connected')
   })
 
-  test('the light says that a host sends nothing', async () => {
+  test('the status light shows that a host sends nothing', async () => {
     await live(t.page)
     await t.page.getByLabel('Compare with').selectOption('more')
     await t.page.getByLabel('Another host').fill('no.such.host.invalid')
@@ -132,18 +132,18 @@ describePage('the screens of the chart page', (t) => {
     await expect.poll(() => light.textContent(), PATIENCE).toBe('live')
   })
 
-  test('charts of each kind are kept as files', async () => {
-    await live(t.page, 'Processors')
+  test('charts of each kind can be saved as files', async () => {
+    await live(t.page, 'CPU')
     for (const [title, name] of [
-      ['Processors', 'stack'],
+      ['CPU', 'stack'],
       ['Load average', 'lines'],
-      ['Each processor: time not idle', 'heat'],
-      ['File systems: space used', 'grid'],
+      ['Busy time per CPU', 'heat'],
+      ['File system usage', 'grid'],
       ['Processes', 'table'],
     ] as const) {
       await t.chart(title).locator('canvas, tbody tr').first().waitFor()
       for (const kind of ['png', 'svg', 'csv'] as const) {
-        await t.chart(title).getByLabel(`Menu of ${title}`).click()
+        await t.chart(title).getByLabel(`Menu for ${title}`).click()
         if (kind === 'png') await t.chart(title).screenshot({ path: shotPath(`menu-${name}`) })
         const [download] = await Promise.all([
           t.page.waitForEvent('download'),

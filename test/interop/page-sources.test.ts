@@ -1,4 +1,4 @@
-/** What the chart page can show: hosts, several of them, archives of the server, archives from the reader's disk. And views of it. */
+/** Sources of the chart page: hosts, several of them, archives of the server, local archives; and views of these. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
@@ -7,7 +7,7 @@ import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../
 import { describePage, PATIENCE } from './lib/page.ts'
 import { startOurs, type TestCollector } from './lib/programs.ts'
 
-/** Files of an archive of ten minutes: a counter on two buttons that grows by 10 and 1 a second, and a wave. */
+/** Returns files of an archive of ten minutes: a counter with two instances that grows by 10 and 1 per second, and a wave. */
 function madeArchive(): { name: string; content: string }[] {
   const output = memoryOutput('made')
   const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
@@ -28,10 +28,10 @@ function madeArchive(): { name: string; content: string }[] {
   }))
 }
 
-/** When an archive of the list is from, and to. */
+/** Time span of an archive in the list. */
 const SPAN = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) – (?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d)/
 
-/** A script for the page that drops files on it. */
+/** Returns a script that drops files on the page. */
 function dropping(files: readonly { name: string; content: string }[]): string {
   return `{
     const dataTransfer = new DataTransfer()
@@ -52,7 +52,7 @@ describePage("the chart page's sources", (t) => {
   const source = () => t.page.getByLabel('Source', { exact: true })
   const to = () => t.page.getByLabel('To', { exact: true })
 
-  test('reads an archive that is dropped, in a worker, and plays it with the same control', async () => {
+  test('reads a dropped archive in a worker, and plays it with the time control', async () => {
     const requests: string[] = []
     t.page.on('request', (request) => {
       if (request.method() !== 'GET') requests.push(request.url())
@@ -62,12 +62,15 @@ describePage("the chart page's sources", (t) => {
     await t.page.keyboard.press('m')
     await t.page.getByLabel('Search metrics').fill('page')
     await t.page.getByRole('button', { name: /^page\.clicks/ }).click()
-    await t.page.getByRole('region', { name: 'page.clicks' }).getByRole('button', { name: 'Draw' }).click()
+    await t.page
+      .getByRole('region', { name: 'page.clicks' })
+      .getByRole('button', { name: 'Add', exact: true })
+      .click()
     await expect
       .poll(() => t.chart('page.clicks').locator('.legend .value').allTextContents(), PATIENCE)
       .toEqual(['10 /s', '1 /s'])
     await t.page.getByLabel('Expression').fill('page.wave / 2')
-    await t.page.locator('form.expression').getByRole('button', { name: 'Draw' }).click()
+    await t.page.locator('form.expression').getByRole('button', { name: 'Add', exact: true }).click()
     await expect.poll(() => t.firstValue('page.wave / 2').textContent(), PATIENCE).toMatch(/KiB|MiB/)
     await t.page.getByLabel('Span').selectOption('60')
     await t.page.getByLabel('Speed').selectOption('30')
@@ -81,24 +84,22 @@ describePage("the chart page's sources", (t) => {
     expect(t.complaints.filter((line) => !/400|Bad Request/.test(line))).toEqual([])
   })
 
-  test('says what is missing of an archive that is dropped', async () => {
+  test('reports missing files of a dropped archive', async () => {
     await t.page.evaluate(dropping(madeArchive().filter(({ name }) => !name.endsWith('.meta'))))
     await expect
       .poll(() => t.page.locator('.notice').textContent(), PATIENCE)
       .toMatch(/^made\.meta is missing/)
     await t.page.evaluate(dropping([{ name: 'holiday.jpg', content: '' }]))
-    await expect
-      .poll(() => t.page.locator('.notice').textContent(), PATIENCE)
-      .toMatch(/no files of an archive/)
+    await expect.poll(() => t.page.locator('.notice').textContent(), PATIENCE).toMatch(/not archive files/)
   })
 
   test('lists the archives of the server with their span, opens one and plays it', async () => {
     const first = t.page.locator('.archives ul').last().locator('button.leaf').first()
-    // One that has just been begun has nothing to play.
+    // A new archive has nothing to play yet.
     const lasts = async (): Promise<number> => {
       await t.page.keyboard.press('Escape')
       await t.page.keyboard.press('o')
-      // The day is there once when there is but one.
+      // A span within one day shows the day once.
       const [, day, from, last, end] = SPAN.exec((await first.textContent())!)!
       return Date.parse(`${last ?? day}T${end}Z`) - Date.parse(`${day}T${from}Z`)
     }
@@ -116,7 +117,7 @@ describePage("the chart page's sources", (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('asks an archive for the charts in view first, and for others at once when they come into view', async () => {
+  test("requests an archive's values for visible charts first, and for others as soon as they become visible", async () => {
     await t.page.setViewportSize({ width: 1400, height: 500 })
     const { history } = (await (await fetch(`${t.address}ui/api/config`)).json()) as { history: string }
     const asked: string[] = []
@@ -133,28 +134,28 @@ describePage("the chart page's sources", (t) => {
     })
     await t.page.keyboard.press('o')
     await t.page.locator('.archives ul').last().locator('button.leaf').first().click()
-    // Each stack has a request of its own.
+    // Each stack has a separate request.
     const isAsked = (metric: string): boolean => asked.some((url) => url.includes(metric))
     for (const metric of ['kernel.all.cpu.user', 'kernel.all.load'])
       await expect.poll(() => isAsked(metric), PATIENCE).toBe(true)
     expect(isAsked('filesys.full')).toBe(false)
-    const files = t.chart('File systems: space used')
+    const files = t.chart('File system usage')
     await files.scrollIntoViewIfNeeded()
     await expect.poll(() => isAsked('filesys.full'), PATIENCE).toBe(true)
     answer()
     await files.locator('.grid-row').first().waitFor()
-    await t.firstValue('Load average').waitFor() // has no need of a second record, as rates have
+    await t.firstValue('Load average').waitFor() // needs no second record, unlike rates
     expect(t.complaints).toEqual([])
   })
 
-  test('shows several hosts beside each other or in one chart, and says which is which', async () => {
+  test('shows several hosts side by side or in one chart, and names them', async () => {
     const local = (await source().locator('option').first().textContent())!
     await t.page.getByLabel('Compare with').selectOption('more')
     await t.page.getByLabel('Another host').fill(other.host)
     await t.page.locator('.archives form').getByRole('button', { name: 'Compare' }).click()
     for (const host of [local, other.host])
       await expect.poll(() => t.firstValue(`Load average, ${host}`).textContent(), PATIENCE).toMatch(/^\d/)
-    await t.chart(`Processors, ${other.host}`).locator('canvas').waitFor()
+    await t.chart(`CPU, ${other.host}`).locator('canvas').waitFor()
     await t.page.keyboard.press('Escape')
     await t.shot('hosts-beside')
     await t.page.getByRole('button', { name: 'In one chart' }).click()
@@ -162,25 +163,25 @@ describePage("the chart page's sources", (t) => {
       .poll(() => t.names('Load average'), PATIENCE)
       .toEqual(
         [local, other.host].flatMap((host) =>
-          ['1 minute', '5 minutes', '15 minutes', 'processors'].map((line) => `${host} ${line}`),
+          ['1 minute', '5 minutes', '15 minutes', 'CPUs'].map((line) => `${host} ${line}`),
         ),
       )
-    // What is stacked cannot be read on top of each other.
-    await t.chart(`Processors, ${other.host}`).waitFor()
+    // Stacked charts are shown side by side instead.
+    await t.chart(`CPU, ${other.host}`).waitFor()
     await t.shot('hosts-over')
     await t.page.keyboard.press('v')
-    await t.page.getByRole('button', { name: 'Copy the address' }).click()
+    await t.page.getByRole('button', { name: 'Copy link' }).click()
     await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=/)
     const again = await t.page.context().newPage()
     await again.goto(t.page.url())
-    await again.getByRole('button', { name: `Without ${other.host}` }).click()
+    await again.getByRole('button', { name: `Stop comparing with ${other.host}` }).click()
     await again.locator('[data-chart][aria-label="Load average"]').waitFor()
     expect(await again.locator('.compared').count()).toBe(0)
     await again.close()
     expect(t.complaints).toEqual([])
   })
 
-  test('keeps views, shares them as an address, reads and writes view files of PCP', async () => {
+  test('saves views, shares them as a link, reads and writes view files of PCP', async () => {
     await t.page.keyboard.press('v')
     await t.page.locator('.views input[type=file]').setInputFiles({
       name: 'mine.view',
@@ -195,16 +196,16 @@ describePage("the chart page's sources", (t) => {
     const region = t.page.getByRole('region', { name: /^Colours of / })
     const lines = () => region.locator('.legend .name').allTextContents()
     await expect.poll(lines, PATIENCE).toEqual(['green', 'red'])
-    // A host that the file names is opened.
+    // A host named in the file is opened.
     await expect.poll(() => t.firstValue('Another').textContent(), PATIENCE).toMatch(/^\d/)
-    await t.page.getByLabel('Name of the view').fill('Colours')
-    await t.page.getByRole('button', { name: 'Keep' }).click()
-    await t.page.getByRole('button', { name: 'Copy the address' }).click()
+    await t.page.getByLabel('View name').fill('Colours')
+    await t.page.getByRole('button', { name: 'Save', exact: true }).click()
+    await t.page.getByRole('button', { name: 'Copy link' }).click()
     await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=/)
     const shared = t.page.url()
     const [download] = await Promise.all([
       t.page.waitForEvent('download'),
-      t.page.getByRole('button', { name: 'Save as a view file' }).click(),
+      t.page.getByRole('button', { name: 'Save for pmchart' }).click(),
     ])
     const written = readFileSync(await download.path(), 'utf8')
     expect(written).toMatch(/^#kmchart\nversion 1\n/)
@@ -215,7 +216,7 @@ describePage("the chart page's sources", (t) => {
     await t.page.keyboard.press('v')
     await t.page.getByRole('button', { name: /^Colours 2/ }).click()
     await region.waitFor()
-    // A browser that has kept nothing.
+    // A browser without saved views.
     const elsewhere = await t.browser.newContext()
     const fresh = await elsewhere.newPage()
     await fresh.goto(shared)

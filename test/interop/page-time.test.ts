@@ -1,4 +1,4 @@
-/** The time control of the chart page: one for all charts, and for programs outside of the browser. */
+/** The time control of the chart page: shared by all charts and by programs outside the browser. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -11,7 +11,7 @@ describePage("the chart page's time", (t) => {
   const span = () => t.page.getByLabel('Span')
   const end = async (): Promise<number> =>
     Date.parse(`${(await to().inputValue()).replace(' ', 'T')}Z`) / 1000
-  /** Spans of time that charts say they show. */
+  /** Returns the time spans shown by charts. */
   const frames = (): Promise<string[]> =>
     t.page
       .locator('.plot[role=img]')
@@ -39,19 +39,19 @@ describePage("the chart page's time", (t) => {
     await expect.poll(() => span().inputValue(), PATIENCE).toBe('300')
     await from().fill('-2min')
     await to().fill('now')
-    await t.page.getByRole('button', { name: 'Show', exact: true }).click()
+    await t.page.getByRole('button', { name: 'Apply', exact: true }).click()
     await expect.poll(() => span().inputValue(), PATIENCE).toBe('120')
     await from().fill('nonsense')
-    await t.page.getByRole('button', { name: 'Show', exact: true }).click()
+    await t.page.getByRole('button', { name: 'Apply', exact: true }).click()
     expect(await t.page.getByRole('alert').textContent()).toMatch(/nonsense\n\s*\^/)
     const day = paused.slice(0, 10)
     await from().fill(`${day} 00:00:00`)
     await to().fill(`${day} 00:01:00`)
-    await t.page.getByRole('button', { name: 'Show', exact: true }).click()
+    await t.page.getByRole('button', { name: 'Apply', exact: true }).click()
     await expect.poll(() => span().inputValue(), PATIENCE).toBe('60')
     await from().fill('-1min')
     await to().fill('now')
-    await t.page.getByRole('button', { name: 'Show', exact: true }).click()
+    await t.page.getByRole('button', { name: 'Apply', exact: true }).click()
     const shown = await from().inputValue()
     t.page.once('dialog', (dialog) => dialog.accept('Asia/Kolkata'))
     await t.page.getByLabel('Zone').selectOption('other')
@@ -76,7 +76,7 @@ describePage("the chart page's time", (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('plays backwards and forwards at a speed of choice, and is live again at the present', async () => {
+  test('plays backwards and forwards at any speed, and becomes live at the present', async () => {
     await t.firstValue('Load average').waitFor()
     await t.page.getByLabel('Speed').selectOption('60')
     await t.page.keyboard.press(' ')
@@ -90,7 +90,7 @@ describePage("the chart page's time", (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('leads the time of programs that follow it', async () => {
+  test('controls the time of connected programs', async () => {
     const follow = t.page.locator('.light[title*="follow the time"]')
     await expect.poll(() => follow.count(), PATIENCE).toBe(1)
     const port = /-p (\d+)/.exec((await follow.getAttribute('title'))!)![1]!
@@ -101,7 +101,7 @@ describePage("the chart page's time", (t) => {
       text += chunk
     })
     try {
-      await expect.poll(() => follow.textContent(), PATIENCE).toBe('1 program follows')
+      await expect.poll(() => follow.textContent(), PATIENCE).toBe('1 program following')
       await expect.poll(() => text, PATIENCE).toMatch(/\n\d\d:\d\d:\d\d\.\d{3} +10 *\n/)
       await t.shot('time-followed')
       const resumed = (): number => text.split('[Time Control] Resume').length

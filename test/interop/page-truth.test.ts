@@ -1,11 +1,11 @@
-/** What the chart page shows while nothing arrives, where nothing was recorded, and of hosts that are not there. */
+/** What the chart page shows without new values, without records, and for unreachable hosts. */
 import { expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../src/model/types.ts'
 import { describePage, PATIENCE } from './lib/page.ts'
 
-/** Files of an archive of a minute in which a metric has one value. */
+/** Returns files of an archive of one minute with a constant metric. */
 function archiveOf(name: string, value: number): { name: string; content: string }[] {
   const output = memoryOutput(name)
   const made = new ArchiveImport(output, { hostname: name, timezone: 'UTC', pid: 1 })
@@ -22,15 +22,15 @@ function archiveOf(name: string, value: number): { name: string; content: string
   }))
 }
 
-describePage('the chart page says what it does not know', (t) => {
+describePage('the chart page shows missing data', (t) => {
   const light = () => t.page.locator('.head > .light')
   const oldMark = (title: string) => t.chart(title).locator('.old-mark')
 
-  test('a server that is silent is not live, and what it sent grows old', async () => {
+  test('a silent server is not shown as live, and its values become stale', async () => {
     let isStill = false
     await t.page.routeWebSocket(/\/live$/, (socket) => {
       const server = socket.connectToServer()
-      // As from a process that is stopped: the connection stays, and nothing arrives.
+      // Simulates a stopped process: the connection stays open without data.
       server.onMessage((message) => {
         if (!isStill) socket.send(message)
       })
@@ -45,8 +45,8 @@ describePage('the chart page says what it does not know', (t) => {
     await expect.poll(() => oldMark('Load average').textContent(), PATIENCE).toMatch(/^\d+ s old$/)
     const entry = t.chart('Load average').locator('.legend li').first()
     await expect.poll(() => entry.getAttribute('class'), PATIENCE).toBe('old')
-    expect(await entry.getByRole('button').getAttribute('title')).toMatch(/^\d+ s old, of \d{4}-/)
-    // Rows of its own interval, five seconds, are not late as soon.
+    expect(await entry.getByRole('button').getAttribute('title')).toMatch(/^\d+ s old, sampled \d{4}-/)
+    // Rows with an interval of five seconds become stale later.
     await expect.poll(() => oldMark('Processes').textContent(), PATIENCE).toMatch(/^\d+ s old$/)
     expect(await t.chart('Processes').locator('td.old').count()).toBeGreaterThan(0)
     await t.page.getByRole('button', { name: 'Pause (space)' }).click()
@@ -57,11 +57,11 @@ describePage('the chart page says what it does not know', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('a host that is not there is told of once, by the port that was dialled, and its sign says so', async () => {
+  test('an unreachable host is reported once, with its port, and its status light shows it', async () => {
     await t.firstValue('Load average').waitFor()
     await t.page.getByLabel('Compare with').selectOption('more')
     const panel = t.page.getByRole('complementary', { name: 'Sources' })
-    expect(await panel.locator('form small').textContent()).toBe(`Without a port: ${t.ours.port}`)
+    expect(await panel.locator('form small').textContent()).toBe(`Default port: ${t.ours.port}`)
     await panel.getByLabel('Another host').fill('no.such.host.invalid')
     await panel.locator('form').getByRole('button', { name: 'Compare' }).click()
     const troubles = t.page.locator('.troubles li')
@@ -69,15 +69,15 @@ describePage('the chart page says what it does not know', (t) => {
       .poll(() => troubles.allTextContents(), PATIENCE)
       .toEqual([`no.such.host.invalid:${t.ours.port}: unknown host`])
     await expect.poll(() => t.page.locator('.compared .light').textContent(), PATIENCE).toBe('no values')
-    expect(await light().textContent()).toBe('live')
+    await expect.poll(() => light().textContent(), PATIENCE).toBe('live')
     expect(await t.page.locator('.problems').getByText('unknown host').count()).toBe(0)
     await t.shot('wrong-host')
-    await t.page.getByLabel('Without no.such.host.invalid').click()
+    await t.page.getByLabel('Stop comparing with no.such.host.invalid').click()
     await expect.poll(() => troubles.count(), PATIENCE).toBe(0)
     expect(t.complaints).toEqual([])
   })
 
-  test('one host beside another has the same scale', async () => {
+  test('hosts side by side have the same scale', async () => {
     const source = t.page.getByLabel('Source', { exact: true })
     for (const [name, value] of [
       ['large', 1000],
@@ -94,7 +94,10 @@ describePage('the chart page says what it does not know', (t) => {
     await t.page.keyboard.press('m')
     await t.page.getByLabel('Search metrics').fill('page.height')
     await t.page.getByRole('button', { name: /^page\.height/ }).click()
-    await t.page.getByRole('region', { name: 'page.height' }).getByRole('button', { name: 'Draw' }).click()
+    await t.page
+      .getByRole('region', { name: 'page.height' })
+      .getByRole('button', { name: 'Add', exact: true })
+      .click()
     await expect.poll(() => t.firstValue('page.height').textContent(), PATIENCE).toBe('10')
     await t.page.getByLabel('Compare with').selectOption('file:large')
     const heights = async (): Promise<string[]> => {
@@ -104,7 +107,7 @@ describePage('the chart page says what it does not know', (t) => {
         .toEqual(['10', '1 k'])
       return charts.locator('.u-over').evaluateAll((overs) =>
         overs.map((over) => {
-          // How high a line stands of which all values are alike: the first row of pixels with something in it.
+          // Height of a constant line: the first row of pixels that is drawn.
           const canvas = over.parentElement!.querySelector('canvas')!
           const ratio = canvas.height / canvas.clientHeight
           const box = over.getBoundingClientRect()
@@ -127,16 +130,16 @@ describePage('the chart page says what it does not know', (t) => {
     await t.shot('same-scale')
   })
 
-  test('crosshair, tip and legend agree where nothing was recorded, and the tip is inside the window', async () => {
+  test('crosshair, tooltip and legend agree on unrecorded times, and the tooltip stays in the window', async () => {
     await t.firstValue('Load average').waitFor()
     await t.page.keyboard.press(' ')
-    // Before anything was recorded: the page is as old as this collector.
+    // Before any record: the page is as old as this collector.
     const at = Date.parse(
       `${(await t.page.getByLabel('To', { exact: true }).inputValue()).replace(' ', 'T')}Z`,
     )
     const day = new Date(at - 3600_000).toISOString()
     await t.page.getByLabel('From', { exact: true }).fill(`${day.slice(0, 10)} ${day.slice(11, 19)}`)
-    await t.page.getByRole('button', { name: 'Show', exact: true }).click()
+    await t.page.getByRole('button', { name: 'Apply', exact: true }).click()
     await expect.poll(() => t.page.getByLabel('Span').inputValue(), PATIENCE).toMatch(/^360\d/)
     const over = t.chart('Load average').locator('.u-over')
     const tip = t.chart('Load average').locator('.tip')
@@ -147,7 +150,7 @@ describePage('the chart page says what it does not know', (t) => {
         .evaluate((line) => line.getBoundingClientRect().left)
     const box = (await over.boundingBox())!
     await t.page.mouse.move(box.x + box.width / 4, box.y + 40)
-    await expect.poll(() => tip.textContent(), PATIENCE).toMatch(/Nothing recorded$/)
+    await expect.poll(() => tip.textContent(), PATIENCE).toMatch(/No data$/)
     expect(Math.abs((await crosshair()) - (box.x + box.width / 4))).toBeLessThan(2)
     const readings = await t.chart('Load average').locator('.legend .value').allTextContents()
     expect(new Set(readings)).toEqual(new Set(['–']))
@@ -179,9 +182,9 @@ describePage('the chart page says what it does not know', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('a time of day means the latest one, and an interval before now stays live', async () => {
+  test('a time of day is the most recent one, and an interval up to now stays live', async () => {
     const from = t.page.getByLabel('From', { exact: true })
-    const show = t.page.getByRole('button', { name: 'Show', exact: true })
+    const show = t.page.getByRole('button', { name: 'Apply', exact: true })
     await t.firstValue('Load average').waitFor()
     await from.fill('-10min')
     await show.click()

@@ -1,4 +1,4 @@
-/** Views of the chart page: kept, opened on, shared, read from files; expressions typed in place; charts as files. */
+/** Views of the chart page: saving, the start view, sharing, files; expressions edited in place; charts as files. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { OVERVIEW } from '../../src/ui/view/overview.ts'
@@ -10,17 +10,17 @@ describePage("the chart page's views", (t) => {
   const notice = () => t.page.locator('.notice')
   const entries = (): Promise<string[]> => views().locator('li .leaf').allTextContents()
 
-  /** Keeps what is shown. */
+  /** Saves the current view. */
   async function keep(name: string): Promise<void> {
-    await views().getByLabel('Name of the view').fill(name)
+    await views().getByLabel('View name').fill(name)
     await views()
-      .getByRole('button', { name: /^(Keep|Replace)$/ })
+      .getByRole('button', { name: /^(Save|Replace)$/ })
       .click()
-    await expect.poll(() => notice().textContent(), PATIENCE).toContain(`${name} is kept`)
+    await expect.poll(() => notice().textContent(), PATIENCE).toContain(`Saved ${name}`)
   }
 
   async function choose(name: string, item: string): Promise<void> {
-    await views().getByLabel(`Menu of the view ${name}`).click()
+    await views().getByLabel(`Menu for view ${name}`).click()
     await views().getByRole('menuitem', { name: item }).click()
   }
 
@@ -29,7 +29,7 @@ describePage("the chart page's views", (t) => {
     await views().locator('input[type=file]').setInputFiles(file)
   }
 
-  /** What a person gets who chooses this. */
+  /** Returns the file downloaded by a button. */
   async function saved(button: string): Promise<{ name: string; text: string }> {
     const [download] = await Promise.all([
       t.page.waitForEvent('download'),
@@ -38,7 +38,7 @@ describePage("the chart page's views", (t) => {
     return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
   }
 
-  test('a page with nothing but patterns draws what they choose as soon as it can read them', async () => {
+  test('a page of patterns only draws matching metrics once it can resolve them', async () => {
     const plot = {
       metric: 'kernel.all.load',
       instances: { mode: 'matching', text: '^(1+|5+){1,2} minute' },
@@ -54,32 +54,32 @@ describePage("the chart page's views", (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('keeps, replaces, renames and forgets views, in two tabs, and opens on one of them', async () => {
+  test('saves, replaces, renames and deletes views, in two tabs, and starts with one of them', async () => {
     await t.page.keyboard.press('v')
-    await views().getByRole('button', { name: 'An empty page' }).click()
+    await views().getByRole('button', { name: 'New empty view' }).click()
     await keep('One')
-    await views().getByLabel('Name of the view').fill('Two')
+    await views().getByLabel('View name').fill('Two')
     const tab = await t.page.context().newPage()
     await tab.goto(t.address)
     await tab.keyboard.press('v')
-    await tab.getByLabel('Name of the view').fill('Of the other tab')
-    await tab.getByRole('button', { name: 'Keep' }).click()
+    await tab.getByLabel('View name').fill('Of the other tab')
+    await tab.getByRole('button', { name: 'Save', exact: true }).click()
     await expect.poll(entries, PATIENCE).toContain('Of the other tab 10 charts')
     await tab.close()
-    await views().getByRole('button', { name: 'Add an empty chart' }).click()
+    await views().getByRole('button', { name: 'Add empty chart' }).click()
     await keep('Two')
-    await views().getByRole('button', { name: 'Add an empty chart' }).click()
+    await views().getByRole('button', { name: 'Add empty chart' }).click()
     expect(
       await views()
-        .getByRole('button', { name: /^(Keep|Replace)$/ })
+        .getByRole('button', { name: /^(Save|Replace)$/ })
         .textContent(),
     ).toBe('Replace')
     await keep('Two')
     await choose('Two', 'Rename …')
-    await views().getByLabel('New name of Two').fill('Second')
+    await views().getByLabel('New name for Two').fill('Second')
     await views().getByRole('button', { name: 'Rename' }).click()
-    await choose('One', 'Forget')
-    await choose('Second', 'Open the page on it')
+    await choose('One', 'Delete')
+    await choose('Second', 'Use as start view')
     await t.shot('views')
     await t.page.goto(t.address)
     await expect.poll(() => t.page.locator('.view-name').textContent(), PATIENCE).toBe('Second')
@@ -91,32 +91,32 @@ describePage("the chart page's views", (t) => {
         'Grids of bars 8 charts',
         'Grids of NFS calls 2 charts',
         'Of the other tab 10 charts',
-        'Second 2 charts, the page opens on it',
-        'An empty page',
+        'Second 2 charts, start view',
+        'New empty view',
       ])
-    await views().getByLabel('Name of the view').fill('Overview')
-    await views().getByRole('button', { name: 'Keep' }).click()
-    await expect.poll(() => notice().textContent(), PATIENCE).toContain('always there')
+    await views().getByLabel('View name').fill('Overview')
+    await views().getByRole('button', { name: 'Save', exact: true }).click()
+    await expect.poll(() => notice().textContent(), PATIENCE).toContain('built-in view')
     expect(t.complaints).toEqual([])
   })
 
-  test('says so when the browser has no room, and shows the view all the same', async () => {
+  test('reports a full browser storage, and still shows the view', async () => {
     await t.page.evaluate(
       `Storage.prototype.setItem = () => { throw new DOMException('full', 'QuotaExceededError') }`,
     )
     await t.page.keyboard.press('v')
-    await views().getByLabel('Name of the view').fill('Much')
-    await views().getByRole('button', { name: 'Keep' }).click()
-    await expect.poll(() => notice().textContent(), PATIENCE).toContain('no room for more')
+    await views().getByLabel('View name').fill('Much')
+    await views().getByRole('button', { name: 'Save', exact: true }).click()
+    await expect.poll(() => notice().textContent(), PATIENCE).toContain('storage is full')
     await expect.poll(entries, PATIENCE).toContain('Much 10 charts')
   })
 
-  test('an address says all: hidden lines, zone, span; a damaged one says that it is', async () => {
+  test('a link contains everything: hidden lines, zone, span; a damaged link is reported', async () => {
     const load = t.chart('Load average')
     await load.getByRole('button', { name: /^5 minutes/ }).click()
     await t.page.getByLabel('Span').selectOption('60')
     await t.page.keyboard.press('v')
-    await views().getByRole('button', { name: 'Copy the address' }).click()
+    await views().getByRole('button', { name: 'Copy link' }).click()
     await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=[\w-]+$/)
     const address = t.page.url()
     expect(address.length).toBeLessThan(2000)
@@ -128,30 +128,30 @@ describePage("the chart page's views", (t) => {
         .evaluateAll((buttons) => buttons.map((button) => button.getAttribute('aria-pressed')))
     await expect.poll(pressed, PATIENCE).toEqual(['true', 'false', 'true', 'true'])
     await expect.poll(() => fresh.getByLabel('Span').inputValue(), PATIENCE).toBe('60')
-    // In the same tab too, where nothing is loaded anew.
+    // Also in the same tab, without a reload.
     await fresh.evaluate(`location.hash = '#v=damaged'`)
     await expect.poll(() => fresh.locator('.notice').textContent(), PATIENCE).toContain('damaged')
     await fresh.evaluate(`location.hash = '${new URL(address).hash.slice(0, -20)}'`)
-    await expect.poll(() => fresh.locator('.notice').textContent(), PATIENCE).toContain('copied to its end')
+    await expect.poll(() => fresh.locator('.notice').textContent(), PATIENCE).toContain('copied completely')
     await fresh.context().close()
     expect(t.complaints).toEqual([])
   })
 
-  test('a view goes as a file with all there is to it, and comes back', async () => {
+  test('a view survives saving to a file and loading it', async () => {
     await t.page.keyboard.press('v')
-    const file = await saved('Save as a file')
+    const file = await saved('Save to file')
     expect(file.name).toBe('Overview.json')
-    await views().getByRole('button', { name: 'An empty page' }).click()
+    await views().getByRole('button', { name: 'New empty view' }).click()
     await read('mine.json', file.text)
     await expect.poll(() => t.page.locator('[data-chart]').count(), PATIENCE).toBe(OVERVIEW.charts.length)
     await read('mine.json', '{"type":')
     await expect.poll(() => notice().textContent(), PATIENCE).toContain('damaged')
-    const pcp = await saved('Save as a view file of PCP')
+    const pcp = await saved('Save for pmchart')
     expect(pcp.name).toBe('Overview.view')
     await expect.poll(() => notice().textContent(), PATIENCE).toContain('expressions were left out')
   })
 
-  test('the tabs of a view file have headings, and its mistakes a mark below the character', async () => {
+  test('tabs of a view file have headings, and errors are marked below the character', async () => {
     await t.page.keyboard.press('v')
     const text = [
       '#kmchart',
@@ -172,7 +172,7 @@ describePage("the chart page's views", (t) => {
     await expect
       .poll(() => told.locator('p').allTextContents(), PATIENCE)
       .toEqual([
-        'two.view, line 9: "octarine" is no colour',
+        'two.view, line 9: "octarine" is not a colour',
         'two.view, line 10: expecting metric, found "metrics"',
       ])
     const [line, mark] = (await told.nth(1).locator('pre').textContent())!.split('\n')
@@ -182,7 +182,7 @@ describePage("the chart page's views", (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('an expression is completed as it is typed, goes into a chart there is, and is changed there', async () => {
+  test('an expression is completed while typing, added to an existing chart, and edited there', async () => {
     await t.page.keyboard.press('m')
     const field = t.page.getByLabel('Expression')
     const offered = t.page.getByRole('listbox', { name: 'Completions' }).first()
@@ -200,22 +200,22 @@ describePage("the chart page's views", (t) => {
     await offered.getByRole('option', { name: 'kernel.all.load', exact: true }).click()
     await expect.poll(() => field.inputValue(), PATIENCE).toBe('kernel.all.load')
     await field.pressSequentially(' * 2')
-    await t.page.getByLabel('Chart to draw it in').selectOption({ label: 'in Load average' })
-    await t.page.locator('form.expression').getByRole('button', { name: 'Draw' }).click()
+    await t.page.getByLabel('Add expression to').selectOption({ label: 'Load average' })
+    await t.page.locator('form.expression').getByRole('button', { name: 'Add', exact: true }).click()
     await expect.poll(() => t.names('Load average'), PATIENCE).toContain('kernel.all.load * 2 1 minute')
     await t.page.keyboard.press('Escape')
-    await t.chart('Load average').getByLabel('Menu of Load average').click()
-    await t.page.getByRole('menuitem', { name: 'Change' }).click()
+    await t.chart('Load average').getByLabel('Menu for Load average').click()
+    await t.page.getByRole('menuitem', { name: 'Edit' }).click()
     const editor = t.page.getByRole('dialog')
     await editor.getByRole('button', { name: 'kernel.all.load * 2' }).click()
     await editor.getByLabel('Expression').first().fill('kernel.all.load * 3')
-    await editor.getByRole('button', { name: 'Change', exact: true }).click()
+    await editor.getByRole('button', { name: 'Update', exact: true }).click()
     await editor.getByLabel('Instances of kernel.all.load').first().selectOption('matching')
-    const pattern = editor.getByLabel('Which instances of kernel.all.load').first()
+    const pattern = editor.getByLabel('Instance name or pattern for kernel.all.load').first()
     await pattern.fill('^1')
     await editor.getByText('2 of 3').waitFor()
     await pattern.fill('((')
-    await editor.getByText('no pattern').waitFor()
+    await editor.getByText('invalid pattern').waitFor()
     await pattern.fill('^15')
     await editor.screenshot({ path: shotPath('editor') })
     await editor.getByRole('button', { name: 'Done' }).click()
@@ -223,23 +223,23 @@ describePage("the chart page's views", (t) => {
     expect(t.complaints.filter((line) => !/400|404/.test(line))).toEqual([])
   })
 
-  test('lists and heat maps are pictures too, and lists a row an instance', async () => {
+  test('lists and heat maps can be saved as pictures, lists with one row per instance', async () => {
     for (const [title, start] of [
-      ['Each processor: time not idle', /^time \(UTC\),cpu0/],
-      ['File systems: space used', /^instance,full \(1 is 100 %\)\n\S/],
-      ['Processes', /^instance,processor \(1 is 100 %\),resident \(B\),threads\n\d/],
+      ['Busy time per CPU', /^time \(UTC\),cpu0/],
+      ['File system usage', /^instance,full \(1 is 100 %\)\n\S/],
+      ['Processes', /^instance,CPU \(1 is 100 %\),RSS \(B\),threads\n\d/],
     ] as const) {
       const card = t.chart(title)
       await card.locator('canvas, tbody tr').first().waitFor()
       const file = async (kind: string): Promise<Buffer> => {
-        await card.getByLabel(`Menu of ${title}`).click()
+        await card.getByLabel(`Menu for ${title}`).click()
         const [download] = await Promise.all([
           t.page.waitForEvent('download'),
           card.getByRole('menuitem', { name: `Save as ${kind}` }).click(),
         ])
         return readFileSync(await download.path())
       }
-      // A column of rates has its first values a sample later than others.
+      // Columns of rates have their first values one sample later.
       await expect.poll(async () => String(await file('CSV')), { ...PATIENCE, message: title }).toMatch(start)
       const isXml = `!new DOMParser().parseFromString(${JSON.stringify((await file('SVG')).toString())}, 'image/svg+xml').querySelector('parsererror')`
       expect(await t.page.evaluate(isXml), title).toBe(true)

@@ -1,24 +1,24 @@
-/** The chart page as a person uses it: the overview, metrics, expressions, and what a chart can look like. */
+/** The chart page in use: the overview, metrics, expressions, and styles of charts. */
 import { readFileSync } from 'node:fs'
 import type { WebSocketRoute } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { describePage, PATIENCE, shotPath } from './lib/page.ts'
 
-const OVERVIEW = ['Processors', 'Load average', 'Memory', 'Disk throughput', 'Disk operations', 'Network']
+const OVERVIEW = ['CPU', 'Load average', 'Memory', 'Disk throughput', 'Disk operations', 'Network']
 
 describePage('the chart page', (t) => {
-  /** Waits for the overview, all of it. */
+  /** Waits for the complete overview. */
   async function overview(): Promise<void> {
     for (const title of OVERVIEW)
       await expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
     await t.chart('Processes').locator('tbody tr').nth(3).waitFor()
-    await t.chart('File systems: space used').locator('.grid-row').first().waitFor()
-    await t.chart('Each processor: time not idle').locator('canvas').waitFor()
+    await t.chart('File system usage').locator('.grid-row').first().waitFor()
+    await t.chart('Busy time per CPU').locator('canvas').waitFor()
   }
 
-  /** The values of a chart, as its menu saves them. */
+  /** Returns the values of a chart, saved by its menu. */
   async function csvOf(title: string): Promise<string[][]> {
-    await t.chart(title).getByLabel(`Menu of ${title}`).click()
+    await t.chart(title).getByLabel(`Menu for ${title}`).click()
     const [download] = await Promise.all([
       t.page.waitForEvent('download'),
       t.chart(title).getByRole('menuitem', { name: 'Save as CSV' }).click(),
@@ -29,11 +29,11 @@ describePage('the chart page', (t) => {
     return lines.map((line) => line.split(','))
   }
 
-  test('opens on the overview of this host, in dark, light and on a narrow screen', async () => {
+  test('opens with the overview of this host, in dark, light and on a narrow screen', async () => {
     await overview()
-    for (const title of ['Processors', 'Memory', 'Disk throughput', 'Network'])
+    for (const title of ['CPU', 'Memory', 'Disk throughput', 'Network'])
       expect(await t.firstValue(title).textContent(), title).toMatch(/^[\d.]+ /)
-    await t.chart('Pressure: time in which somebody waits').waitFor()
+    await t.chart('Pressure stall (PSI): share of time tasks waited').waitFor()
     await t.shot('overview-dark')
     await t.page.keyboard.press('t')
     await t.page.keyboard.press('t')
@@ -43,12 +43,12 @@ describePage('the chart page', (t) => {
     await t.shot('overview-narrow')
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
     expect(await t.page.evaluate(overflow)).toBeLessThanOrEqual(0)
-    const described = await t.chart('Processors').getByRole('img').getAttribute('aria-label')
-    expect(described).toMatch(/^Processors, from \d{4}-.* to .*\. Latest: user /)
+    const described = await t.chart('CPU').getByRole('img').getAttribute('aria-label')
+    expect(described).toMatch(/^CPU, from \d{4}-.* to .*\. Latest: user /)
     expect(t.complaints).toEqual([])
   })
 
-  test('nothing on the overview moves or grows while values come', async () => {
+  test('the layout of the overview is stable while values arrive', async () => {
     await overview()
     const boxes = (): Promise<unknown> =>
       t.page.locator('.card:not(.style-table)').evaluateAll((cards) =>
@@ -66,9 +66,9 @@ describePage('the chart page', (t) => {
     expect(await boxes()).toEqual(before)
   })
 
-  test('shows what was recorded before the page was opened, of expressions too', async () => {
+  test('shows values recorded before the page was opened, for expressions too', async () => {
     let opened = Date.now()
-    // Programs are computed from what was recorded.
+    // Programs are computed from recorded values.
     const programs = async (): Promise<number> => {
       await overview()
       const [, ...rows] = await csvOf('Memory')
@@ -84,7 +84,7 @@ describePage('the chart page', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('fills what it missed while the server was away with what was recorded', async () => {
+  test('fills the gap of a server restart with recorded values', async () => {
     let isAway = false
     const open = new Set<WebSocketRoute>()
     await t.page.routeWebSocket(/\/live$/, (socket) => {
@@ -122,7 +122,7 @@ describePage('the chart page', (t) => {
     expect(t.complaints.filter((line) => !line.includes('WebSocket'))).toEqual([])
   })
 
-  test('finds metrics, tells what they mean, and draws instances by click or pattern', async () => {
+  test('finds metrics, shows their help, and draws instances by click or pattern', async () => {
     await t.page.keyboard.press('m')
     await t.page.getByLabel('Search metrics').fill('sample colour')
     await t.page.getByRole('button', { name: /^sample\.colour/ }).click()
@@ -130,7 +130,7 @@ describePage('the chart page', (t) => {
     for (const told of [/Type32/, /Semanticsinstant/, /Unitsnone/, /PMID29\.0\.5/, /Labels.*hostname=/])
       await expect.poll(() => details.locator('dl').textContent(), PATIENCE).toMatch(told)
     await details.getByRole('button', { name: 'red', exact: true }).click()
-    await details.getByRole('button', { name: 'Draw' }).click()
+    await details.getByRole('button', { name: 'Add', exact: true }).click()
     await expect.poll(() => t.names('sample.colour'), PATIENCE).toEqual(['sample.colour red'])
     await t.page.getByLabel('Search metrics').fill('sample bin')
     await t.page
@@ -138,13 +138,13 @@ describePage('the chart page', (t) => {
       .first()
       .click()
     const bins = t.page.getByRole('region', { name: 'sample.bin', exact: true })
-    await bins.getByLabel('Pattern of instances').fill('-[12]00')
-    await bins.getByRole('button', { name: 'Draw' }).click()
+    await bins.getByLabel('Instance pattern').fill('-[12]00')
+    await bins.getByRole('button', { name: 'Add', exact: true }).click()
     await expect
       .poll(() => t.names('sample.bin'), PATIENCE)
       .toEqual(['sample.bin bin-100', 'sample.bin bin-200'])
     await t.shot('metrics')
-    // The tree, without a search.
+    // Uses the tree, without a search.
     await t.page.getByLabel('Search metrics').fill('')
     await t.page.locator('.names summary', { hasText: /^kernel$/ }).click()
     await t.page.locator('.names summary', { hasText: /^all$/ }).first().click()
@@ -155,7 +155,7 @@ describePage('the chart page', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('shows what is wrong with an expression below the character, and draws it when it is right', async () => {
+  test('shows an error in an expression below the character, and draws it once it is valid', async () => {
     await t.page.keyboard.press('m')
     const field = t.page.getByLabel('Expression')
     const mistake = t.page.locator('.expression .mistake')
@@ -165,7 +165,7 @@ describePage('the chart page', (t) => {
     await expect.poll(() => mistake.textContent(), PATIENCE).toMatch(/sample\.nothing$/)
     const column = (await mistake.textContent())!.indexOf('^')
     expect('sample.seconds + sample.nothing'.slice(column)).toBe('sample.nothing')
-    // The field and what is below it share a font and a left edge.
+    // The field and the mark below it share a font and a left edge.
     const edges = await t.page.evaluate(`['.expression input', '.expression .mistake'].map((place) => {
       const element = document.querySelector(place)
       const { fontFamily, fontSize, paddingLeft, borderLeftWidth } = getComputedStyle(element)
@@ -177,7 +177,7 @@ describePage('the chart page', (t) => {
     await t.shot('expression-mistake')
     await field.fill('sample.long.ten * 2')
     const form = t.page.locator('form.expression')
-    await form.getByRole('button', { name: 'Draw' }).click()
+    await form.getByRole('button', { name: 'Add', exact: true }).click()
     await expect.poll(() => t.firstValue('sample.long.ten * 2').textContent(), PATIENCE).toBe('20')
     expect(t.complaints.filter((line) => !/400|404/.test(line))).toEqual([])
   })
@@ -186,15 +186,15 @@ describePage('the chart page', (t) => {
     const load = t.chart('Load average')
     await t.firstValue('Load average').waitFor()
     for (const style of ['area', 'stacking', 'utilization', 'bar', 'heat', 'grid', 'table', 'plot']) {
-      await load.getByLabel('Menu of Load average').click()
-      await load.getByRole('menuitem', { name: 'Change' }).click()
+      await load.getByLabel('Menu for Load average').click()
+      await load.getByRole('menuitem', { name: 'Edit' }).click()
       await t.page.getByRole('dialog').getByLabel('Style').selectOption(style)
       await t.page.getByRole('button', { name: 'Done' }).click()
       await load.locator('canvas, table').first().waitFor()
       await load.screenshot({ path: shotPath(`style-${style}`) })
     }
     const saved = async (what: string): Promise<Buffer> => {
-      await load.getByLabel('Menu of Load average').click()
+      await load.getByLabel('Menu for Load average').click()
       const [download] = await Promise.all([
         t.page.waitForEvent('download'),
         load.getByRole('menuitem', { name: `Save as ${what}` }).click(),
@@ -203,7 +203,7 @@ describePage('the chart page', (t) => {
       return readFileSync(await download.path())
     }
     const csv = (await saved('CSV')).toString().split('\n')
-    expect(csv[0]).toBe('time (UTC),1 minute,5 minutes,15 minutes,processors')
+    expect(csv[0]).toBe('time (UTC),1 minute,5 minutes,15 minutes,CPUs')
     expect(csv.at(-2)).toMatch(/^\d{4}-\d\d-\d\d [\d:.]+,[\d.]+,/)
     const svg = (await saved('SVG')).toString()
     expect(svg).toMatch(/^<svg [\s\S]*Load average[\s\S]*<path d="M[\s\S]*<\/svg>\n$/)
@@ -211,13 +211,13 @@ describePage('the chart page', (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('grids of bars show every instance of several metrics beside each other', async () => {
+  test('grids of bars show every instance of several metrics side by side', async () => {
     await t.page.keyboard.press('v')
     await t.page.getByRole('button', { name: /^Grids of bars/ }).click()
-    const grid = t.chart('Processors')
+    const grid = t.chart('CPU')
     await expect
       .poll(() => grid.locator('thead th').allTextContents(), PATIENCE)
-      .toEqual(['user', 'system', 'waiting'])
+      .toEqual(['user', 'system', 'I/O wait'])
     await expect
       .poll(() => grid.locator('tr', { hasText: 'cpu0' }).locator('.grid-value').allTextContents(), PATIENCE)
       .toEqual([expect.stringMatching(/%$/), expect.stringMatching(/%$/), expect.stringMatching(/%$/)])

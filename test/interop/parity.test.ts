@@ -1,4 +1,4 @@
-/** The parity report: every catalogue against our agents, and their values against the reference's. `npm run parity` */
+/** The parity report: compares our agents with every catalog, and their values with the reference's. `npm run parity` */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -12,13 +12,13 @@ import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
 import { loadConfig } from '../../src/sys/config.ts'
 import { readCatalogue } from '../lib/agent-catalogue.ts'
 import { fakeCollector } from '../lib/fake-collector.ts'
-import { type Answering, compareCatalogue, compareValues, readAll, rowsOf } from './lib/parity.ts'
-import { DEVIATIONS, whoLooks } from './lib/parity-deviations.ts'
+import { compareCatalogue, compareValues, type MetricReader, readAll, rowsOf } from './lib/parity.ts'
+import { DEVIATIONS, observerDeviations } from './lib/parity-deviations.ts'
 import { hasReference, startReference } from './lib/programs.ts'
 
 interface Compared {
   readonly agent: string
-  /** The reference's line in pmcd.conf, whose values are compared; or why they are not. */
+  /** The reference's line in pmcd.conf for comparing values, or why they are not compared. */
   readonly line?: string
   readonly valuesElsewhere?: string
 }
@@ -38,15 +38,15 @@ const ALL: readonly Compared[] = [
   { agent: 'pmcd', valuesElsewhere: 'each is about its own collector: test/interop/pmcd-agents.test.ts' },
 ]
 
-/** All of them, or those that somebody asked for. */
-/** In so many polls a sample is taken, every second, and another one where it is late. */
+/** A sample is taken every second, after this many polls; another one if it is late. */
 const POLLS_OF_A_SAMPLE = 30
+/** Agents to compare, by default all. */
 const ASKED: readonly string[] = (process.env['PCP_TS_PARITY_AGENTS'] ?? '')
   .split(' ')
   .filter((name) => name !== '')
 const COMPARED: readonly Compared[] = ALL.filter(({ agent }) => ASKED.length === 0 || ASKED.includes(agent))
 
-/** Who may see everything: these tests run as root where the values of others matter. */
+/** Requester that may see everything: these tests run as root for values of other users. */
 const ASK: Ask = {
   requester: {
     ...ANONYMOUS,
@@ -70,7 +70,7 @@ async function openOurs(agent: string): Promise<AgentSource | undefined> {
   return entry === undefined ? undefined : openAgent(await entry.load(), { env })
 }
 
-function answering(agent: AgentSource): Answering {
+function answering(agent: AgentSource): MetricReader {
   return {
     lookupNames: (names, ask) => agent.lookupNames(names, ask),
     descs: (ids, ask) => agent.descs(ids, ask),
@@ -80,17 +80,17 @@ function answering(agent: AgentSource): Answering {
   }
 }
 
-/** Some metrics of sample are there only when somebody wants to see them. */
+/** Enables metrics of sample that exist only on request. */
 async function showGhosts(sample: AgentSource): Promise<void> {
   const [visible] = (await sample.lookupNames(['sample.ghosts.visible'], ASK)) as number[]
   await sample.store([makeSingular(visible!, PM_TYPE_32, 8)], ASK)
 }
 
 /**
- * Makes every process hot, and resolves when a side has taken a sample of them. The reference loses its samples for good when reading all
- * metrics of a busy machine takes longer than its interval: then it is told again.
+ * Makes every process hot, and resolves when a side has sampled them. The reference permanently loses its samples if reading all metrics
+ * of a busy machine takes longer than its interval; then it is configured again.
  */
-async function makeHot(side: Answering): Promise<void> {
+async function makeHot(side: MetricReader): Promise<void> {
   const names = ['hotproc.control.refresh', 'hotproc.control.config']
   const [refresh, config] = (await side.lookupNames(names, ASK)) as number[]
   for (let polls = 0; !(await isHot(side)); polls++) {
@@ -103,13 +103,13 @@ async function makeHot(side: Answering): Promise<void> {
   }
 }
 
-async function isHot(side: Answering): Promise<boolean> {
+async function isHot(side: MetricReader): Promise<boolean> {
   const read = await readAll(side, ['hotproc.nprocs'], ASK)
   return Number([...(read.get('hotproc.nprocs')?.answer?.values() ?? [])][0]) > 0
 }
 
 describe.each(COMPARED)('$agent', ({ agent, line, valuesElsewhere }) => {
-  test('has the metrics of the catalogue', async () => {
+  test('has all metrics of the catalogue', async () => {
     const catalogue = readCatalogue(agent)
     const ours = await openOurs(agent)
     if (ours === undefined) {
@@ -137,42 +137,39 @@ describe.each(COMPARED)('$agent', ({ agent, line, valuesElsewhere }) => {
     hasReference && line !== undefined && existsSync(line.split(' ').find((word) => word.startsWith('/'))!)
   if (!isThere)
     report.push(`${agent}: values not compared here: ${valuesElsewhere ?? 'the reference is not installed'}`)
-  test.skipIf(!isThere)(
-    'has the instances of the reference, and its values between its answers',
-    async () => {
-      const ours = await openOurs(agent)
-      if (ours === undefined) return
-      const reference = await startReference([line!])
-      // Reading everything of hundreds of processes takes a while on a busy machine.
-      const env = { ...process.env, PMCD_REQUEST_TIMEOUT: '100' }
-      const theirs = await connect(`unix://${join(reference.dir, 'pmcd.socket')}`, { env })
-      try {
-        const sides = agent === 'proc' ? [answering(ours), theirs] : []
-        const names = readCatalogue(agent).map(({ name }) => name)
-        const tally = await compareValues(
-          answering(ours),
-          theirs,
-          names,
-          ASK,
-          {
-            ...DEVIATIONS[agent],
-            ...(agent === 'proc' ? whoLooks() : {}),
-          },
-          async () => {
-            for (const side of sides) await makeHot(side)
-          },
-        )
-        const { exact, drift, differ, none, deviations } = tally
-        report.push(
-          `${agent}: ${exact} values exactly, ${drift} within drift, ${differ.length} differ; ${none} metrics without value on both sides, ${deviations} that differ on purpose`,
-          ...differ.slice(0, 40).map((row) => `    ${row}`),
-        )
-        expect(differ).toEqual([])
-      } finally {
-        await theirs.close()
-        await reference.stop()
-        await ours.close()
-      }
-    },
-  )
+  test.skipIf(!isThere)("has the reference's instances, and values between two of its samples", async () => {
+    const ours = await openOurs(agent)
+    if (ours === undefined) return
+    const reference = await startReference([line!])
+    // Reading everything for hundreds of processes is slow on a busy machine.
+    const env = { ...process.env, PMCD_REQUEST_TIMEOUT: '100' }
+    const theirs = await connect(`unix://${join(reference.dir, 'pmcd.socket')}`, { env })
+    try {
+      const sides = agent === 'proc' ? [answering(ours), theirs] : []
+      const names = readCatalogue(agent).map(({ name }) => name)
+      const tally = await compareValues(
+        answering(ours),
+        theirs,
+        names,
+        ASK,
+        {
+          ...DEVIATIONS[agent],
+          ...(agent === 'proc' ? observerDeviations() : {}),
+        },
+        async () => {
+          for (const side of sides) await makeHot(side)
+        },
+      )
+      const { exact, drift, differ, none, deviations } = tally
+      report.push(
+        `${agent}: ${exact} values exactly, ${drift} within drift, ${differ.length} differ; ${none} metrics without value on both sides, ${deviations} that differ on purpose`,
+        ...differ.slice(0, 40).map((row) => `    ${row}`),
+      )
+      expect(differ).toEqual([])
+    } finally {
+      await theirs.close()
+      await reference.stop()
+      await ours.close()
+    }
+  })
 })

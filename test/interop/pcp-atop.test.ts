@@ -1,6 +1,6 @@
 /**
- * atop beside the reference's: text and lines for programs, sample by sample, over archives of PCP's own tests; half of the sets of options a
- * day (CONTRIBUTING.md: Random tests).
+ * Compares atop with the reference: text and parseable lines, sample by sample, over archives of PCP's own tests; half of the sets of options
+ * per day (CONTRIBUTING.md: Random tests).
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -18,7 +18,7 @@ if (!canCompare) console.log('skipped: the archives of the reference or its atop
 const ENV = { TZ: 'UTC', PCP_DERIVED_CONFIG: '', HOME: '/nonexistent' }
 
 for (const [archive, all] of Object.entries(CASES))
-  test.skipIf(!canCompare)(`atop shows ${archive} as the reference does`, { timeout: 900_000 }, async () => {
+  test.skipIf(!canCompare)(`atop shows ${archive} like the reference`, { timeout: 900_000 }, async () => {
     const cases = all.filter((_, i) => isSampled(i, 2))
     const differences: string[] = []
     const leftOut = LEFT_OUT.filter(({ archives }) => archives?.includes(archive) ?? true)
@@ -31,12 +31,12 @@ for (const [archive, all] of Object.entries(CASES))
       if (ours.length !== theirs.length)
         differences.push(`${options}: ${ours.length} samples, not ${theirs.length}`)
       for (const [i, wanted] of theirs.entries()) {
-        // At the beginning of an archive the reference shows what is not known as -1 or 0, and processes without a name.
+        // At the start of an archive the reference shows unknown values as -1 or 0, and processes without a name.
         if (wanted.includes('-1.00') || (/-P (?!cpu)/i.test(options) && i === 0)) {
           count.without++
           continue
         }
-        // Which processes were busy when the last record was written is known in part only.
+        // It is only partly known which processes were busy at the last record.
         const isHostOnly = HOST_ONLY.has(archive) || i === theirs.length - 1
         const expected = comparedLines(wanted, isHostOnly, leftOut)
         const printed = comparedLines(ours[i] ?? '', isHostOnly, leftOut)
@@ -60,7 +60,7 @@ function samplesOf(text: string): readonly string[] {
   return text.includes('SEP\n') ? text.split('SEP\n') : text.split(/^(?=ATOP - )/m).filter(Boolean)
 }
 
-/** Lines without what differs on purpose, in an order of their own: equal ones have none. */
+/** Removes intended differences and sorts the lines. */
 function comparedLines(sample: string, isHostOnly: boolean, leftOut: readonly LeftOut[]): readonly string[] {
   const lines: string[] = []
   const table = isHostOnly ? sample.search(/^ *(?:PID|NPROCS) /m) : -1

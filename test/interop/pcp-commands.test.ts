@@ -1,7 +1,7 @@
 /**
- * pcp's commands over archives of PCP's own tests, each with many sets of options, beside the reference's: a third of the pairs a day
- * (CONTRIBUTING.md: Random tests), all of them over the archives that ARCHIVES in the environment names. Values between records are taken as
- * 6.0.3 takes them: docs/differences.md.
+ * Compares pcp's commands with the reference over archives of PCP's own tests, each with many sets of options: a third of the pairs per day
+ * (CONTRIBUTING.md: Random tests), all of them over the archives in the environment variable ARCHIVES. Values are interpolated like in
+ * 6.0.3: docs/explanation/differences.md.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -20,7 +20,7 @@ const env = { TZ: 'UTC', PCP_DERIVED_CONFIG: '', HOME: '/nonexistent' }
 
 for (const [command, cases] of Object.entries(COMMANDS))
   test.skipIf(!canCompare)(
-    `pcp ${command} prints what the reference prints`,
+    `pcp ${command} prints the same as the reference`,
     { timeout: 900_000 },
     async () => {
       const differences: string[] = []
@@ -35,7 +35,7 @@ for (const [command, cases] of Object.entries(COMMANDS))
             .map((part) => part.split(' ').filter(Boolean))
           const args = ['-z', '-a', resolve(suiteFolder('archives'), name), ...before, command, ...after]
           const theirs = await run(REFERENCE, args, { env, timeoutMs: 120_000 })
-          // Tracebacks are no report: what ours prints then is for its own tests.
+          // Skips tracebacks of the reference; our output for these cases is covered by unit tests.
           if (theirs.stderr.includes('Traceback')) continue
           runs++
           const expected = shownLines(theirs.stdout, cases)
@@ -55,7 +55,7 @@ for (const [command, cases] of Object.entries(COMMANDS))
     },
   )
 
-/** Without figures that differ on purpose, and without mistakes, which the reference may tell here. */
+/** Removes intended differences, and errors, which the reference may print here. */
 function shownLines(text: string, { adapt = (line) => line, isUnordered }: CommandCases): readonly string[] {
   const lines = text.split('\n').filter((line) => !line.startsWith('pcp-'))
   const adapted = lines.map(adapt)

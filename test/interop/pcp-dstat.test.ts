@@ -1,6 +1,6 @@
 /**
- * dstat beside the reference's: reports, files and messages over archives of PCP's own tests; a third of the runs a day (CONTRIBUTING.md:
- * Random tests).
+ * Compares dstat with the reference: reports, files and messages over archives of PCP's own tests; a third of the runs per day
+ * (CONTRIBUTING.md: Random tests).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ const canCompare = hasSuite && existsSync('/usr/lib/pcp/bin/pcp-dstat')
 if (!canCompare) console.log('skipped: the archives of the reference or its dstat are not installed')
 
 const ENV = { TZ: 'UTC', PCP_DERIVED_CONFIG: '', HOME: '/nonexistent', TERM: 'xterm' }
-/** PCP leaves out samples, of archives as well, that it comes to too late. */
+/** PCP skips samples that it processes too late, even in archives. */
 const TRIES = 3
 const MISSING = /^Invalid metric .*$/m
 
@@ -31,7 +31,7 @@ interface Report extends Printed {
   readonly csv: string
 }
 
-test.skipIf(!canCompare)('dstat prints what the reference prints', { timeout: 1_800_000 }, async () => {
+test.skipIf(!canCompare)('dstat prints the same as the reference', { timeout: 1_800_000 }, async () => {
   const expected = new Map(REASONS.flatMap(({ why, runs }) => runs.map((each) => [each, why])))
   const surprises: string[] = []
   const count = { runs: 0, lines: 0, missing: 0, different: 0 }
@@ -45,7 +45,7 @@ test.skipIf(!canCompare)('dstat prints what the reference prints', { timeout: 1_
       count.lines += theirs.stdout.split('\n').length + theirs.csv.split('\n').length - 2
       const metric = MISSING.exec(theirs.stderr)
       if (metric !== null) count.missing++
-      // What cannot be shown ends the reference's report; ours goes on without that plugin, and ends with the same status.
+      // A missing metric ends the reference's report; ours continues without that plugin and exits with the same status.
       const difference =
         metric === null
           ? differenceOf(ours, theirs)
@@ -87,7 +87,7 @@ async function reference(archive: string, options: string, ours: Report): Promis
   }
 }
 
-/** The first line that is not the same. */
+/** Returns the first line that differs. */
 function differenceOf(ours: Report, theirs: Report): string | undefined {
   if (ours.status !== theirs.status) return `status ${ours.status}, not ${theirs.status}`
   for (const part of ['stdout', 'csv'] as const) {
@@ -100,7 +100,7 @@ function differenceOf(ours: Report, theirs: Report): string | undefined {
   return undefined
 }
 
-/** Without the command line and date of files, and what colours blanks have. */
+/** Removes the command line and date of files, and the colours of blanks. */
 function linesOf(text: string): readonly string[] {
   return text
     .split('\n')

@@ -1,4 +1,4 @@
-/** Random calls of the reference library and of ours: 10,000 a run. CONTRIBUTING.md: Random tests */
+/** Compares random calls of the reference library and of ours: 10,000 per run. CONTRIBUTING.md: Random tests */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -48,12 +48,12 @@ afterAll(() => {
   if (dir !== '') rmSync(dir, { recursive: true })
 })
 
-/** Ours and theirs are the same, apart from what the program adds to help the explanation. */
+/** Returns whether results are equal, without the program's additions for explanations. */
 function isSame(ours: string, theirs: string, kind: Kind): boolean {
   return kind.name === 'scale' ? theirs.split('\t').slice(0, 2).join('\t') === ours : ours === theirs
 }
 
-/** Differences that nothing explains; `answer` may spoil ours. Reasons are counted. */
+/** Returns unexplained differences; `answer` may introduce a defect into ours. Counts reasons. */
 function differences(
   answer: (kind: Kind, ours: string) => string,
   reasons = new Map<string, number>(),
@@ -69,7 +69,7 @@ function differences(
   return found
 }
 
-test.runIf(isPossible)('no call differs but for a reason', () => {
+test.runIf(isPossible)('calls differ only for known reasons', () => {
   const reasons = new Map<string, number>()
   const found = differences((_kind, ours) => ours, reasons)
   console.log(`seed ${seed}: ${compared.length} calls; reasons:`, Object.fromEntries(reasons))
@@ -96,9 +96,9 @@ test.runIf(isPossible)('every pair of types, unit and form is covered', () => {
     for (const covered of kind.covers) expect(counts.get(`${kind.name}: ${covered}`) ?? 0).toBeGreaterThan(0)
 })
 
-/** Ten mistakes that somebody could make, each as what it does to our answers. */
+/** Ten possible defects, as changes of our results. */
 const DEFECTS: readonly (readonly [string, string, (ours: string) => string])[] = [
-  ['truncation is no error', 'extract', (ours) => (ours === '-12363\t' ? '0\t0' : ours)],
+  ['truncation is not an error', 'extract', (ours) => (ours === '-12363\t' ? '0\t0' : ours)],
   ['negative values pass as unsigned', 'extract', (ours) => (ours === '-12364\t' ? '-12363\t' : ours)],
   [
     'integers are rounded down',

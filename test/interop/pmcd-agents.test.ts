@@ -1,4 +1,4 @@
-/** Our collector with the reference's C agents, beside the reference's collector with them: its clients see the same. */
+/** Compares our collector with the reference's, both with the reference's C agents: clients see the same. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,9 +14,9 @@ import { type Log, logOnFd } from '../../src/sys/log.ts'
 import { defaultPmnsPath, pmnsFiles } from '../../src/sys/pmns-files.ts'
 import { hasReference, run, startReference, type TestCollector } from './lib/programs.ts'
 
-/** Agents compared; `root` is left out because there can be only one on a machine. */
+/** Agents to compare, without `root`, of which a machine can have only one. */
 const AGENTS = ['pmcd', 'proc', 'sample', 'linux', 'simple']
-/** Subtrees without anything that another agent of ours or of the reference describes in its own words. */
+/** Subtrees without metrics that our agents and the reference describe differently. */
 const SUBTREES = [
   'sample',
   'simple',
@@ -57,7 +57,7 @@ describe.runIf(hasReference)("our collector with the reference's agents", () => 
       hostname,
       log,
       agentDir: dir,
-      credsTimeoutSec: 60, // a process takes its time to start on a busy machine
+      credsTimeoutSec: 60, // starting a process is slow on a busy machine
       variables,
       readLabels: () => readHostLabels({ sysconfDir: variables['PCP_SYSCONF_DIR']!, hostname, root: '/' }),
     })
@@ -74,10 +74,10 @@ describe.runIf(hasReference)("our collector with the reference's agents", () => 
     return [a!, b!]
   }
 
-  test('the installed pmcd.conf works as it stands', () => {
+  test('the installed pmcd.conf works unchanged', () => {
     const table = lines.join('\n')
     for (const name of AGENTS) expect(table).toMatch(new RegExp(`^${name} +\\d+ `, 'm'))
-    const missing = lines.filter((line) => line.includes('no built-in agent stands in for'))
+    const missing = lines.filter((line) => line.includes('no built-in agent replaces'))
     console.log(`pmcd.conf: ${missing.length} shared objects without an agent of ours, logged and left out`)
   })
 
@@ -86,7 +86,7 @@ describe.runIf(hasReference)("our collector with the reference's agents", () => 
     let compared = 0
     for (const subtree of SUBTREES) {
       const [a, b] = await both('pminfo', '-dmtT', subtree)
-      // What sample calls sample.secret.foo.bar.max.redirect is a metric of pmcd: each has its own words for it.
+      // sample.secret.foo.bar.max.redirect is a metric of pmcd, which both describe differently.
       const own = /^sample\.secret\.foo\.bar\.max\.redirect[\s\S]*?(?=^sample\.)/m
       const strip = (text: string[]): string[] => text.join('\n').replace(own, '').split('\n')
       expect(strip(b)).toEqual(strip(a))
@@ -100,13 +100,13 @@ describe.runIf(hasReference)("our collector with the reference's agents", () => 
   test('labels are the same', async () => {
     const [a, b] = await both('pminfo', '-l', 'sample', 'simple', 'hinv')
     console.log(`pminfo -l: ${a.length} lines compared`)
-    // One metric is pmcd's, see above, and its instances are the agents configured, which differ.
+    // That metric of pmcd is excluded: its instances are the configured agents, which differ.
     const sorted = (text: string[]): string[] =>
       text.filter((line) => !line.includes('"agent":"pmcd"')).sort()
     expect(sorted(b)).toEqual(sorted(a))
   })
 
-  test('values that do not change are the same, and the others are there', async () => {
+  test('constant values are the same, and other values exist', async () => {
     const [a, b] = await both(
       'pminfo',
       '-f',
@@ -147,7 +147,7 @@ describe.runIf(hasReference)("our collector with the reference's agents", () => 
     expect(`${refused.stdout}${refused.stderr}`).toMatch(/No permission|Bad input/)
   })
 
-  test('an agent that is not ready is waited for', async () => {
+  test('the collector waits for an agent that is not ready', async () => {
     const host = `localhost:${ours.port}`
     await run('pmstore', ['-h', host, 'sample.not_ready', '5'])
     const waiting = await run('pminfo', ['-h', host, '-f', 'sample.long.one'])

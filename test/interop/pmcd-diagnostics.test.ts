@@ -1,4 +1,4 @@
-/** Event trace, controls, lists of clients and notices of our collector beside the reference's, for the same session. */
+/** Compares event trace, controls, client lists and notices of our collector with the reference's, for the same session. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const AGENTS = [
 ].join('\n')
 
 interface Session {
-  /** What the clients printed. */
+  /** Output of the clients. */
   readonly printed: string
   readonly log: string
 }
@@ -41,21 +41,21 @@ async function session(
       const { stdout, stderr } = await run(command, ['-h', `unix:/${socket}`, ...rest])
       printed += stdout + stderr
     })
-    text = readFileSync(log, 'utf8') // the end takes the directory away
+    text = readFileSync(log, 'utf8') // the directory is removed at the end
   } finally {
     await collector.stop()
   }
   return { printed, log: text.replaceAll(dir, 'DIR') }
 }
 
-/** Blocks of the trace, without what is of the moment, and without what the reference gets wrong. */
+/** Returns the blocks of the trace, without variable parts and errors of the reference. */
 function traceOf(log: string): string[][] {
   return log.split('->PMCD event trace: starting at ').flatMap((block, i) => {
     if (i === 0) return []
     const [heading, ...lines] = block.split('\n')
     expect(heading).toMatch(/^\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/)
     const events = lines.slice(0, lines.indexOf(''))
-    // An event that never was: a buffer at address 1.
+    // A bogus event: a buffer at address 1.
     const real = events.filter((line) => !/CREDS.*pdubuf=0x\.\.\.1$/.test(line))
     return [
       real.map((line) => {
@@ -65,10 +65,10 @@ function traceOf(log: string): string[][] {
             .slice(11)
             .replace(/pdubuf=0x\.\.\.[0-9a-f]+/, 'pdubuf')
             .replace(/fd=\d+/g, 'fd')
-            // It names the request where the reply is sent, and does not count what it fetches.
+            // The reference logs the request where the reply is sent, and does not count the fetch.
             .replace(/^Xmit: HIGHRES_(FETCH|RESULT) PDU, fd.*/, 'Xmit: HIGHRES_RESULT PDU, fd')
             .replace(/^(Xmit: FETCH PDU, fd).*/, '$1')
-            // It looks up the number when it writes: by then the slot is another client's.
+            // The reference reads the number when it prints: by then another client may have the slot.
             .replace(/^(New client: .*seq)=\d+/, '$1')
         )
       }),
@@ -87,12 +87,12 @@ describe.runIf(hasReference && isRoot)('diagnostics', () => {
     }
     const theirs = traceOf((await session(THEIRS, ['-T', '3'], use)).log)[0]!
     const ours = traceOf((await session(OURS, ['-T', '3'], use)).log)[0]!
-    // Order between connections is each collector's own business; what happens on them is not.
+    // The order between connections is undefined; the order on each connection is not.
     console.log(`${theirs.length} events of the reference, ${ours.length} of ours`)
     expect([...ours].sort()).toEqual([...theirs].sort())
   })
 
-  test('every control takes and refuses the same values', async () => {
+  test('every control accepts and rejects the same values', async () => {
     const values: readonly (readonly [name: string, ...values: string[]])[] = [
       ['timeout', '7', '-1', '0', '5'],
       ['register', '3', '-3'],

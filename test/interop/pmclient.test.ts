@@ -1,7 +1,6 @@
 /**
- * pmclient beside PCP's over archives. 6.0.3 interpolates values that are no counters by the observation before, 7.2.1 by the
- * nearer one, as we do: memory and load may be those of the next record. Utilisations of these archives differ by 0.01 at
- * most.
+ * Compares pmclient with PCP's over archives. For metrics other than counters, 6.0.3 uses the previous observation, but 7.2.1 and ours the
+ * nearest one: memory and load may be those of the next record. Utilization in these archives differs by at most 0.01.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** pmconfig, pmerr and pmdbg beside PCP's on this host. */
+/** Compares pmconfig, pmerr and pmdbg with PCP's on this host. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -25,19 +25,19 @@ test.each([
   [['-s'], {}],
   [['PCP_LOG_DIR', 'nosuch', 'PCP_OTHER'], { PCP_OTHER: 'x' }],
   [['-s', 'PCP_AWK_PROG', 'PCP_ECHO_N', 'nosuch'], {}],
-] as const)('pmconfig %j with %j: what pcp.conf and the environment say', (args, extra) => {
+] as const)('pmconfig %j with %j: pcp.conf and the environment', (args, extra) => {
   if (!hasReference) return console.log('skipped: no pmconfig of PCP here')
   const node = { PATH: `${process.execPath.replace(/\/[^/]*$/, '')}:/usr/bin:/bin`, ...extra }
   expect(run('bin/pmconfig', args, node)).toEqual(run(REFERENCE, args, extra))
 })
 
-test('a shell takes the variables, and keeps its own', () => {
+test('a shell imports the variables, but keeps its own', () => {
   const script = 'eval "$(bin/pmconfig -s PCP_RUN_DIR PCP_USER)"; echo "$PCP_RUN_DIR $PCP_USER"'
   const env = { ...process.env, PCP_RUN_DIR: '/mine', PCP_USER: "o'neill" }
   expect(spawnSync('sh', ['-c', script], { encoding: 'utf8', env }).stdout).toBe("/mine o'neill\n")
 })
 
-test('pmdbg knows the names and numbers that PCP knows', () => {
+test('pmdbg knows the same names and numbers as PCP', () => {
   if (!hasReference) return console.log('skipped: no pmdbg of PCP here')
   const names = (command: string): string[] => {
     const { stdout } = spawnSync(command, ['-l'], { encoding: 'utf8' })

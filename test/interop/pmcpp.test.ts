@@ -1,4 +1,4 @@
-/** Our pmcpp beside the installed one: same input, same output, same messages. */
+/** Compares our pmcpp with the installed one: same input, same output, same messages. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Our instance caches beside those of libpcp_pmda: the same calls at random, the same answers and the same files. */
+/** Compares our instance caches with libpcp_pmda's: the same random calls, the same results and the same files. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,9 +33,9 @@ const LOAD = 1
 const SAVE = 6
 const SYNC = 18
 
-/** Calls of one life of an agent. What differs on purpose is left out: docs/differences.md */
+/** Returns the calls of one run of an agent, without intended differences: docs/explanation/differences.md */
 function calls(random: (below: number) => number, hasKeys: boolean): string[] {
-  // Adding an instance without its key makes PCP's cache forget the key: ours does not. So names with keys are others.
+  // PCP's cache, unlike ours, discards the key when an instance is added without it, so names with keys are separate.
   const name = (first = 'nnnk'[random(4)]!): string => {
     const short = `${first}${random(25)}`
     return random(3) === 0 ? `${short} x${random(2)}` : short
@@ -49,13 +49,13 @@ function calls(random: (below: number) => number, hasKeys: boolean): string[] {
     () => `a ${name('n')}`,
     () => `a ${name('n')}`,
     () => `h ${name()}`,
-    // With keys, PCP's cache gives numbers of culled instances away when it has grown, and lists some out of order.
+    // With keys, PCP's cache reuses numbers of culled instances after it has grown, and lists some out of order.
     () => (hasKeys ? 'w' : `c ${name()}`),
     () => `n ${name()}`,
     () => `l ${random(40)}`,
     () => `o ${[SAVE, SYNC, INACTIVE, 11, 12][random(5)]!}`,
     () => 'w',
-    // The maximum counts for keys as well since 7.2.
+    // Since 7.2 the maximum applies to keys, too.
     () => `m ${!hasKeys && random(4) === 0 ? random(60) : 0x7fffffff}`,
     () => `k ${key()} ${name('k')}`,
     () => `K ${key()} ${name('k')}`,
@@ -139,14 +139,14 @@ describe.skipIf(!isPossible)('instance caches beside the reference', () => {
       const random = generator(seed * RUNS + run)
       const theirDir = join(top, `their-${run}`)
       const ourDir = join(top, `our-${run}`)
-      const hasKeys = random(2) === 0 // keys change how all numbers are given
+      const hasKeys = random(2) === 0 // keys change the assignment of all numbers
       for (let life = 0; life < LIVES; life++) {
         const lines = calls(random, hasKeys)
         const theirs = runReference(lines, theirDir)
         const cache = new InstanceCache<number>({ domain: 481, serial: 7, dir: ourDir })
         for (const [i, line] of lines.entries()) {
           const got = answer(cache, line)
-          // PCP 6.0.3 finds "foo bar" for "foo blah", against its own description.
+          // PCP 6.0.3 finds "foo bar" for "foo blah", contrary to its documentation.
           if (got.startsWith('-22 ')) continue
           expect(got, `run ${run}, life ${life}, call ${i}: ${line}`).toBe(theirs[i])
           compared++

@@ -1,6 +1,6 @@
 /**
- * pmdumptext over ten archives of PCP's own tests and over its sample agent, byte for byte beside the reference's, which is in the
- * package of its graphical tools (pcp-gui). PMDUMPTEXT in the environment names it where it is not installed.
+ * Compares pmdumptext with the reference byte for byte, over ten archives of PCP's own tests and its sample agent. The reference's is in the
+ * package pcp-gui; the environment variable PMDUMPTEXT names it if it is not installed.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ if (!canCompare) console.log("skipped: the reference's pmdumptext (package pcp-g
 
 const ENV = { PCP_DERIVED_CONFIG: '', TZ: 'UTC' }
 
-/** In tables for people the reference loses its columns behind a text: such metrics are in tables for programs only. */
+/** In aligned tables the reference misplaces columns after a text, so such metrics are used in parseable tables only. */
 const OVER_ARCHIVES: readonly string[] = [
   '-X -l -i -m -u -t 2sec -s 6 kernel.all.load',
   '-f | -d , -t 5sec -s 4 kernel.all.cpu.user disk.dev.read',
@@ -75,13 +75,13 @@ network.interface.in.bytes  1e3
 
 const archive = (name: string): string => `${suiteFolder('archives')}/${name}`
 
-/** Usage texts are our own. */
+/** Removes usage texts, which are our own. */
 const shown = ({ stdout, stderr }: Printed): string => stdout + stderr.replace(/^Usage: [\s\S]*/m, '')
 
-/** Words of a command line; a bar is an empty one. */
+/** Splits a command line; a bar is an empty word. */
 const words = (line: string): string[] => line.split(' ').map((word) => (word === '|' ? '' : word))
 
-/** As the release installed does, ours takes the earlier one of two observations. */
+/** Runs our tool; like the installed release, it interpolates from the earlier observation. */
 async function runHere(args: readonly string[]): Promise<Printed> {
   const earlier: typeof openArchive = (list, options) => openArchive(list, { ...options, nearest: false })
   const io = { ...testIo('pmdumptext', args, ENV), now: Date.now, cwd: '/' }
@@ -94,7 +94,7 @@ async function runHere(args: readonly string[]): Promise<Printed> {
   return { status, ...io.printed }
 }
 
-describe.skipIf(!canCompare)('pmdumptext prints what the reference prints', () => {
+describe.skipIf(!canCompare)('pmdumptext prints the same as the reference', () => {
   let collector: TestCollector
   let runs = 0
   let lines = 0

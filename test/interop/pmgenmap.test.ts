@@ -1,4 +1,4 @@
-/** pmgenmap beside PCP's, on the recorded shapes and on random ones. */
+/** Compares pmgenmap with PCP's, on recorded and on random maps. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-test('makes the same C of the same lines', () => {
+test('generates the same C from the same lines', () => {
   if (spawnSync('pmgenmap', ['nosuch'], { encoding: 'utf8' }).error !== undefined) {
     console.log('skipped: no pmgenmap of PCP here')
     return
@@ -44,7 +44,7 @@ test('makes the same C of the same lines', () => {
     let text = ''
     const lines = random(9)
     for (let k = 0; k < lines; k++) {
-      // Half of the lines come in an order that makes sense, or few maps would have more than a mistake.
+      // Half of the lines are in a meaningful order, otherwise most maps would end at the first error.
       const index = random(2) === 0 ? [4, 6, 1, 5][k % 4]! : random(LINES.length)
       text += `${LINES[index]}\n`
     }

@@ -1,6 +1,6 @@
 /**
- * pmie over archives of PCP's own tests beside the reference's, with rules that are made up at random. Values between observations are
- * taken as 6.0.3 does, as everything else would differ with them.
+ * Compares pmie with the reference over archives of PCP's own tests, with random rules. Values are interpolated like in 6.0.3, because
+ * everything else depends on them.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ import { hasSuite, suiteFolder } from './lib/suite.ts'
 const canCompare = hasSuite && hasReference
 if (!canCompare) console.log('skipped: the archives of the reference or PCP are not installed')
 
-/** Archives with the interval to look at them. */
+/** Archives with the interval of evaluations. */
 const ARCHIVES: readonly (readonly [name: string, interval: string])[] = [
   ['ok-foo', '2sec'],
   ['changeinst', '1sec'],
@@ -31,13 +31,13 @@ const ARCHIVES: readonly (readonly [name: string, interval: string])[] = [
 ]
 const RULES_EACH = Number(process.env['RULES'] ?? 24)
 /**
- * Fixed, unlike the seed of other tests: other rules still differ from the reference's. They are about metrics whose instance domain is missing
- * from the archive, about `all_sample` with -W, and about rates of metrics whose instances come later, with -V.
+ * Fixed, unlike the seeds of other tests, because other rules still differ: rules about metrics whose instance domain is missing in the
+ * archive, about `all_sample` with -W, and about rates of metrics whose instances appear later, with -V.
  */
 const SEED = Number(process.env['PMIE_SEED'] ?? 1)
 const MODES = ['-v', '-V', '-W']
 
-/** The numeric metrics of an archive, with whether they have instances. */
+/** Returns the numeric metrics of an archive, and whether they have instances. */
 async function metricsOf(path: string): Promise<{ name: string; hasInstances: boolean }[]> {
   const context = await openArchive(path)
   const names = await context.traverse()
@@ -53,7 +53,7 @@ async function metricsOf(path: string): Promise<{ name: string; hasInstances: bo
   return found
 }
 
-/** Rules about some of the metrics. The seed makes them the same in every run. */
+/** Generates rules for some of the metrics, reproducible by seed. */
 function rulesFor(metrics: readonly { name: string; hasInstances: boolean }[], seed: number): string {
   let state = seed
   const pick = <T>(of: readonly T[]): T => {
@@ -88,7 +88,7 @@ function rulesFor(metrics: readonly { name: string; hasInstances: boolean }[], s
 }
 
 test.skipIf(!canCompare)(
-  'shows what the reference shows over ten archives',
+  'shows the same as the reference over ten archives',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pmie-'))
     let runs = 0

@@ -1,6 +1,6 @@
 /**
- * pmlogctl and pmiectl beside the reference's, over control files that are made up: what is shown, and what would be done (-N), by
- * name, by class and for all. Where ours differ on purpose (docs/differences.md) nothing is asked.
+ * Compares pmlogctl and pmiectl with the reference over generated control files: output and dry runs (-N), by name, by class and for all.
+ * Omits cases with intended differences (docs/explanation/differences.md).
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { isSampled } from '../lib/seed.ts'
 import { runTool } from '../tools/run-tool.ts'
 import { hasReference, run } from './lib/programs.ts'
 
-/** Control files: several instances in one file, in one each, stopped ones, with blanks and comments. */
+/** Control files: several instances in one file, one per file, stopped ones, with blanks and comments. */
 function controlFiles(place: (ident: string) => string): Record<string, string> {
   const line = (host: string, ident: string): string => `${host} n n ${place(ident)} -c /etc/x\n`
   const head = '# a comment\n$version=1.1\n\n'
@@ -61,10 +61,10 @@ const CREATIONS = [
   ['-N', '-i', 'x', 'stop', 'db1'],
 ]
 
-/** One in so many command lines is tried, others each day (CONTRIBUTING.md: Random tests). */
+/** One in this many command lines is run, others each day (CONTRIBUTING.md: Random tests). */
 const EACH = 13
 
-/** The same for both: temporary directories, the time, and the order, which is that of the reference's directory. */
+/** Masks temporary directories, times, and the order, which follows the reference's directory. */
 function plain(text: string): string {
   return text
     .replace(/\S*\/pm(?:log|ie)ctl\.\w+\//g, 'SCRATCH/')
@@ -79,7 +79,7 @@ test.skipIf(!hasReference).each<[string, Tool, string, (ident: string) => string
   ['pmlogctl', pmlogctl, 'PCP_PMLOGGERCONTROL_PATH', (ident) => `PCP_ARCHIVE_DIR/${ident}`],
   ['pmiectl', pmiectl, 'PCP_PMIECONTROL_PATH', (ident) => `PCP_LOG_DIR/pmie/${ident}/pmie.log`],
 ])(
-  '%s shows and would do what the reference does',
+  '%s shows and plans the same as the reference',
   async (name, tool, variable, place) => {
     const dir = mkdtempSync(join(tmpdir(), `${name}-interop-`))
     const env = { [variable]: join(dir, 'control') }
@@ -89,7 +89,7 @@ test.skipIf(!hasReference).each<[string, Tool, string, (ident: string) => string
     const all = COMMANDS.flatMap((command) =>
       CLASSES.flatMap((className) => HOSTS.map((hosts) => [...className, ...command, ...hosts])),
     )
-    // Each of the reference's runs takes half a second: some of every kind.
+    // Each run of the reference takes half a second, so only some of every kind are run.
     const lines = all.filter((_, i) => isSampled(i, EACH))
     let compared = 0
     try {

@@ -1,6 +1,6 @@
 /**
- * A night's work of pmlogger_daily beside the reference's: directories with parts of three days, made of archives of PCP's own
- * tests: of a share of them, others each day (CONTRIBUTING.md: Random tests).
+ * Compares a night's work of pmlogger_daily with the reference: directories with parts of three days, made from a daily changing share of
+ * the archives of PCP's own tests (CONTRIBUTING.md: Random tests).
  */
 import {
   chmodSync,
@@ -38,9 +38,9 @@ const TOOLS = {
   pmlogmv: 'pmlogmv.ts',
   pmlogcompress: 'pmlogcompress.ts',
 }
-/** One archive in so many. */
+/** One archive in this many. */
 const SHARE = 14
-/** Beyond this a run takes too long for a share. */
+/** Archives larger than this take too long for a share. */
 const MOST_BYTES = 1_000_000
 const DAY_MS = 86_400_000
 const PARTS = ['00.10', '09.30', '18.45'] as const
@@ -51,7 +51,7 @@ function dayOf(age: number): string {
   return `${t.getFullYear()}${two(t.getMonth() + 1)}${two(t.getDate())}`
 }
 
-/** Thirds of an archive as parts of a day; false where it has no three. */
+/** Splits an archive into three parts of a day; false if it is too short. */
 async function split(input: string, dir: string, day: string): Promise<boolean> {
   const archive = Archive.open(input, archiveFiles())
   const [start, end] = [archive.start, archive.end()]
@@ -60,7 +60,7 @@ async function split(input: string, dir: string, day: string): Promise<boolean> 
   const third = (end.sec - start.sec) / PARTS.length
   if (third < 1) return false
   for (const [i, time] of PARTS.entries()) {
-    // A millisecond apart: no record is in two parts.
+    // A millisecond apart, so that no record is in two parts.
     const from = i === 0 ? [] : ['-S', `+${(i * third + 0.001).toFixed(3)}sec`]
     const to = i === PARTS.length - 1 ? [] : ['-T', `+${(i === 0 ? third : third - 0.001).toFixed(3)}sec`]
     const io = testIo('pmlogextract', [...from, ...to, input, join(dir, `${day}.${time}`)])
@@ -78,7 +78,7 @@ async function dumpOf(base: string): Promise<string> {
 }
 
 test.runIf(canCompare)(
-  'the same directories are the same in the morning',
+  'directories are the same after the run',
   async () => {
     const top = mkdtempSync(join(tmpdir(), 'daily-interop-'))
     const programs = join(top, 'bin')
@@ -97,7 +97,7 @@ test.runIf(canCompare)(
       const names: string[] = []
       for (const name of archivesOf('archives', SHARE, 3)) {
         const input = join(suiteFolder('archives'), name)
-        // The reference loses the descriptors of the parameters of event records: docs/differences.md.
+        // The reference drops the descriptors of event parameters: docs/explanation/differences.md.
         if (hasEvents(input)) continue
         if (!existsSync(`${input}.0`) || statSync(`${input}.0`).size > MOST_BYTES) continue
         let isWhole = true

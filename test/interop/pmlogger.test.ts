@@ -1,4 +1,4 @@
-/** Our logger and PCP's: each other's pmlc, and PCP's archive tools on what ours records. */
+/** Our pmlogger and PCP's: each with the other's pmlc, and PCP's archive tools on our archives. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -52,7 +52,7 @@ interface Running {
   readonly port: number
 }
 
-/** Starts a logger of one side; resolves once it takes orders. */
+/** Starts a logger of one side; resolves once it accepts control requests. */
 async function startLogger(side: Side, config: string, ...options: string[]): Promise<Running> {
   const archive = join(dir, `a${started++}`)
   writeFileSync(`${archive}.conf`, config)
@@ -76,11 +76,12 @@ async function startLogger(side: Side, config: string, ...options: string[]): Pr
 }
 
 async function stop({ child }: Running): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) throw new Error('It has ended by itself')
+  if (child.exitCode !== null || child.signalCode !== null)
+    throw new Error('The logger has ended unexpectedly')
   await terminate(child)
 }
 
-/** PCP's logger misses a signal that comes just before it waits for the next event: 1 of 40 here. The next one wakes it. */
+/** PCP's logger misses about 1 of 40 signals, those right before it waits for the next event. Another signal wakes it. */
 async function terminate(child: ChildProcess): Promise<void> {
   const gone = once(child, 'exit')
   child.kill('SIGTERM')
@@ -89,7 +90,7 @@ async function terminate(child: ChildProcess): Promise<void> {
   clearInterval(again)
 }
 
-/** What pmlc of one side prints for some commands. */
+/** Returns the output of one side's pmlc for some commands. */
 async function control(side: Side, port: number, commands: readonly string[]): Promise<Printed> {
   const script = join(dir, 'script')
   writeFileSync(script, `${commands.join('\n')}\n`)
@@ -97,7 +98,7 @@ async function control(side: Side, port: number, commands: readonly string[]): P
   return run('/bin/sh', ['-c', `${pmlc} -p ${port} < ${script}`])
 }
 
-/** What a tool of ours prints and complains of. */
+/** Returns the output and errors of one of our tools. */
 async function ours(tool: Tool, ...args: readonly string[]): Promise<[stdout: string, stderr: string]> {
   const io = testIo(tool.name, args, { TZ: 'UTC' })
   await tool.run(io)
@@ -105,7 +106,7 @@ async function ours(tool: Tool, ...args: readonly string[]): Promise<[stdout: st
 }
 
 describe.runIf(hasReference)('with PCP', () => {
-  test.each(['2', '3'])('its tools find nothing wrong with an archive of version %s', async (version) => {
+  test.each(['2', '3'])('its tools find no errors in an archive of version %s', async (version) => {
     const config =
       'log on once { sample.colour sample.string }\nlog on 50 msec { sample.bin sample.proc sample.event.records }\nlog on 100 msec sample.long\n'
     const logger = await startLogger('ours', config, '-V', version, '-s', '40', '-v', '15')
@@ -136,27 +137,30 @@ describe.runIf(hasReference)('with PCP', () => {
     ['theirs', '2', 'volumes'],
     ['theirs', '3', 'one volume'],
     ['theirs', '3', 'volumes'],
-  ] as const)('what %s records in version %s and %s is the same to both', async (side, version, volumes) => {
-    const config =
-      'log on 50 msec { sample.bin sample.proc sample.float sample.string }\nlog on 100 msec sample.long\n'
-    const options = ['-V', version, '-s', '40', ...(volumes === 'volumes' ? ['-v', '15'] : [])]
-    const logger = await startLogger(side, config, ...options)
-    await once(logger.child, 'exit')
-    expect(existsSync(`${logger.archive}.1`)).toBe(volumes === 'volumes')
-    const check = await run('pmlogcheck', ['-w', logger.archive])
-    expect([check.status, check.stdout, check.stderr]).toEqual([0, '', ''])
-    expect((await ours(pmlogcheck, '-w', logger.archive)).join('')).toBe('')
-    const { stdout } = await run('pmdumplog', ['-az', logger.archive])
-    const [dump] = await ours(pmdumplog, '-az', logger.archive)
-    expect(sortBlocks(dump)).toBe(sortBlocks(stdout))
-    console.log(`${side}, version ${version}, ${volumes}: ${stdout.split('\n').length} lines the same`)
-  })
+  ] as const)(
+    'both read the same from an archive of %s in version %s with %s',
+    async (side, version, volumes) => {
+      const config =
+        'log on 50 msec { sample.bin sample.proc sample.float sample.string }\nlog on 100 msec sample.long\n'
+      const options = ['-V', version, '-s', '40', ...(volumes === 'volumes' ? ['-v', '15'] : [])]
+      const logger = await startLogger(side, config, ...options)
+      await once(logger.child, 'exit')
+      expect(existsSync(`${logger.archive}.1`)).toBe(volumes === 'volumes')
+      const check = await run('pmlogcheck', ['-w', logger.archive])
+      expect([check.status, check.stdout, check.stderr]).toEqual([0, '', ''])
+      expect((await ours(pmlogcheck, '-w', logger.archive)).join('')).toBe('')
+      const { stdout } = await run('pmdumplog', ['-az', logger.archive])
+      const [dump] = await ours(pmdumplog, '-az', logger.archive)
+      expect(sortBlocks(dump)).toBe(sortBlocks(stdout))
+      console.log(`${side}, version ${version}, ${volumes}: ${stdout.split('\n').length} lines the same`)
+    },
+  )
 
-  test('the first and the last record are those of its logger, but for who and when', async () => {
+  test("the first and last record are those of PCP's logger, except for identity and time", async () => {
     const dumps: string[] = []
     for (const side of ['ours', 'theirs'] as const) {
       const logger = await startLogger(side, 'log on once { sample.colour }\n', '-V', '3')
-      // 'nl' is what has not been logged yet.
+      // 'nl' marks metrics not logged yet.
       const logged = async (): Promise<string> =>
         (await control('theirs', logger.port, ['query sample.colour'])).stdout
       await expect.poll(logged).toMatch(/^ +adv +on +once +\[0 or "red"\]$/m)
@@ -178,7 +182,7 @@ describe.runIf(hasReference)('with PCP', () => {
     ['ours', 'theirs'],
     ['theirs', 'ours'],
     ['ours', 'ours'],
-  ] as const)('pmlc of %s drives the logger of %s as PCP does', async (client, server) => {
+  ] as const)("pmlc of %s controls the logger of %s like PCP's", async (client, server) => {
     const commands = [
       'query { sample.long.one hinv.nosuch }',
       'query { sample.long.one sample.colour sample.long.bin }',
@@ -194,11 +198,11 @@ describe.runIf(hasReference)('with PCP', () => {
       'new volume',
       'bad command',
     ]
-    // Over TCP ours allows changes only where its configuration does.
+    // Over TCP, ours allows changes only if configured.
     const config = 'log mandatory on 1 sec { sample.long.one }\n[access]\nallow local:* : all;\n'
     const [mine, reference] = [await startLogger(server, config), await startLogger('theirs', config)]
     const plain = ({ stdout }: Printed): string =>
-      // Whether a value is in the archive yet depends on the moment.
+      // Whether a value is already in the archive depends on timing.
       stdout
         .replaceAll(/(mand|adv ) (on {2}|off )(?:nl|na| {2})/g, '$1 $2..')
         .replaceAll(/port \d+/g, 'port N')

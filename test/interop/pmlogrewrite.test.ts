@@ -1,6 +1,6 @@
 /**
- * pmlogrewrite over archives of PCP's own tests, against the reference's output as its pmdumplog shows it: of a share of the
- * archives, others each day (CONTRIBUTING.md: Random tests).
+ * Compares pmlogrewrite with the reference, as shown by its pmdumplog, over a daily changing share of the archives of PCP's own tests
+ * (CONTRIBUTING.md: Random tests).
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,9 +16,9 @@ const REFERENCE = '/usr/lib/pcp/bin/pmlogrewrite'
 const canCompare = hasSuite && existsSync(REFERENCE)
 if (!canCompare) console.log(`skipped: the archives of the reference or ${REFERENCE} are not installed`)
 
-/** One archive in so many. */
+/** One archive in this many. */
 const SHARE = 12
-/** Beyond this a run takes too long for a share. */
+/** Archives larger than this take too long for a share. */
 const MOST_BYTES = 3_000_000
 
 interface Case {
@@ -51,7 +51,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Cases of what follows metrics to other numbers, and of labels; the reference splits sets of several labels, so rules name single ones. */
+/** Cases of objects that move with their metrics, and of labels. Rules name single labels, because the reference splits sets. */
 const MOVES: Readonly<Record<string, Case>> = {
   renumbered: {
     args: ['-v'],
@@ -68,20 +68,20 @@ const MOVES: Readonly<Record<string, Case>> = {
   },
 }
 
-/** Where the reference is wrong, or only its index differs from that of the input; docs/differences.md says more. */
+/** Errors of the reference, or differences of its index only; details in docs/explanation/differences.md. */
 const KNOWN: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  [/^20180102 /, 'the reference damages names of instances that are written anew'],
-  [/^bigace_v2 version 3$/, "the reference's pmdumplog crashes while it lists the instance domains of ours"],
+  [/^20180102 /, 'the reference damages names of rewritten instances'],
+  [/^bigace_v2 version 3$/, "the reference's pmdumplog crashes while listing our instance domains"],
 ]
 
-/** A dump less the index, whose entries are those of the input here, in one order. */
+/** Returns a sorted dump without the index, which in ours has the input's entries. */
 async function comparable(base: string): Promise<string> {
   const { stdout } = await run('/usr/bin/pmdumplog', ['-z', '-a', base], { env: { TZ: 'UTC' } })
   return sortBlocks(stdout.replaceAll(base, 'ARCHIVE').replace(/\nTemporal Index\n(.+\n)*/, '\n'))
 }
 
 test.runIf(canCompare)(
-  'the same rules make the same archives',
+  'the same rules produce the same archives',
   async () => {
     const dir = mkdtempSync(join(tmpdir(), 'rewrite-interop-'))
     const config = join(dir, 'rules')
@@ -102,7 +102,7 @@ test.runIf(canCompare)(
           const io = testIo('pmlogrewrite', [...args, '-c', config, input, ours])
           const own = await tool.run(io)
           counts.runs++
-          // The reference crashes where it should say what is wrong.
+          // The reference crashes instead of reporting an error.
           if (status !== 0) counts.refused++
           else if (!KNOWN.some(([pattern]) => pattern.test(`${name} ${which}`))) {
             const dump = await comparable(theirs)

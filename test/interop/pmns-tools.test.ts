@@ -1,7 +1,7 @@
 /**
- * Our commands that change name space files beside the reference's: the same command lines in two copies of the same
- * directory must print the same, end alike and leave the same files. Runs the reference on ordinary files only: as root
- * it replaces whatever it is told to write to, devices included.
+ * Compares our commands that change name space files with the reference: the same command lines in two copies of a directory must have the
+ * same output and status, and leave the same files. Runs the reference on ordinary files only: as root it overwrites anything, including
+ * devices.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { plainEnv } from './lib/programs.ts'
 
 const BIN = '/usr/lib/pcp/bin'
 const SCRIPTS = '/usr/lib/pcp/pmns'
-/** Random name spaces of a run. */
+/** Random name spaces per run. */
 const CASES = isExhaustive ? 1000 : 40
 const hasReference = existsSync(join(BIN, 'pmnsmerge')) && existsSync(join(SCRIPTS, 'Rebuild'))
 if (!hasReference) console.log('skipped: the reference (Debian package pcp) is not installed')
@@ -47,7 +47,7 @@ afterAll(() => {
   console.log(`compared ${compared} command lines with the reference's`)
 })
 
-/** Runs in a fresh directory with these files; the directory's own name does not matter. */
+/** Runs in a fresh directory with these files; its name does not affect the result. */
 function inside(files: Files, run: (cwd: string) => Ended): Outcome
 function inside(files: Files, run: (cwd: string) => Promise<Ended>): Promise<Outcome>
 function inside(files: Files, run: (cwd: string) => Ended | Promise<Ended>): Outcome | Promise<Outcome> {
@@ -100,7 +100,7 @@ function ours(tool: Tool, args: readonly string[], files: Files): Promise<Outcom
 
 const beforeUsage = (text: string): string => text.replace(/Usage:.*/s, 'Usage:')
 
-/** What the reference does not say: that a metric had to go. It has two ways to print the id of a non-leaf. */
+/** Removes our message about a removed metric, and masks the ids of non-leaves, which the reference prints in two ways. */
 const withoutDisplaced = (text: string): string =>
   text
     .replaceAll('PMID PM_ID_NULL', 'PMID 511.4095.1023')
@@ -273,7 +273,7 @@ const ADDITIONS: readonly string[] = [
   '-n two plain',
 ] // prettier-ignore
 
-/** The reference reads a temporary file, by way of pmnsmerge, and often does not know the name of the name space. */
+/** Masks the reference's temporary file, which it reads through pmnsmerge, and the name space it often does not name. */
 function addition(outcome: Outcome): unknown {
   const clean = (text: string): string =>
     text
@@ -284,7 +284,7 @@ function addition(outcome: Outcome): unknown {
       .replace(/PMNS file "\w*"/g, 'PMNS file')
       .replaceAll('pmnsmerge: ', 'pmnsadd: ')
   const { ended, files } = outcome
-  // A script prints its usage text to standard output; commands of PCP do not.
+  // A script prints its usage text to standard output, unlike other commands of PCP.
   const usage = /Usage:.*/s.exec(ended.stdout)?.[0] ?? ''
   const [stdout, stderr] = [ended.stdout.replace(usage, ''), ended.stderr + usage]
   return comparable({ ended: { ...ended, stdout: clean(stdout), stderr: clean(stderr) }, files })
@@ -292,7 +292,7 @@ function addition(outcome: Outcome): unknown {
 
 const split = (line: string): string[] => line.split(' ').filter((word) => word !== '')
 
-/** A random name space: small alphabets, so that several of them collide. */
+/** Generates a name space from small alphabets, so that several of them collide. */
 function randomPmns(next: (below: number) => number): string {
   const groups: string[] = []
   const write = (path: string, depth: number): void => {
@@ -323,7 +323,7 @@ const REBUILD: Files = {
   root_mmv: '#include <stdpmid>\nroot {\n mmv MMV:*:*\n}\n',
   root_root: '#include <stdpmid>\nroot {\n containers\n}\ncontainers { name ROOT:0:1\n}\n',
   root_other: root('other 99:1:1'),
-  // The reference makes it only after it was needed.
+  // The reference creates it only after it was needed.
   stdpmid: '#define ROOT 1\n#define PROC 3\n#define MMV 70\n',
 }
 const OLD_ROOT = 'root {\n old 70:1:1\n mmv\n}\nmmv {\n z 70:1:2\n}\n'
@@ -332,7 +332,7 @@ describe.skipIf(!hasReference)('beside the reference', () => {
   test.each(MERGES)('pmnsmerge %s', async (line) => {
     const want = theirs(join(BIN, 'pmnsmerge'), split(line), FILES)
     const got = await ours(pmnsmerge, split(line), FILES)
-    // Where replacing fails, ours leaves the old file.
+    // If replacing fails, ours keeps the old file.
     const known = line.startsWith('-f') && want.ended.status !== 0 ? want.files : got.files
     expect(comparable({ ...got, files: known })).toEqual(comparable(want))
   })
@@ -365,7 +365,7 @@ describe.skipIf(!hasReference)('beside the reference', () => {
       const merge = [...unique, 'p', 'q', 'r', 'out']
       const want = theirs(join(BIN, 'pmnsmerge'), merge, files)
       const got = await ours(pmnsmerge, merge, files)
-      // A metric that had to go keeps its PMID in the reference's messages about it, though not in its output.
+      // In messages of the reference a removed metric keeps its PMID, unlike in its output.
       const masked = (outcome: Outcome): unknown =>
         got.ended.stderr.includes(' gives way ') ? outcome.files : comparable(outcome)
       expect([n, masked(got)]).toEqual([n, masked(want)])

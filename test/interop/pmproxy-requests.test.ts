@@ -1,4 +1,4 @@
-/** Our pmproxy beside PCP's, in front of the same collector: the same requests by the hundred, the same answers, or a reason. docs/pmproxy.md */
+/** Compares our pmproxy with PCP's in front of the same collector: hundreds of requests with the same replies, or a known reason. docs/reference/pmproxy.md */
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Candidate, hasReference, startReference } from '../../bench/macro/lib/collectors.ts'
@@ -6,7 +6,7 @@ import { DEFAULT_CONFIG } from '../../src/pmproxy/config.ts'
 import { type RunningProxy, startProxy } from '../../src/pmproxy/server.ts'
 import { loadConfig } from '../../src/sys/config.ts'
 import { logOnFd } from '../../src/sys/log.ts'
-import { askRaw, type RawAnswer } from '../lib/raw-http.ts'
+import { type RawAnswer, rawRequest } from '../lib/raw-http.ts'
 import { REFERENCE_PROXY, ReferenceProxy } from './lib/reference-proxy.ts'
 import { normalExchange } from './lib/web-answers.ts'
 import { REQUEST_BYTES, requestBytes } from './lib/web-bytes.ts'
@@ -43,14 +43,14 @@ describe.skipIf(!isInstalled)('beside PCP', () => {
   })
 
   const get = (port: number, target: string): Promise<RawAnswer | undefined> =>
-    askRaw(port, requestBytes('GET', target))
+    rawRequest(port, requestBytes('GET', target))
 
   async function newContext(port: number): Promise<string> {
     const answer = await get(port, '/pmapi/context?polltimeout=300')
     return String((JSON.parse(String(answer!.body)) as { context: number }).context)
   }
 
-  /** Undefined when they are the same, or differ for a reason; a text for the reader otherwise. */
+  /** Returns undefined for equal replies or known differences, else a description. */
   function compare(what: string, a: RawAnswer | undefined, b: RawAnswer | undefined): string | undefined {
     const [got, wanted] = [a, b].map(normalExchange) as [Comparable | undefined, Comparable | undefined]
     if (JSON.stringify(got) === JSON.stringify(wanted)) {
@@ -74,7 +74,7 @@ describe.skipIf(!isInstalled)('beside PCP', () => {
           get(theirs.port, target.replaceAll('CTX', b!)),
         ])
       let answers = await both()
-      // An errno that something else left behind: it lasts as long as the process.
+      // An errno left over from an earlier call lasts as long as the process.
       if (String(answers[1]?.body).includes('Numerical result out of range')) {
         await theirs.restart()
         ;[a, b] = await contexts()
@@ -89,14 +89,14 @@ describe.skipIf(!isInstalled)('beside PCP', () => {
   test('methods, versions, headers and bodies', async () => {
     const wrong: (string | undefined)[] = []
     for (const [name, bytes] of Object.entries(REQUEST_BYTES)) {
-      const answers = await Promise.all([askRaw(ours.port, bytes), askRaw(theirs.port, bytes)])
+      const answers = await Promise.all([rawRequest(ours.port, bytes), rawRequest(theirs.port, bytes)])
       wrong.push(compare(name, ...answers))
       if (answers[1] === undefined) await theirs.revive()
     }
     expect(wrong.filter((each) => each !== undefined)).toEqual([])
   })
 
-  test('every reason is there for something', () => {
+  test('every reason is used', () => {
     const counts = REASONS.map((reason) => `  ${different.get(reason) ?? 0}: ${reason.why}`)
     const total = [...different.values()].reduce((sum, count) => sum + count, 0)
     console.log(

@@ -1,4 +1,4 @@
-/** Our pmproxy beside PCP's, in front of the same collector: identifiers, exposed values, and PCP's clients through ours. docs/pmproxy.md */
+/** Compares our pmproxy with PCP's in front of the same collector: identifiers, exposed values, and PCP's clients through ours. docs/reference/pmproxy.md */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -14,7 +14,7 @@ import { REFERENCE_PROXY, ReferenceProxy } from './lib/reference-proxy.ts'
 const isInstalled = hasReference() && existsSync(REFERENCE_PROXY)
 if (!isInstalled) console.log('pmproxy interop skipped: PCP is not installed')
 
-/** The reference cuts large answers short for who wants the connection closed. */
+/** Keeps the connection alive, because the reference truncates large replies otherwise. */
 const ask = (port: number, target: string): Promise<WebAnswer> =>
   askWeb(port, target, { headers: { Connection: 'keep-alive' } })
 
@@ -39,7 +39,7 @@ describe.skipIf(!isInstalled)('beside PCP', () => {
     await collector.stop()
   })
 
-  test('series have the identifiers that PCP gives them', async () => {
+  test('series have the same identifiers as in PCP', async () => {
     const series = async (each: number): Promise<Map<string, string>> => {
       const { text } = await ask(each, '/pmapi/metric?prefix=kernel')
       const { metrics } = JSON.parse(text) as { metrics: { name: string; series: string }[] }

@@ -1,6 +1,6 @@
 /**
- * pmrep's columns of numbers over archives of PCP's own tests: the lines are those of value sets, the way that -j, which chooses nothing
- * here, has it go. Needs their archives, not their programs.
+ * Checks pmrep's fast columns of numbers over archives of PCP's own tests: the lines are the same as from value sets, which -j forces here
+ * without selecting anything. Needs PCP's archives, but not its programs.
  */
 import { expect, test } from 'vitest'
 import { PM_TYPE_DOUBLE } from '../../src/model/types.ts'
@@ -12,7 +12,7 @@ import { archivesOf, hasSuite, suiteFolder } from './lib/suite.ts'
 if (!hasSuite) console.log('skipped: the archives of the reference are not installed')
 
 const env = { PCP_DERIVED_CONFIG: '', PCP_SYSCONF_DIR: '/none', HOME: '/none' }
-/** Metrics and samples of a run. */
+/** Metrics and samples per run. */
 const METRICS = 25
 const SAMPLES = '150'
 
@@ -24,7 +24,7 @@ const OPTIONS: readonly (readonly string[])[] = [
   ['-t', '0.4', '-r', '-o', 'csv'],
 ]
 
-/** Some metrics of numbers, from all over the name space. */
+/** Returns numeric metrics from all parts of the name space. */
 async function metricsOf(path: string): Promise<readonly string[]> {
   const context = await openArchive(path, { env })
   try {
@@ -51,7 +51,7 @@ async function printed(args: readonly string[]): Promise<string> {
   return io.printed.stdout + io.printed.stderr
 }
 
-test.skipIf(!hasSuite)('lines of numbers are those of value sets', { timeout: 600_000 }, async () => {
+test.skipIf(!hasSuite)('columns and value sets give the same lines', { timeout: 600_000 }, async () => {
   let runs = 0
   let lines = 0
   const differing: string[] = []

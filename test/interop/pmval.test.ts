@@ -1,4 +1,4 @@
-/** Command lines of pmval beside the reference's, byte for byte, each an example of what once differed. */
+/** Command lines of pmval that once differed from the reference, compared byte for byte. */
 import { existsSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { openArchive } from '../../src/pmapi/archive.ts'
@@ -19,7 +19,7 @@ const LINES: readonly (readonly string[])[] = [
   ['-a', 'eventrec', '-s', '2', 'sample.event.records[bogus]'],
   ['-U', 'eventrec', '-i', 'bogus,fungus', 'sample.event.records'],
   ['-a', 'eventrec', '-i', 'nosuch', 'sample.event.records'],
-  // Rows of rates that have no values.
+  // Rows of rates without values.
   ['-a', 'pcp-pidstat-process-args', '-s', '1', 'network.icmp.outdestunreachs'],
   ['-a', 'numa', '-s', '2', 'mem.vmstat.numa_miss'],
   ['-a', 'new_snmp', '-s', '9', '-t', '0.06', 'network.tcp.outrsts'],

@@ -1,4 +1,4 @@
-/** Our sample agent beside the reference's: the same sessions with dbpmda, and the same commands under its collector. */
+/** Compares our sample agent with the reference's: the same dbpmda sessions, and the same commands under its collector. */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,22 +19,22 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** By PMID: dbpmda knows no names of metrics that only the agent knows. */
+/** By PMID, because dbpmda does not know names that only the agent knows. */
 const ITEMS: readonly string[] = [...new Set(readCatalogue('sample').map(({ pmid }) => pmid))].filter((id) =>
   id.startsWith('29.'),
 )
-/** sample.bad.unknown: theirs lets the whole fetch fail, ours the one metric. */
+/** sample.bad.unknown: in the reference the whole fetch fails, in ours only this metric. */
 const UNKNOWN = '29.0.54'
-/** Process, times, memory of the agent, and of the system. */
+/** Process, times and memory of the agent, and of the system. */
 const VARYING = ['29.0.1', '29.0.2', '29.0.3', '29.0.39', '29.0.91', '29.0.111', '29.0.112', '29.0.158']
-/** sample.event.highres_records: theirs always tells of 0 lost records where ours tells how many. */
+/** sample.event.highres_records: the reference always reports 0 lost records, ours the actual number. */
 const HIGHRES = '29.0.139'
 const GHOSTS = ['29.0.1009', '29.0.1010', '29.0.1011']
 const COMPARED = ITEMS.filter((id) => ![UNKNOWN, HIGHRES, ...VARYING, ...GHOSTS].includes(id))
 const INDOMS: readonly string[] = Array.from({ length: 12 }, (_, i) => `29.${i + 1}`)
 const DECORATED = ['getdesc on', 'getiname on']
 
-/** What differs from run to run, or because ours announces changes that theirs keeps to itself. */
+/** Masks text that varies between runs, and change notifications, which only our agent sends. */
 function normalized(text: string): string {
   return text
     .replaceAll(THEIRS, 'PMDA')
@@ -44,7 +44,7 @@ function normalized(text: string): string {
     .replace(/(timestamps?) [\d.:]+/g, '$1 TIME')
 }
 
-/** Compares a session and tells how much it was. */
+/** Compares a session and prints its size. */
 function compare(title: string, session: readonly string[]): void {
   const theirs = normalized(dbpmda(`pipe ${THEIRS} -d 29`, session, dir))
   const ours = normalized(dbpmda(`pipe ${command} -d 29`, session, dir))
@@ -56,8 +56,8 @@ function repeated(times: number, ...commands: readonly string[]): string[] {
   return Array.from({ length: times }, () => commands).flat()
 }
 
-describe.skipIf(!hasBoth)('the sample agent says the same to dbpmda', () => {
-  test('of descriptors, instances and labels', () => {
+describe.skipIf(!hasBoth)('the sample agent gives dbpmda the same replies', () => {
+  test('for descriptors, instances and labels', () => {
     compare('metadata', [
       ...ITEMS.map((id) => `desc ${id}`),
       ...INDOMS.map((id) => `instance ${id}`),
@@ -70,17 +70,17 @@ describe.skipIf(!hasBoth)('the sample agent says the same to dbpmda', () => {
     ])
   })
 
-  test('of values, fetch by fetch', () => {
+  test('for values, fetch by fetch', () => {
     compare('values', [...DECORATED, ...repeated(10, ...COMPARED.map((id) => `fetch ${id}`))])
   })
 
-  test('of values, all at once', () => {
-    // Their event metrics share one block, in which the last one shows.
+  test('for values, all at once', () => {
+    // The reference's event metrics share one block, which shows the last one.
     const ids = COMPARED.filter((id) => id !== '29.0.136' && id !== '29.0.137')
     compare('all values', [...DECORATED, ...repeated(10, `fetch ${ids.join(' ')}`)])
   })
 
-  test('of instances that come and go', () => {
+  test('for short-lived instances', () => {
     compare('mirage and processes', [
       ...DECORATED,
       'store 29.0.155 "0"',
@@ -90,7 +90,7 @@ describe.skipIf(!hasBoth)('the sample agent says the same to dbpmda', () => {
     ])
   })
 
-  test('of profiles', () => {
+  test('for profiles', () => {
     compare('profiles', [
       ...DECORATED,
       ...[
@@ -105,7 +105,7 @@ describe.skipIf(!hasBoth)('the sample agent says the same to dbpmda', () => {
     ])
   })
 
-  test('of stores', () => {
+  test('for stores', () => {
     const values: readonly (readonly [item: number, values: readonly string[]])[] = [
       [0, ['8', '0']],
       [5, ['3', '1000', '-5']],
@@ -159,7 +159,7 @@ describe.skipIf(!hasBoth)('the sample agent says the same to dbpmda', () => {
         ]),
       ),
       ...COMPARED.filter((id) => !values.some(([item]) => id === `29.0.${item}`))
-        // Their agent writes beyond an array when the number of many instances is stored.
+        // The reference's agent writes beyond an array if the number of many instances is stored.
         .filter(
           (id) =>
             !['29.0.56', '29.0.79', '29.0.136', '29.0.137', '29.0.159', '29.0.140', '29.0.1008'].includes(id),
@@ -168,7 +168,7 @@ describe.skipIf(!hasBoth)('the sample agent says the same to dbpmda', () => {
     ])
   })
 
-  test('of names that come and go', () => {
+  test('for dynamic names', () => {
     const look = [
       ...['traverse sample.ghosts', 'children sample.ghosts', 'name 29.0.1011', 'instance 29.11'],
       ...['desc 29.0.1009', 'desc 29.0.1010', 'pmid sample.ghosts.state', 'fetch 29.0.1008'],
@@ -183,7 +183,7 @@ describe.skipIf(!hasBoth)('the sample agent says the same to dbpmda', () => {
     ])
   })
 
-  test('of requests and replies that it counts', () => {
+  test('for counted requests and replies', () => {
     const counts = 'fetch 29.0.40 29.0.41 29.0.42 29.0.43 29.0.44 29.0.45 29.0.122 29.0.123 29.0.124 29.0.125'
     const requests = [
       'instance 29.1',
@@ -209,7 +209,7 @@ describe.skipIf(!hasBoth)('the sample agent says the same to dbpmda', () => {
   test('when it is not ready', () => {
     compare('readiness', [
       ...['getdesc on', 'store 29.0.56 "1"', 'fetch 29.0.10', 'wait 2'],
-      'fetch 29.0.10', // dbpmda takes the notice that the agent is ready for the answer
+      'fetch 29.0.10', // dbpmda takes the notification that the agent is ready for the reply
     ])
   })
 })
@@ -224,7 +224,7 @@ describe.skipIf(!hasBoth)('the sample agent under the reference’s collector', 
     for (const collector of collectors) await collector.stop()
   })
 
-  /** The same command at both collectors: theirs first. */
+  /** Runs a command at both collectors, the reference's first. */
   async function both(program: string, args: readonly string[]): Promise<[string, string]> {
     const printed: string[] = []
     for (const { host } of collectors) {
@@ -288,8 +288,8 @@ describe.skipIf(!hasBoth)('the sample agent under the reference’s collector', 
     expect(ours).toBe(theirs)
   })
 
-  test('is not ready for as long as it was told, then answers again', async () => {
-    // Long enough for the commands to find it so, however long they take to start.
+  test('is not ready for the requested time, then answers again', async () => {
+    // Long enough for the commands to observe it even if they start slowly.
     await both('pmstore', ['sample.not_ready', '5'])
     const [theirs, ours] = await both('pminfo', ['-f', 'sample.long.one'])
     expect(ours).toBe(theirs)
@@ -307,10 +307,10 @@ describe.skipIf(!hasBoth)('the sample agent under the reference’s collector', 
       if (/"sample"\] value 0/.test(stdout)) return
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
-    throw new Error('Not ready after a minute')
+    throw new Error('The agent was not ready after a minute')
   }
 
-  test('ends when it is told to, and is started again', async () => {
+  test('exits when requested, and is restarted', async () => {
     const { host } = collectors[1]!
     const pid = async (): Promise<string | undefined> =>
       /value (\d+)/.exec((await run('pminfo', ['-h', host, '-f', 'sample.daemon_pid'])).stdout)?.[1]

@@ -1,6 +1,6 @@
 /**
- * Reports of the sample agent's metrics, live: ours and the reference's, from the reference's collector. Of what changes from one moment
- * to the next, digits are masked. The commands for one metric are in tools.test.ts, pmdumptext has its own test.
+ * Compares live reports of the sample agent's metrics by our tools and the reference's, from the reference's collector. Digits of changing
+ * values are masked. Commands for one metric are in tools.test.ts; pmdumptext has its own test.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { hasReference, type Printed, run, startReference, type TestCollector, to
 
 const ENV = { PCP_DERIVED_CONFIG: '', TZ: 'UTC' }
 
-/** RULES is a file with the rules below. */
+/** RULES is replaced by a file with the rules below. */
 const LINES: readonly string[] = [
   'pmrep -s 2 -t 0.1 sample.long.one sample.bin sample.string.hullo',
   'pmrep -s 2 -t 0.1 -X inst -u sample.bin sample.float.bin',

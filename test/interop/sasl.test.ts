@@ -1,4 +1,4 @@
-/** Authentication between both sides: their clients and our collector, our clients and theirs. docs/security.md */
+/** Authentication between both sides: the reference's clients and our collector, our clients and its collector. docs/explanation/security.md */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,11 +15,11 @@ const CONF = `pmcd 2 dso pmcd_init ${AGENTS}/pmcd/pmda_pmcd.so\nsimple 253 pipe 
 const PMCD = { theirs: ['/usr/lib/pcp/bin/pmcd'], ours: [process.execPath, join(top, 'bin', 'pmcd')] }
 const PMINFO = { theirs: ['pminfo'], ours: [process.execPath, join(top, 'bin', 'pminfo')] }
 const SIDES = ['theirs', 'ours'] as const
-/** A user that every host has: the reference lets nobody else in. */
+/** A user that every host has, because the reference accepts only system users. */
 const LOGIN = 'username=root&password=wirepass'
 const VALUES = /simple\.numfetch\n {4}value \d+\n$/
 
-/** Sets a password in the reference's database, as saslpasswd2 does, which need not be installed. */
+/** Sets a password in the reference's database like saslpasswd2, which need not be installed. */
 const SET_PASSWORD = `
 import ctypes, sys
 sasl = ctypes.CDLL('libsasl2.so.2')
@@ -35,7 +35,7 @@ let dir = ''
 const file = (name: string): string => join(dir, name)
 let missing: string | undefined
 
-/** What the reference cannot do here, found out by trying. */
+/** Prepares the reference; returns why it cannot authenticate here. */
 function prepareReference(): string | undefined {
   if (!existsSync('/usr/lib/x86_64-linux-gnu/sasl2/libscram.so') && !existsSync('/usr/lib/sasl2/libscram.so'))
     return 'its SASL library has no SCRAM (package libsasl2-modules)'
@@ -50,7 +50,7 @@ function prepareReference(): string | undefined {
 }
 
 const isPossible = hasReference && canMakeCertificates()
-if (hasReference && !isPossible) console.log('sasl interop skipped: there is no openssl command')
+if (hasReference && !isPossible) console.log('sasl interop skipped: the openssl command is missing')
 
 beforeAll(async () => {
   if (!isPossible) return
@@ -115,7 +115,7 @@ describe.skipIf(!isPossible).each(SIDES)('the collector is %s', (server) => {
     const pmcd = await start(server, '-S')
     expect(await pminfo(side, `pcp://${pmcd.host}?${LOGIN}`)).toMatch(VALUES)
     expect(await pminfo(side, `pcps://${pmcd.host}?${LOGIN}&method=plain`)).toMatch(VALUES)
-    // The reference's client without a user asks its terminal; without one it hangs up, and 6.0.3 spins from then on.
+    // Without a user the reference's client prompts on its terminal; without a terminal it hangs up, and 6.0.3 then spins.
     if (side === 'ours') expect(await pminfo(side, `pcp://${pmcd.host}`)).toMatch(/No permission/)
     await pmcd.stop()
   })

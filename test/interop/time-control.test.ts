@@ -1,4 +1,4 @@
-/** pmval, pmstat and what pcp runs, ours and the reference's, follow one time control of ours. */
+/** pmval, pmstat and pcp's commands, ours and the reference's, follow one of our time controls. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ const bin = (name: string): string => join(top, 'bin', name)
 const START = 1_700_000_000
 const PATIENCE = { timeout: 30_000 }
 
-/** A command that is running, and what it has said. */
+/** A running command with its output so far. */
 interface Running {
   readonly child: ChildProcess
   text: string
@@ -88,7 +88,7 @@ describe.runIf(hasReference)('programs that follow a time control', () => {
     await both(/samples: {3}all/g, 1)
     await expect.poll(() => followers, PATIENCE).toBe(2)
     const row = /^\d\d:\d\d:\d\d\.\d{3} /gm
-    // The first steps may come before somebody is ready: the control only tells who is.
+    // Repeats the first steps until both programs are ready, which the control does not report.
     await expect
       .poll(
         () => {
@@ -117,7 +117,7 @@ describe.runIf(hasReference)('programs that follow a time control', () => {
     expect(tail(ours)).toBe(tail(theirs))
   })
 
-  test('pmstat follows, and leaves with status 1 when the control has gone', async () => {
+  test('pmstat follows, and exits with status 1 when the control disconnects', async () => {
     const ours = start(bin('pmstat'))
     await expect.poll(() => followers, PATIENCE).toBe(1)
     await expect
@@ -134,7 +134,7 @@ describe.runIf(hasReference)('programs that follow a time control', () => {
     expect(ours.text).toMatch(/\npmstat: Time Control dialog exited, goodbye\.\n$/)
   })
 
-  test('pcp hands the control of -p and -g on to its commands', async () => {
+  test('pcp passes the control of -p and -g on to its commands', async () => {
     const port = String(control.port)
     startWith(['-p', port], {}, 'pcp', 'vmstat')
     startWith(['-p', port], {}, bin('pcp'), 'vmstat')
@@ -151,7 +151,7 @@ describe.runIf(hasReference)('programs that follow a time control', () => {
         { ...PATIENCE, interval: 100 },
       )
       .toBe(true)
-    // Each began where it was ready: from there on all say the same.
+    // Each starts at a different step; from there on all print the same.
     const tails = running.map(({ text }) => text.slice(text.search(/^ +40\b/m)).split('\n')[0])
     expect(tails).toEqual(Array(3).fill(tails[0]))
   })

@@ -1,4 +1,4 @@
-/** What the toolkit has besides tables, behind the reference's collector and seen by its clients. */
+/** Features of the agent toolkit besides tables, under the reference's collector and seen by its clients. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,7 +62,7 @@ describe.runIf(hasReference)('the toolkit behind the reference', () => {
     await collector?.stop()
   })
 
-  test('events: each client gets what came since its last fetch', async () => {
+  test('events: each client gets those since its last fetch', async () => {
     const text = await client('pmevent', '-s', '3', '-t', '0.05', 'toolkit.events')
     expect(text).toContain('toolkit.events: 0 event records')
     expect(text).toMatch(
@@ -80,7 +80,7 @@ describe.runIf(hasReference)('the toolkit behind the reference', () => {
     expect(text).toMatch(/toolkit\.text "event \d+"/)
   })
 
-  test('metrics that come and go', async () => {
+  test('dynamic metrics', async () => {
     expect(await client('pminfo', '-f', 'toolkit.dyn')).toBe('\ntoolkit.dyn.m0\n    value 100\n')
     expect(await client('pmstore', 'toolkit.count', '3')).toContain('new value=3')
     expect(await client('pmprobe', '-v', 'toolkit.dyn')).toBe(
@@ -109,7 +109,7 @@ describe.runIf(hasReference)('the toolkit behind the reference', () => {
     expect(readFileSync(join(dir, 'agent.log'), 'utf8')).toMatch(/^libpmda: toolkit: fetch for client \d+$/m)
   })
 
-  test('instances have their old numbers when the agent is started again', async () => {
+  test('instances keep their numbers after a restart of the agent', async () => {
     expect(await client('pmprobe', '-I', 'toolkit.size')).toBe('toolkit.size 3 "red" "green" "blue"\n')
     await collector.stop()
     expect(existsSync(join(dir, 'cache/471.3'))).toBe(true)

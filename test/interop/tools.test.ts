@@ -1,12 +1,12 @@
 /**
- * Our commands beside the reference's, on the reference's collector: the same arguments must print the same bytes. What
- * changes from one moment to the next is compared with its digits masked.
+ * Compares our commands with the reference on the reference's collector: the same arguments must print the same bytes. Changing values
+ * are compared with their digits masked.
  */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasReference, type Printed, run, startReference, type TestCollector, top } from './lib/programs.ts'
 
-/** No derived metrics besides those every context has; times in one zone. */
+/** Only the derived metrics that every context has; a fixed time zone. */
 const ENV = { PCP_DERIVED_CONFIG: '', TZ: 'EAST-3' }
 
 /** Command lines that must print the same bytes. */
@@ -129,7 +129,7 @@ const STORES: readonly string[] = [
   '-F sample.bin 3',
 ]
 
-describe.skipIf(!hasReference)('our commands print what the reference prints', () => {
+describe.skipIf(!hasReference)('our commands print the same as the reference', () => {
   let collector: TestCollector
   let runs = 0
   let lines = 0
@@ -153,7 +153,7 @@ describe.skipIf(!hasReference)('our commands print what the reference prints', (
     mask: (text: string) => string = (text) => text,
   ): void => {
     expect(mask(mine.stdout)).toBe(mask(reference.stdout))
-    // Our usage texts are our own words.
+    // Usage texts are our own.
     const messages = (text: string): string => text.replace(/^Usage: [\s\S]*/m, '')
     expect(messages(mine.stderr)).toBe(messages(reference.stderr))
     expect(mine.status).toBe(reference.status)

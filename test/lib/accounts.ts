@@ -1,12 +1,12 @@
-/** A second account for tests of what one user of a machine can do to another: they need root. */
+/** A second account, for tests of attacks between users of one machine; requires root. */
 import { execFile } from 'node:child_process'
 import { chownSync } from 'node:fs'
 import { promisify } from 'node:util'
 
-/** User and group `nobody`, as every distribution numbers them. */
+/** User and group `nobody`, with the same id on every distribution. */
 export const NOBODY = 65534
 
-/** Whether tests can act for another user; prints why not, once for each file that asks. */
+/** Returns whether tests can act as another user; prints the reason if not, once per file. */
 export function canActForOthers(): boolean {
   const isRoot = process.geteuid?.() === 0
   if (!isRoot) console.log('tests with two accounts are skipped: they need root')

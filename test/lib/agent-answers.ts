@@ -1,4 +1,4 @@
-/** What an agent answers, as plain objects. */
+/** Values of an agent as plain objects. */
 import { errStr, isError } from '../../src/model/errors.ts'
 import { PM_INDOM_NULL } from '../../src/model/ids.ts'
 import type { Ask } from '../../src/model/source.ts'
@@ -7,10 +7,10 @@ import type { Value } from '../../src/model/values.ts'
 import type { AgentSource } from '../../src/pmda/open-agent.ts'
 import { ASK } from './agent-catalogue.ts'
 
-/** A value, values by `number name` of the instance, an error, or null for 'no value'. */
+/** A value, values by `number name` of the instance, an error, or null for no value. */
 export type Answer = Value | { readonly [instance: string]: Value } | { readonly error: string } | null
 
-/** Fetches metrics in one request and gives their answers by name. */
+/** Fetches metrics in one request; returns their values by name. */
 export async function allAnswers(
   source: AgentSource,
   names: readonly string[],
@@ -22,7 +22,7 @@ export async function allAnswers(
   })
   const descs = await source.descs(ids, ask)
   const moment = {}
-  const { sets } = await source.fetch(ids, { ...ask, moment })
+  const { sets } = await source.fetch(ids, { ...ask, batch: moment })
   const answers: Record<string, Answer> = {}
   for (const [i, set] of sets.entries()) {
     const desc = descs[i]!
@@ -32,7 +32,7 @@ export async function allAnswers(
     else if (set.status === 0) answers[name] = null
     else if (desc.indom === PM_INDOM_NULL) answers[name] = valuesOf(set, desc.type)[0]!.value
     else {
-      const all = await source.instances(desc.indom, undefined, { ...ask, moment })
+      const all = await source.instances(desc.indom, undefined, { ...ask, batch: moment })
       const byName: { [instance: string]: Value } = {}
       for (const { inst, value } of valuesOf(set, desc.type))
         byName[`${inst} ${all.names[all.ids.indexOf(inst)]}`] = value
@@ -42,7 +42,7 @@ export async function allAnswers(
   return answers
 }
 
-/** The answer of one metric. */
+/** Fetches one metric. */
 export async function answer(source: AgentSource, name: string, ask: Ask = ASK): Promise<Answer> {
   return (await allAnswers(source, [name], ask))[name]!
 }

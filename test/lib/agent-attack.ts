@@ -1,4 +1,4 @@
-/** Agents that introduce themselves properly and then answer with mutants. */
+/** Agents that complete the handshake correctly and then send mutants. */
 import { PassThrough, Writable } from 'node:stream'
 import { statusOf } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
@@ -16,22 +16,22 @@ import { memoryAgent } from '../pmcd/parts.ts'
 import { bytesOf, VECTORS } from '../wire/vectors.ts'
 import { isDecodable, mutateGently, type Pick } from './mutants.ts'
 
-/** What liars said. */
+/** Counts of an attack by agents. */
 export interface LieReport {
   mutants: number
-  /** Those that got past framer and decoder. */
+  /** Mutants accepted by framer and decoder. */
   passed: number
   /** How often an agent was opened. */
   opened: number
   questions: number
-  /** By domain: lets an agent that said it was not ready say that it is. */
+  /** By domain: makes an agent that reported "not ready" report that it is ready. */
   readonly wake: Map<number, () => void>
 }
 
 const SEEDS = VECTORS.filter(({ direction }) => direction === 'agent->pmcd').map(({ hex }) => bytesOf(hex))
 
-/** An honest agent of this domain whose words are twisted on their way. */
-export function liar(domain: number, pick: Pick, report: LieReport): AgentOptions {
+/** Returns an honest agent of this domain whose PDUs are mutated on the way. */
+export function mutatingAgent(domain: number, pick: Pick, report: LieReport): AgentOptions {
   const name = `liar${domain}`
   return {
     name,
@@ -46,14 +46,14 @@ export function liar(domain: number, pick: Pick, report: LieReport): AgentOption
       const link = new PduConnection({ readable: answers, writable: questions }, { name })
       const honest = { readable: questions, writable: twist(answers, pick, report) }
       void serveAgent(memoryAgent(name, domain), new PduConnection(honest, { name: 'collector' })).catch(
-        () => {}, // the collector has had enough
+        () => {}, // the collector closed the connection
       )
       return { source: await openAgentLink(link, { name, timeoutMs: env.timeoutMs() }) }
     },
   }
 }
 
-/** Passes PDUs on to `to`, the first one as it is, most others as mutants. */
+/** Forwards PDUs to `to`, the first one unchanged, most others as mutants. */
 function twist(to: Writable, pick: Pick, report: LieReport): Writable {
   let isFirst = true
   const say = (pdu: Uint8Array): void => {
@@ -84,7 +84,7 @@ function twist(to: Writable, pick: Pick, report: LieReport): Writable {
   })
 }
 
-/** Asks each of the agents of `domains` one thing after another until they have answered with `count` mutants. */
+/** Sends requests to the agents of `domains` until they have answered with `count` mutants. */
 export async function askLiars(
   collector: Collector,
   domains: readonly number[],
@@ -99,7 +99,7 @@ export async function askLiars(
       try {
         await QUESTIONS[pick(QUESTIONS.length)]!(collector.source, domain)
       } catch {
-        // An error is what a liar earns.
+        // Errors are expected.
       }
       const { sets } = await collector.source.fetch([pmid(domain, 0, 1)], ASK)
       const { status } = sets[0]!
@@ -110,7 +110,7 @@ export async function askLiars(
         })
         await reviving
       }
-      // All of this is in memory: without a pause no timer would ever get its turn.
+      // Everything is in memory: without a pause timers would never run.
       if (status < 0) await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -1,7 +1,7 @@
 /** Compares an open agent with a catalogue of metrics: JSON rows of name, PMID, type, semantics, units and indom. */
 import { readFileSync } from 'node:fs'
 import { expect } from 'vitest'
-import type { PlacedRow } from '../../src/agents/lib/name-order.ts'
+import type { OrderedRow } from '../../src/agents/lib/name-order.ts'
 import { isError } from '../../src/model/errors.ts'
 import { indomStr, PM_INDOM_NULL, pmidStr } from '../../src/model/ids.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
@@ -10,12 +10,12 @@ import { unitsStr } from '../../src/model/units.ts'
 import type { AliasSpec } from '../../src/pmda/define.ts'
 import { type AgentSource, tablesOf } from '../../src/pmda/open-agent.ts'
 
-/** An anonymous question. */
+/** A request of an anonymous client. */
 export const ASK: Ask = { requester: ANONYMOUS }
-/** Questions of root, who may store to controls. */
+/** A request of root, who may store to controls. */
 export const ROOT_ASK: Ask = { requester: { ...ANONYMOUS, credentials: { uid: 0 } } }
 
-/** A row of a catalogue; fields besides these are not compared. */
+/** A row of a catalogue; other fields are not compared. */
 export interface CatalogueRow {
   readonly name: string
   readonly pmid: string
@@ -30,7 +30,7 @@ export function readCatalogue(name: string): CatalogueRow[] {
   return JSON.parse(readFileSync(new URL(`../vectors/metrics/${name}.json`, import.meta.url), 'utf8'))
 }
 
-/** The agent's metrics as catalogue rows, by name. */
+/** Returns the agent's metrics as catalogue rows, by name. */
 export async function catalogueOf(agent: AgentSource): Promise<CatalogueRow[]> {
   const names = [...agent.names()]
   const descs = await agent.descs(
@@ -53,7 +53,7 @@ export async function catalogueOf(agent: AgentSource): Promise<CatalogueRow[]> {
     .sort(byName)
 }
 
-/** Compares each metric with its row in the catalogue, but for those whose rows say `isAddition`. Prints how much was compared. */
+/** Compares each metric with its row in the catalogue, except rows with `isAddition`. Prints how many were compared. */
 export async function assertCatalogue(agent: AgentSource, catalogue: readonly CatalogueRow[]): Promise<void> {
   const added = additionsOf(agent)
   const has = (await catalogueOf(agent)).filter(({ name }) => !added.has(name))
@@ -63,27 +63,27 @@ export async function assertCatalogue(agent: AgentSource, catalogue: readonly Ca
   const known = new Set(expected.map(({ name }) => name))
   expect(
     has.filter(({ name }) => !known.has(name)),
-    'not metrics of PCP: say isAddition: true in their rows',
+    'not metrics of PCP: set isAddition: true in their rows',
   ).toEqual([])
   console.log(`${agent.agent}: ${has.length} metrics compared, ${catalogue.length} in the catalogue`)
   expect(has).toEqual(expected)
 }
 
-/** Compares the order of the agent's names with that of the catalogue, which is the order of PCP's name space. */
+/** Compares the order of the agent's names with the catalogue's, which is that of PCP's name space. */
 export function assertNameOrder(agent: AgentSource, catalogue: readonly CatalogueRow[]): void {
   const added = additionsOf(agent)
   const ours = [...agent.names()].map(([name]) => name).filter((name) => !added.has(name))
   expect(ours).toEqual(catalogue.map(({ name }) => name).filter((name) => ours.includes(name)))
 }
 
-/** Names of the metrics that PCP's agent of that name does not have. */
+/** Returns the names of metrics that PCP's agent of the same name lacks. */
 function additionsOf(agent: AgentSource): ReadonlySet<string> {
-  const isAddition = (row: Partial<PlacedRow> | AliasSpec): boolean => 'isAddition' in row
+  const isAddition = (row: Partial<OrderedRow> | AliasSpec): boolean => 'isAddition' in row
   const rows = Object.entries(tablesOf(agent)?.metrics ?? {})
   return new Set(rows.filter(([, row]) => isAddition(row)).map(([name]) => name))
 }
 
-/** Every metric and instance domain has a line of help that says more than its name does. */
+/** Checks that every metric and instance domain has a line of help that adds to its name. */
 export async function assertHelp(agent: AgentSource): Promise<void> {
   const poor: string[] = []
   const indoms = new Set<number>()
@@ -101,7 +101,7 @@ export async function assertHelp(agent: AgentSource): Promise<void> {
   expect(poor).toEqual([])
 }
 
-/** Has the line no word that the name does not have? Small words and plurals do not count. */
+/** Returns whether a line only repeats words of the name, ignoring small words and plurals. */
 function repeats(name: string, line: string): boolean {
   const known = new Set(words(name))
   return words(line).every((word) => known.has(word) || SMALL.has(word))

@@ -1,4 +1,4 @@
-/** Archives of unique records, and a check that a reader of a directory finds each of them exactly once. */
+/** Archives of unique records, and a check that a directory's archives contain each of them exactly once. */
 import { basename } from 'node:path'
 import { Archive } from '../../src/archive/archive.ts'
 import { Listings, parseFileName } from '../../src/archive/file-names.ts'
@@ -13,17 +13,17 @@ import { indom as makeIndom, pmid as makePmid } from '../../src/model/ids.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_U32 } from '../../src/model/types.ts'
 import { extract } from '../../src/model/value-set.ts'
 
-/** One record, identified by a value that no other record of a test has. */
+/** One record, identified by a value unique in the test. */
 export interface OracleRecord {
   readonly value: number
   readonly sec: number
 }
 
-/** The records of an archive. */
+/** Records of one archive. */
 export interface OracleArchive {
   readonly startSec: number
   readonly count: number
-  /** Value of the first record; each next record has the next number. */
+  /** Value of the first record; later records count up. */
   readonly firstValue: number
   /** Seconds between records. Default 1. */
   readonly stepSec?: number
@@ -32,9 +32,9 @@ export interface OracleArchive {
   readonly maxVolumeBytes?: number
 }
 
-/** The archives of a directory as a reader finds them. */
+/** A directory's archives as read back. */
 export interface Reading {
-  /** Records by base name, in file order, marks left out. */
+  /** Records by base name, in file order, without marks. */
   readonly archives: ReadonlyMap<string, readonly OracleRecord[]>
   /** Host name in the label, by base name. */
   readonly hosts: ReadonlyMap<string, string>
@@ -47,9 +47,9 @@ export interface Reading {
 const VALUE = makePmid(245, 0, 1)
 const PART = makePmid(245, 0, 2)
 const PARTS = makeIndom(245, 1)
-/** Records per instance: metadata grows with the data. */
+/** Records per instance; makes metadata grow with the data. */
 const RECORDS_OF_PART = 10
-/** Problems of one kind that are shown. */
+/** Problems of one kind that are listed. */
 const MAX_SHOWN = 5
 
 /** Records an archive and returns its records. */
@@ -130,7 +130,7 @@ function readInto(
         continue
       }
       records.push({ value: Number(extract(set, 0, PM_TYPE_U32)), sec: timestamp.sec })
-      // A reduced archive has the parts of several records in one.
+      // In a reduced archive one record has the values of several.
       for (let i = 0; i < parts.status; i++) {
         const value = Number(extract(parts, i, PM_TYPE_U32))
         const name = instanceName(archive, parts.inst[i]!, timestamp)

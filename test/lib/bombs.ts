@@ -1,11 +1,11 @@
-/** Makes small compressed files with huge content, or with much work in little content. */
+/** Small compressed files that expand to huge content, or cause much work. */
 import { constants, createGzip } from 'node:zlib'
 
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
-/** Longest block of Zstandard. */
+/** Longest Zstandard block. */
 const ZSTD_BLOCK = 1 << 17
 
-/** Three bytes, the least significant first: a header of a Zstandard block. */
+/** Returns the header of a Zstandard block: three bytes, little-endian. */
 function zstdBlock(size: number, isLast: boolean): number[] {
   const head = size * 8 + 1 * 2 + (isLast ? 1 : 0)
   return [head & 0xff, (head >> 8) & 0xff, head >> 16, 0]
@@ -18,7 +18,7 @@ export function zstdBomb(blocks: number, size: number = ZSTD_BLOCK, windowLog = 
   return Uint8Array.from(bytes)
 }
 
-/** Returns a gzip file of so many MiB of zeros, about a thousandth as long. */
+/** Returns a gzip file of some MiB of zeros, about a thousandth as long. */
 export async function gzipBomb(mib: number): Promise<Uint8Array> {
   const zip = createGzip({ level: constants.Z_BEST_COMPRESSION })
   const zeros = new Uint8Array(1 << 20)
@@ -33,7 +33,8 @@ export async function gzipBomb(mib: number): Promise<Uint8Array> {
 }
 
 /**
- * Returns a file of compress(1) whose every code is the string before and one more byte: 128 KB of codes are 2 GB. `codes` up to 65,000.
+ * Returns a compress(1) file in which every code is the previous string and one more byte: 128 KB of codes are 2 GB.
+ * `codes` up to 65,000.
  */
 export function lzwBomb(codes: number): Uint8Array {
   const bytes = [0x1f, 0x9d, 0x90]
@@ -52,7 +53,7 @@ export function lzwBomb(codes: number): Uint8Array {
   let width = 9
   let free = 257
   for (let i = 0; i < codes; i++) {
-    // The decoder adds the entry of a code one code later.
+    // The decoder adds a code's entry one code later.
     if (free === 1 << width && width < 16) {
       while (inGroup !== 0) put(0, width)
       width++
@@ -64,7 +65,7 @@ export function lzwBomb(codes: number): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-/** Returns a bzip2 file of so many empty streams, each of which asks for a block of 900,000 bytes. */
+/** Returns a bzip2 file of many empty streams, each requiring a block of 900,000 bytes. */
 export function bzip2Streams(streams: number): Uint8Array {
   const stream = [0x42, 0x5a, 0x68, 0x39, 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, 0, 0, 0, 0]
   return Uint8Array.from({ length: streams * stream.length }, (_, i) => stream[i % stream.length]!)

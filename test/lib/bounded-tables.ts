@@ -1,4 +1,4 @@
-/** Tables keyed by what the outside makes up: each is given new keys, and must not grow with them. docs/decisions/bounded-tables.md */
+/** Tables with keys from outside: each gets new keys and must not grow with them. docs/decisions/bounded-tables.md */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { InstanceIds } from '../../src/agents/lib/instance-ids.ts'
@@ -19,25 +19,25 @@ import type { Context } from '../../src/pmapi/context.ts'
 import { InstanceNames } from '../../src/pmapi/instances.ts'
 import { RateLimitedLog } from '../../src/pmcd/rate-limited-log.ts'
 import { InstanceCache } from '../../src/pmda/cache/instance-cache.ts'
+import { MetricErrorLog } from '../../src/pmda/metric-error-log.ts'
 import { Rates } from '../../src/pmda/rates.ts'
-import { Reports } from '../../src/pmda/reports.ts'
-import { Pool } from '../../src/pmlogger/pool.ts'
+import { InternPool } from '../../src/pmlogger/pool.ts'
+import { AnswerCache, CONTEXT_CACHE_LIMITS } from '../../src/pmproxy/cache.ts'
 import { cachedSource } from '../../src/pmproxy/cached-source.ts'
-import { CONTEXT_MEMORY, Memory } from '../../src/pmproxy/memory.ts'
 
 /** A table under test. */
 export interface BoundedTable {
   readonly name: string
-  /** Keys after which it has as many as it ever will. */
+  /** Number of keys after which it does not grow any more. */
   readonly full: number
-  /** Makes a table; the function uses it with a key that no one has had. */
+  /** Makes a table; the returned function uses it with a new key. */
   readonly make: () => (key: number) => unknown
 }
 
 const ASK = { requester: ANONYMOUS }
 const INDOM = { domain: 1, serial: 1 }
 
-/** Tables that live as long as a daemon and are filled from outside. */
+/** Long-lived tables of daemons with keys from outside. */
 export const BOUNDED_TABLES: readonly BoundedTable[] = [
   {
     name: 'InstanceIds, names that never come back',
@@ -99,7 +99,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     name: 'InstanceCache, instances that go',
     full: 12_000,
     make: () => {
-      const cache = new InstanceCache({ ...INDOM, mostInactive: 10_000 })
+      const cache = new InstanceCache({ ...INDOM, maxInactive: 10_000 })
       return (key) => {
         cache.add(`name-${key}`)
         cache.hide(`name-${key}`)
@@ -121,7 +121,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     name: 'InstanceCache, instances with keys',
     full: 32_000,
     make: () => {
-      const cache = new InstanceCache({ ...INDOM, mostInactive: 10_000 })
+      const cache = new InstanceCache({ ...INDOM, maxInactive: 10_000 })
       return (key) => {
         cache.addKeyed(`name-${key}`, undefined)
         cache.hide(`name-${key}`)
@@ -140,7 +140,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     name: 'Reports of metrics without values',
     full: 2100,
     make: () => {
-      const reports = new Reports(() => {})
+      const reports = new MetricErrorLog(() => {})
       return (key) => reports.failure(`metric ${key}`, new PcpError('PM_ERR_GENERIC', 'not there'))
     },
   },
@@ -169,7 +169,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     name: 'Pool of the loggers, names',
     full: 110_000,
     make: () => {
-      const pool = new Pool()
+      const pool = new InternPool()
       return (key) => pool.text(`metric.${key}`)
     },
   },
@@ -177,7 +177,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     name: 'Pool of the loggers, descriptors',
     full: 110_000,
     make: () => {
-      const pool = new Pool()
+      const pool = new InternPool()
       return (key) => pool.desc({ pmid: key, type: 1, indom: -1, sem: 1, units: 0 })
     },
   },
@@ -187,7 +187,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     make: () => {
       const cache = new LabelCache()
       return (key) => {
-        cache.turn()
+        cache.startDocument()
         cache.read(`pod="${key}"`)
       }
     },
@@ -207,7 +207,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
       return (key) => {
         reader.read(`metric_${key} 1\n`)
         if (key % 200 < 199) return
-        source.take(reader)
+        source.update(reader)
         reader = new ExpositionReader(200)
       }
     },
@@ -221,7 +221,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
         try {
           names.numberOf(`pod="${key}"`)
         } catch {
-          // the file that PCP's agent shares forgets no name: the table is full
+          // the file shared with PCP's agent keeps every name: the table is full
         }
       }
     },
@@ -230,7 +230,7 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
     name: 'Memory of a web context',
     full: 2000,
     make: () => {
-      const memo = new Memory<string, string>(CONTEXT_MEMORY, () => 0)
+      const memo = new AnswerCache<string, string>(CONTEXT_CACHE_LIMITS, () => 0)
       return (key) => memo.short(`question ${key}`, async () => 'an answer')
     },
   },
@@ -255,8 +255,8 @@ export const BOUNDED_TABLES: readonly BoundedTable[] = [
 ]
 
 /**
- * Uses a table until it is full, then with `count` more keys. Returns by how many bytes the heap grew the second time: what
- * forgets does not grow with the keys.
+ * Fills a table, then uses it with `count` more keys. Returns by how many bytes the heap grew the second time, which must
+ * not depend on the number of keys.
  */
 export async function growthOf({ make, full }: BoundedTable, count: number): Promise<number> {
   const use = make()
@@ -273,7 +273,7 @@ export async function growthOf({ make, full }: BoundedTable, count: number): Pro
   return heapUsed() - before
 }
 
-/** Bytes that are in use once all garbage is collected. */
+/** Returns the bytes in use after a garbage collection. */
 function heapUsed(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

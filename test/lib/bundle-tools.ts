@@ -1,8 +1,8 @@
-/** Programs from the sources as they are, each bundled into one file, for tests that start processes. */
+/** Bundles programs from the current sources into single files, for tests that start processes. */
 import { join } from 'node:path'
 import { build } from 'esbuild'
 
-/** Writes a program: of a file, or of a text whose imports are those of a file beside package.json. */
+/** Writes a program from a file, or from a text whose imports are relative to package.json. */
 export async function bundleProgram(
   outfile: string,
   source: { readonly file: string } | { readonly text: string },
@@ -15,6 +15,7 @@ export async function bundleProgram(
     outfile,
     bundle: true,
     platform: 'node',
+    target: 'node20.19',
     format: 'cjs',
     external: ['koffi'],
     define: { 'import.meta.url': '__filename' },
@@ -34,7 +35,7 @@ export async function bundleTools(dir: string, tools: Readonly<Record<string, st
   )
 }
 
-/** Writes the daemon of the agent that a module exports; default: the module of our agent of that name. */
+/** Writes the daemon of the agent that a module exports; default: our module for that agent. */
 export async function bundleDaemon(
   outfile: string,
   name: string,

@@ -1,9 +1,9 @@
-/** Certificates for tests, made by the openssl command; none are kept. */
+/** Certificates for tests, created by the openssl command on each run. */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Can certificates be made here? */
+/** Returns whether openssl is available. */
 export function canMakeCertificates(): boolean {
   try {
     execFileSync('openssl', ['version'], { stdio: 'ignore' })
@@ -13,13 +13,13 @@ export function canMakeCertificates(): boolean {
   }
 }
 
-/** Makes `NAME.crt` and `NAME.key` of an authority in a directory. */
+/** Creates `NAME.crt` and `NAME.key` of a CA. */
 export function makeAuthority(dir: string, name: string): void {
   const [key, crt] = [join(dir, `${name}.key`), join(dir, `${name}.crt`)]
   openssl('req', '-x509', ...NEW_KEY, '-keyout', key, '-out', crt, '-days', '2', '-subj', `/CN=${name}`)
 }
 
-/** Makes `NAME.crt` and `NAME.key`, which an authority of the same directory vouches for. */
+/** Creates `NAME.crt` and `NAME.key`, signed by a CA in the same directory. */
 export function makeCertificate(dir: string, name: string, authority: string, hosts: string, days = 2): void {
   const file = (suffix: string): string => join(dir, `${name}.${suffix}`)
   writeFileSync(file('ext'), `subjectAltName=${hosts}\n`)

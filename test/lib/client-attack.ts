@@ -1,4 +1,4 @@
-/** Clients that introduce themselves properly and then send mutants. */
+/** Clients that complete the handshake correctly and then send mutants. */
 import { connect } from 'node:net'
 import { ALL_INSTANCES } from '../../src/model/profile.ts'
 import { encodeCreds } from '../../src/wire/creds.ts'
@@ -10,32 +10,32 @@ import { bytesOf, VECTORS } from '../wire/vectors.ts'
 import { generator } from './generator.ts'
 import { isDecodable, mutateGently, type Pick } from './mutants.ts'
 
-/** What was sent, and what became of it. */
+/** Counts of an attack by clients. */
 export interface AttackReport {
   readonly mutants: number
-  /** Those that got past framer and decoder. */
+  /** Mutants accepted by framer and decoder. */
   readonly passed: number
   readonly connections: number
   /** Connections that the collector closed before their last mutant was answered. */
   readonly closed: number
-  /** PDUs that came back. */
+  /** Replies received. */
   readonly replies: number
 }
 
-/** Mutants of one connection, and connections at a time. */
+/** Mutants per connection, and concurrent connections. */
 const ROUND = 100
 const AT_ONCE = 4
-/** One connection in so many ends with a header whose length is a lie. */
+/** One in this many connections ends with a header of a false length. */
 const LYING = 20
-/** How long a connection whose last request is not answered is kept: its length was a lie, or it is in a lie's shadow. */
+/** How long to wait for the last reply, which a false length can prevent. */
 const PATIENCE_MS = 5000
 
 const SEEDS = VECTORS.filter(({ direction }) => direction === 'client->pmcd').map(({ hex }) => bytesOf(hex))
 
-/** What a pmproxy that forwards a connection says first. */
+/** First line of a pmproxy that forwards a connection. */
 const FORWARDED = 'pmproxy-server 1\n'
 
-/** Sends `count` mutants, the same ones for the same seed; through a pmproxy to a `behind` of `HOST PORT` where there is one. */
+/** Sends `count` mutants, deterministic by seed; through a pmproxy to `behind` (`HOST PORT`) if given. */
 export async function attackAsClients(
   port: number,
   count: number,
@@ -62,7 +62,7 @@ export async function attackAsClients(
   return report
 }
 
-/** A header that promises what does not come: too much, too little, nothing, a type that is not spoken. */
+/** Returns a header with a false length (too long, too short, none) or an unknown type. */
 function lie(pick: Pick): Uint8Array {
   const bytes = new Uint8Array(12 + 4 * pick(4))
   const view = new DataView(bytes.buffer)
@@ -71,7 +71,7 @@ function lie(pick: Pick): Uint8Array {
   return bytes
 }
 
-/** One connection: handshake, mutants, and a question whose answer tells that the mutants have been dealt with. */
+/** One connection: handshake, mutants, and a request whose reply shows that the mutants were processed. */
 function connection(
   port: number,
   mutants: readonly Uint8Array[],
@@ -105,7 +105,7 @@ function connection(
       toSkip -= skipped
       if (skipped < chunk.length) framer.push(chunk.subarray(skipped))
     })
-    socket.on('error', () => {}) // a reset is one way to be shown the door
+    socket.on('error', () => {}) // the collector may reset the connection
     socket.on('close', () => resolve({ wasClosed: !isDone, replies }))
   })
 }

@@ -1,4 +1,4 @@
-/** A collector as a process of its own, for tests that measure it or mean it harm. */
+/** A collector in a separate process, for tests that measure or attack it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,39 +7,39 @@ import { join } from 'node:path'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { partOf } from '../../bench/macro/lib/start-parts.ts'
 
-/** One that runs. */
+/** A running collector process. */
 export interface CollectorProcess {
   readonly port: number
-  /** Of the collector itself. */
+  /** Pid of the collector itself. */
   readonly pid: number
-  /** Of what started it: the collector itself where nothing did. */
+  /** Pid of the process that started it; the collector's own if none did. */
   readonly supervisor: number
-  /** Where its files are. */
+  /** Directory of its files. */
   readonly dir: string
-  /** Has it ended, though nobody stopped it? */
+  /** Returns whether it ended by itself. */
   readonly hasEnded: () => boolean
   stop(): Promise<void>
 }
 
 /** Options of `startCollectorProcess`. */
 export interface StartOptions {
-  /** Start the recorder as well. */
+  /** Also start the recorder. */
   readonly records?: boolean
-  /** Puts files into the directory of `--dir` before the start. */
+  /** Adds files to the directory of `--dir` before the start. */
   readonly prepare?: (dir: string) => void
   readonly env?: NodeJS.ProcessEnv
   /** Further arguments of `npm start`. */
   readonly args?: readonly string[]
 }
 
-/** Runs `npm start` with these agents in its process, and a limit of open files. */
+/** Runs `npm start` with these agents in the collector's process, and a limit on open files. */
 export async function startCollectorProcess(
   agents: string,
   files?: number,
   { records = false, prepare, env: more, args: further = [] }: StartOptions = {},
 ): Promise<CollectorProcess> {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-victim-'))
-  const start = [process.execPath, join('bin', 'parts', 'start.cjs'), ...(records ? [] : ['--no-record'])]
+  const start = [process.execPath, join('bin', 'pcp-ts'), 'start', ...(records ? [] : ['--no-record'])]
   const line = [...start, '--port', '0', '--web-port', '0', '--dir', dir, '--agents', agents, ...further]
   prepare?.(dir)
   const limited = files === undefined ? line : ['sh', '-c', `ulimit -n ${files}; exec "$@"`, 'sh', ...line]
@@ -57,7 +57,7 @@ export async function startCollectorProcess(
   }
   const collector = running(child, Number(listening.exec(text)![1]), dir)
   const pid = partOf(child.pid!, 'collector')!
-  // A collector that ends is restarted.
+  // A collector that ends is restarted by its supervisor.
   return {
     ...collector,
     pid,
@@ -65,7 +65,7 @@ export async function startCollectorProcess(
   }
 }
 
-/** `bin/pmcd` with these lines as its configuration; agents start in its directory. */
+/** Runs `bin/pmcd` with these configuration lines; agents start in its directory. */
 export async function startPmcdProcess(
   lines: readonly string[],
   ...options: readonly string[]

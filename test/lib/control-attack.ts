@@ -1,7 +1,7 @@
-/** What a client of a logger's control port gets done. */
+/** Requests that a client of a logger's control port can make. */
 
 import { PcpError } from '../../src/model/errors.ts'
-import { type ControlPlace, LoggerConnection } from '../../src/tools/pmlc/connection.ts'
+import { type ControlAddress, LoggerConnection } from '../../src/tools/pmlc/connection.ts'
 import {
   PM_LOG_ADVISORY,
   PM_LOG_ENQUIRE,
@@ -10,11 +10,11 @@ import {
   PM_LOG_ON,
 } from '../../src/wire/log-control.ts'
 
-/** Outcome of each request: `done`, or the code of the error. */
+/** Outcome of each request: `done`, or an error code. */
 export type ControlOutcomes = Readonly<Record<string, string>>
 
-/** Tries every request on a logger, changes of one metric included. */
-export async function attackControl(place: ControlPlace, pmid: number): Promise<ControlOutcomes> {
+/** Tries every request on a logger, including changes of one metric. */
+export async function attackControl(place: ControlAddress, pmid: number): Promise<ControlOutcomes> {
   const signal = new AbortController().signal
   let connection: LoggerConnection
   try {

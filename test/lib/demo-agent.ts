@@ -1,4 +1,4 @@
-/** An agent with one metric of every kind that commands show: its values follow from the number of fetches. */
+/** An agent with a metric of every kind; values depend on the number of fetches. */
 import { PcpError } from '../../src/model/errors.ts'
 import { encodeEvents } from '../../src/model/events.ts'
 import { pmid } from '../../src/model/ids.ts'
@@ -8,7 +8,7 @@ import { type AgentDefinition, defineAgent } from '../../src/pmda/define-agent.t
 
 const DOMAIN = 250
 
-/** Two seconds of records: one with parameters, one that says that three were lost. */
+/** Two seconds of event records: one with parameters, one that reports three lost records. */
 const RECORDS: Uint8Array = encodeEvents(PM_TYPE_EVENT, [
   {
     timestamp: { sec: 3661, nsec: 250_000_000 },
@@ -22,7 +22,7 @@ const RECORDS: Uint8Array = encodeEvents(PM_TYPE_EVENT, [
   { timestamp: { sec: 3662, nsec: 0 }, flags: 0x80000000, missed: 3, params: [] },
 ])
 
-/** The agent. Opened afresh, its counters stand at 100 and grow by 10 with every fetch. */
+/** The agent. When opened its counters start at 100; they grow by 10 with every fetch. */
 export const demoAgent: AgentDefinition = defineAgent({
   name: 'demo',
   domain: DOMAIN,

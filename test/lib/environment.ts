@@ -1,16 +1,16 @@
-/** The environment of a test run: the same for every user, and nothing of it outlives the run. Set up once by the runner. */
+/** Environment of a test run: the same for every user, and cleaned up afterwards. Set up once by the runner. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 // @ts-expect-error plain JavaScript, which scripts share
 import { processesLeft, SETTINGS } from '../../scripts/lib/test-run.mjs'
 
-/** Set while a run has its directory: projects of one run share it, and a caller may have made it. */
+/** Set while the run has a directory: projects of one run share it, and a caller may have created it. */
 const MARK = 'PCP_TS_TEST_DIR'
-/** Settings of the user's shell that commands heed. */
+/** Settings in a user's shell that affect commands. */
 const OF_USERS = /^(PCP(?!_TS)|PMCD|PMDA|PMIE|PMLOGGER|PMNS|PMPROXY|XDG)_/
 
-/** Points HOME and TMPDIR at directories made for this run, in UTC and English; returns what removes them. */
+/** Points HOME and TMPDIR to new directories, in UTC and English; returns the cleanup function. */
 export default function setup(): (() => Promise<void>) | undefined {
   const { env } = process
   if (env[MARK] !== undefined) return undefined
@@ -19,7 +19,7 @@ export default function setup(): (() => Promise<void>) | undefined {
   chmodSync(dir, 0o755) // some tests start programs as another user
   for (const name of ['h', 't']) mkdirSync(join(dir, name))
   chmodSync(join(dir, 't'), 0o1777)
-  // Sockets are made there, and their paths are limited: the names are short.
+  // Sockets are created there and their paths are limited, so the names are short.
   const places = { [MARK]: dir, HOME: join(dir, 'h'), TMPDIR: join(dir, 't') }
   Object.assign(env, { ...places, ...SETTINGS })
   return async () => {

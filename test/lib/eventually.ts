@@ -1,7 +1,7 @@
-/** Waiting for what a test cannot be told of. */
+/** Polling for conditions without an event. */
 import { vi } from 'vitest'
 
-/** Tries until a check no longer throws; fails with what it threw last after a time that a busy machine may need. */
+/** Retries until a check no longer throws; after a time sufficient for a busy machine, fails with the last error. */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(check, { timeout: 20_000, interval: 10 })
 }

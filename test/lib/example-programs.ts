@@ -1,4 +1,4 @@
-/** Programs of documentation, against the sources: a bundle of each, and what the compiler reports. */
+/** Programs of the documentation, bundled and type-checked against the sources. */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ export async function bundleExamples(dir: string, names: readonly string[]): Pro
   })
 }
 
-/** Compiles all programs in `dir`; returns the compiler's complaints about them. */
+/** Compiles all programs in `dir`; returns the compiler's errors. */
 export function typeErrors(dir: string): readonly string[] {
   const paths = Object.fromEntries(Object.entries(ENTRIES).map(([name, file]) => [name, [join(top, file)]]))
   const config = {

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a daemon: on SIGWINCH it takes every descriptor that the process may still open, and calls everything that waits for a timer,
- * so that whatever a timer might open fails now. On the next SIGWINCH it gives them back. Each is reported with a line in a file.
+ * Preloaded into a daemon: on SIGWINCH it opens all remaining file descriptors and runs every pending timer, so that any
+ * file opened by a timer fails. The next SIGWINCH closes them. Each step is reported with a line in a file.
  */
 import { appendFileSync, closeSync, openSync, writeSync } from 'node:fs'
 
@@ -47,7 +47,7 @@ process.on('SIGWINCH', () => {
     if (error.code !== 'EMFILE') throw error
   }
   const calls = [...waiting.values()]
-  // What throws ends the process, as it would from the timer itself.
+  // An exception ends the process, as it would from the timer itself.
   for (const call of calls) setImmediate(call)
   setImmediate(() => setImmediate(() => writeSync(report, `exhausted ${calls.length}\n`)))
 })

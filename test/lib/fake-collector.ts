@@ -1,7 +1,7 @@
-/** A collector for the agent that tells about one. */
+/** A fake collector for the pmcd agent. */
 import type { CollectorStatistics } from '../../src/agents/pmcd/statistics.ts'
 
-/** A collector that remembers what it is told. */
+/** Returns a collector that records the calls made to it. */
 export function fakeCollector(): { statistics: CollectorStatistics; told: string[] } {
   const told: string[] = []
   const counts = new Float64Array(64)
@@ -17,8 +17,16 @@ export function fakeCollector(): { statistics: CollectorStatistics; told: string
     pdusOut: new Float64Array(64),
     clients: () => [{ seq: 9, slot: 1, address: '::1', whoami: 'me', container: '', startMs: 0 }],
     agents: () => [
-      { domain: 2, name: 'pmcd', kind: 'dso', isConnected: true, status: 0, isFenced: false },
-      { domain: 29, name: 'sample', kind: 'pipe', isConnected: false, status: 776, isFenced: true },
+      { domain: 2, name: 'pmcd', kind: 'dso', isConnected: true, status: 0, isFenced: false, failure: '' },
+      {
+        domain: 29,
+        name: 'sample',
+        kind: 'pipe',
+        isConnected: false,
+        status: 776,
+        isFenced: true,
+        failure: 'terminated, exit(3)',
+      },
     ],
     features: () => ({
       secure: false,

@@ -1,9 +1,9 @@
-/** The near end of a connection whose other end is the test. */
+/** One end of a connection whose other end is the test. */
 import { Duplex } from 'node:stream'
 import { decodeError } from '../../src/wire/error.ts'
 import { Framer } from '../../src/wire/framer.ts'
 
-/** A stream that keeps the PDUs written to it, and reads what the test replies. */
+/** A stream that keeps the PDUs written to it and reads the test's replies. */
 export class FakeDuplex extends Duplex {
   /** PDUs that were sent. */
   readonly sent: Uint8Array[] = []

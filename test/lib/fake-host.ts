@@ -1,7 +1,7 @@
-/** A host whose connections, answers and losses the test controls, and a clock that it advances. */
+/** A host whose connections, replies and losses the test controls, with a manual clock. */
 import { onAbort } from '../../src/base/on-abort.ts'
 import { PcpError } from '../../src/model/errors.ts'
-import { refusing } from '../../src/model/layer.ts'
+import { rejectingSource } from '../../src/model/layer.ts'
 import type { Profile } from '../../src/model/profile.ts'
 import type { Ask, MetricSource, SourceEvent } from '../../src/model/source.ts'
 import type { FetchResult } from '../../src/model/values.ts'
@@ -36,7 +36,7 @@ export class ManualClock implements Clock {
     })
   }
 
-  /** How many sleep. */
+  /** Number of sleepers. */
   get sleepers(): number {
     return this.#sleeping.size
   }
@@ -50,7 +50,7 @@ export class ManualClock implements Clock {
     return Math.min(...[...this.#sleeping].map(({ at }) => at)) - this.#now
   }
 
-  /** Lets time pass, and what waited for it begin. */
+  /** Advances the time and wakes due sleepers. */
   async advance(ms: number): Promise<void> {
     this.#now += ms
     for (const { at, wake } of [...this.#sleeping]) if (at <= this.#now) wake()
@@ -66,15 +66,15 @@ interface Source {
 
 const NOT_ASKED = new PcpError('PM_ERR_NYI')
 
-/** A host; its sources have numbers, which are the seconds of their timestamps. */
+/** A host; its sources are numbered, and their timestamps have the number as seconds. */
 export class FakeHost {
-  /** Does an aborted attempt to connect end immediately? */
+  /** End aborted attempts to connect immediately. */
   honoursAbort = true
-  /** Do answers and closes wait for the test? */
+  /** Hold replies and closes for the test. */
   isSlow = false
   /** Profiles of all fetches. */
   readonly profiles: Profile[] = []
-  /** Counters of a host that restarts begin again: what a fetch finds. */
+  /** Value that fetches return; counters restart with the host. */
   value = 0
   readonly #alive = new Map<number, Source>()
   readonly #sources: Source[] = []
@@ -82,22 +82,22 @@ export class FakeHost {
   readonly #answers = new Set<() => void>()
   readonly #closes: (() => void)[] = []
 
-  /** Numbers of the sources that were opened and not closed or lost. */
+  /** Numbers of the open sources. */
   get alive(): readonly number[] {
     return [...this.#alive.keys()]
   }
 
-  /** Attempts to connect under way. */
+  /** Number of pending attempts to connect. */
   get pending(): number {
     return this.#dials.length
   }
 
-  /** Is anything under way? */
+  /** True if anything is pending. */
   get isBusy(): boolean {
     return this.#dials.length + this.#answers.size + this.#closes.length > 0
   }
 
-  /** Listeners of all sources there ever were. */
+  /** Number of listeners on all sources ever opened. */
   get listeners(): number {
     return this.#sources.reduce((sum, { listeners }) => sum + listeners.size, 0)
   }
@@ -122,22 +122,22 @@ export class FakeHost {
       this.#dials.push(complete)
     })
 
-  /** Completes the first attempt to connect. */
+  /** Completes the first pending attempt to connect. */
   complete(works: boolean): void {
     this.#dials[0]?.(works)
   }
 
-  /** Sends the answers that are due. */
+  /** Sends pending replies. */
   answer(): void {
     for (const answer of [...this.#answers]) answer()
   }
 
-  /** Completes the first close. */
+  /** Completes the first pending close. */
   completeClose(): void {
     this.#closes.shift()?.()
   }
 
-  /** Loses one of the sources that are alive. */
+  /** Loses one of the open sources. */
   lose(error: PcpError, which = 0): void {
     const source = [...this.#alive.values()][which]
     if (source === undefined) return
@@ -146,7 +146,7 @@ export class FakeHost {
     for (const listener of [...source.listeners]) listener({ type: 'lost', error })
   }
 
-  /** A source that is connected. */
+  /** Opens a source. */
   open(): MetricSource {
     let endedBy: PcpError | undefined
     const asked = new Set<(error: PcpError) => void>()
@@ -178,7 +178,7 @@ export class FakeHost {
       })
     }
     return {
-      ...refusing(NOT_ASKED),
+      ...rejectingSource(NOT_ASKED),
       fetch,
       subscribe: (listener) => {
         source.listeners.add(listener)

@@ -1,6 +1,6 @@
-/** The program of an agent that answers every fetch with 42s, until SIGUSR2 makes it do what its first argument says. */
+/** Program of an agent that returns 42 for every fetch, until SIGUSR2 triggers the fault named by its first argument. */
 
-/** JavaScript: arguments are the fault, and a file for its process id. Faults: slow, garbage, half, flood, long. */
+/** JavaScript source. Arguments: the fault (slow, garbage, half, flood, long), and a file for the process id. */
 export const FAULTY_AGENT = `
 const [fault, pidPath] = process.argv.slice(2)
 require('node:fs').writeFileSync(pidPath, String(process.pid))

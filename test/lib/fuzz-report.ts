@@ -1,4 +1,4 @@
-/** Attacks on a collector, run for short in test/e2e and for long in test/fuzz: what is checked and printed is the same. */
+/** Attacks on a collector with their checks and reports; short runs in test/e2e, long ones in test/fuzz. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'vitest'
@@ -7,20 +7,20 @@ import { startCollector } from '../../src/pmcd/collector.ts'
 import { builtinAgents } from '../../src/pmcd/open-agents.ts'
 import { logOnFd } from '../../src/sys/log.ts'
 import { pmnsOf } from '../pmcd/parts.ts'
-import { askLiars, type LieReport, liar } from './agent-attack.ts'
+import { askLiars, type LieReport, mutatingAgent } from './agent-attack.ts'
 import { attackAsClients } from './client-attack.ts'
 import { startCollectorProcess } from './collector-process.ts'
 import { generator } from './generator.ts'
-import { askHonestly } from './honest-client.ts'
+import { fetchHonestly } from './honest-client.ts'
 
-/** An answer is at once when it comes in this time, on a machine that has much else to do. */
+/** An immediate reply takes at most this long on a busy machine. */
 const AT_ONCE_MS = 3000
-/** Parts of an attack of clients, after each of which memory is looked at: it may rise to a level, not go on rising. */
+/** Parts of a client attack, after each of which memory is checked: it may level off, but not keep growing. */
 const PARTS = 10
-/** What one attack after another may leave behind, in megabytes. */
+/** Memory in MB that an attack may leave behind. */
 const MEMORY_MB = 48
 
-/** Sends `count` mutants to a collector in a process of its own, after as many as make it warm. */
+/** Sends `count` mutants to a collector in a separate process, after the same number as warm-up. */
 export async function clientsAttack(count: number, seed: number): Promise<void> {
   const collector = await startCollectorProcess('pmcd,simple')
   try {
@@ -35,7 +35,7 @@ export async function clientsAttack(count: number, seed: number): Promise<void> 
         report[key] += some[key]
       resident.push(residentMb(pid))
     }
-    const { ms, statuses } = await askHonestly(port, ['pmcd.version', 'simple.now'])
+    const { ms, statuses } = await fetchHonestly(port, ['pmcd.version', 'simple.now'])
     const after = residentMb(pid)
     console.log(
       `${report.mutants} mutants from clients, ${report.passed} past framer and decoder; ${report.connections} connections, ${report.closed} closed by the collector; ${report.replies} replies; an honest client is answered in ${ms.toFixed(0)} ms; resident ${before.toFixed(0)} MB before, ${resident.map((mb) => mb.toFixed(0)).join(', ')} after each ${PARTS}th, ${after.toFixed(0)} MB at the end`,
@@ -52,18 +52,18 @@ export async function clientsAttack(count: number, seed: number): Promise<void> 
 
 const LIARS = [401, 402, 403, 404]
 
-/** Lets agents answer with `count` mutants a collector in this process. */
+/** Makes agents answer a collector in this process with `count` mutants. */
 export async function agentsAttack(count: number, seed: number): Promise<void> {
   const pick = generator(seed)
   const report: LieReport = { mutants: 0, passed: 0, opened: 0, questions: 0, wake: new Map() }
   const collector = await startCollector({
-    agents: [...builtinAgents(['pmcd']), ...LIARS.map((domain) => liar(domain, pick, report))],
+    agents: [...builtinAgents(['pmcd']), ...LIARS.map((domain) => mutatingAgent(domain, pick, report))],
     ports: [0],
     localOnly: true,
     hostname: 'vm',
     log: { ...logOnFd(2, { progname: 'pmcd', host: 'vm' }), notice: () => {}, line: () => {} },
     pmns: pmnsOf({ 'pmcd.version': (2 << 22) | 7 }),
-    // A length that is a lie keeps a question waiting for this long.
+    // A false length delays a request for this long.
     timeoutSec: 0.1,
     restartsAgents: false,
   })
@@ -72,7 +72,7 @@ export async function agentsAttack(count: number, seed: number): Promise<void> {
     const warm = { ...report }
     const before = heapMb()
     await askLiars(collector, LIARS, warm.mutants + count, pick, report)
-    const { ms, statuses } = await askHonestly(collector.port, ['pmcd.version'])
+    const { ms, statuses } = await fetchHonestly(collector.port, ['pmcd.version'])
     const after = heapMb()
     const mutants = report.mutants - warm.mutants
     const passed = report.passed - warm.passed
@@ -88,7 +88,7 @@ export async function agentsAttack(count: number, seed: number): Promise<void> {
   }
 }
 
-/** Megabytes that are in use after a collection. */
+/** Returns the megabytes in use after a garbage collection. */
 export function heapMb(): number {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void

@@ -1,9 +1,9 @@
-/** A client that asks what anybody may ask. */
+/** A well-behaved client. */
 import { ANONYMOUS } from '../../src/model/source.ts'
 import { HostSource } from '../../src/net/host-source.ts'
 
-/** Connects, fetches, and returns how many milliseconds that took, and the statuses of the metrics. */
-export async function askHonestly(
+/** Connects and fetches; returns the duration in milliseconds and the metrics' statuses. */
+export async function fetchHonestly(
   port: number,
   names: readonly string[],
 ): Promise<{ ms: number; statuses: readonly number[] }> {

@@ -1,4 +1,4 @@
-/** A collector that answers to harm whoever asks: each kind is one way, by TCP on a port of this machine. */
+/** A collector that attacks its clients in one of several ways, on a TCP port of this machine. */
 import type { Socket } from 'node:net'
 import { listen } from '../../src/net/listen.ts'
 import { PDU_FLAG_DESCS, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../../src/wire/creds.ts'
@@ -30,19 +30,19 @@ import {
 import { decodePmnsNames, encodePmnsIds, encodePmnsNames } from '../../src/wire/pmns.ts'
 import { encodeTextReply } from '../../src/wire/text.ts'
 
-/** The only metric: it has instances. */
+/** The only metric; it has instances. */
 export const HOSTILE_METRIC = 'hostile.metric'
 const PMID = (29 << 22) | 1
 const INDOM = (29 << 22) | 1
 const MIB = 2 ** 20
 
-/** What it does. */
+/** Kind of attack. */
 export type HostileKind = string
 
-/** How it answers one request; undefined: as an honest one does. */
+/** Answers one request; undefined to answer honestly. */
 type Answer = (type: number, pdu: Uint8Array, socket: Socket) => readonly Uint8Array[] | undefined
 
-/** Words behind a header that states `length`, which need not be true. */
+/** Returns a PDU with a header that states `length`, which may be false. */
 function pdu(type: number, words: readonly number[], length: number = 12 + 4 * words.length): Uint8Array {
   const bytes = new Uint8Array(12 + 4 * words.length)
   const view = new DataView(bytes.buffer)
@@ -52,7 +52,7 @@ function pdu(type: number, words: readonly number[], length: number = 12 + 4 * w
   return bytes
 }
 
-/** A PDU of so many bytes with these words at its start. */
+/** Returns a PDU of some length with these words at its start. */
 function long(type: number, words: readonly number[], bytes: number): Uint8Array {
   const whole = new Uint8Array(bytes)
   whole.set(pdu(type, words, bytes))
@@ -63,7 +63,7 @@ const isFetch = (type: number): boolean => type === PDU_FETCH || type === PDU_HI
 
 const made = new Map<number, Uint8Array>()
 
-/** A HIGHRES_RESULT of one metric with so many values, all there; made once, as that takes longer than a client waits. */
+/** Returns a complete HIGHRES_RESULT of one metric with many values; cached, because creating it takes longer than clients wait. */
 function values(count: number): Uint8Array {
   const known = made.get(count)
   if (known !== undefined) return known
@@ -74,7 +74,7 @@ function values(count: number): Uint8Array {
   return bytes
 }
 
-/** Answers to requests of this type only. */
+/** Restricts an answer to requests of this type. */
 const to =
   (wanted: number | ((type: number) => boolean), ...replies: readonly (() => Uint8Array)[]): Answer =>
   (type) =>
@@ -82,7 +82,7 @@ const to =
       ? replies.map((reply) => reply())
       : undefined
 
-/** Sends as long as the client reads. */
+/** Sends data as long as the client reads. */
 function flood(socket: Socket, chunk: Uint8Array): void {
   const more = (): void => {
     if (socket.destroyed) return
@@ -93,9 +93,9 @@ function flood(socket: Socket, chunk: Uint8Array): void {
 }
 
 const KINDS: Readonly<Record<string, Answer>> = {
-  /** 2 GB announced, nothing sent. */
+  /** Announces 2 GB and sends nothing. */
   'huge length': to(isFetch, () => pdu(PDU_HIGHRES_RESULT, [1], 2 ** 31 - 2000)),
-  /** 63 MiB announced, sent byte by byte. */
+  /** Announces 63 MiB and sends them byte by byte. */
   'slow drip': (type, _, socket) => {
     if (!isFetch(type)) return undefined
     socket.write(pdu(PDU_HIGHRES_RESULT, [1], 63 * MIB))
@@ -103,14 +103,14 @@ const KINDS: Readonly<Record<string, Answer>> = {
     socket.once('close', () => clearInterval(timer))
     return []
   },
-  /** 2 GB announced, and sent. */
+  /** Announces 2 GB and sends them. */
   'endless PDU': (type, _, socket) => {
     if (!isFetch(type)) return undefined
     socket.write(pdu(PDU_HIGHRES_RESULT, [1], 2 ** 31 - 2000))
     flood(socket, new Uint8Array(MIB))
     return []
   },
-  /** Two billion of everything, in 60 bytes. */
+  /** Counts of two billion in 60 bytes. */
   'false counts': (type) => {
     const reply = {
       [PDU_FETCH]: [PDU_RESULT, 0, 0, 2 ** 31 - 1],
@@ -120,7 +120,7 @@ const KINDS: Readonly<Record<string, Answer>> = {
     }[type]
     return reply === undefined ? undefined : [pdu(reply[0]!, [...reply.slice(1), 0, 0, 0])]
   },
-  /** Eight million values, all there: 64 MB less than the largest PDU. */
+  /** Eight million values, all present: slightly less than the largest PDU. */
   'eight million values': to(isFetch, () => values(8_000_000)),
   'two million values': to(isFetch, () => values(2_000_000)),
   /** Six million instances without names. */
@@ -137,7 +137,7 @@ const KINDS: Readonly<Record<string, Answer>> = {
   ),
   /** A name space that contains itself. */
   'endless name space': to(PDU_PMNS_CHILD, () => encodePmnsNames(['hostile'], [1])),
-  /** A million empty label sets, whatever is asked about. */
+  /** A million empty label sets for any request. */
   'endless labels': (type, request) => {
     if (type !== 0x7012) return undefined
     const sets = 1_500_000
@@ -163,27 +163,27 @@ const KINDS: Readonly<Record<string, Answer>> = {
   },
   /** A text of 60 MB. */
   'endless text': to(PDU_TEXT_REQ, () => long(PDU_TEXT, [PMID, 60 * MIB], 20 + 60 * MIB)),
-  /** Answers of a type that was not asked for. */
+  /** Replies of a type other than requested. */
   'wrong type': (type) => (type === PDU_PROFILE ? [] : [encodeTextReply(PMID, 'hello')]),
-  /** Answers without a request. */
+  /** Replies without a request. */
   'answers to nothing': (type, _, socket) => {
     if (type !== PDU_CREDS) return undefined
     flood(socket, Buffer.concat(Array.from({ length: 1000 }, () => encodeTextReply(PMID, 'hello'))))
     return []
   },
-  /** News of changes, and never an answer. */
+  /** Notifications of changes, and never a reply. */
   'endless news': (type, _, socket) => {
     if (!isFetch(type)) return undefined
     flood(socket, Buffer.concat(Array.from({ length: 1000 }, () => encodeError(4))))
     return []
   },
-  /** Three value sets where one was wanted. */
+  /** Three value sets instead of one. */
   'more than was asked': to(isFetch, () =>
     pdu(PDU_HIGHRES_RESULT, [3, 0, 1, 0, 0, PMID, 0, PMID + 1, 0, PMID + 2, 0]),
   ),
 }
 
-/** All of them. */
+/** All kinds. */
 export const HOSTILE_KINDS: readonly HostileKind[] = Object.keys(KINDS)
 
 /** A hostile collector. */
@@ -192,7 +192,7 @@ export interface HostileCollector {
   close(): Promise<void>
 }
 
-/** Starts one. It is honest about all that its kind does not mention, and altogether for so many fetches. */
+/** Starts a hostile collector. It is honest in requests that its kind does not cover, and completely for some initial fetches. */
 export async function hostileCollector(kind: HostileKind, honestFetches = 0): Promise<HostileCollector> {
   const sockets = new Set<Socket>()
   for (const count of [2_000_000, 8_000_000]) values(count)

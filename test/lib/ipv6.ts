@@ -1,7 +1,6 @@
-/** IPv6, which containers often lack. */
 import { networkInterfaces } from 'node:os'
 
-/** Has this machine the IPv6 address of loopback? */
+/** Returns whether this machine has an IPv6 loopback address, which containers often lack. */
 export function hasIpv6(): boolean {
   return Object.values(networkInterfaces()).some((addresses) =>
     addresses?.some(({ address }) => address === '::1'),

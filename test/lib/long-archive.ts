@@ -1,4 +1,4 @@
-/** An archive whose reports do not end while a test waits: all metrics of the Linux agents, at moments that are weeks apart. */
+/** An archive whose reports take longer than any test: all metrics of the Linux agents, with records weeks apart. */
 import { createArchive, PM_INDOM_NULL } from '../../src/archive.ts'
 import { indom, pmid } from '../../src/model/ids.ts'
 import * as types from '../../src/model/types.ts'
@@ -21,12 +21,12 @@ const SEMANTICS: Readonly<Record<string, number>> = {
 
 /** Seconds since the epoch of the first record. */
 const START_SEC = 1_700_000_000
-/** Makes records long: commands that copy an archive look at signals every few megabytes. */
+/** Makes records long, because commands that copy an archive check for signals every few megabytes. */
 const PADDING = 'x'.repeat(1000)
-/** Seconds from the first record to the last: at a sample each millisecond, billions of lines. */
+/** Seconds from the first record to the last; sampled every millisecond, that gives billions of lines. */
 const LENGTH_SEC = 2_000_000
 
-/** Writes the archive; between the first and the last record are `records` of two metrics, for commands that read all of them. */
+/** Writes the archive; between its first and last record are `records` of two metrics, for commands that read all of them. */
 export function writeLongArchive(base: string, records = 0): void {
   const made = createArchive(base, { hostname: 'elsewhere', timezone: 'UTC' })
   const known = new Set<string>()

@@ -201,7 +201,7 @@ export class MemoryDisk implements Disk {
     try {
       this.#beginAt(fd, 'sync', 'fdatasync')
     } catch (error) {
-      // The kernel then takes the pages for clean: a later successful sync does not write them again.
+      // The kernel then considers the pages clean: a later successful sync does not write them again.
       if (opening !== undefined && !(error instanceof ProcessStopped))
         this.#volume.journal.push({ kind: 'syncFailed', ino: opening.node.ino })
       throw error
@@ -284,7 +284,7 @@ export class MemoryDisk implements Disk {
     return [...node.names.keys()].sort((a, b) => hash(a) - hash(b))
   }
 
-  /** There are no symbolic links here. */
+  /** Same as stat, because there are no symbolic links. */
   lstat(path: string): DiskStat | undefined {
     return this.stat(path)
   }
@@ -380,7 +380,7 @@ interface BeginOptions {
   readonly to?: string
   readonly length?: number
   readonly isChange?: boolean
-  /** System call of an injected fault, if not the one that finds the file. */
+  /** System call named in an injected fault, if different. */
   readonly faultSyscall?: string
 }
 

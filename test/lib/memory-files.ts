@@ -8,8 +8,8 @@ import type { Disk } from '../../src/sys/disk.ts'
 import { viewDirectory } from '../../src/sys/staged-view.ts'
 
 /**
- * Returns the files of a disk as readers see them: with outputs of committed transactions instead of their inputs. Opening reads the
- * whole content; later changes do not show.
+ * Returns the files of a disk as readers see them, with outputs of committed transactions instead of their inputs. Opening
+ * reads the whole content; later changes are not visible.
  */
 export function filesOf(disk: Disk): ArchiveFiles {
   const staged = new Map<string, string>()

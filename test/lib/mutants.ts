@@ -1,14 +1,14 @@
-/** Mutants: PDUs that were valid before something happened to them. */
+/** Mutants: valid PDUs with random damage. */
 import { pduType } from '../../src/wire/pdu.ts'
 import { PDUS } from '../../src/wire/pdus.ts'
 
-/** A whole number below a bound: see `generator`. */
+/** Returns a whole number below a bound: see `generator`. */
 export type Pick = (below: number) => number
 
 const HEADER = 12
 const decoders = new Map(PDUS.map((row) => [row.code, row.decode]))
 
-/** A PDU with a few of its bytes, fields or its size changed; the header's length fits again. */
+/** Changes some bytes or fields, or the size, of a PDU; the header's length is corrected. */
 export function mutate(bytes: Uint8Array, pick: Pick): Uint8Array {
   let copy = bytes.slice()
   for (let changes = 1 + pick(4); changes > 0; changes--) {
@@ -35,12 +35,12 @@ export function mutate(bytes: Uint8Array, pick: Pick): Uint8Array {
   return copy
 }
 
-/** Values that programs trip over. */
+/** Values that often expose bugs. */
 const ODD_WORDS = [0, 1, -1, 2, -2, 64, 0x7fff_ffff, -0x8000_0000, 0xffff, 0x10000, 0x3fff_fc00, -12345]
 
 /**
- * A PDU of the same size with a word, byte or bit changed, so that a good part of such mutants decodes; now and then one
- * as `mutate` makes it.
+ * Changes one word, byte or bit of a PDU, keeping its size, so that many such mutants can be decoded; occasionally calls
+ * `mutate`.
  */
 export function mutateGently(bytes: Uint8Array, pick: Pick): Uint8Array {
   if (bytes.length <= HEADER || pick(4) === 0) return mutate(bytes, pick)
@@ -60,13 +60,13 @@ export function mutateGently(bytes: Uint8Array, pick: Pick): Uint8Array {
   return copy
 }
 
-/** Would it get past framer and decoder? */
+/** Returns whether framer and decoder would accept a PDU. */
 export function isDecodable(pdu: Uint8Array): boolean {
   if (pdu.length < HEADER) return false
   try {
     decoders.get(pduType(pdu))!(pdu)
     return true
   } catch {
-    return false // whatever it throws: wire.test.ts looks at that
+    return false // errors are checked by wire.test.ts
   }
 }

@@ -1,4 +1,4 @@
-/** The two ends of a loopback connection, for tests of src/net. */
+/** Both ends of loopback connections, for tests of src/net. */
 import { connect, createServer, type Socket } from 'node:net'
 import type { PcpError } from '../../src/model/errors.ts'
 import { PduConnection, type PduConnectionOptions, socketStream } from '../../src/net/connection.ts'
@@ -6,7 +6,7 @@ import { type Endpoint, listen } from '../../src/net/listen.ts'
 import { encodeChallenge } from '../../src/wire/error.ts'
 import { PDU_CREDS, pduType } from '../../src/wire/pdu.ts'
 
-/** Both sockets of one TCP connection. */
+/** Returns both sockets of one TCP connection. */
 export async function socketPair(): Promise<readonly [Socket, Socket]> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -19,7 +19,7 @@ export async function socketPair(): Promise<readonly [Socket, Socket]> {
   return [client, peer]
 }
 
-/** A connection and the bare socket at its other end. */
+/** Returns a connection and the plain socket at its other end. */
 export async function connectionAndSocket(
   options: Partial<PduConnectionOptions> = {},
 ): Promise<readonly [PduConnection, Socket]> {
@@ -28,7 +28,7 @@ export async function connectionAndSocket(
   return [new PduConnection(socketStream(near), { name: 'peer', ...options }), far]
 }
 
-/** Two connections, talking to each other. */
+/** Returns two connected connections. */
 export async function connectionPair(): Promise<readonly [PduConnection, PduConnection]> {
   const [near, far] = await socketPair()
   return [
@@ -37,29 +37,29 @@ export async function connectionPair(): Promise<readonly [PduConnection, PduConn
   ]
 }
 
-/** Blocks this process, like a job that is stopped: clocks run on, nothing is read. */
+/** Blocks this process like SIGSTOP: clocks continue, nothing is read. */
 export function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-/** Why a connection ends. */
+/** Resolves to the error that ends a connection. */
 export function ended(connection: PduConnection): Promise<PcpError> {
   return new Promise((resolve) => connection.onClose(resolve))
 }
 
-/** What a fake collector does with PDUs after CREDS: it returns the replies. */
+/** Returns a fake collector's replies to a PDU after CREDS. */
 export type Script = (pdu: Uint8Array, connection: PduConnection) => readonly Uint8Array[]
 
 /** A fake collector. */
 export interface FakePmcd {
   readonly port: number
-  /** Every PDU it got, CREDS included. */
+  /** Every PDU received, including CREDS. */
   readonly got: Uint8Array[]
   readonly connections: PduConnection[]
   close(): Promise<void>
 }
 
-/** Listens on a port of the kernel's choice, sends the challenge, and answers by script. */
+/** Listens on a port chosen by the kernel, sends the challenge, and answers by script. */
 export async function fakePmcd(features: number, script: Script, status = 0): Promise<FakePmcd> {
   const got: Uint8Array[] = []
   const connections: PduConnection[] = []

@@ -1,10 +1,10 @@
-/** An agent whose values count its fetches, and whose instances change with them: what a recorder made of each can be checked. */
+/** An agent whose values count its fetches and whose instances change with them, so that each record can be checked. */
 import { type AgentDefinition, defineAgent } from '../../src/pmda/define-agent.ts'
 
-/** Fetches until there is another instance. */
+/** Fetches per instance. */
 const FETCHES_OF_PART = 4
 
-/** Name of the instance that belongs to a value. */
+/** Returns the instance of a value. */
 export function partOf(value: number): string {
   return `part-${Math.floor(value / FETCHES_OF_PART)}`
 }

@@ -1,4 +1,4 @@
-/** A program that asks collectors everything, and prints as JSON what became of each question. Arguments: hosts. */
+/** Program that makes all requests to collectors and prints the outcomes as JSON. Arguments: hosts. */
 
 import { PcpError } from '../../src/model/errors.ts'
 import { LABEL_ITEM } from '../../src/model/labels.ts'
@@ -18,7 +18,7 @@ const questions: Readonly<Record<string, (context: Context) => Promise<unknown>>
   fetch: (context) => context.fetch([metric]),
 }
 
-/** A connection of its own: one that has ended would answer for the other questions. */
+/** Uses a new connection per request, so that one that ended does not affect the others. */
 async function outcomeOf(host: string, question: (context: Context) => Promise<unknown>): Promise<string> {
   try {
     const context = await connect(host)

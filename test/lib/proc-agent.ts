@@ -1,4 +1,4 @@
-/** The proc agent over a fixture tree of test/fixtures/proc, asked by somebody who may see processes. */
+/** The proc agent over a fixture tree of test/fixtures/proc, with requests of a privileged user. */
 import { fileURLToPath } from 'node:url'
 import { agent } from '../../src/agents/proc/index.ts'
 import { isError } from '../../src/model/errors.ts'
@@ -8,7 +8,7 @@ import { valuesOf } from '../../src/model/value-set.ts'
 import type { AgentEnv } from '../../src/pmda/define.ts'
 import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
 
-/** Opens the agent over the fixture tree of that name, or over an absolute path; `env` is all the environment it sees. */
+/** Opens the agent over the fixture tree with this name, or over an absolute path; `env` is its entire environment. */
 export function openProc(
   name: string,
   env: Readonly<Record<string, string>> = {},
@@ -20,21 +20,21 @@ export function openProc(
   return openAgent(agent, { root, env, ...rest })
 }
 
-/** A question of a user, root unless said otherwise, at a moment of its own. */
+/** Returns a request of a user, by default root, with a `moment` of its own. */
 export function asUser(
   credentials: Credentials | undefined = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
   client = 1,
 ): Ask {
   const requester = { ...ANONYMOUS, client, ...(credentials === undefined ? {} : { credentials }) }
-  return { requester, moment: {} }
+  return { requester, batch: {} }
 }
 
-/** Nobody in particular. */
+/** Returns a request of an anonymous client. */
 export function asNobody(): Ask {
-  return { requester: ANONYMOUS, moment: {} }
+  return { requester: ANONYMOUS, batch: {} }
 }
 
-/** A value, values by instance name, or null for none: as text, floats to eight digits, as pminfo prints them. */
+/** A value, values by instance name, or null; as text like pminfo's, floats to eight digits. */
 export type Printed = string | null | { readonly [instance: string]: string }
 
 /** Fetches metrics in one request. */

@@ -1,32 +1,32 @@
-/** Commands in a pseudo terminal, which script(1) of util-linux makes. */
+/** Runs commands in a pseudo terminal, using script(1) of util-linux. */
 import { spawn, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Is there a script(1) that makes terminals? Tests that need one are skipped without. */
+/** True if script(1) is available; tests that need a terminal are skipped otherwise. */
 export const hasTerminals: boolean = spawnSync('script', ['--version']).status === 0
 
-/** A command line, and what is typed on its terminal; without that its input is empty. */
+/** A command line and its typed input; without that, its input is empty. */
 export interface TerminalCommand {
   readonly args: readonly string[]
   readonly typed?: string
 }
 
-/** How all commands are run. */
+/** Options for all commands. */
 export interface TerminalOptions {
-  /** Where they run, and where what it takes to run them is written. */
+  /** Working directory, also for helper files. */
   readonly dir: string
   readonly env: NodeJS.ProcessEnv
-  /** Seconds after which a command is ended. */
+  /** Seconds after which a command is killed. */
   readonly limitSec: number
 }
 
-/** Ends what one command writes: nothing that a command under test could write. */
+/** Separates the output of commands; no command under test writes it. */
 const END = '<<end of a command>>'
 
 /**
- * Runs commands one after the other on one terminal. Resolves to the bytes that each of them wrote there, as Latin-1: what a terminal gets,
- * before anything decodes it. The terminal changes nothing (`-opost`).
+ * Runs commands in sequence on one terminal. Resolves to the bytes that each wrote, as Latin-1, before any decoding. The
+ * terminal does not process output (`-opost`).
  */
 export async function onTerminal(
   commands: readonly TerminalCommand[],
@@ -43,7 +43,7 @@ export async function onTerminal(
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  child.stdin.on('error', () => {}) // nobody has to read what is typed
+  child.stdin.on('error', () => {}) // the command need not read its input
   const chunks: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
   child.stdin.write(commands.map(({ typed = '' }) => typed).join(''))

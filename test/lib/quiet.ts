@@ -1,4 +1,4 @@
-/** Test files share a process: one that leaves diagnostics on changes what the next ones see. */
+/** Test files share a process; diagnostics left on by one would affect the next. */
 import { afterAll } from 'vitest'
 import { clearDebug, debugList } from '../../src/model/debug.ts'
 

@@ -1,22 +1,22 @@
 /** HTTP as bytes, for requests that no client library would send. RFC 9112 */
 import { connect, type Socket } from 'node:net'
 
-/** One answer as it came, its body without chunks. */
+/** One response as received, its body without chunks. */
 export interface RawAnswer {
   readonly version: string
   readonly status: number
   /** Names in lower case. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: Buffer
-  /** Bytes that came behind it. */
+  /** Bytes received after it. */
   readonly rest: Buffer
 }
 
-/** How long a server may be silent: some requests are never answered. */
+/** How long to wait for a silent server: some requests are never answered. */
 const PATIENCE_MS = 8000
 
-/** Sends the bytes over a connection of its own and reads one answer; undefined where there is none. `method` decides whether it has a body. */
-export async function askRaw(
+/** Sends bytes over a new connection and reads one response; undefined without one. `method` decides whether it has a body. */
+export async function rawRequest(
   port: number,
   bytes: string | Buffer,
   method: string = String(bytes).split(' ', 1)[0]!,
@@ -52,7 +52,7 @@ function readAnswer(socket: Socket, method: string): Promise<RawAnswer | undefin
   })
 }
 
-/** The first answer in these bytes that is no interim one; undefined when it is not whole. */
+/** Returns the first final (not 1xx) response in these bytes; undefined while incomplete. */
 export function parseAnswer(bytes: Buffer, method: string, isOver: boolean): RawAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n')
   if (end < 0) return undefined
@@ -80,7 +80,7 @@ export function parseAnswer(bytes: Buffer, method: string, isOver: boolean): Raw
   return whole(behind.subarray(0, Number(length)), behind.subarray(Number(length)))
 }
 
-/** Joins chunks; undefined when the last one is not there yet. */
+/** Joins chunks; undefined before the last one. */
 function unchunk(bytes: Buffer): { body: Buffer; rest: Buffer } | undefined {
   const parts: Buffer[] = []
   for (let at = 0; ; ) {

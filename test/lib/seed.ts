@@ -1,11 +1,11 @@
-/** The seed of random tests, and how much of a long comparison a run samples. CONTRIBUTING.md: Random tests */
+/** Seed of random tests, and sampling of long comparisons. CONTRIBUTING.md: Random tests */
 
 const DAY_MS = 86_400_000
 
-/** Seed of this run: PCP_TS_SEED, otherwise the number of the day (UTC), so that each day tests other cases. */
+/** Seed of this run: PCP_TS_SEED, else the number of the day (UTC), so that each day tests other cases. */
 export const seed: number = seedFrom(process.env['PCP_TS_SEED'], Date.now())
 
-/** Whether long comparisons cover everything instead of a sample: PCP_TS_EXHAUSTIVE=1, as `npm run exhaustive` sets it. */
+/** Run long comparisons completely instead of sampling: PCP_TS_EXHAUSTIVE=1, set by `npm run exhaustive`. */
 export const isExhaustive: boolean = process.env['PCP_TS_EXHAUSTIVE'] === '1'
 
 console.log(
@@ -13,8 +13,8 @@ console.log(
 )
 
 /**
- * Whether a run includes the case of this number, of which it samples one in `every`: as the seed changes by day, `every` days include all of
- * them. An exhaustive run includes each.
+ * Returns whether a run includes the case of this number, one in `every`. The seed changes daily, so `every` days cover
+ * all cases. An exhaustive run includes every case.
  */
 export function isSampled(index: number, every: number): boolean {
   return isExhaustive || (index + seed) % every === 0

@@ -1,18 +1,18 @@
 /**
- * Shell commands of the documentation. They are in blocks ```sh, or ```console with `$ ` before them and what they print below.
- * A comment on the line above a block says what a reader knows or does besides:
+ * Shell commands of the documentation: blocks ```sh, or ```console with `$ ` before commands and their output below.
+ * A comment on the line above a block marks special cases:
  *
- *   needs: REASON        what is not on each machine; the commands are parsed and not run
- *   serves after: TEXT   the last command runs on while the page is read, once it has printed TEXT
- *   Ctrl-C after N lines commands that print so many are ended then
- *   file: NAME           no commands: what the reader has written to the file NAME
+ *   needs: REASON        requires something not on every machine; the commands are parsed but not run
+ *   serves after: TEXT   the last command keeps running while the page is read, once it has printed TEXT
+ *   Ctrl-C after N lines commands are interrupted after that much output
+ *   file: NAME           content of the file NAME instead of commands
  */
 import { readFileSync } from 'node:fs'
 
-/** Commands that belong together. */
+/** One block of commands. */
 export interface ShellBlock {
   readonly page: string
-  /** Of the opening fence, from 1. */
+  /** Line of the opening fence, from 1. */
   readonly line: number
   readonly commands: readonly string[]
   /** Why it is not run. */
@@ -21,19 +21,19 @@ export interface ShellBlock {
   readonly linesBeforeInterrupt?: number
 }
 
-/** What a page has for its reader. */
+/** Blocks and code of a page. */
 export interface ShellPage {
   readonly blocks: readonly ShellBlock[]
   readonly files: ReadonlyMap<string, string>
   /** Lines of other blocks and of indented code. */
   readonly otherCode: readonly string[]
-  /** Code among words. */
+  /** Inline code. */
   readonly spans: readonly string[]
 }
 
 const MARK = /^<!-- (needs|serves after|file|Ctrl-C after)(?:: | )(.+) -->$/
 
-/** Reads a page. Throws where a mark is above nothing that it could be about. */
+/** Reads a page. Throws for a mark without a suitable block. */
 export function readShellPage(page: string): ShellPage {
   const lines = readFileSync(page, 'utf8').split('\n')
   const blocks: ShellBlock[] = []
@@ -82,7 +82,7 @@ function marked(kind: string | undefined, text: string): Partial<ShellBlock> {
   return kind === undefined ? {} : { linesBeforeInterrupt: Number.parseInt(text, 10) }
 }
 
-/** The lines with commands, continued ones joined. */
+/** Returns the lines with commands, with continuation lines joined. */
 function commandLines(code: readonly string[], isConsole: boolean): string[] {
   const text = isConsole ? code.filter((line) => line.startsWith('$ ')).map((line) => line.slice(2)) : code
   return text
@@ -92,7 +92,7 @@ function commandLines(code: readonly string[], isConsole: boolean): string[] {
     .filter((line) => line.trim() !== '' && !line.startsWith('#'))
 }
 
-/** The commands of a line with their arguments, quotes resolved; redirections, variables and comments are left out. */
+/** Returns the commands of a line with their arguments, unquoted; without redirections, variables and comments. */
 export function wordsOf(line: string): readonly (readonly string[])[] {
   const commands: string[][] = [[]]
   for (const [token] of line.matchAll(

@@ -1,27 +1,27 @@
-/** Damaged frames of WebSockets, messages of time controls and bytes of a key server's clients: rows of them, a connection each. */
+/** Damaged WebSocket frames, time control messages and key server commands, in series of one connection each. */
 import { connect } from 'node:net'
 import { encodeTimeMessage, TIME_ACK, TIME_BOUNDS, TIME_SET } from '../../src/wire/time-control.ts'
 import { generator } from './generator.ts'
 import type { Pick } from './mutants.ts'
 
-/** What was sent. */
+/** Counts of an attack. */
 export interface SocketAttackReport {
   sent: number
   connections: number
-  /** Connections that the other end closed. */
+  /** Connections that the server closed. */
   closed: number
   readonly byDamage: Map<string, number>
 }
 
-/** Makes one message; the name of its damage goes with it. */
+/** Creates a message; returns it with the name of its damage. */
 type Make = (pick: Pick) => readonly [damage: string, bytes: Uint8Array]
 
 const AT_ONCE = 4
 const TOGETHER = 32
-/** How long a connection may stay open when everything has been sent: nothing says that it has been dealt with. */
+/** How long to keep a connection open after sending everything, because no reply shows that it was processed. */
 const LINGER_MS = 30
 
-/** Sends so many messages, the same ones for the same seed, each row behind a greeting. */
+/** Sends messages, deterministic by seed, each series after a greeting. */
 export async function attackBySockets(
   port: number,
   count: number,
@@ -45,7 +45,7 @@ export async function attackBySockets(
   return report
 }
 
-/** Resolves to whether the other end closed the connection. */
+/** Resolves to whether the server closed the connection. */
 function send(port: number, bytes: Uint8Array): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port })
@@ -60,7 +60,7 @@ function send(port: number, bytes: Uint8Array): Promise<boolean> {
   })
 }
 
-/** What a page says to have a stream. */
+/** Request of a page that opens the live stream. */
 export const PAGE_GREETING: string = [
   'GET /ui/api/live HTTP/1.1',
   'Host: localhost',
@@ -111,7 +111,7 @@ const ODD: readonly unknown[] = [
   ],
 ]
 
-/** A message of a page, or what a frame should not be. */
+/** Returns a damaged message of a page, or an invalid frame. */
 export const damagedFrame: Make = (pick) => {
   const message = structuredClone(MESSAGES[pick(MESSAGES.length)]!) as Record<string, unknown>
   const text = (): Uint8Array => Buffer.from(JSON.stringify(message))
@@ -149,7 +149,7 @@ export const damagedFrame: Make = (pick) => {
   }
 }
 
-/** A frame as clients send them, masked. */
+/** Returns a masked frame, as clients send them. */
 function frame(opcode: number, payload: Uint8Array, pick: Pick, final = 0x80): Uint8Array {
   const isLong = payload.length > 125
   const head = isLong
@@ -165,7 +165,7 @@ function frame(opcode: number, payload: Uint8Array, pick: Pick, final = 0x80): U
 
 const TIMES = [0, 1, -1, 1e9, 2 ** 31, 2 ** 40]
 
-/** A message of a program that follows the time. */
+/** Returns a damaged message of a program that follows a time control. */
 export const damagedTimeMessage: Make = (pick) => {
   const time = () => ({ sec: TIMES[pick(TIMES.length)]!, nsec: pick(1e9) })
   const message = encodeTimeMessage({
@@ -191,7 +191,7 @@ const COMMANDS = [
   ':1\r\n',
 ]
 
-/** A command of a key server's client. */
+/** Returns a damaged command of a key server's client. */
 export const damagedCommand: Make = (pick) => {
   const bytes = Buffer.from(COMMANDS[pick(COMMANDS.length)]!)
   if (pick(2) === 0) return ['none', bytes]

@@ -1,25 +1,25 @@
-/** Runs commands as processes of their own and measures the memory they took. */
+/** Runs commands as separate processes and measures their memory. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** How a command ended. */
+/** Result of a command. */
 export interface ToolRun {
-  /** Undefined when a signal ended it. */
+  /** Undefined if killed by a signal. */
   readonly status: number | undefined
   readonly stdout: string
   readonly stderr: string
-  /** Most resident memory it had, bytes: VmHWM, RSS. Undefined when a signal ended it. */
+  /** Peak resident memory in bytes (VmHWM, RSS). Undefined if killed by a signal. */
   readonly peakBytes: number | undefined
 }
 
-/** What a run has besides its arguments. */
+/** Options of a run. */
 export interface ToolOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Ends it with SIGTERM once true of its output so far. */
+  /** Ends it with SIGTERM when true for its output so far. */
   readonly until?: (output: string) => boolean
 }
 
@@ -30,7 +30,7 @@ process.on('exit', () => {
 })
 `
 
-/** Runs a program of Node until it ends. */
+/** Runs a Node program until it ends. */
 export async function runProgram(
   program: string,
   args: readonly string[],

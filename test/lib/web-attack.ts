@@ -1,22 +1,22 @@
-/** Requests of HTTP that were valid before something happened to them, many on a connection, and what became of them. */
+/** HTTP requests with random damage, many per connection, and checks of the responses. */
 import { connect, type Socket } from 'node:net'
 import { RESP_FIRST } from '../../src/pmproxy/key-relay.ts'
 import { generator } from './generator.ts'
 import type { Pick } from './mutants.ts'
 
-/** What was sent and came back. */
+/** Counts of an attack over HTTP. */
 export interface WebAttackReport {
   requests: number
   readonly byEndpoint: Map<string, number>
   readonly byDamage: Map<string, number>
   readonly byStatus: Map<number, number>
-  /** Requests of damaged bytes that were not answered: they may seem to go on. */
+  /** Damaged requests without a response: they may look incomplete. */
   unanswered: number
-  /** Answers that ought not to be. */
+  /** Responses that must not occur. */
   readonly faults: string[]
 }
 
-/** Names that parameters of an endpoint may have. */
+/** Parameters by endpoint. */
 const ENDPOINTS: Readonly<Record<string, readonly string[]>> = {
   '/pmapi/context': ['polltimeout', 'hostspec', 'client', 'archive'],
   '/pmapi/metric': ['names', 'prefix', 'context', 'client'],
@@ -46,7 +46,7 @@ const ENDPOINTS: Readonly<Record<string, readonly string[]>> = {
   '/ui/api/range': ['archive', 'names', 'start', 'finish', 'points', 'raw', 'derive'],
   '/ui/api/live': [],
 }
-/** Answers about everything there is take a hundred times as long as others, so one in so many requests is sent. */
+/** Endpoints that report about everything and take a hundred times longer; used for one request in many. */
 const HEAVY = ['/pmapi/metric', '/pmapi/metrics', '/metrics', '/ui/api/range', '/ui/api/archives']
 const HEAVY_SHARE = 10
 const PATHS = Object.keys(ENDPOINTS).flatMap((path) =>
@@ -243,7 +243,7 @@ const DAMAGES = [
   'bytes',
 ] as const
 
-/** Makes requests; `ids` are numbers of contexts and archives that there are. */
+/** Returns a generator of requests; `ids` are numbers of existing contexts and archives. */
 function maker(
   pick: Pick,
   ids: { readonly contexts: readonly number[]; readonly archives: readonly string[] },
@@ -308,18 +308,18 @@ function maker(
   }
 }
 
-/** What may stand in the first line of a request. */
+/** Escapes characters that a request line must not contain. */
 function encodable(target: string): string {
   return target.replace(/[^!-~]/g, (c) => encodeURIComponent(c))
 }
 
-/** Connections at a time, and requests that are sent on one without waiting. */
+/** Concurrent connections, and requests sent on one without waiting. */
 const AT_ONCE = 4
 const TOGETHER = 16
-/** Bytes that were damaged may make a request that waits for more; nothing else waits. */
+/** Damaged bytes may form an incomplete request; no other request has to wait. */
 const PATIENCE_MS = 300
 
-/** Sends so many requests, the same ones for the same seed, and checks each answer. */
+/** Sends requests, deterministic by seed, and checks each response. */
 export async function attackByHttp(
   port: number,
   count: number,
@@ -334,11 +334,11 @@ export async function attackByHttp(
   const attacker = async (): Promise<void> => {
     let left: readonly Asked[] = []
     while (report.requests < count) {
-      // Behind damaged bytes nothing is for sure, so they end a row.
+      // After damaged bytes the state of the connection is unknown, so they end a series.
       const row = [...left]
       while (row.length < TOGETHER && row.at(-1)?.damage !== 'bytes') row.push(make())
       const answered = await send(port, row, report)
-      // An answer may close the connection: those behind it are sent again. Only damaged bytes need no answer.
+      // A response may close the connection; the remaining requests are sent again. Only damaged bytes need no response.
       const silent = answered === 0 || row[answered]?.damage === 'bytes' ? 1 : 0
       if (answered === 0 && row[0]!.damage !== 'bytes') report.faults.push(`no answer: ${row[0]!.bytes}`)
       for (const { endpoint, damage } of row.slice(0, answered + silent)) {
@@ -358,7 +358,7 @@ function add<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-/** Sends a row of requests on a connection of their own; resolves to the number of answers. */
+/** Sends a series of requests on one connection; resolves to the number of responses. */
 function send(port: number, row: readonly Asked[], report: WebAttackReport): Promise<number> {
   return new Promise((resolve) => {
     const socket: Socket = connect({ host: '127.0.0.1', port })
@@ -408,7 +408,7 @@ function takeAnswer(got: string, { method }: Asked): Answer | undefined {
   return { length, status: Number(head.slice(9, 12)), head, body: got.slice(end + 4, length) }
 }
 
-/** No answer is a failure of the server, and what says it is JSON is. Damage to its first byte can make a request a key server's command, which is relayed. */
+/** A missing response is a failure of the server; a JSON response must be valid. Damage to its first byte can turn a request into a key server's command, which is relayed. */
 function check(
   { status, head, body }: Answer,
   { method, target, damage, bytes }: Asked,

@@ -1,4 +1,4 @@
-/** A pmproxy in front of a collector with predictable agents, both in this process, for tests. */
+/** A pmproxy and a collector with predictable agents, both in this process. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -12,29 +12,29 @@ import { type ProxyOptions, type RunningProxy, startProxy } from '../../src/pmpr
 import { readHostLabels } from '../../src/routing/host-labels.ts'
 import { type Log, logOnFd } from '../../src/sys/log.ts'
 
-/** The pair. */
+/** The two servers. */
 export interface WebServer {
   readonly proxy: RunningProxy
   readonly collector: Collector
-  /** Where its files are. */
+  /** Directory of their files. */
   readonly dir: string
-  /** Notices of the pmproxy. */
+  /** Log notices of the pmproxy. */
   readonly notices: readonly string[]
-  /** Asks it. */
-  ask(target: string, options?: WebAsk): Promise<WebAnswer>
-  /** The parsed JSON of a 200. */
+  /** Sends a request. */
+  ask(target: string, options?: WebRequest): Promise<WebAnswer>
+  /** Returns the parsed JSON of a response with status 200. */
   json<T>(target: string): Promise<T>
   close(): Promise<void>
 }
 
-/** What a request has besides its target. */
-export interface WebAsk {
+/** Parts of a request besides its target. */
+export interface WebRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
 }
 
-/** What came back. */
+/** A response. */
 export interface WebAnswer {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -86,7 +86,8 @@ export async function startWebServer(
     tmpDir: dir,
     ...more.proxy,
   })
-  const ask = (target: string, options?: WebAsk): Promise<WebAnswer> => askWeb(proxy.port, target, options)
+  const ask = (target: string, options?: WebRequest): Promise<WebAnswer> =>
+    askWeb(proxy.port, target, options)
   return {
     proxy,
     collector,
@@ -106,18 +107,18 @@ export async function startWebServer(
   }
 }
 
-/** A root with a machine of a certain identity. */
+/** Creates a root directory with a known machine id. */
 function labelsRoot(dir: string): string {
   mkdirSync(join(dir, 'etc'))
   writeFileSync(join(dir, 'etc', 'machine-id'), `${'1'.repeat(32)}\n`)
   return dir
 }
 
-/** One request, over a connection of its own. */
+/** Sends one request over a new connection. */
 export function askWeb(
   port: number,
   target: string,
-  { method = 'GET', headers = {}, body }: WebAsk = {},
+  { method = 'GET', headers = {}, body }: WebRequest = {},
 ): Promise<WebAnswer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(

@@ -1,12 +1,12 @@
-/** A machine without PCP: an ordinary user with an empty home, and none of PCP's files and variables. */
+/** Simulates a machine without PCP: an ordinary user with an empty home, and no files or variables of PCP. */
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Where PCP's packages put files. */
+/** Paths installed by PCP's packages. */
 const HIDDEN = ['/etc/pcp.conf', '/etc/pcp.env', '/etc/pcp', '/usr/local/etc/pcp.conf', '/usr/share/pcp', '/usr/lib/pcp', '/usr/libexec/pcp', '/var/lib/pcp', '/var/log/pcp', '/run/pcp', '/var/run/pcp'] // biome-ignore format: a list
 const NOBODY = 65534
 
-/** Loaded into each process of Node: the hidden files are not there. Needs no privileges, unlike a mount name space. */
+/** Loaded into each Node process to hide these paths. Needs no privileges, unlike a mount namespace. */
 const HOOK = `
 const hidden = ${JSON.stringify(HIDDEN)}
 const isHidden = (path) => typeof path === 'string' && hidden.some((each) => path === each || path.startsWith(each + '/'))
@@ -32,20 +32,20 @@ const { existsSync } = fs
 fs.existsSync = (path) => !isHidden(path) && existsSync(path)
 `
 
-/** Texts of Node, places in our sources, and values that were never set: nothing for a user. */
+/** Raw error texts of Node, source locations, and unset values, which users should never see. */
 export const RAW_TEXT: RegExp =
   /\b(ENOENT|ENOTDIR|EACCES|EPERM|EISDIR|EINVAL|ECONNREFUSED|ERR_[A-Z_]+)\b|argument must be|\bundefined\b|\[object |is not a function|Cannot read properties|\n\s+at |node:internal/ // biome-ignore format: one expression
 
-/** Such a machine. */
+/** A simulated machine. */
 export interface WithoutPcp {
-  /** The user's own: HOME and the working directory. */
+  /** HOME and working directory of the user. */
   readonly home: string
   readonly env: Readonly<Record<string, string>>
-  /** Options of spawn for an ordinary user; none where the test's user is one. */
+  /** spawn options for an ordinary user; empty if the test runs as one. */
   readonly user: { readonly uid?: number; readonly gid?: number }
 }
 
-/** Makes a home below `dir`. */
+/** Creates a home below `dir`. */
 export function withoutPcp(dir: string): WithoutPcp {
   chmodSync(dir, 0o755)
   const home = mkdtempSync(join(dir, 'home-'))

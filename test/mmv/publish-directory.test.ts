@@ -1,4 +1,4 @@
-/** Where applications publish when nobody says it: writers of their own metrics and those of `node/register` alike. */
+/** The default directory of MMV files, for writers and for `node/register`. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,6 +34,6 @@ test('where a process may not write, the directory of the user is chosen', () =>
     publishDirectory({ HOME: join(dir, 'home') }, { directory: shared, isWritable: () => isWritable })
   expect(own(true)).toBe(shared)
   expect(own(false)).toBe(join(dir, 'home', '.local', 'share', 'pcp', 'tmp', 'mmv'))
-  // What the environment names is obeyed: publishing then reports what is wrong with it.
+  // A directory set in the environment is used; publishing then reports what is wrong with it.
   expect(publishDirectory({ PCP_TMP_DIR: '/nowhere' })).toBe('/nowhere/mmv')
 })

@@ -13,7 +13,7 @@ import { type AgentSource, openAgent } from '../../src/pmda/open-agent.ts'
 import { loadNative } from '../../src/sys/native/calls.ts'
 import { ASK } from '../lib/agent-catalogue.ts'
 
-/** A process that lives, and is not this one. */
+/** A running process other than this one. */
 const PARENT = process.ppid
 const none = (): undefined => undefined
 
@@ -40,7 +40,7 @@ function open(name: string, options: MmvWriterOptions = {}): MmvWriter {
   return writer
 }
 
-/** What the agent reads. */
+/** The values read by the agent. */
 async function valuesNamed(name: string): Promise<unknown> {
   const [id] = await agent.lookupNames([name], ASK)
   if (id === undefined || isError(id)) return id?.code
@@ -168,7 +168,7 @@ test('64-bit counters never show half of a number', () => {
   )
 })
 
-test('a gauge that was cleared has no value; one that was all bits set has one again', async () => {
+test('a cleared gauge has no value until it is set again, also after all bits set', async () => {
   const writer = open('app')
   const gauge = writer.gauge('level', { type: '32', initial: 1 })
   writer.publish()
@@ -195,7 +195,7 @@ test('texts are cut at a character, and a shorter one leaves nothing of a longer
   expect(await valuesNamed('mmv.app.state')).toBeUndefined()
 })
 
-test('a timer runs on while a section is open, and counts overlapping ones once', async () => {
+test('a timer grows while a section is open, and counts overlapping sections once', async () => {
   const writer = open('app')
   const busy = writer.timer('busy')
   writer.publish()
@@ -249,7 +249,7 @@ test('a histogram counts by range, with instances too', async () => {
 })
 
 describe('the file', () => {
-  it('has the least version that holds it, or the one that is asked for', () => {
+  it('has the lowest version that can hold it, or the requested one', () => {
     const long = 'a'.repeat(64)
     const versionOf = (options: MmvWriterOptions, declare: (writer: MmvWriter) => void): number => {
       const writer = open('app', options)
@@ -264,11 +264,11 @@ describe('the file', () => {
     expect(versionOf({}, (writer) => writer.instances({ names: [long] }))).toBe(2)
     expect(versionOf({ labels: { a: 1 }, cluster: 3 }, (writer) => writer.counter('x'))).toBe(3)
     expect(versionOf({ version: 2 }, (writer) => writer.counter('x'))).toBe(2)
-    expect(() => versionOf({ version: 1 }, (writer) => writer.counter(long))).toThrow(/64 bytes: 63/)
+    expect(() => versionOf({ version: 1 }, (writer) => writer.counter(long))).toThrow(/64 bytes: at most 63/)
     expect(() => versionOf({ version: 2, labels: { a: 1 }, cluster: 1 }, () => {})).toThrow(/version 3/)
   })
 
-  it.each([1, 2, 3] as const)('of version %i says all that was declared', (version) => {
+  it.each([1, 2, 3] as const)('of version %i contains all declarations', (version) => {
     const writer = open('app', { version, cluster: 7 })
     const queues = writer.instances({ serial: 9, names: ['red'], help: 'Queues', text: 'All of them' })
     queues.add('blue', { id: 12 })
@@ -300,7 +300,7 @@ describe('the file', () => {
     for (const mode of [0o666, 0o640]) {
       const writer = open('app', { mode })
       writer.publish()
-      expect(statSync(writer.path).mode & 0o777).toBe(mode) // 0o666 is what no usual umask leaves
+      expect(statSync(writer.path).mode & 0o777).toBe(mode) // no usual umask allows 0o666
       writer.close()
     }
   })
@@ -331,7 +331,7 @@ describe('the file', () => {
 })
 
 describe('a name that is taken', () => {
-  /** As if another process had written it. */
+  /** As if written by another process. */
   function pretend(path: string, pid: number): void {
     const bytes = readFileSync(path)
     bytes.writeInt32LE(pid, 32)
@@ -379,7 +379,7 @@ describe('a name that is taken', () => {
   })
 })
 
-test('what cannot be written is tried again, and values go on meanwhile', async () => {
+test('a failed write is retried, and values continue to be counted', async () => {
   const problems: string[] = []
   const writer = open('app', { flushMs: 1, onError: ({ message }) => problems.push(message) })
   const hits = writer.counter('hits')
@@ -387,12 +387,12 @@ test('what cannot be written is tried again, and values go on meanwhile', async 
   const late = writer.instances({ names: [`x${'y'.repeat(300)}`] })
   late.gauge('long')
   await expect.poll(() => problems.length, { interval: 2 }).toBeGreaterThan(1)
-  expect(problems[0]).toContain('301 bytes: 255 are the most')
+  expect(problems[0]).toContain('301 bytes: at most 255 are allowed')
   hits.inc()
   expect(await valuesNamed('mmv.app.hits')).toBe(1)
 })
 
-test('what a killed process left beside its file is removed', () => {
+test('temporary files of a killed process are removed', () => {
   const writer = open('app')
   writer.publish()
   const left = join(directory(), `.app.${2 ** 22 + 7}.0.new`)
@@ -403,23 +403,27 @@ test('what a killed process left beside its file is removed', () => {
 })
 
 test.each<[string, (writer: MmvWriter) => unknown, RegExp]>([
-  ['a name', (writer) => writer.counter('1x'), /"1x" can be no name of a metric/],
-  ['the same name', (writer) => [writer.counter('a'), writer.gauge('a')], /a is there already/],
+  ['a name', (writer) => writer.counter('1x'), /"1x" is not a valid metric name/],
+  ['the same name', (writer) => [writer.counter('a'), writer.gauge('a')], /a already exists/],
   [
     'the same item',
     (writer) => [writer.counter('a', { item: 4 }), writer.gauge('b', { item: 4 })],
-    /another's/,
+    /already in use/,
   ],
   ['an item', (writer) => writer.counter('a', { item: 1024 }), /not from 0 to 1023/],
   ['units', (writer) => writer.counter('a', { units: 'sheep' }), /sheep/],
-  ['bounds', (writer) => writer.histogram('a', { bounds: [2, 1] }), /have to ascend: 2, 1/],
+  ['bounds', (writer) => writer.histogram('a', { bounds: [2, 1] }), /must ascend: 2, 1/],
   ['no bounds', (writer) => writer.histogram('a', { bounds: [] }), /0 bounds/],
-  ['instances', (writer) => writer.instances({ names: ['a', 'a'] }), /"a" is there already/],
-  ['an instance number', (writer) => writer.instances().add('a', { id: -1 }), /no number of an instance/],
+  ['instances', (writer) => writer.instances({ names: ['a', 'a'] }), /"a" already exists/],
+  [
+    'an instance number',
+    (writer) => writer.instances().add('a', { id: -1 }),
+    /not a valid instance identifier/,
+  ],
 ])('%s that cannot be is refused', (_what, declare, message) => {
   expect(() => declare(open('app'))).toThrow(message)
 })
 
-test.each(['', '.x', 'a/b', 'a b', '1a'])('"%s" is no name of a file', (name) => {
-  expect(() => open(name)).toThrow(/can be no name/)
+test.each(['', '.x', 'a/b', 'a b', '1a'])('"%s" is not a valid file name', (name) => {
+  expect(() => open(name)).toThrow(/is not a valid/)
 })

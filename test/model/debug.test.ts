@@ -4,7 +4,7 @@ import {
   debug,
   debugBits,
   debugList,
-  debugOfBits,
+  debugNamesOfBits,
   isDebug,
   parseDebug,
   setDebug,
@@ -37,8 +37,8 @@ test.each(cases)('reads "$set" as the reference does', ({ set, setStatus, get })
   else expect([...names].sort()).toEqual(get.split(',').filter(Boolean).sort())
 })
 
-test('the numbers of older releases stand for names', () => {
-  expect(debugOfBits(3)).toEqual(new Set(['pdu', 'fetch']))
+test('numbers of older releases are converted to names', () => {
+  expect(debugNamesOfBits(3)).toEqual(new Set(['pdu', 'fetch']))
   // As pmdbg 6.0.3 explains these numbers.
   const known = {
     pdubuf: 64,
@@ -51,13 +51,13 @@ test('the numbers of older releases stand for names', () => {
   }
   for (const [name, bit] of Object.entries(known)) {
     expect(debugBits(new Set([name]))).toBe(bit)
-    expect([...debugOfBits(bit)]).toEqual([name])
+    expect([...debugNamesOfBits(bit)]).toEqual([name])
   }
   expect(debugBits(new Set(['desperate', 'pdu', 'access']))).toBe(2 ** 30 + 1)
-  expect(debugOfBits(2 ** 30)).toEqual(new Set(['desperate']))
+  expect(debugNamesOfBits(2 ** 30)).toEqual(new Set(['desperate']))
 })
 
-/** 0, or the code that it throws. */
+/** Returns 0, or the code of the error thrown. */
 function outcome(call: () => void): number | string {
   try {
     call()
@@ -74,7 +74,7 @@ test.each(cases)('"$set" on, then "$clear" off, as with the reference', (each) =
   expect(debugList()).toBe(each.getAfter)
 })
 
-test('asks whether one of several is on, or all of them', () => {
+test('checks whether any of several options is on, or all of them', () => {
   setDebug('fetch,PDU')
   expect(debug.fetch && debug.pdu).toBe(true)
   expect([isDebug('indom,pdu'), isDebug('indom'), isDebug('all'), isDebug('nosuch')]).toEqual([
@@ -94,7 +94,7 @@ test('a line of diagnostics stays one line', () => {
   expect(lines).toEqual(['pmns: name "a\\x0ab"'])
 })
 
-test('copies of the module in one process share what is on, and where lines go', async () => {
+test('copies of the module in one process share options and writer', async () => {
   const copy = (await import(
     /* @vite-ignore */ `${'../../src/model/debug.ts'}?copy`
   )) as typeof import('../../src/model/debug.ts')

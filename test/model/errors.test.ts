@@ -6,7 +6,7 @@ import { readVectors } from '../vectors.ts'
 interface ErrorCase {
   code: number
   text: string
-  /** What PCP 6.0.3 prints where 7.2.1 differs. */
+  /** Text of PCP 6.0.3 if 7.2.1 differs. */
   text603?: string
   /** `PM_ERR_NAME`, or a negated errno: `-ENOENT`. */
   name?: string
@@ -32,7 +32,7 @@ test('knows the name of every named status', () => {
   expect(wrong.map(({ name }) => name)).toEqual([])
 })
 
-test('an error says on what it failed and keeps its status', () => {
+test('an error names its object and keeps its status', () => {
   const error = PcpError.fromStatus(-12357, '"foo.bar"')
   expect(error).toMatchObject({
     code: 'PM_ERR_NAME',
@@ -47,7 +47,7 @@ test('an error says on what it failed and keeps its status', () => {
   expect(new PcpError('PM_ERR_PMID').text).toBe('Unknown or illegal metric identifier')
 })
 
-test('a code that happens to be the name of an object property is no errno', () => {
+test('a code that is also the name of an object property is not an errno', () => {
   const error = PcpError.from(Object.assign(new Error('odd'), { code: 'constructor' }))
   expect([error.code, error.status]).toEqual(['PM_ERR_GENERIC', -12345])
 })

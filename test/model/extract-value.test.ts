@@ -51,7 +51,7 @@ test('converts every type to every other as pmExtractValue does', () => {
     const name = JSON.stringify(vector)
     const wraps = vector.itype === '64' && vector.otype === '32' && BigInt(vector.in) < -(2n ** 31n)
     if (vector.undefinedInC || wraps) {
-      // What C leaves undefined, and its wrap-around below -2^31, are errors here.
+      // Undefined behaviour of C, and its wrap-around below -2^31, are errors here.
       const code = vector.in === 'NaN' ? 'PM_ERR_CONV' : 'PM_ERR_TRUNC'
       expect(run, name).toThrow(expect.objectContaining({ code }))
       mended++
@@ -65,7 +65,7 @@ test('converts every type to every other as pmExtractValue does', () => {
 })
 
 test('rounds 64-bit integers to single precision once', () => {
-  // 2^60 + 2^36 is half way between two floats; one more must round up, though the double nearest to it is the half.
+  // 2^60 + 2^36 is halfway between two floats; one more must round up, although the nearest double is the halfway value.
   const half = 2n ** 60n + 2n ** 36n
   expect(convertValue(half, PM_TYPE_64, PM_TYPE_FLOAT)).toBe(2 ** 60)
   expect(convertValue(half + 1n, PM_TYPE_64, PM_TYPE_FLOAT)).toBe(2 ** 60 + 2 ** 37)

@@ -1,4 +1,4 @@
-/** Sets of instance numbers, and what profiles weigh. */
+/** Instance sets, and the memory use of profiles. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
@@ -9,7 +9,7 @@ import { ALL_INSTANCES, include, type Profile, profileBytes } from '../../src/mo
 setFlagsFromString('--expose-gc')
 const gc = runInNewContext('gc') as () => void
 
-test('it is what a Set of the same numbers is, in the same order', () => {
+test('it equals a Set of the same numbers, in the same order', () => {
   const id = fc.oneof(fc.integer({ min: -5, max: 60 }), fc.integer())
   fc.assert(
     fc.property(fc.array(id, { maxLength: 100 }), fc.array(id), (ids, others) => {
@@ -22,7 +22,7 @@ test('it is what a Set of the same numbers is, in the same order', () => {
   )
 })
 
-test('a number that no instance can have is left out, and stands for no other', () => {
+test('an invalid instance number is left out, and not mistaken for another', () => {
   const set = InstanceSet.of([1, 2 ** 32 + 2, 1.5, -1])
   expect([...set]).toEqual([1, -1])
   expect(include(ALL_INSTANCES, 7, [2 ** 32]).entries.get(7)).toEqual({
@@ -41,7 +41,7 @@ const SHAPES: readonly (readonly [what: string, entries: number, ids: readonly n
 ]
 
 test.each(SHAPES)(
-  'the weight of a profile is what it takes, or up to twice that: %s',
+  'the estimate is between the memory used by a profile and twice that: %s',
   (_what, entries, ids) => {
     const make = (): Profile => ({
       includeByDefault: true,

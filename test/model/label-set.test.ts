@@ -19,7 +19,7 @@ interface MergeCase {
   ok: boolean
   json?: string
   error?: string
-  /** What is right where the reference has a defect. */
+  /** The correct result where the reference has a defect. */
   recommended?: string
 }
 
@@ -53,7 +53,7 @@ test('makes a flat sorted set with flags', () => {
   expect(makeLabelSet('{}', LABEL_ITEM)).toEqual({ inst: -1, status: 0, json: '', labels: [] })
 })
 
-test('refuses what is not a set of labels', () => {
+test('rejects anything but a set of labels', () => {
   const refused = [
     '{"a":1',
     '[1]',
@@ -112,7 +112,7 @@ test('reads back any JSON it is given and throws nothing but PcpError', () => {
   )
 })
 
-test('names nested too deep are reported once, not for all that is below them', () => {
+test('names nested too deeply are reported once, not for each label below them', () => {
   const many = Array.from({ length: 1000 }, (_, i) => `"k${i}":1`).join(',')
   const long = 'x'.repeat(300)
   expect(parseLabels(`{"${long}":{${many}},"a":1}`, LABEL_ITEM)).toMatchObject({

@@ -1,4 +1,4 @@
-/** Counters restart, wrap and become rates in src/model/rate.ts alone. */
+/** Growth and rates of counters are computed only in src/model/rate.ts. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,14 +6,14 @@ import { expect, test } from 'vitest'
 
 const src = fileURLToPath(new URL('../../src', import.meta.url))
 
-/** Files that may, and why. */
+/** Allowed exceptions, with reasons. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  'model/rate.ts': 'the one place',
+  'model/rate.ts': 'the only place',
   'pmie/operators.ts': 'rate of any number, which may fall',
   'tools/pmlogsummary/metric-summary.ts': 'doubles, as in the reference: their rounding shows',
 }
 
-/** What the value of a reading before is called. */
+/** Names of earlier values. */
 const EARLIER =
   '(?:[\\w.#]*\\b)?#?(?:before|earlier|begin|last|lastValue|old|prev|previous|prior|was)(?:\\[[^\\]]*\\])?!?'
 const NOW = '[\\w.#]+(?:\\[[^\\]]*\\])?!?'
@@ -36,7 +36,7 @@ test.each([
   'Math.max(0, (used[what] - before[what]) / seconds)',
   'return seconds > 0 ? ((value - before) / seconds) * factor : null',
   'const rate = (value - this.#last) / elapsedSec',
-])('a second way to grow is found: %s', (code) => {
+])('another computation of growth is found: %s', (code) => {
   expect(isMatch(code)).toBe(true)
 })
 
@@ -48,7 +48,7 @@ test.each([
   expect(isMatch(code)).toBe(false)
 })
 
-test('nothing else works out how much counters grew', () => {
+test('no other code computes the growth of counters', () => {
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => /\.tsx?$/.test(file))
   const found = files.filter((file) =>
     isMatch(readFileSync(join(src, file), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')),

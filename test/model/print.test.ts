@@ -25,7 +25,7 @@ interface PrintCase {
   text: string
 }
 
-/** An event array by hand: each record has its parameters' bytes zeroed, which printing does not look at. */
+/** Encodes an event array; the bytes of parameters are zero, as printing ignores them. */
 function eventBytes(records: [number, number, number, number][], isHighRes: boolean): Uint8Array {
   const params = ([, , flags, count]: [number, number, number, number]): number =>
     flags >= 2 ** 31 ? 0 : count
@@ -49,7 +49,7 @@ function eventBytes(records: [number, number, number, number][], isHighRes: bool
 
 function dataOf({ type, value, bytes, records, vtype }: PrintCase): Uint8Array {
   if (records !== undefined) return eventBytes(records, type === 'HIGHRES_EVENT')
-  // Vectors have the bytes of a little-endian machine's memory; a number stands in its block the other way round.
+  // Vectors contain the memory of a little-endian machine; numbers in blocks have the opposite byte order.
   if (bytes !== undefined) return vtype === undefined ? fromHex(bytes) : fromHex(bytes).reverse()
   if (type === 'STRING') return new TextEncoder().encode(`${value}\0`)
   return bytesOf(value!, String(type))
@@ -145,7 +145,7 @@ test('prints what PCP 6.0.3 prints for values the vectors leave out', () => {
   )
 })
 
-test('prints times by the clock it is given, and blanks for white space when told to', () => {
+test('prints times with the given clock, and blanks for white space on request', () => {
   const events = makeSingular(1, PM_TYPE_EVENT, eventBytes([[5, 0, 0, 0]], false))
   expect(printValue(events, 0, PM_TYPE_EVENT, 1, { clock: (time) => `<${time.sec}>` })).toBe(
     '[1 event record timestamp <5>]',
@@ -213,7 +213,7 @@ test('prints descriptors as pmPrintDesc does', () => {
       extraUnit,
       extraScale,
     })
-    // Recorded from 7.2.1; printed text is that of 6.0.3, which leaves out 'count' where there is no dimension.
+    // Recorded from 7.2.1; printed text is that of 6.0.3, which leaves out 'count' without a dimension.
     const expected = text.replace('Units: count x 10^3', 'Units: x 10^3')
     expect(printDesc({ pmid, type, indom, sem, units: word })).toBe(expected)
   }
@@ -260,6 +260,6 @@ test('refuses a block outside the bytes', () => {
   )
 })
 
-test('an event atom too short to say how many records it has is shown as bytes', () => {
+test('an event atom too short for a record count is shown as bytes', () => {
   expect(atomStr(Uint8Array.of(1, 2), PM_TYPE_EVENT)).toBe('[type=EVENT len=2] 0102')
 })

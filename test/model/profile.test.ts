@@ -1,7 +1,7 @@
 /** Vectors: format/profile.json. */
 import { expect, test } from 'vitest'
 import { indom, PM_IN_NULL, PM_INDOM_NULL } from '../../src/model/ids.ts'
-import { ALL_INSTANCES, exclude, include, type Profile, wants } from '../../src/model/profile.ts'
+import { ALL_INSTANCES, exclude, include, includesInstance, type Profile } from '../../src/model/profile.ts'
 import { readVectors } from '../vectors.ts'
 
 type Op = [op: 'add' | 'del' | 'dup', domain: string, instances: number[]]
@@ -25,7 +25,7 @@ function apply(profile: Profile, [op, domain, instances]: Op): Profile {
 }
 
 const wanted = (profile: Profile, domain: string, ids: number[]): number[] =>
-  ids.filter((id) => wants(profile, DOMAINS[domain]!, id))
+  ids.filter((id) => includesInstance(profile, DOMAINS[domain]!, id))
 
 test('follows pmAddProfile and pmDelProfile', () => {
   const { cases } = readVectors<ProfileCase>('format/profile.json')
@@ -39,8 +39,8 @@ test('follows pmAddProfile and pmDelProfile', () => {
         expect(() => apply(profile, op), name0).toThrow(expect.objectContaining({ code: vector.status[i] }))
         return
       }
-      // Defects of the reference: a first del that lists instances drops the whole domain, so here it is given none;
-      // a duplicate of a context forgets that everything is excluded by default, so here it is told to.
+      // Defects of the reference: a first del that lists instances drops the whole domain, so here it has none listed;
+      // a duplicate of a context loses the default of excluding everything, so here that is set again.
       const isFirst = !profile.entries.has(DOMAINS[domain]!)
       if (name === 'del' && isFirst && instances.length > 0) mended++
       if (name === 'dup' && !profile.includeByDefault) {
@@ -63,7 +63,7 @@ test('excluding listed instances first leaves the others in', () => {
   expect(wanted(include(profile, A, [2]), 'A', [1, 2, 3])).toEqual([1, 2, 3])
 })
 
-test('excluding instances of what is excluded by default includes nothing', () => {
+test('excluding instances of a domain excluded by default includes nothing', () => {
   const nothing = exclude(ALL_INSTANCES, PM_INDOM_NULL)
   expect(wanted(exclude(nothing, A, [2]), 'A', [1, 2, 3])).toEqual([])
   expect(wanted(include(exclude(nothing, A, [2]), A, [3]), 'A', [1, 2, 3])).toEqual([3])
@@ -78,6 +78,6 @@ test('a change makes a new profile and leaves the old one alone', () => {
 
 test('metrics without instance domain are never filtered', () => {
   const nothing = exclude(ALL_INSTANCES, PM_INDOM_NULL)
-  expect(wants(nothing, 7, 0)).toBe(false)
-  expect(wants(nothing, PM_INDOM_NULL, PM_IN_NULL)).toBe(true)
+  expect(includesInstance(nothing, 7, 0)).toBe(false)
+  expect(includesInstance(nothing, PM_INDOM_NULL, PM_IN_NULL)).toBe(true)
 })

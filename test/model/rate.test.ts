@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { unitsFromText } from '../../src/model/parse-units.ts'
-import { type CounterColumns, Counters, counterGrowth, counterRate, rateUnits } from '../../src/model/rate.ts'
+import { type CounterColumns, Counters, counterDelta, counterRate, rateUnits } from '../../src/model/rate.ts'
 import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_U32, PM_TYPE_U64 } from '../../src/model/types.ts'
 import { unitsStr } from '../../src/model/units.ts'
 
@@ -18,15 +18,15 @@ test.each([
 })
 
 test('counts exactly beyond 2^53', () => {
-  expect(counterGrowth(2n ** 63n, 2n ** 63n + 3n, PM_TYPE_U64)).toBe(3)
-  expect(counterGrowth(5, 2n ** 60n, PM_TYPE_U64)).toBe(2 ** 60)
+  expect(counterDelta(2n ** 63n, 2n ** 63n + 3n, PM_TYPE_U64)).toBe(3)
+  expect(counterDelta(5, 2n ** 60n, PM_TYPE_U64)).toBe(2 ** 60)
 })
 
 test('a decrease is a restart, or one round of an integer', () => {
-  expect(counterGrowth(10, 4, PM_TYPE_32)).toBeUndefined()
-  expect(counterGrowth(2 ** 31 - 1, -(2 ** 31), PM_TYPE_32, true)).toBe(1)
-  expect(counterGrowth(2n ** 64n - 1n, 4, PM_TYPE_U64, true)).toBe(5)
-  expect(counterGrowth(10, 4, PM_TYPE_DOUBLE, true)).toBeUndefined()
+  expect(counterDelta(10, 4, PM_TYPE_32)).toBeUndefined()
+  expect(counterDelta(2 ** 31 - 1, -(2 ** 31), PM_TYPE_32, true)).toBe(1)
+  expect(counterDelta(2n ** 64n - 1n, 4, PM_TYPE_U64, true)).toBe(5)
+  expect(counterDelta(10, 4, PM_TYPE_DOUBLE, true)).toBeUndefined()
 })
 
 test('a rate is the change a second, whichever reading was taken first', () => {
@@ -35,12 +35,12 @@ test('a rate is the change a second, whichever reading was taken first', () => {
   expect(counterRate(2n ** 64n - 1n, 4, 5, PM_TYPE_U64, true)).toBe(1)
 })
 
-test('there is no rate after a restart or within one moment', () => {
+test('a restart, or two samples at the same time, have no rate', () => {
   expect(counterRate(40, 10, 2)).toBeUndefined()
   expect(counterRate(10, 40, 0)).toBeUndefined()
 })
 
-/** One reading: undefined for a column without a value. */
+/** One sample: undefined for a column without a value. */
 function reading(...exact: (number | bigint | undefined)[]): CounterColumns {
   return {
     has: Uint8Array.from(exact, (value) => (value === undefined ? 0 : 1)),
@@ -49,7 +49,7 @@ function reading(...exact: (number | bigint | undefined)[]): CounterColumns {
   }
 }
 
-/** What counters grew by from each reading to the next. */
+/** Returns the growth of counters from each sample to the next. */
 function growths(type: number, wraps: boolean, ...readings: readonly CounterColumns[]): number[][] {
   const counters = new Counters(readings[0]!.has.length, type, wraps)
   return readings.map((each) => [...counters.read(each)]).slice(1)
@@ -98,7 +98,7 @@ test('counters move with their values, and are forgotten', () => {
   counters.read(reading(2n ** 60n, 4))
   counters.rearrange([1, -1, 0])
   expect([...counters.read(reading(5, 6, 2n ** 60n + 1n))]).toEqual([1, Number.NaN, 1])
-  expect([0, 1, 2].map((place) => counters.had(place))).toEqual([true, false, true])
+  expect([0, 1, 2].map((place) => counters.hadValue(place))).toEqual([true, false, true])
   counters.forget()
   expect([...counters.read(reading(6, 7, 8))]).toEqual([Number.NaN, Number.NaN, Number.NaN])
 })

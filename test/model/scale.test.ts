@@ -91,7 +91,7 @@ test('there and back gives the value back', () => {
   )
 })
 
-test('a fraction or nothing is no integer to convert', () => {
+test('a fraction or NaN is rejected for an integer type', () => {
   for (const value of [1.5, Number.NaN, Infinity])
     expect(() => convScale(PM_TYPE_32, value, 0, 0)).toThrow(expect.objectContaining({ code: 'PM_ERR_CONV' }))
 })

@@ -36,7 +36,7 @@ test('texts are those whose hashes PCP keeps', () => {
   for (const text of texts) expect(createHash('sha1').update(text).digest('hex')).toBe(recorded.get(text))
 })
 
-test('annotations tell nothing apart, and instances are those of all metrics of their domain', () => {
+test('annotations do not identify, and instances are shared by all metrics of their domain', () => {
   const note = makeLabelSet({ note: 'x' }, LABEL_CONTEXT, { isOptional: true })
   const cluster = makeLabelSet({ cluster: 'zero' }, LABEL_CLUSTER)
   const item = makeLabelSet({ item: 1 }, LABEL_ITEM)

@@ -22,7 +22,7 @@ const anyUnits: fc.Arbitrary<Units> = fc.record({
 interface UnitsStrCase {
   units: Partial<Units>
   text: string
-  /** Where PCP 6.0.3 prints differently: printed text is that of 6.0.3. */
+  /** Text of PCP 6.0.3 if 7.2.1 differs. */
   text603?: string
 }
 
@@ -125,7 +125,7 @@ test('throws nothing but PcpError on any text', () => {
   )
 })
 
-test('an agent writes none for no units and no factors', () => {
+test('units of a metric may be none, but have no factors', () => {
   expect(unitsFromText('none')).toBe(0)
   expect(unitsFromText('')).toBe(0)
   expect(unitsStr(unitsFromText('Kbyte / sec'))).toBe('Kbyte / sec')

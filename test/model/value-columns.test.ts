@@ -62,12 +62,12 @@ test('takes what extract and extractNumber read', () => {
       blocks(type, LONG),
       type,
     ]),
-    // Old agents say no type.
+    // Old agents do not set the type.
     [blocks(0, LONG), PM_TYPE_U64],
   ]
   for (const [set, type] of sets) {
     const columns = columnsOf(type)
-    columns.take(set)
+    columns.fillFrom(set)
     const places = [...set.word.keys()]
     expect(shown(columns)).toEqual(places.map((i) => extract(set, i, type)))
     expect([...columns.values]).toEqual(places.map((i) => extractNumber(set, i, type)))
@@ -77,32 +77,32 @@ test('takes what extract and extractNumber read', () => {
 
 test('takes set after set', () => {
   const columns = columnsOf(PM_TYPE_U32)
-  columns.take(inSitu([1, 2, 3]))
+  columns.fillFrom(inSitu([1, 2, 3]))
   const { insts } = columns
-  columns.take(inSitu([4, 5, 6]))
+  columns.fillFrom(inSitu([4, 5, 6]))
   expect([shown(columns), columns.insts]).toEqual([[4, 5, 6], insts])
   expect(columns.insts).toBe(insts)
-  columns.take(inSitu([7]))
+  columns.fillFrom(inSitu([7]))
   expect([shown(columns), columns.at(1)]).toEqual([[7], undefined])
 })
 
 test('has no value where extractNumber refuses one', () => {
   const columns = columnsOf(PM_TYPE_64)
-  columns.take(blocks(PM_TYPE_DOUBLE, LONG))
+  columns.fillFrom(blocks(PM_TYPE_DOUBLE, LONG))
   expect(columns.hasValues()).toBe(false)
-  columns.take({ ...blocks(PM_TYPE_64, LONG), word: Int32Array.of(0, 12, 24, 40) })
-  expect(columns.places()).toEqual([0, 1, 2])
-  columns.take({ ...blocks(PM_TYPE_64, LONG), word: Int32Array.of(-4, 12, 24, 36) })
-  expect(columns.places()).toEqual([1, 2, 3])
-  columns.take(inSitu([1]))
+  columns.fillFrom({ ...blocks(PM_TYPE_64, LONG), word: Int32Array.of(0, 12, 24, 40) })
+  expect(columns.valueIndices()).toEqual([0, 1, 2])
+  columns.fillFrom({ ...blocks(PM_TYPE_64, LONG), word: Int32Array.of(-4, 12, 24, 36) })
+  expect(columns.valueIndices()).toEqual([1, 2, 3])
+  columns.fillFrom(inSitu([1]))
   expect(columns.hasValues()).toBe(false)
   const short = columnsOf(PM_TYPE_32)
-  short.take(blocks(255, LONG))
+  short.fillFrom(blocks(255, LONG))
   expect(short.hasValues()).toBe(false)
 })
 
-test('has nothing of an error', () => {
+test('has no values for an error', () => {
   const columns = new ValueColumns({ type: PM_TYPE_32, indom: PM_INDOM_NULL })
-  columns.take({ ...inSitu([]), status: -12350 })
+  columns.fillFrom({ ...inSitu([]), status: -12350 })
   expect([columns.status, columns.size]).toEqual([-12350, 0])
 })

@@ -21,7 +21,7 @@ import type { Value, ValueSet } from '../../src/model/values.ts'
 const hex = (bytes: Uint8Array): string =>
   [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
-test('32-bit values stand in the set itself', () => {
+test('32-bit values are in the set itself', () => {
   const set = makeSet(7, PM_TYPE_U32, [1, 2], [4294967295, 5])
   expect(set).toMatchObject({ pmid: 7, status: 2, format: 0 })
   expect([...set.inst]).toEqual([1, 2])
@@ -164,7 +164,7 @@ test.each(Object.keys(VALUES).map(Number))(
   },
 )
 
-test('a writer keeps the sets it ended while it goes on', () => {
+test('finished sets stay intact while the writer continues', () => {
   const writer = new ValueSetWriter()
   const sets: ValueSet[] = []
   for (let pmid = 0; pmid < 300; pmid++) {
@@ -180,7 +180,7 @@ test('a writer keeps the sets it ended while it goes on', () => {
   })
 })
 
-test('a writer drops what was not ended and what could not be added', () => {
+test('a writer discards unfinished sets and rejected values', () => {
   const writer = new ValueSetWriter()
   writer.begin(1, PM_TYPE_AGGREGATE)
   writer.add(1, Uint8Array.of(255, 255, 255, 255, 255, 255, 255, 255))

@@ -16,7 +16,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Turns of the event loop, each a fiftieth of a millisecond, until nobody asks for another. */
+/** Counts turns of the event loop, each 20 µs, until the poll ends. */
 function turnsUntilAsleep(): number {
   let count = 0
   for (let turn = turns.shift(); turn !== undefined; turn = turns.shift()) {
@@ -27,7 +27,7 @@ function turnsUntilAsleep(): number {
   return count
 }
 
-test('a single answer, or answers far apart, let the process sleep at once', () => {
+test('a single answer, or answers far apart, let the process sleep immediately', () => {
   const busyPoll = new BusyPoll({ closeMs: 0.5, awakeMs: 0.1 })
   for (let i = 0; i < 5; i++) {
     busyPoll.touch()

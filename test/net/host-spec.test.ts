@@ -63,7 +63,7 @@ test('the environment gives the default socket, and the last attribute wins', ()
   expect(hostAttr(parseHostSpec('h'), 'container')).toBeUndefined()
 })
 
-test('names of Object.prototype are no attributes', () => {
+test('names of Object.prototype are not attributes', () => {
   expect(parseHostSpec('h?constructor=1&toString&__proto__=2').attrs).toEqual([])
 })
 

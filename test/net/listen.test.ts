@@ -1,4 +1,4 @@
-/** Listening in a thread, which has no umask to set. The rest is in test/e2e/net-listen.test.ts. */
+/** Listening in a thread, which cannot set a umask. See also test/e2e/net-listen.test.ts. */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { type Listeners, listen } from '../../src/net/listen.ts'
 const listenOn = (socketPath: string): Promise<Listeners> =>
   listen({ ports: [], socketPath, onConnection: (socket) => socket.destroy() })
 
-test('everybody may use the unix socket of a thread', async () => {
+test('all users may connect to the unix socket of a thread', async () => {
   expect(isMainThread).toBe(false)
   const dir = mkdtempSync(join(tmpdir(), 'pcp-listen-'))
   const listeners = await listenOn(join(dir, 'socket'))
@@ -18,7 +18,7 @@ test('everybody may use the unix socket of a thread', async () => {
   rmSync(dir, { recursive: true })
 })
 
-test('a unix socket that cannot be opened to everybody is reported, not thrown', async () => {
+test('a unix socket whose mode cannot be set is reported, not thrown', async () => {
   // An abstract socket has no file whose mode could be set.
   const { endpoints } = await listenOn(`\0pcp-test-${process.pid}`)
   expect(endpoints[0]!.error?.message).toMatch(/Cannot listen/)

@@ -1,4 +1,4 @@
-/** How fast passwords can be guessed, on a clock that the test advances. */
+/** Limits on password guessing, with a clock that the test advances. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ClientOrigin } from '../../src/net/client-origin.ts'
 import { LoginAttempts } from '../../src/net/login-attempts.ts'
@@ -16,7 +16,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Makes attempts one after the other for so many milliseconds; returns how many were checked. */
+/** Makes attempts in sequence for some milliseconds; returns how many were checked. */
 async function guess(
   attempts: LoginAttempts,
   ms: number,
@@ -107,7 +107,7 @@ test('one user of this machine guesses a name no faster than one address, and na
   }
 })
 
-test('one who guesses a name four times a minute through a web server does not delay its owner', async () => {
+test('guessing a name four times a minute through a web server does not delay its owner', async () => {
   const attempts = new LoginAttempts()
   const web = { address: '127.0.0.1' }
   await login(attempts, web, 'ann')
@@ -119,7 +119,7 @@ test('one who guesses a name four times a minute through a web server does not d
   }
 })
 
-test('a flood from everywhere delays nobody on this machine', async () => {
+test('a flood from many addresses does not delay users of this machine', async () => {
   const attempts = new LoginAttempts()
   await guess(attempts, MINUTE, (i) => [{ address: `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` }, 'root'])
   await login(attempts, { address: '127.0.0.1' }, 'joe')
@@ -157,7 +157,7 @@ test('many addresses together fail 60 times a minute, and memory of them is boun
   await login(attempts, REMOTE, 'joe')
 })
 
-test('an attempt whose password was not judged costs nothing', async () => {
+test('an attempt whose password was not checked costs nothing', async () => {
   const attempts = new LoginAttempts()
   for (let i = 0; i < 100; i++) (await attempts.begin(REMOTE, 'joe'))('unknown')
 })

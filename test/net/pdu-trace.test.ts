@@ -13,14 +13,14 @@ afterEach(() => {
   lines.length = 0
 })
 
-test('is off until it is asked for', () => {
+test('is off by default', () => {
   const watch = tracePdus('pmcd at db1', 7)
   expect(watch.isOn).toBe(false)
   setDebug('pdu')
   expect(watch.isOn).toBe(true)
 })
 
-test('says which PDU went where, and what it is about', () => {
+test('names each PDU, its direction and its subject', () => {
   traceTo((line) => lines.push(line))
   setDebug('pdu')
   tracePdus('pmcd at db1', 7).sent(encodeDescReq(pmid(60, 0, 3)))
@@ -31,7 +31,7 @@ test('says which PDU went where, and what it is about', () => {
   ])
 })
 
-test('shows the words of PDUs, but not those that may hold a password', () => {
+test('dumps PDUs, except those that may contain a password', () => {
   traceTo((line) => lines.push(line))
   setDebug('pdubuf')
   tracePdus('pmcd at db1', 7).received(encodeDescReq(pmid(60, 0, 3)))

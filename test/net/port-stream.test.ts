@@ -41,7 +41,7 @@ test('PDUs arrive in order, both ways, and what was sent before the end arrives 
   expect(arrived).toEqual([1, 2, 3, 4])
 })
 
-test('the sender keeps its memory', async () => {
+test('the sender can still use its memory', async () => {
   const [one, two] = pair()
   const pdu = encodeError(7)
   const arrived = new Promise<number>((resolve) => two.onPdu((got) => resolve(decodeError(got).status)))
@@ -51,7 +51,7 @@ test('the sender keeps its memory', async () => {
   await one.close()
 })
 
-test('what a peer does not read waits at the sender, and arrives when it reads again', async () => {
+test('unread data waits at the sender and arrives when the peer reads again', async () => {
   const [one, two] = pair()
   let count = 0
   const total = 300_000
@@ -67,7 +67,7 @@ test('what a peer does not read waits at the sender, and arrives when it reads a
     one.send(encodeError(i))
     if (i % 1000 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
-  // 16 bytes each: one MiB is on its way, the rest is not.
+  // 16 bytes each: one MiB is in flight, the rest is queued.
   expect(one.queued).toBeGreaterThan(16 * total - 2 * 2 ** 20)
   two.resume()
   await all
@@ -75,7 +75,7 @@ test('what a peer does not read waits at the sender, and arrives when it reads a
   await one.close()
 })
 
-test('a port that is closed ends the connection', async () => {
+test('closing the port ends the connection', async () => {
   const { port1, port2 } = new MessageChannel()
   const one = new PduConnection(portStream(port1), { name: 'one' })
   one.onPdu(() => {})

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PcpError, statusOf } from '../../src/model/errors.ts'
-import { layer, refusing } from '../../src/model/layer.ts'
+import { overrideSource, rejectingSource } from '../../src/model/layer.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
 import { PduServer } from '../../src/net/pdu-server.ts'
 import { AGENT_REQUESTS, COLLECTOR_REQUESTS, type SourceRequests } from '../../src/net/serve-source.ts'
@@ -13,7 +13,7 @@ test.each([
   ['collector', COLLECTOR_REQUESTS, encodePmnsNamesError(AGAIN)],
   ['agent', AGENT_REQUESTS, encodeError(AGAIN)],
 ] as const)('the reply of a %s whose children are not known yet', async (_who, requests, reply) => {
-  const source = layer(refusing(new PcpError('PM_ERR_NOAGENT')), {
+  const source = overrideSource(rejectingSource(new PcpError('PM_ERR_NOAGENT')), {
     children: () => Promise.reject(new PcpError('PM_ERR_AGAIN')),
   })
   expect(await replyTo(encodePmnsChild('x', true), requests, source)).toEqual(reply)
@@ -22,7 +22,7 @@ test.each([
 function replyTo(
   pdu: Uint8Array,
   requests: SourceRequests,
-  source: ReturnType<typeof layer>,
+  source: ReturnType<typeof overrideSource>,
 ): Promise<Uint8Array> {
   const ask: Ask = { requester: ANONYMOUS }
   return new Promise((send) => {

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-test('reads what the reference reads', () => {
+test('parses files like the reference', () => {
   const text =
     '# a comment\n\ntls-cert-file = /c.crt\n  tls-key-file=/c.key\ntls-ciphers = DEFAULT:!MEDIUM\ntls-verify-clients = yes\n'
   expect(parseTlsConfig(text, 'tls.conf')).toEqual({
@@ -30,13 +30,13 @@ test.each([
   'tls-cert = /c.crt',
   'tls-verify-clients = perhaps',
   'constructor = x',
-])('refuses %j, and says where it is', (line) => {
+])('refuses %j with its line number', (line) => {
   expect(() => parseTlsConfig(`#\n${line}\n`, 'tls.conf')).toThrow(
     expect.objectContaining({ code: 'PM_ERR_TLS', message: expect.stringMatching(/^tls\.conf line 2/) }),
   )
 })
 
-test('is found by its variable, or beside the other settings; none is no error, one that cannot be read is', () => {
+test('is found by its variable or beside the other settings; an unreadable file is an error, a missing one is not', () => {
   const conf = join(dir, 'pcp.conf')
   writeFileSync(conf, `PCP_SYSCONF_DIR=${dir}\n`)
   expect(loadTlsConfig({ PCP_CONF: conf })).toEqual({ path: join(dir, 'tls.conf'), verifyClients: false })
@@ -47,7 +47,7 @@ test('is found by its variable, or beside the other settings; none is no error, 
   )
 })
 
-test('authorities come from a file, from the certificates of a directory, or from both', () => {
+test('CA certificates come from a file, a directory, or both', () => {
   const authorities = join(dir, 'authorities')
   mkdirSync(join(authorities, 'more'), { recursive: true })
   const config = { path: 'tls.conf', verifyClients: false }

@@ -22,21 +22,25 @@ describe.skipIf(!canMakeCertificates())('a certificate and its key', () => {
   })
   afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-  test('are read, with a warning where others will refuse it', () => {
+  test('are read, with a warning if peers will reject the certificate', () => {
     const [cert, key] = [file('mine.crt'), file('mine.key')]
     expect(readIdentity(cert, key).warning).toBeUndefined()
     const shifted = (days: number) => readIdentity(cert, key, Date.now() + days * DAY_MS).warning
-    expect(shifted(100_000)).toMatch(/mine\.crt expired on .* GMT: others will refuse it$/)
+    expect(shifted(100_000)).toMatch(/mine\.crt expired on .* GMT: peers will reject it$/)
     expect(shifted(-10)).toMatch(/mine\.crt is not valid before .* GMT/)
   })
 
   test.each([
     ['nonsense', 'mine.key', /nonsense is not a certificate in PEM: /],
     ['mine.crt', 'nonsense', /nonsense is not a private key in PEM: /],
-    ['mine.crt', 'locked.key', /The key in .*locked\.key has a passphrase: there is nobody to ask for it$/],
-    ['mine.crt', 'yours.key', /The key in .*yours\.key is not that of the certificate in .*mine\.crt$/],
+    [
+      'mine.crt',
+      'locked.key',
+      /The key in .*locked\.key has a passphrase: remove it, a daemon cannot prompt for it$/,
+    ],
+    ['mine.crt', 'yours.key', /The key in .*yours\.key does not match the certificate in .*mine\.crt$/],
     ['nosuch', 'mine.key', /Cannot read .*nosuch: No such file/],
-  ])('%s with %s are told by name', (cert, key, message) => {
+  ])('errors of %s with %s name the file', (cert, key, message) => {
     expect(() => readIdentity(file(cert), file(key))).toThrow(
       expect.objectContaining({ code: 'PM_ERR_TLS', message: expect.stringMatching(message) }),
     )

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { MmvWriter } from '../../src/mmv/index.ts'
 import { RecentDurations } from '../../src/node/durations.ts'
-import { Family } from '../../src/node/family.ts'
+import { ProcessInstances } from '../../src/node/family.ts'
 import { optionsFrom } from '../../src/node/options.ts'
 import { asPart, routeOf, routeOfPath } from '../../src/node/route.ts'
 
@@ -25,7 +25,7 @@ describe('percentiles of durations', () => {
     )
   })
 
-  it('are none when nothing was recorded, and of what came since the last reset', () => {
+  it('are NaN without durations, and cover those since the last reset', () => {
     const recent = new RecentDurations()
     expect([recent.percentile(50), recent.max]).toEqual([Number.NaN, Number.NaN])
     recent.record(1000)
@@ -63,7 +63,7 @@ test('a route that a framework found comes first', () => {
   expect(routeOf(mounted)).toBe('/api/:id')
 })
 
-test('parts of names have no blanks and an end', () => {
+test('parts of names have no spaces and a limited length', () => {
   expect(asPart('/a b\tc')).toBe('/a_b_c')
   expect(asPart(`/${'x'.repeat(500)}`)).toHaveLength(120)
 })
@@ -80,8 +80,8 @@ describe('parts of a process', () => {
     rmSync(directory, { recursive: true })
   })
 
-  it('are told apart up to a number, and the rest is other', () => {
-    const family = new Family(writer, { tid: 7, instance: '7 x' }, { serial: 1, help: 'x' }, 2)
+  it('are separate up to a number, and the rest is other', () => {
+    const family = new ProcessInstances(writer, { tid: 7, instance: '7 x' }, { serial: 1, help: 'x' }, 2)
     expect(['a', 'b', 'c', 'd', 'a'].map((part) => family.of(part))).toEqual([
       '7::a',
       '7::b',
@@ -92,7 +92,7 @@ describe('parts of a process', () => {
   })
 
   it('come and go as often as they like', () => {
-    const family = new Family(writer, { tid: 7, instance: '7 x' }, { serial: 1, help: 'x' })
+    const family = new ProcessInstances(writer, { tid: 7, instance: '7 x' }, { serial: 1, help: 'x' })
     for (let i = 0; i < 2000; i++) {
       expect(family.of(`thread-${i}`)).toBe(`7::thread-${i}`)
       family.remove(`thread-${i}`)
@@ -102,7 +102,7 @@ describe('parts of a process', () => {
 })
 
 describe('the environment', () => {
-  it('says what options say', () => {
+  it('sets options', () => {
     expect(optionsFrom({})).toEqual({})
     expect(
       optionsFrom({
@@ -124,10 +124,10 @@ describe('the environment', () => {
   })
 
   it.each([
-    ['PCP_NODE_INTERVAL', 'often', /"often" is no interval/],
-    ['PCP_NODE_INTERVAL', '1 msec', /10 msec or more/],
+    ['PCP_NODE_INTERVAL', 'often', /"often" is not an interval/],
+    ['PCP_NODE_INTERVAL', '1 msec', /at least 10 msec/],
     ['PCP_NODE_LABELS', 'a', /"a" is not NAME=VALUE/],
-    ['PCP_NODE_WITHOUT', 'all', /"all" is none of eventloop/],
+    ['PCP_NODE_WITHOUT', 'all', /"all" is not one of eventloop/],
   ])('%s=%s is refused', (name, value, message) => {
     expect(() => optionsFrom({ [name]: value })).toThrow(message)
   })

@@ -1,4 +1,4 @@
-/** What a context over an archive has besides, on an archive made in memory. */
+/** Archive-only operations of a context, on an archive made in memory. */
 import { beforeAll, expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import type { ArchiveLabel } from '../../src/archive/label.ts'
@@ -62,7 +62,7 @@ test('setMode forward, backward and in between', async () => {
   await expect(context.fetch([id])).rejects.toMatchObject({ code: 'PM_ERR_EOL' })
 })
 
-test('fetchRecord gives records as they are, and none while interpolating', async () => {
+test('fetchRecord returns unchanged records, and fails while interpolating', async () => {
   const { archive } = await open()
   archive.setMode('forward', archive.start)
   expect(archive.fetchRecord().timestamp.sec).toBe(1000)
@@ -109,7 +109,7 @@ test('derived metrics are not recorded: scans and samples refuse them, the conte
     expect(row.value('web.twice', 'north')).toBe((row.time.sec - 1000) * 20)
 })
 
-test('fetchNow answers at once where nothing has to be computed, and as fetch does', async () => {
+test('fetchNow is synchronous for recorded metrics, with the results of fetch', async () => {
   const { context, archive, id } = await open()
   const derived = await context.addDerived('web.half', 'web.hits / 2')
   archive.setMode('interpolate', { sec: 1005, nsec: 0 }, 10)
@@ -122,7 +122,7 @@ test('fetchNow answers at once where nothing has to be computed, and as fetch do
   expect(() => context.fetchNow([id])).toThrow(expect.objectContaining({ code: 'PM_ERR_NOCONTEXT' }))
 })
 
-test('results stay as they are when others follow, and share the instances while they are the same', async () => {
+test('results are not changed by later ones, and share instances while these are the same', async () => {
   const { context, archive, id } = await open()
   archive.setMode('interpolate', { sec: 1000, nsec: 0 }, 5)
   const results = await Promise.all(Array.from({ length: 9 }, () => context.fetch([id])))

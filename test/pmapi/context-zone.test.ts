@@ -1,4 +1,3 @@
-/** Zones of sources. */
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import { PM_INDOM_NULL, type Pmid, pmid } from '../../src/model/ids.ts'
@@ -14,7 +13,7 @@ const ZONES: Readonly<Record<string, Pmid>> = {
   'pmcd.timezone': pmid(2, 0, 2),
 }
 
-/** A collector that tells these metrics. */
+/** Returns a context on a collector with these metrics. */
 function collector(told: Readonly<Record<string, string>>): Context {
   return Context.over({
     ...datasetSource(),
@@ -36,7 +35,7 @@ function collector(told: Readonly<Record<string, string>>): Context {
   })
 }
 
-test('a collector tells its zone by name, else as a rule', async () => {
+test('a collector reports its time zone by name, else as a rule', async () => {
   const both = { 'pmcd.zoneinfo': ':Australia/Melbourne', 'pmcd.timezone': 'AEST-10' }
   expect(await contextZoneName(collector(both))).toBe(':Australia/Melbourne')
   expect(await contextZoneName(collector({ ...both, 'pmcd.zoneinfo': '' }))).toBe('AEST-10')

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
-import { layer } from '../../src/model/layer.ts'
+import { overrideSource } from '../../src/model/layer.ts'
 import { exclude, include } from '../../src/model/profile.ts'
 import { extract } from '../../src/model/value-set.ts'
 import { makeSet, makeSingular } from '../../src/model/value-writer.ts'
 import { emptySet } from '../../src/model/values.ts'
-import { SourceListeners } from '../../src/net/listeners.ts'
+import { SourceListeners } from '../../src/net/source-listeners.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
@@ -14,7 +14,7 @@ import { demoAgent } from '../lib/demo-agent.ts'
 const open = (): Context => Context.over(openAgent(demoAgent), { hostname: 'testhost' })
 const BIN = pmid(250, 0, 8)
 
-test('looks names up one by one: each gets its PMID or its error', async () => {
+test('each name is looked up to its PMID or error', async () => {
   const [one, nosuch, node] = await open().lookupNames(['demo.one', 'nosuch', 'demo'])
   expect(one).toBe(pmid(250, 0, 0))
   expect((nosuch as PcpError).code).toBe('PM_ERR_NAME')
@@ -83,7 +83,7 @@ test('stores, and refuses sets without values', async () => {
   })
 })
 
-test('orders labels by precedence and leaves out levels nobody answers for', async () => {
+test('orders labels by precedence and omits levels without an agent', async () => {
   const context = open()
   expect((await context.labelsFor(BIN)).map(({ json }) => json)).toEqual([
     '{"role":"demo"}',
@@ -92,7 +92,7 @@ test('orders labels by precedence and leaves out levels nobody answers for', asy
   expect(await context.labelsFor(pmid(511, 0, 1))).toEqual([])
 })
 
-test('knows its host by name', async () => {
+test('returns the name of its host', async () => {
   expect(await open().hostname()).toBe('testhost')
 })
 
@@ -118,11 +118,11 @@ test('reconnects to a fresh source, and waits longer after every failure', async
   expect((await context.values(['demo.one'])).value('demo.one')).toBe(1)
 })
 
-test('listeners hear of the source that a context has: of a new one after it reconnected, of none after it was closed', async () => {
+test('listeners receive events of the current source: of the new one after a reconnect, of none after close', async () => {
   const sources = [0, 1].map(() => {
     const listeners = new SourceListeners()
     const subscribe = listeners.subscribe.bind(listeners)
-    return { listeners, source: layer(openAgent(demoAgent), { subscribe }) }
+    return { listeners, source: overrideSource(openAgent(demoAgent), { subscribe }) }
   })
   const context = Context.over(sources[0]!.source, { reopen: async () => sources[1]!.source })
   const heard: string[] = []
@@ -143,15 +143,15 @@ test('is disposed of by closing its source', async () => {
   const close = async (): Promise<void> => {
     closed++
   }
-  const context = Context.over(layer(openAgent(demoAgent), { close }))
+  const context = Context.over(overrideSource(openAgent(demoAgent), { close }))
   await context[Symbol.asyncDispose]()
   expect(closed).toBe(1)
 })
 
-test('contexts on one source have profiles of their own, and the last one closes it', async () => {
+test('contexts on one source have separate profiles, and the last one closes it', async () => {
   let closings = 0
   const context = Context.over(
-    layer(openAgent(demoAgent), {
+    overrideSource(openAgent(demoAgent), {
       close: async () => {
         closings++
       },
@@ -189,8 +189,8 @@ test('a context that can be opened again is duplicated by opening its source aga
   expect(await other.hostname()).toBe('testhost')
 })
 
-test('the one line stands in for a help text that is not there, unless it is asked for directly', async () => {
-  const source = layer(openAgent(demoAgent), {
+test('the one-line text replaces missing help, unless `direct` is set', async () => {
+  const source = overrideSource(openAgent(demoAgent), {
     text: async ({ level, id }) => {
       if (level === 'oneline' && id === BIN) return 'one line'
       throw new PcpError('PM_ERR_TEXT')
@@ -202,12 +202,12 @@ test('the one line stands in for a help text that is not there, unless it is ask
   await expect(context.text(pmid(250, 0, 0))).rejects.toMatchObject({ code: 'PM_ERR_TEXT' })
 })
 
-test('contexts on sources of their own are all number 0: a collector takes small numbers only', async () => {
+test('contexts on separate sources are all number 0, because collectors accept small numbers only', async () => {
   const numbers: number[] = []
   const make = (): Context => {
     const source = openAgent(demoAgent)
     return Context.over(
-      layer(source, {
+      overrideSource(source, {
         fetch: (ids, ask) => {
           numbers.push(ask.requester.context)
           return source.fetch(ids, ask)

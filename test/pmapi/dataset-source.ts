@@ -1,7 +1,7 @@
-/** The data set of the vectors as a source: each fetch gives the next sample in which a metric asked for has a value. */
+/** The data set of the vectors as a source: each fetch returns the next sample with a value of a requested metric. */
 import { PcpError } from '../../src/model/errors.ts'
 import type { Indom, Pmid } from '../../src/model/ids.ts'
-import { type Profile, wants } from '../../src/model/profile.ts'
+import { includesInstance, type Profile } from '../../src/model/profile.ts'
 import type { Instances, MetricSource } from '../../src/model/source.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
 import { emptySet, type FetchResult, type Value, type ValueSet } from '../../src/model/values.ts'
@@ -15,7 +15,7 @@ function setOf(id: Pmid, sample: Dataset['samples'][number], profile: Profile): 
   const { desc, name } = metric
   const pairs = Object.entries(sample.values[name] ?? {})
     .map(([inst, text]): [number, Value] => [inst === '-' ? -1 : Number(inst), readValue(text, desc.type)])
-    .filter(([inst]) => wants(profile, desc.indom, inst))
+    .filter(([inst]) => includesInstance(profile, desc.indom, inst))
   return makeSet(
     id,
     desc.type,
@@ -40,7 +40,7 @@ const nothing = async (): Promise<never> => {
   throw new PcpError('PM_ERR_NYI')
 }
 
-/** A source at the beginning of the data set; at its end fetches fail with PM_ERR_EOL. */
+/** Returns a source at the start of the data set; at its end fetches fail with PM_ERR_EOL. */
 export function datasetSource(): MetricSource {
   let next = 0
   return {

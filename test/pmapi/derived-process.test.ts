@@ -1,4 +1,4 @@
-/** The calls that define metrics for the whole process; each test takes away what it defined. */
+/** Derived metrics of the whole process; each test removes those it defined. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { demoAgent } from '../lib/demo-agent.ts'
 
 const open = (): Context => Context.over(openAgent(demoAgent))
 
-test('contexts opened afterwards have what was registered, with its text, until it is taken back', async () => {
+test('contexts opened later have registered metrics with their texts, until these are removed', async () => {
   registerDerived('process.two', 'demo.one + demo.one')
   addDerivedText('process.two', 'oneline', 'Twice one')
   const context = open()
@@ -29,7 +29,7 @@ test('contexts opened afterwards have what was registered, with its text, until 
   await expect(open().lookupName('process.two')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
 })
 
-test('a mistake is an error that points at it', () => {
+test('an error points at its position', () => {
   expect(() => registerDerived('process.wrong', 'demo.one +')).toThrow(
     expect.objectContaining({ code: 'PM_ERR_BADDERIVE', message: expect.stringContaining('demo.one +\n') }),
   )
@@ -57,7 +57,7 @@ test('controls are read and set', () => {
   expect(() => getDerivedControl('no.such')).toThrow()
 })
 
-test('a context has metrics of its own', async () => {
+test('a context can have derived metrics of its own', async () => {
   const context = open()
   await context.addDerived('own.two', 'demo.one * 2')
   expect((await context.values(['own.two'])).value('own.two')).toBe(2)
@@ -65,7 +65,7 @@ test('a context has metrics of its own', async () => {
   await expect(context.addDerived('own.bad', 'no.such')).rejects.toMatchObject({ code: 'PM_ERR_BADDERIVE' })
 })
 
-test('-D derive and the debug controls tell what is defined, what it means, and its values', async () => {
+test('-D derive and the debug controls trace definitions, bindings and values', async () => {
   const lines: string[] = []
   traceTo((line) => lines.push(line))
   try {
@@ -88,7 +88,7 @@ test('-D derive and the debug controls tell what is defined, what it means, and 
     'derive: context own.two = demo.one * 2: is 511.2047.1023',
     'derive: own.two bound: U32 instant of PM_INDOM_NULL in no units',
     'derive: own.two: 2',
-    'derive: context own.bad = demo.one *: refused at column 10: Arithmetic expression expected to follow STAR',
+    'derive: context own.bad = demo.one *: rejected at column 10: Arithmetic expression expected to follow STAR',
     'derive: own.two: 2',
   ])
 })

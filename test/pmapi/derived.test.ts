@@ -1,4 +1,4 @@
-/** Derived metrics of a process: configuration files, calls, and what contexts make of them. */
+/** Derived metrics of a process: configuration files, calls, and their use in contexts. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -32,7 +32,7 @@ interface ConfigCase {
   readonly stderr: string
 }
 
-/** Where we do otherwise than the recorded release, and why. */
+/** Intended differences from the recorded release. */
 const MENDED: Readonly<Record<string, Partial<ConfigCase> & { readonly why: string }>> = {
   'no final newline': {
     why: 'a last line without newline is a line',
@@ -56,7 +56,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true }))
 
-/** What happens, in the form of the vectors. */
+/** Runs a case; returns its outcome in the form of the vectors. */
 async function observe({ mode, path, files, env = {}, metrics }: ConfigCase): Promise<Partial<ConfigCase>> {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(dir, name)), { recursive: true })
@@ -124,13 +124,13 @@ test('config.json', async () => {
   expect(wrong).toEqual([])
 })
 
-/** A context on the data set, with what is registered in `metrics`. */
+/** Returns a context on the data set with the metrics registered in `metrics`. */
 function contextWith(metrics: DerivedMetrics): Context {
   return Context.over(datasetSource(), { derived: () => metrics.setup() })
 }
 
 describe('a context', () => {
-  test('has the metrics registered before it was opened, and those that are added to it', async () => {
+  test('has the metrics registered before it was opened, and its own', async () => {
     const metrics = new DerivedMetrics()
     metrics.register('d.double', 'g.u32.d * 2')
     const context = contextWith(metrics)
@@ -156,7 +156,7 @@ describe('a context', () => {
     ])
   })
 
-  test('asks the source for nothing that a walk does not come across', async () => {
+  test('requests from the source only what a walk visits', async () => {
     const metrics = new DerivedMetrics()
     metrics.register('own.one', 'm.a.cnt')
     metrics.register('other.one', 'm.b.val')
@@ -178,7 +178,7 @@ describe('a context', () => {
     expect(asked).toEqual(['m.a.cnt', 'm.b.val'])
   })
 
-  test('shows them in the name space behind the names of the source, without those that have no meaning', async () => {
+  test("lists them after the source's names, except those that cannot be bound", async () => {
     const metrics = new DerivedMetrics()
     for (const [name, text] of [
       ['g.u32.more.deep', '1'],
@@ -217,7 +217,7 @@ describe('a context', () => {
     expect(() => context.removeDerived('d.x')).toThrow(PcpError)
   })
 
-  test('keeps its own metrics when it is reconnected, and their changes begin anew', async () => {
+  test('keeps its own metrics when it is reconnected, and restarts their deltas', async () => {
     const context = Context.over(datasetSource(), {
       derived: () => new DerivedMetrics().setup(),
       reopen: async () => datasetSource(),
@@ -230,7 +230,7 @@ describe('a context', () => {
     expect(await context.lookupName('d.delta')).toBe(id)
   })
 
-  test('points at what is wrong with an expression', async () => {
+  test('points at the error in an expression', async () => {
     const metrics = new DerivedMetrics()
     const context = contextWith(metrics)
     await expect(context.addDerived('d.x', 'm.a.cnt + ')).rejects.toMatchObject({
@@ -274,7 +274,7 @@ describe('over an archive', () => {
     return openArchive(base, { env: {}, derived: () => new DerivedMetrics().setup() })
   }
 
-  /** Seconds since the start and the first value of each fetch up to the end. */
+  /** Returns seconds since the start and the first value of each fetch, to the end. */
   async function rows(context: Context, id: number, times: number): Promise<unknown[]> {
     const found: unknown[] = []
     for (let i = 0; i < times; i++) {
@@ -288,7 +288,7 @@ describe('over an archive', () => {
     return found
   }
 
-  test('changes are those between records, and begin anew where the mode or position is set', async () => {
+  test('deltas are between records, and restart when mode or position is set', async () => {
     const context = await open()
     const id = await context.addDerived('d.x', 'delta(g.s32.c)')
     const forward = [
@@ -302,7 +302,7 @@ describe('over an archive', () => {
     await context.close()
   })
 
-  test('values are computed from those interpolated', async () => {
+  test('values are computed from interpolated ones', async () => {
     const context = await open()
     const id = await context.addDerived('d.x', 'rate(g.s32.c)')
     context.archive!.setMode('interpolate', context.archive!.start, 5)
@@ -315,7 +315,7 @@ describe('over an archive', () => {
     await context.close()
   })
 
-  test('fetches asked for at once are answered as if one by one', async () => {
+  test('concurrent fetches are answered as if in sequence', async () => {
     const names = ['d.change', 'd.some', 'd.rate', 'g.s32.c', 'm.a.cnt']
     const expressions = ['delta(g.s32.c)', 'delta(matchinst(!/x/, m.a.cnt))', 'rate(m.a.cnt)']
     const base = join(dir, 'dataset')
@@ -355,7 +355,7 @@ describe('over an archive', () => {
   })
 })
 
-test('contexts have the definitions of their own lists of files', () => {
+test('each context has the definitions of its own list of files', () => {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-derived-lists-'))
   const [a, b] = [join(dir, 'a'), join(dir, 'b')]
   writeFileSync(a, 'one.a = 1 + 1\n')

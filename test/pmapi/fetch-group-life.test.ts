@@ -1,6 +1,5 @@
-/** A fetch group from its first item to its end. */
 import { expect, test } from 'vitest'
-import { layer } from '../../src/model/layer.ts'
+import { overrideSource } from '../../src/model/layer.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
@@ -8,7 +7,7 @@ import { demoAgent } from '../lib/demo-agent.ts'
 
 test('clear forgets the items and keeps the context, close closes it, once', async () => {
   let closed = 0
-  const source = layer(openAgent(demoAgent), {
+  const source = overrideSource(openAgent(demoAgent), {
     close: async () => {
       closed++
     },
@@ -27,7 +26,7 @@ test('clear forgets the items and keeps the context, close closes it, once', asy
   expect(closed).toBe(1)
 })
 
-test('items that are forgotten during a fetch are neither filled in nor what rates of new ones begin from', async () => {
+test('items cleared during a fetch are not updated, and rates of new items do not start from it', async () => {
   const group = FetchGroup.over(Context.over(openAgent(demoAgent)))
   const one = await group.item('demo.one')
   const counter = await group.item('demo.count')

@@ -41,7 +41,7 @@ interface Case {
 
 const { cases } = readVectors<Case>('format/fetchgroup.json')
 
-/** What the recorder shows for no value, by type. */
+/** Text that the recorder shows for a missing value, by type. */
 const NOT_AVAILABLE = ['-1', '4294967295', '-1', '18446744073709551615', 'nan', 'nan', null]
 
 function shown(value: Value | undefined, type: number): string | null {
@@ -84,7 +84,7 @@ async function run({ kind, metric, inst, scale, type, max, env = {} }: Case): Pr
   return samples
 }
 
-/** Where the reference has a defect that is not copied. */
+/** Returns the reference's defect that we do not copy, if any. */
 function defect({ metric, type, scale, env, inst, extendError }: Case): string | undefined {
   if (extendError !== undefined) return undefined
   const isRate = scale !== 'instant' && scale !== 'byte'
@@ -95,7 +95,7 @@ function defect({ metric, type, scale, env, inst, extendError }: Case): string |
   return undefined
 }
 
-/** Reals in the same place may differ in their last bit: times are divided and scaled in another order. */
+/** Compares reals except for the last bit: times are divided and scaled in another order. */
 function agrees(got: unknown, want: unknown): boolean {
   if (Array.isArray(got) && Array.isArray(want))
     return got.length === want.length && got.every((each, i) => agrees(each, want[i]))
@@ -104,7 +104,7 @@ function agrees(got: unknown, want: unknown): boolean {
   return String(want).includes('.') && Math.abs(a - b) <= 3e-16 * Math.abs(b)
 }
 
-test('items and indoms are those recorded', async () => {
+test('items and indoms equal the recorded ones', async () => {
   const differences: string[] = []
   const mended = new Map<string, number>()
   for (const recorded of cases) {
@@ -141,7 +141,7 @@ test('a counter of a real type never has a negative rate', async () => {
   expect(codes).toEqual(['PM_ERR_AGAIN', true, true, true, 'PM_ERR_VALUE', true])
 })
 
-test('only the instances asked for are fetched', async () => {
+test('only requested instances are fetched', async () => {
   const source = datasetSource()
   const widths: number[] = []
   const fetch: typeof source.fetch = async (ids, ask) => {
@@ -175,7 +175,7 @@ const field = { pmid: pmid(246, 0, 2), type: PM_TYPE_U32, indom: PM_INDOM_NULL, 
 const array = { pmid: pmid(246, 0, 1), type: PM_TYPE_EVENT, indom: PM_INDOM_NULL, sem: 3, units: 0 }
 const at = (sec: number) => ({ sec, nsec: 0 })
 
-/** A source of one event array whose second record has no field. */
+/** Returns a source with one event array whose second record lacks the field. */
 function eventSource(): MetricSource {
   const records = encodeEvents(PM_TYPE_EVENT, [
     { timestamp: at(5), flags: 1, params: [{ pmid: field.pmid, type: PM_TYPE_U32, value: 3 }] },

@@ -1,4 +1,4 @@
-/** Instances are found in value sets without a search for each one. */
+/** Finding instances in value sets without a linear search for each. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { indom, pmid } from '../../src/model/ids.ts'
@@ -7,7 +7,7 @@ import { makeSet } from '../../src/model/value-writer.ts'
 import type { ValueSet } from '../../src/model/values.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
-import { placeOf } from '../../src/pmapi/instances.ts'
+import { indexOfInstance } from '../../src/pmapi/instances.ts'
 import { datasetSource } from './dataset-source.ts'
 
 test('finds what indexOf finds', () => {
@@ -19,7 +19,7 @@ test('finds what indexOf finds', () => {
         const inst = Int32Array.from(ids)
         for (const [instance, guess] of questions) {
           const expected = inst[guess] === instance ? guess : inst.indexOf(instance)
-          expect(placeOf(inst, instance, guess)).toBe(expected)
+          expect(indexOfInstance(inst, instance, guess)).toBe(expected)
         }
       },
     ),
@@ -47,7 +47,7 @@ function setFrom(first: number): ValueSet {
   return set
 }
 
-/** Instances move up by one from one fetch to the next: each is in another place, one vanishes and one is new. */
+/** Instances move up by one with each fetch: each is at another index, one vanishes and one is new. */
 function moving(onInstances: () => void = () => {}): Context {
   let next = 0
   return Context.over({
@@ -67,7 +67,7 @@ function moving(onInstances: () => void = () => {}): Context {
   })
 }
 
-test('rates of rows and of groups, though all instances have moved', async () => {
+test('rates of rows and groups when all instances have moved', async () => {
   const context = moving()
   for await (const row of context.sample(['x'], { every: '1ms', rates: true, count: 1 }))
     expect(row.get('x').instances.size).toBe(COUNT - 1)
@@ -79,7 +79,7 @@ test('rates of rows and of groups, though all instances have moved', async () =>
   await Promise.all([context.close(), group.close()])
 })
 
-test('names of a domain are requested once for all that sample a context, and again by who begins to', async () => {
+test('names of a domain are fetched once for all samplers of a context, and again when sampling starts', async () => {
   let requests = 0
   const context = moving(() => requests++)
   const columns = {

@@ -7,7 +7,7 @@ import { BIN, COUNT, demo, ONE } from '../types/demo-metrics.ts'
 
 const context = (): Context => Context.over(openAgent(demoAgent), { hostname: 'testhost' })
 
-test('asks as the context does', async () => {
+test('returns the same values as the context', async () => {
   const pcp = await known(context(), demo)
   const row = await pcp.values([ONE, BIN])
   expect(row.value(ONE)).toBe(1)
@@ -18,7 +18,7 @@ test('asks as the context does', async () => {
   await pcp.context.close()
 })
 
-test('gives tables and fetch groups as the context does', async () => {
+test('returns the same tables and fetch groups as the context', async () => {
   const pcp = await known(context(), demo)
   const columns = { first: `${BIN}[first]`, text: { metric: 'demo.text', as: 'text' } } as const
   for await (const { values } of pcp.table(columns, { count: 1, every: 0.001 }))
@@ -30,7 +30,7 @@ test('gives tables and fetch groups as the context does', async () => {
   await group.close()
 })
 
-test('a source with other types is refused before anything is asked', async () => {
+test('a source with other types is refused before any other request', async () => {
   const changed = { ...demo, 'demo.one': { ...demo['demo.one'], type: 'double' } } as const
   await expect(known(context(), changed)).rejects.toMatchObject({
     code: 'PM_ERR_TYPE',

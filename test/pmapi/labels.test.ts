@@ -48,7 +48,7 @@ test('each level has its own labels', async () => {
   expect(json(await context.contextLabels())).toEqual([])
 })
 
-test('a metric has those of all levels but its instances, the weakest first', async () => {
+test('a metric has the labels of all levels except instances, the weakest first', async () => {
   const context = Context.over(openAgent(agent))
   const sets = await context.labelsFor(id)
   expect(json(sets)).toEqual([

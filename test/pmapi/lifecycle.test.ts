@@ -5,7 +5,7 @@ import { PcpError } from '../../src/model/errors.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { FakeHost, ManualClock } from '../lib/fake-host.ts'
 
-/** Lets everything run that waits for nothing but its turn. */
+/** Waits until all pending callbacks have run. */
 const idle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 async function open(options: { reconnect?: boolean; reconnectTimeouts?: readonly number[] } = {}) {
@@ -15,12 +15,12 @@ async function open(options: { reconnect?: boolean; reconnectTimeouts?: readonly
   return { host, clock, context }
 }
 
-/** The number of the source that answers. */
+/** Returns the number of the source that answers. */
 async function answer(context: Context): Promise<number> {
   return (await context.fetch([1])).timestamp.sec
 }
 
-test('close() wins over a reconnect under way: the new source is closed, and the caller gets PM_ERR_NOCONTEXT', async () => {
+test('close() overrides a reconnect in progress: the new source is closed, and the caller gets PM_ERR_NOCONTEXT', async () => {
   const { host, context } = await open()
   host.honoursAbort = false
   const reconnected = expect(context.reconnect()).rejects.toMatchObject({ code: 'PM_ERR_NOCONTEXT' })
@@ -36,7 +36,7 @@ test('close() wins over a reconnect under way: the new source is closed, and the
   await expect(context.reconnect()).rejects.toMatchObject({ code: 'PM_ERR_NOCONTEXT' })
 })
 
-test('reconnects at the same time share one attempt', async () => {
+test('concurrent reconnects share one attempt', async () => {
   const { host, context } = await open()
   const both = Promise.all([context.reconnect(), context.reconnect()])
   await idle()
@@ -47,7 +47,7 @@ test('reconnects at the same time share one attempt', async () => {
   expect(await answer(context)).toBe(1)
 })
 
-test('a shared attempt is given up when the last of its callers gives up', async () => {
+test('a shared attempt is canceled when its last caller cancels', async () => {
   const { host, context } = await open()
   const callers = [new AbortController(), new AbortController()]
   const waits = callers.map(({ signal }) => context.reconnect({ signal }))
@@ -61,7 +61,7 @@ test('a shared attempt is given up when the last of its callers gives up', async
   await idle()
   expect(host.pending).toBe(0)
   expect(context.away).toMatchObject({ code: 'ECANCELED' })
-  // Giving up does not count as a failure: no delay before the next attempt.
+  // Canceling does not count as a failure: no delay before the next attempt.
   const again = context.reconnect()
   await idle()
   host.complete(true)
@@ -69,7 +69,7 @@ test('a shared attempt is given up when the last of its callers gives up', async
   expect(context.away).toBeUndefined()
 })
 
-test('an attempt that was given up ends before the next one begins', async () => {
+test('a canceled attempt ends before the next one begins', async () => {
   const { host, context } = await open()
   host.honoursAbort = false
   const controller = new AbortController()
@@ -88,7 +88,7 @@ test('an attempt that was given up ends before the next one begins', async () =>
   expect(host.alive).toEqual([2])
 })
 
-test('questions are refused from the moment on that a reconnect begins', async () => {
+test('calls are refused as soon as a reconnect begins', async () => {
   const { host, context } = await open()
   const reconnected = context.reconnect()
   await expect(answer(context)).rejects.toMatchObject({ code: 'PM_ERR_EOF' })
@@ -98,7 +98,7 @@ test('questions are refused from the moment on that a reconnect begins', async (
   expect(await answer(context)).toBe(1)
 })
 
-test('a source whose layers cannot be made is closed again', async () => {
+test('a source whose layers cannot be created is closed again', async () => {
   const host = new FakeHost()
   let works = true
   const derived = () => {
@@ -116,7 +116,7 @@ test('a source whose layers cannot be made is closed again', async () => {
   expect(host.alive).toEqual([])
 })
 
-describe('a context that reconnects by itself', () => {
+describe('a context that reconnects automatically', () => {
   test('does so after growing delays, until it has a source again', async () => {
     const { host, clock, context } = await open({ reconnect: true, reconnectTimeouts: [1, 3] })
     const heard: string[] = []
@@ -137,7 +137,7 @@ describe('a context that reconnects by itself', () => {
     expect(await answer(context)).toBe(1)
   })
 
-  test('waits longer for a host that accepts connections only to drop them', async () => {
+  test('backs off from a host that accepts connections and drops them', async () => {
     const { host, clock } = await open({ reconnect: true, reconnectTimeouts: [1, 3, 9] })
     const waits: number[] = []
     for (let i = 0; i < 4; i++) {
@@ -153,7 +153,7 @@ describe('a context that reconnects by itself', () => {
     expect(await clock.nextMs()).toBe(1000)
   })
 
-  test('keeps its profile, and has nothing left once it is closed', async () => {
+  test('keeps its profile, and releases everything when closed', async () => {
     const { host, clock, context } = await open({ reconnect: true, reconnectTimeouts: [1] })
     context.profile = { includeByDefault: false, entries: new Map() }
     host.lose(new PcpError('ECONNRESET'))
@@ -209,7 +209,7 @@ test.each([
   { reconnect: false, dups: 'some' },
   { reconnect: true, dups: 'some' },
 ])(
-  'any order of events leaves one source at most, no stale answer and no leak (%o)',
+  'any order of events leaves at most one source, no stale reply and no leak (%o)',
   async ({ reconnect, dups: mayDup }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60, size: 'max' }), async (steps) => {
@@ -218,7 +218,7 @@ test.each([
         const contexts = [context]
         const promises: Promise<unknown>[] = []
         const aborts: AbortController[] = []
-        /** A promise that has to settle, whichever way. */
+        /** Follows a promise that has to settle either way. */
         const follow = (promise: Promise<unknown>): void => {
           promises.push(promise.catch((error: unknown) => expect(error).toBeInstanceOf(PcpError)))
         }
@@ -255,14 +255,14 @@ test.each([
             follow(context.dup().then((other) => contexts.push(other)))
           } else if (kind === 'close') follow((contexts[each.which] ?? context).close())
           else await idle()
-          // Also on its way: an attempt that was given up ends before the next one begins.
+          // Even then a canceled attempt ends before the next one begins.
           expect(host.alive.length + host.pending).toBeLessThanOrEqual(1 + dups)
-          // A context without a source refuses questions.
+          // A context without a source refuses calls.
           if (host.alive.length === 0)
             for (const one of contexts)
               if (one.away === undefined) await expect(one.fetch([1])).rejects.toThrow()
         }
-        // Everything under way ends; contexts being duplicated are closed as they arrive.
+        // Everything pending ends; contexts being duplicated are closed as they arrive.
         for (let round = 0, quiet = 0; quiet < 3; round++) {
           for (const one of contexts) follow(one.close())
           host.complete(round % 2 === 0)

@@ -1,4 +1,4 @@
-/** docs/pmapi-map.md: no function of the PMAPI is forgotten, what the page names is there, and it has a test. */
+/** docs/reference/pmapi-map.md covers every function of the PMAPI, and its names and tests exist. */
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import * as pmapi from '../../src/pmapi/index.ts'
@@ -15,15 +15,17 @@ interface Row {
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const exists = (path: string): boolean => existsSync(new URL(`../../${path}`, import.meta.url))
-const rows = (JSON.parse(read('docs/pmapi-map.json')) as Row[]).filter(({ section }) => section === undefined)
+const rows = (JSON.parse(read('docs/reference/pmapi-map.json')) as Row[]).filter(
+  ({ section }) => section === undefined,
+)
 const { functions } = JSON.parse(read('test/vectors/pmapi/functions.json')) as { functions: string[] }
 
-test('every function has one row, and every row is about functions that exist', () => {
+test('every function has one row, and every row names existing functions', () => {
   const listed = rows.flatMap(({ c }) => c ?? [])
   expect([...listed].sort()).toEqual([...functions].sort())
 })
 
-test('what does the work is there, and has a test that calls it', () => {
+test('every replacement exists and has a test that calls it', () => {
   const wrong: string[] = []
   for (const { c, file, name, test: path, why } of rows) {
     if (why !== undefined) continue
@@ -36,7 +38,7 @@ test('what does the work is there, and has a test that calls it', () => {
   expect(wrong).toEqual([])
 })
 
-test('what needs no other module is exported by pcp-ts/pmapi', () => {
+test('replacements that need no other module are exported by pcp-ts/pmapi', () => {
   const members = [
     'context.ts',
     'context-calls.ts',
@@ -55,8 +57,8 @@ test('what needs no other module is exported by pcp-ts/pmapi', () => {
   expect(missing.map(({ name }) => name)).toEqual([])
 })
 
-test('the page is what the data says', async () => {
+test('the page matches the data', async () => {
   const script = new URL('../../scripts/gen-pmapi-map.mjs', import.meta.url).href
   const { mapPage } = (await import(script)) as { mapPage: (rows: unknown) => string }
-  expect(read('docs/pmapi-map.md')).toBe(mapPage(JSON.parse(read('docs/pmapi-map.json'))))
+  expect(read('docs/reference/pmapi-map.md')).toBe(mapPage(JSON.parse(read('docs/reference/pmapi-map.json'))))
 })

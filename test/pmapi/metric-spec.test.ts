@@ -29,7 +29,7 @@ function outcome(text: string): unknown {
   }
 }
 
-test.each(cases)('reads $spec with default $defaultSource as the reference does', (spec) => {
+test.each(cases)('parses $spec with default $defaultSource like the reference', (spec) => {
   const given = spec.source === spec.defaultSource ? undefined : spec.source
   const kind = given === undefined ? 'host' : KINDS[spec.isarch ?? 0]
   expect(outcome(spec.spec)).toEqual(

@@ -1,4 +1,4 @@
-/** Questions that cannot be meant are refused with a code, so that they do not look like 'no value now'. */
+/** Nonsensical requests are refused with an error, and not mistaken for a missing value. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,13 +23,13 @@ beforeEach(async () => {
 })
 afterEach(() => pcp.close())
 
-/** The first row of a table. */
+/** Returns the first row of a table. */
 async function table(columns: Columns): Promise<unknown> {
   for await (const { values } of pcp.table(columns, { count: 1 })) return values
   return undefined
 }
 
-test('a value without its instance, or with one too many', async () => {
+test('a value with a missing or unexpected instance', async () => {
   const row = await pcp.values(['misuse.one', 'misuse.load'])
   expect(row.value('misuse.load', '5 minute')).toBe(1)
   expect(row.value('misuse.load', 'gone')).toBeUndefined()
@@ -38,7 +38,7 @@ test('a value without its instance, or with one too many', async () => {
   expect(() => row.value('misuse.one', 'x')).toThrow('"misuse.one" has no instances: leave "x" out')
 })
 
-test('columns: a text may name an instance with a blank, and nothing is left out in silence', async () => {
+test('columns: a string may name an instance with a blank, and nothing is silently ignored', async () => {
   expect(await table({ load: 'misuse.load[5 minute]' })).toEqual({ load: 1 })
   expect(await table({ load: 'misuse.load["5 minute"]' })).toEqual({ load: 1 })
   const refused = (columns: Columns): Promise<unknown> =>
@@ -51,7 +51,7 @@ test('columns: a text may name an instance with a blank, and nothing is left out
   )
 })
 
-test('a context of known metrics closes the context below', async () => {
+test('a context of known metrics closes the underlying context', async () => {
   const metrics = {
     'misuse.one': { pmid: pmid(400, 0, 0), type: 'u32', sem: 'instant', hasInstances: false, units: '' },
   } as const
@@ -62,7 +62,7 @@ test('a context of known metrics closes the context below', async () => {
   await expect(pcp.children()).rejects.toMatchObject({ code: 'PM_ERR_NOCONTEXT' })
 })
 
-test('a counter only grows', () => {
+test('a counter refuses negative increments', () => {
   const directory = mkdtempSync(join(tmpdir(), 'pcp-ts-misuse-'))
   const writer = new MmvWriter('misuse', { directory })
   const counter = writer.counter('count')

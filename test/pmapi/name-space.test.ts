@@ -20,7 +20,7 @@ test('a file of names, preprocessed', () => {
   expect(names.lookup('a.c')).toBe(pmid(29, 0, 1))
 })
 
-test('the installed name space, where the environment says it is', () => {
+test('the installed name space, at the path set in the environment', () => {
   expect(loadNameSpace(undefined, { env: { PMNS_DEFAULT: file } }).traverse()).toEqual(['a.c', 'b'])
 })
 
@@ -28,6 +28,6 @@ test('two names for one PMID may be refused', () => {
   expect(() => loadNameSpace(file, { unique: true })).toThrow(/Duplicate metric id \(29\.0\.1\)/)
 })
 
-test('a file that is not there is the error of the system', () => {
+test('a missing file is reported with the error of the system', () => {
   expect(() => loadNameSpace(join(dir, 'nosuch'))).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })

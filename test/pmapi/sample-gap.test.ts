@@ -2,7 +2,7 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { isError, PcpError } from '../../src/model/errors.ts'
-import { layer } from '../../src/model/layer.ts'
+import { overrideSource } from '../../src/model/layer.ts'
 import type { MetricSource, SourceEvent } from '../../src/model/source.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { FetchGroup } from '../../src/pmapi/fetch-group.ts'
@@ -14,18 +14,18 @@ import { ManualClock } from '../lib/fake-host.ts'
 
 const RESET = new PcpError('ECONNRESET', 'demo closed the connection')
 
-/** A host with the demo agent, which begins anew, its counters too, whenever it is opened. */
+/** Returns a host with the demo agent, which restarts, with its counters, whenever it is opened. */
 function demoHost(clock: ManualClock, change: (source: MetricSource, opening: number) => MetricSource) {
   const listeners = new Set<(event: SourceEvent) => void>()
   let lostBy: PcpError | undefined
   let openings = 0
   return {
-    /** Does it let itself be connected to? */
+    /** Whether it accepts connections. */
     isUp: true,
     open(): MetricSource {
       lostBy = undefined
       const agent = openAgent(demoAgent)
-      const source = layer(agent, {
+      const source = overrideSource(agent, {
         fetch: async (ids, ask) => {
           if (lostBy !== undefined) throw lostBy
           const result = await agent.fetch(ids, ask)
@@ -61,7 +61,7 @@ async function setUp(change: (source: MetricSource, opening: number) => MetricSo
   return { clock, host, context }
 }
 
-/** The next row, as time goes by. */
+/** Returns the next row while time advances. */
 async function next<R>(rows: AsyncGenerator<R>, clock: ManualClock): Promise<R> {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   let found: IteratorResult<R> | undefined
@@ -83,7 +83,7 @@ async function next<R>(rows: AsyncGenerator<R>, clock: ManualClock): Promise<R> 
   return found!.value as R
 }
 
-test('a source that was away is one row without values, then there are rows again', async () => {
+test('an absence of the source yields one row without values, then rows continue', async () => {
   const { clock, host, context } = await setUp()
   const rows = context.sample(['demo.one', 'demo.bin'], { every: 2 })
   const first = await next(rows, clock)
@@ -108,12 +108,12 @@ test('a source that was away is one row without values, then there are rows agai
   await clock.advance(10_000)
   host.isUp = true
   expect((await later).value('demo.bin', 'first')).toBe(10)
-  // Rows keep to their moments.
+  // Rows keep their times.
   expect((await later).time.sec % 2).toBe(0)
   await context.close()
 })
 
-test('no rate is computed from before to after: a counter that restarted needs two readings again', async () => {
+test('no rate is computed across a gap: it needs two fetches again', async () => {
   const { clock, host, context } = await setUp()
   const rows = context.sample(['demo.count'], { every: 2, rates: true })
   expect((await next(rows, clock)).value('demo.count')).toBe(5)
@@ -125,7 +125,7 @@ test('no rate is computed from before to after: a counter that restarted needs t
   await context.close()
 })
 
-test('a source that was lost and is back between two readings was away all the same', async () => {
+test('a source that was lost and is back between two fetches counts as away', async () => {
   const { clock, host, context } = await setUp()
   const rows = context.sample(['demo.count'], { every: 60, rates: true })
   await next(rows, clock)
@@ -138,12 +138,12 @@ test('a source that was lost and is back between two readings was away all the s
   await context.close()
 })
 
-test('a host that comes and goes without a reading in between was away once', async () => {
+test('a host that comes and goes without a fetch in between counts as away once', async () => {
   let isBroken = true
   const { clock, host, context } = await setUp((source, opening) =>
     opening === 1
       ? source
-      : layer(source, {
+      : overrideSource(source, {
           lookupNames: async (names, ask) => {
             if (!isBroken) return source.lookupNames(names, ask)
             host.lose()
@@ -163,12 +163,12 @@ test('a host that comes and goes without a reading in between was away once', as
   await context.close()
 })
 
-test('metrics that are missing after the gap, or are others, keep their place with an error until they are back', async () => {
+test('metrics that are missing or different after the gap remain in the rows with an error until they are back', async () => {
   let isComplete = false
   const { clock, host, context } = await setUp((source, opening) =>
     opening === 1
       ? source
-      : layer(source, {
+      : overrideSource(source, {
           lookupNames: async (names, ask) => {
             const found = await source.lookupNames(names, ask)
             return isComplete
@@ -201,7 +201,7 @@ test('metrics that are missing after the gap, or are others, keep their place wi
 
 test('instance names are refetched: an id may belong to another instance', async () => {
   const { clock, host, context } = await setUp((source, opening) =>
-    layer(source, {
+    overrideSource(source, {
       instances: async (indom, query, ask) => {
         const found = await source.instances(indom, query, ask)
         return { ...found, names: found.names.map((name) => `${name} of ${opening}`) }
@@ -217,7 +217,7 @@ test('instance names are refetched: an id may belong to another instance', async
   await context.close()
 })
 
-test('derived metrics are there again, and compare with nothing from before', async () => {
+test('derived metrics return, without comparing across the gap', async () => {
   const { clock, host, context } = await setUp()
   await context.addDerived('d.delta', 'delta(demo.count)')
   const rows = context.sample(['d.delta'], { every: 1 })
@@ -230,7 +230,7 @@ test('derived metrics are there again, and compare with nothing from before', as
   await context.close()
 })
 
-test('tables have gap rows too, which `count` leaves out', async () => {
+test('tables have gap rows too, which `count` ignores', async () => {
   const { clock, host, context } = await setUp()
   const columns = {
     one: 'demo.one',
@@ -271,7 +271,7 @@ test('known rows have gap rows too', async () => {
   await context.close()
 })
 
-test('items of a group begin anew: a rate needs two fetches after a reconnect', async () => {
+test('items of a group restart: a rate needs two fetches after a reconnect', async () => {
   const { clock, host, context } = await setUp()
   await using group = FetchGroup.over(context)
   const rate = await group.item('demo.count')
@@ -293,7 +293,7 @@ test('items of a group begin anew: a rate needs two fetches after a reconnect', 
   expect(rate.value).toBe(10)
 })
 
-test('a lost source ends the loop with its error unless the context reconnects by itself', async () => {
+test('a lost source ends the loop with its error unless the context reconnects automatically', async () => {
   const clock = new ManualClock()
   const host = demoHost(clock, (source) => source)
   const context = Context.over(host.open(), { clock, reopen: async () => host.open() })
@@ -317,10 +317,10 @@ test('closing the context ends a loop whose source is away', async () => {
   expect(clock.sleepers).toBe(0)
 })
 
-test('metrics below a name keep their place with an error until they are back', async () => {
+test('metrics below a name remain in the rows with an error until they are back', async () => {
   let isBack = false
   const { clock, host, context } = await setUp((source, opening) =>
-    layer(source, {
+    overrideSource(source, {
       traverse: async (name, ask) => {
         const names = await source.traverse(name, ask)
         return opening === 1 || isBack || isError(names) ? names : names.filter((each) => each !== 'demo.one')
@@ -338,7 +338,7 @@ test('metrics below a name keep their place with an error until they are back', 
   expect((await next(rows, clock)).value('demo.one')).toBe(1)
 })
 
-test('sampling ends at its time also while the source is away', async () => {
+test('sampling ends at its end time even while the source is away', async () => {
   const { clock, host, context } = await setUp()
   const rows = context.sample(['demo.one'], { every: 2, to: { sec: 9, nsec: 0 } })
   await next(rows, clock)

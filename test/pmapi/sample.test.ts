@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { layer } from '../../src/model/layer.ts'
+import { overrideSource } from '../../src/model/layer.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import { PM_TYPE_AGGREGATE } from '../../src/model/types.ts'
 import type { Clock } from '../../src/pmapi/clock.ts'
@@ -9,7 +9,7 @@ import { Row } from '../../src/pmapi/row.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { demoAgent } from '../lib/demo-agent.ts'
 
-/** A clock that goes on only while somebody sleeps; it remembers when each sleep ended. */
+/** A clock that advances only during sleeps; it records when each sleep ended. */
 class FakeClock implements Clock {
   time = 0
   readonly wakings: number[] = []
@@ -25,10 +25,10 @@ class FakeClock implements Clock {
   }
 }
 
-/** The demo agent with timestamps of the fake clock; each fetch takes `fetchMs`. */
+/** Returns the demo agent with timestamps of the fake clock; each fetch takes `fetchMs`. */
 function sourceOn(clock: FakeClock, fetchMs = 0): MetricSource {
   const agent = openAgent(demoAgent)
-  return layer(agent, {
+  return overrideSource(agent, {
     fetch: async (ids, ask) => {
       const result = await agent.fetch(ids, ask)
       clock.time += fetchMs
@@ -46,7 +46,7 @@ async function collect(rows: AsyncIterable<Row>): Promise<Row[]> {
   return all
 }
 
-test('values() names values and instances, and a node stands for what is below it', async () => {
+test('values() names values and instances, and expands a node to the metrics below it', async () => {
   const context = Context.over(openAgent(demoAgent))
   const row = await context.values(['demo.text', 'demo.bin', 'demo.param', 'demo.broken', 'demo.big'])
   expect(row.value('demo.text')).toBe('hello')
@@ -60,16 +60,16 @@ test('values() names values and instances, and a node stands for what is below i
   expect(row.value('demo.big')).toBe(2n ** 64n - 1n)
   expect(row.get('demo.big').units).toBe('byte')
   expect([...row].map(({ name }) => name).slice(0, 3)).toEqual(['demo.text', 'demo.bin', 'demo.param.text'])
-  expect(() => row.get('demo.one')).toThrow('"demo.one" was not asked for')
+  expect(() => row.get('demo.one')).toThrow('"demo.one" was not requested')
 })
 
-test('values() keeps the instances asked for, by full name or first word', async () => {
+test('values() keeps the requested instances, by full name or first word', async () => {
   const context = Context.over(openAgent(demoAgent))
   const row = await context.values(['demo.bin'], { instances: ['second'] })
   expect([...row.get('demo.bin').instances.keys()]).toEqual(['second bin'])
 })
 
-test('an unknown name is an error at once', async () => {
+test('an unknown name is an error immediately', async () => {
   const context = Context.over(openAgent(demoAgent))
   await expect(context.values(['demo.one', 'nosuch'])).rejects.toMatchObject({
     code: 'PM_ERR_NAME',
@@ -77,7 +77,7 @@ test('an unknown name is an error at once', async () => {
   })
 })
 
-test('samples counters as change a second; the first row needs two readings', async () => {
+test('samples counters as change per second; the first row needs two fetches', async () => {
   const clock = new FakeClock()
   const context = Context.over(sourceOn(clock), { clock })
   const rows = await collect(
@@ -85,14 +85,14 @@ test('samples counters as change a second; the first row needs two readings', as
   )
   expect(rows.map((row) => row.value('demo.count'))).toEqual([5, 5])
   expect(rows[0]!.get('demo.count').units).toBe('count / sec')
-  // A second of time in two seconds.
+  // A second of time in two seconds: utilisation 0.5.
   expect(rows[0]!.value('demo.busy')).toBe(0.5)
   expect(rows[0]!.get('demo.busy').units).toBe('')
   expect(rows[0]!.value('demo.one')).toBe(1)
   expect(rows.map((row) => row.time.sec)).toEqual([2, 4])
 })
 
-test('without rates gives counters as they are, from the first reading on', async () => {
+test('without rates counters are unchanged, from the first fetch on', async () => {
   const clock = new FakeClock()
   const context = Context.over(sourceOn(clock), { clock })
   const rows = await collect(context.sample(['demo.count'], { every: 0.5, count: 3 }))
@@ -100,14 +100,14 @@ test('without rates gives counters as they are, from the first reading on', asyn
   expect(clock.wakings).toEqual([500, 1000])
 })
 
-test('a slow reading skips moments and does not shift them', async () => {
+test('a slow fetch skips sample times without shifting them', async () => {
   const clock = new FakeClock()
   const context = Context.over(sourceOn(clock, 1300), { clock })
   await collect(context.sample(['demo.one'], { every: '1s', count: 4 }))
   expect(clock.wakings).toEqual([2000, 4000, 6000])
 })
 
-test('ends by its signal', async () => {
+test('ends on abort', async () => {
   const clock = new FakeClock()
   const context = Context.over(sourceOn(clock), { clock })
   const controller = new AbortController()
@@ -140,7 +140,7 @@ test.each(['0', 'soon', -1])('an interval of %s is refused', async (every) => {
   await expect(context.sample(['demo.one'], { every }).next()).rejects.toMatchObject({ code: 'PM_ERR_ARG' })
 })
 
-test('a row shows its values in the console, as plain objects and as JSON', async () => {
+test('a row is shown in the console, converted to plain objects and to JSON', async () => {
   const context = Context.over(sourceOn(new FakeClock()))
   const row = await context.values(['demo.text', 'demo.bin', 'demo.none', 'demo.broken', 'demo.big'])
   expect(row.toObject()).toEqual({
@@ -164,7 +164,7 @@ test('a row shows its values in the console, as plain objects and as JSON', asyn
   expect(Object.keys(row)).toEqual(['time', 'away'])
 })
 
-test('a row at a time that no calendar has shows the time as numbers', async () => {
+test('a row outside the range of Date shows its time as a number', async () => {
   const row = new Row({ sec: 2 ** 50, nsec: 5 }, new Map())
   expect(row.toJSON()).toEqual({ time: '1125899906842624.000000005', values: {}, errors: {} })
 })

@@ -1,14 +1,14 @@
-/** The sampling loop: moments, lateness, ends and turns of the event loop. */
+/** The sampling loop: sample times, lateness, ends and yielding to the event loop. */
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
-import { type SamplingPlan, samples } from '../../src/pmapi/samples.ts'
+import { type SamplingPlan, sampleLoop } from '../../src/pmapi/samples.ts'
 import { ManualClock } from '../lib/fake-host.ts'
 
 const LIVE = { archive: undefined }
-/** An archive that is at its position already. */
+/** An archive that is already at its position. */
 const RECORDED = { archive: { setMode: () => {} } }
 
-/** A clock that advances while someone sleeps; takes of its `take` last as long as given, and return when they began. */
+/** A clock that advances during sleeps; its `take` lasts as long as given and returns its start time. */
 function timed(lastMs: readonly number[] = []) {
   let now = 1000
   let n = 0
@@ -33,29 +33,34 @@ function timed(lastMs: readonly number[] = []) {
 
 async function allOf<R extends {}>(
   plan: SamplingPlan<R>,
-  context: Parameters<typeof samples>[0] = LIVE,
+  context: Parameters<typeof sampleLoop>[0] = LIVE,
 ): Promise<R[]> {
   const all: R[] = []
-  for await (const sample of samples(context, plan)) all.push(sample)
+  for await (const sample of sampleLoop(context, plan)) all.push(sample)
   return all
 }
 
 test.each([
   ['in time', undefined, [100, 100, 100], [0, 1000, 2000, 3000]],
-  ['catch-up: all moments that passed are sampled', 'catch-up', [2500], [0, 2500, 2500, 3000, 4000]],
-  ['latest: one of the moments that passed is sampled', 'latest', [2500], [0, 2500, 3000, 4000]],
-  ['latest: a sample that is a little late keeps its moment', 'latest', [1500], [0, 1500, 2000]],
-  ['skip: the next moment is waited for', 'skip', [2500], [0, 3000, 4000]],
-  ['skip: a sample that ends at a moment waits for the next one', 'skip', [2000], [0, 3000, 4000]],
-] as const)('moments do not drift; %s', async (_what, late, lastMs, moments) => {
+  ['catch-up: all missed times are sampled', 'catch-up', [2500], [0, 2500, 2500, 3000, 4000]],
+  ['latest: only one of the missed times is sampled', 'latest', [2500], [0, 2500, 3000, 4000]],
+  ['latest: a slightly late sample keeps its time', 'latest', [1500], [0, 1500, 2000]],
+  ['skip: waits for the next time', 'skip', [2500], [0, 3000, 4000]],
+  [
+    'skip: a sample that ends exactly at a sample time waits for the next one',
+    'skip',
+    [2000],
+    [0, 3000, 4000],
+  ],
+] as const)('sample times do not drift; %s', async (_what, late, lastMs, moments) => {
   const { clock, take } = timed(lastMs)
   const plan = { intervalSec: 1, clock, take, count: moments.length, ...(late && { late }) }
   expect(await allOf(plan)).toEqual(moments)
 })
 
-test('moments are skipped several at a time, and counted', async () => {
+test('sample times are skipped several at a time, and counted', async () => {
   const { clock, take } = timed([7500])
-  const sampled = samples(LIVE, { intervalSec: 1, late: 'latest', skipsBy: 3, clock, take })
+  const sampled = sampleLoop(LIVE, { intervalSec: 1, late: 'latest', skipsBy: 3, clock, take })
   const missed: number[][] = []
   for (let n = 0; n < 5; n++) missed.push([(await sampled.next())!, sampled.missed])
   expect(missed).toEqual([
@@ -67,7 +72,7 @@ test('moments are skipped several at a time, and counted', async () => {
   ])
 })
 
-test('an aligned start is waited for, and moments are counted from there', async () => {
+test('an aligned start is awaited, and sample times count from there', async () => {
   const { clock, take } = timed()
   expect(await allOf({ intervalSec: 10, startInMs: 700, count: 3, clock, take })).toEqual([700, 10700, 20700])
 })
@@ -82,15 +87,15 @@ test('samples that are not paced never sleep', async () => {
   ])
 })
 
-test('archives are placed before the first sample', () => {
+test('archives are positioned before the first sample', () => {
   const calls: unknown[][] = []
   const contexts = [1, 2].map((n) => ({
     archive: { setMode: (...args: unknown[]) => void calls.push([n, ...args]) },
   }))
   const origin = { sec: 7, nsec: 0 }
-  samples(contexts, { origin, intervalSec: 5, take: () => 1 })
-  samples(contexts[0]!, { origin, intervalSec: 5, mode: 'forward', take: () => 1 })
-  samples(contexts[0]!, { intervalSec: 5, take: () => 1 })
+  sampleLoop(contexts, { origin, intervalSec: 5, take: () => 1 })
+  sampleLoop(contexts[0]!, { origin, intervalSec: 5, mode: 'forward', take: () => 1 })
+  sampleLoop(contexts[0]!, { intervalSec: 5, take: () => 1 })
   expect(calls).toEqual([
     [1, 'interpolate', origin, 5],
     [2, 'interpolate', origin, 5],
@@ -100,7 +105,7 @@ test('archives are placed before the first sample', () => {
 
 test('samples of an archive need no promise', () => {
   let n = 0
-  const sampled = samples(RECORDED, { intervalSec: 1, count: 2, take: () => ++n })
+  const sampled = sampleLoop(RECORDED, { intervalSec: 1, count: 2, take: () => ++n })
   expect([sampled.next(), sampled.next(), sampled.next()]).toEqual([1, 2, undefined])
 })
 
@@ -113,7 +118,7 @@ test('the end of an archive ends the samples and is kept', async () => {
       if (isLater) return Promise.reject(error)
       throw error
     }
-    const sampled = samples(RECORDED, { intervalSec: 1, take })
+    const sampled = sampleLoop(RECORDED, { intervalSec: 1, take })
     const all: number[] = []
     for await (const sample of sampled) all.push(sample)
     expect(all).toEqual([1, 2])
@@ -135,14 +140,14 @@ test('other errors are thrown', async () => {
 test('a sample beyond the window ends the samples', async () => {
   let n = 0
   const plan = { intervalSec: 1, take: () => ++n, isBeyond: (sample: number) => sample > 3 }
-  const sampled = samples(RECORDED, plan)
+  const sampled = sampleLoop(RECORDED, plan)
   const all: number[] = []
   for await (const sample of sampled) all.push(sample)
   expect(all).toEqual([1, 2, 3])
   expect([await sampled.next(), n, sampled.end]).toEqual([undefined, 4, undefined])
 })
 
-test('the source is waited for before the next moment is chosen', async () => {
+test('waits for the source before choosing the next sample time', async () => {
   const { clock, take } = timed()
   const answers = [true, true, false]
   const ready = async (): Promise<boolean> => {
@@ -152,14 +157,14 @@ test('the source is waited for before the next moment is chosen', async () => {
   expect(await allOf({ intervalSec: 1, late: 'skip', clock, take, ready })).toEqual([0, 3000, 6000])
 })
 
-test('a hurried sample is taken immediately, and those behind it keep their moments', async () => {
+test('hurry() takes a sample immediately; later ones keep their times', async () => {
   const clock = new ManualClock()
-  const sampled = samples(LIVE, { intervalSec: 1, clock, take: () => clock.now() + 1 })
+  const sampled = sampleLoop(LIVE, { intervalSec: 1, clock, take: () => clock.now() + 1 })
   expect(await sampled.next()).toBe(1)
   const next = sampled.next()
   expect(await clock.nextMs()).toBe(1000)
   await clock.advance(300)
-  sampled.hurry()
+  sampled.sampleNow()
   expect(await next).toBe(301)
   const third = sampled.next()
   expect(await clock.nextMs()).toBe(1700)
@@ -167,25 +172,29 @@ test('a hurried sample is taken immediately, and those behind it keep their mome
   expect(await third).toBe(2001)
 })
 
-test('an interval without end waits until it is hurried', async () => {
+test('an infinite interval waits for hurry()', async () => {
   const clock = new ManualClock()
-  const sampled = samples(LIVE, { intervalSec: Number.POSITIVE_INFINITY, clock, take: () => clock.now() + 1 })
+  const sampled = sampleLoop(LIVE, {
+    intervalSec: Number.POSITIVE_INFINITY,
+    clock,
+    take: () => clock.now() + 1,
+  })
   expect(await sampled.next()).toBe(1)
   for (const at of [11, 21]) {
     const next = sampled.next()
     expect(await clock.nextMs()).toBe(Number.POSITIVE_INFINITY)
     await clock.advance(10)
-    sampled.hurry()
+    sampled.sampleNow()
     expect(await next).toBe(at)
   }
 })
 
-test('an abort ends waiting, and samples that wait for nothing', async () => {
+test('an abort ends waiting, and also samples that never wait', async () => {
   const reason = new Error('enough')
   const controller = new AbortController()
   const { signal } = controller
   const clock = new ManualClock()
-  const live = samples(LIVE, { intervalSec: 1, clock, call: { signal }, take: () => 1 })
+  const live = sampleLoop(LIVE, { intervalSec: 1, clock, call: { signal }, take: () => 1 })
   await live.next()
   const next = live.next()
   await clock.nextMs()
@@ -193,11 +202,11 @@ test('an abort ends waiting, and samples that wait for nothing', async () => {
   await expect(next).rejects.toMatchObject({ code: 'ECANCELED' })
   const canceled = { code: 'ECANCELED', cause: reason }
   await expect(
-    samples(LIVE, { intervalSec: 1, call: { signal }, take: () => 1 }).next(),
+    sampleLoop(LIVE, { intervalSec: 1, call: { signal }, take: () => 1 }).next(),
   ).rejects.toMatchObject(canceled)
 })
 
-test('a long archive gives signals their turn, with all output written', async () => {
+test('a long archive yields to signals, with all output written', async () => {
   const controller = new AbortController()
   setImmediate(() => controller.abort())
   let flushes = 0
@@ -217,7 +226,7 @@ test('output is written before each wait', async () => {
   const { clock, take, sleeps } = timed()
   const events: unknown[] = []
   const flush = async (): Promise<void> => void events.push(`flush ${sleeps.length}`)
-  for await (const sample of samples(LIVE, { intervalSec: 1, count: 3, clock, take, flush }))
+  for await (const sample of sampleLoop(LIVE, { intervalSec: 1, count: 3, clock, take, flush }))
     events.push(sample)
   expect(events).toEqual(['flush 0', 0, 'flush 0', 1000, 'flush 1', 2000])
 })

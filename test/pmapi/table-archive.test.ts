@@ -1,4 +1,4 @@
-/** The programmer's guide's example again, recorded: rows from an archive are those that the live values gave. */
+/** The programmer's guide's example, recorded: rows from an archive equal the live ones. */
 import { expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
@@ -39,7 +39,7 @@ function recorded(): ArchiveFiles {
   }
 }
 
-test('counters are rates, instants as they are, discrete ones hold, from an archive as well', async () => {
+test('counters become rates, instantaneous values are unchanged, discrete ones hold, also from an archive', async () => {
   const context = await openArchive('guide', { files: recorded(), env: {} })
   const columns = { counter: 'counter', instant: 'instant', discrete: 'discrete' } as const
   const rows: unknown[] = []

@@ -27,7 +27,7 @@ const SAMPLES: readonly (readonly [number, number | undefined])[] = [
   [11, undefined],
 ]
 
-/** Three metrics that have the same values and different semantics. */
+/** Returns three metrics with the same values and different semantics. */
 function guideSource(): MetricSource {
   let next = 0
   return {
@@ -51,7 +51,7 @@ function guideSource(): MetricSource {
   }
 }
 
-/** A clock that goes on while somebody sleeps. */
+/** Returns a clock that advances only during sleeps. */
 function fakeClock(): Clock {
   let time = 0
   return {
@@ -62,7 +62,7 @@ function fakeClock(): Clock {
   }
 }
 
-test("counters are rates, instants as they are, discrete ones hold: the programmer's guide's table", async () => {
+test("counters become rates, instantaneous values are unchanged, discrete ones hold: the programmer's guide's table", async () => {
   const context = Context.over(guideSource(), { clock: fakeClock() })
   const columns = { counter: 'counter', instant: 'instant', discrete: 'discrete' } as const
   const rows: unknown[] = []
@@ -78,7 +78,7 @@ test("counters are rates, instants as they are, discrete ones hold: the programm
   ])
 })
 
-test('columns name instances and units, and their cells have the types asked for', async () => {
+test('columns select instances and units, and their cells have the requested types', async () => {
   const context = Context.over(datasetSource(), { clock: fakeClock() })
   const table = context.table(
     {
@@ -115,16 +115,16 @@ test('columns name instances and units, and their cells have the types asked for
 
 test.each([
   ['a metric without its instance', 'm.a.kb', 'PM_ERR_INDOM'],
-  ['an instance too many', 'g.s32.i[one]', 'PM_ERR_INDOM'],
+  ['an unexpected instance', 'g.s32.i[one]', 'PM_ERR_INDOM'],
   ['an unknown metric', 'no.such', 'PM_ERR_NAME'],
   ['units that do not fit', { metric: 'g.s32.i', scale: 'byte' }, 'PM_ERR_CONV'],
   ['two instances in one cell', 'm.a.kb[one,two]', 'PM_ERR_ARG'],
-])('%s is refused at once', async (_what, column, code) => {
+])('%s is refused immediately', async (_what, column, code) => {
   const context = Context.over(datasetSource())
   await expect(context.table({ column }).next()).rejects.toMatchObject({ code })
 })
 
-/** Enough of an archive of seconds 0 to 60 whose counter grows by 3 a second. */
+/** Returns enough of an archive of seconds 0 to 60 whose counter grows by 3 per second. */
 function archiveContext(): Context {
   let at = 0
   let step = 0
@@ -163,7 +163,7 @@ test.each([
   expect(rates).toEqual(times.map((_, i) => (i === 0 ? undefined : 3)))
 })
 
-test('only archives have a past', async () => {
+test('only archives can be read from an earlier time or backwards', async () => {
   const context = Context.over(guideSource())
   const from = { sec: 0, nsec: 0 }
   await expect(context.table({ counter: 'counter' }, { from }).next()).rejects.toMatchObject({

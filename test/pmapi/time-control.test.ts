@@ -36,9 +36,9 @@ afterEach(async () => {
 
 const act = (action: ClockAction): void => control.act(TIME_ARCHIVE, action)
 
-test('steps with the values of their moment, another place and interval, backwards, a zone, the end of the control', async () => {
+test('steps with values at their times, other position and interval, backwards, a time zone, the end of the control', async () => {
   const seen: string[] = []
-  // Each may be repeated: a step is lost while the program is not ready for one.
+  // Each may be repeated, because a step is lost while the program is not ready for it.
   const script: readonly (readonly ClockAction[])[] = [
     [
       { do: 'seek', position: 1000 },
@@ -89,7 +89,7 @@ test('steps with the values of their moment, another place and interval, backwar
   ])
 })
 
-test('a signal ends it, and without a control it says what to start', async () => {
+test('a signal ends it; without a time control the error has a remedy', async () => {
   const abort = new AbortController()
   const follower = await followTime(day, { port: control.port, signal: abort.signal })
   const events = follower[Symbol.asyncIterator]()

@@ -18,12 +18,12 @@ afterEach(() => {
   traceTo()
 })
 
-test('costs nothing while it is off: the source itself is used', () => {
+test('costs nothing while off: the source itself is used', () => {
   const source = openAgent(demoAgent)
   expect(traced(source)).toBe(source)
 })
 
-test('shows questions about values by the names of the metrics, and the values', async () => {
+test('shows fetches by metric name, with the values', async () => {
   setDebug('fetch,value,pmns')
   const context = Context.over(openAgent(demoAgent))
   const names = ['demo.one', 'demo.bin', 'demo.broken']

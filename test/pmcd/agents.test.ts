@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { layer } from '../../src/model/layer.ts'
+import { overrideSource } from '../../src/model/layer.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import { PMCD_NAMES_CHANGE } from '../../src/model/values.ts'
 import { Agents, type AgentsHost } from '../../src/pmcd/agents.ts'
@@ -14,7 +14,7 @@ afterEach(async () => {
   await agents.close()
 })
 
-/** A gate that tests open. */
+/** Returns a promise that the test resolves. */
 function gate(): { readonly passed: Promise<void>; open(): void } {
   let open = (): void => {}
   const passed = new Promise<void>((resolve) => {
@@ -26,7 +26,7 @@ function gate(): { readonly passed: Promise<void>; open(): void } {
 /** A source whose events the test sends. */
 function eventful(name: string, domain: number) {
   const listeners = new Set<Parameters<OpenedAgent['source']['subscribe']>[0]>()
-  const source = layer(memoryAgent(name, domain), {
+  const source = overrideSource(memoryAgent(name, domain), {
     subscribe: (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -61,7 +61,7 @@ function newAgents(host: Partial<AgentsHost> = {}): { lines: string[]; changes: 
     changed: (bits) => changes.push(bits),
     started: () => {},
     rerouted: async () => {},
-    advanced: () => {},
+    roundStarted: () => {},
     ...host,
   })
   return { lines, changes }
@@ -69,7 +69,7 @@ function newAgents(host: Partial<AgentsHost> = {}): { lines: string[]; changes: 
 
 const lost = { type: 'lost', error: new Error('gone') } as const
 
-test('an agent that is still starting is not started a second time because another was lost', async () => {
+test('an agent that is still starting is not started twice when another agent is lost', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const slow = gate()
   const restarted = gate()
@@ -96,7 +96,7 @@ test('an agent that is still starting is not started a second time because anoth
   expect(opened).toEqual({ a: 2, b: 1 })
 })
 
-test('names that an agent says have changed are looked at again, once for all it says meanwhile', async () => {
+test('names are reread after an agent reports changes, once for all reports meanwhile', async () => {
   const looked = gate()
   let looks = 0
   const a = eventful('a', 10)
@@ -113,10 +113,10 @@ test('names that an agent says have changed are looked at again, once for all it
   expect(looks).toBe(2)
 })
 
-test('a round that waits for an agent which never answers does not keep the collector from ending', async () => {
+test('a round waiting for an agent that never answers does not keep the collector from stopping', async () => {
   let fail = (): void => {}
   let isWaiting = false
-  const source = layer(memoryAgent('a', 10), { close: async () => fail() })
+  const source = overrideSource(memoryAgent('a', 10), { close: async () => fail() })
   newAgents({
     rerouted: () =>
       new Promise((resolve) => {
@@ -131,7 +131,7 @@ test('a round that waits for an agent which never answers does not keep the coll
   await agents.close()
 })
 
-test('an agent whose process cannot be ended is given up', async () => {
+test('an agent whose process cannot be killed is abandoned', async () => {
   const { lines } = newAgents()
   const source = memoryAgent('a', 10)
   const never = new Promise<never>(() => {})
@@ -143,7 +143,7 @@ test('an agent whose process cannot be ended is given up', async () => {
   expect(lines).toContain('Cleanup "a" agent (dom 10): terminated')
 })
 
-test('a clock that was set back does not put a restart off by more than a minute', async () => {
+test('setting the clock back delays a restart by at most a minute', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let now = 10_000_000
   const a = eventful('a', 10)
@@ -165,13 +165,13 @@ test('a clock that was set back does not put a restart off by more than a minute
   expect(opened).toBe(3)
 })
 
-/** What no agent may do: never settle. */
+/** A promise that never settles, which agents must not return. */
 const NEVER = new Promise<never>(() => {})
 
 /** Waits until other callbacks have run. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('an agent that never opens costs the others its time limit, is reported and is tried again', async () => {
+test('an agent that never opens delays the others by its time limit only, is reported and retried', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let tries = 0
   const { lines } = newAgents({ clock: () => 1000, restartIntervalMs: 5000 })
@@ -186,7 +186,7 @@ test('an agent that never opens costs the others its time limit, is reported and
   expect(agents.slots.map(({ state }) => state)).toEqual(['connected', 'failed'])
   await vi.advanceTimersByTimeAsync(1)
   await started
-  expect(lines).toContain('error: Agent "hung" did not start: Agent "hung" is not open within 3000 ms')
+  expect(lines).toContain('error: Agent "hung" did not start: Agent "hung" did not open within 3000 ms')
   // The first round comes immediately, the next after the interval.
   await vi.advanceTimersByTimeAsync(3001)
   expect(tries).toBe(2)
@@ -200,7 +200,7 @@ test('stopping abandons agents that are being opened, and closes one that opens 
   const closed = gate()
   const aborted: string[] = []
   const { lines } = newAgents()
-  const source = layer(memoryAgent('late', 12), { close: async () => closed.open() })
+  const source = overrideSource(memoryAgent('late', 12), { close: async () => closed.open() })
   const started = agents.start([
     option('hung', 11, (_env, signal) => {
       signal.addEventListener('abort', () => aborted.push('hung'))
@@ -220,13 +220,13 @@ test('stopping abandons agents that are being opened, and closes one that opens 
   await closed.passed
 })
 
-test('agents that never return their names cost one time limit together, and the names are looked at again', async () => {
+test('agents that never return their names delay the start by one time limit together, and are retried', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let looks = 0
   const source = (domain: number) =>
-    layer(
+    overrideSource(
       memoryAgent('silent', domain),
-      // In this process, names are a method of their own.
+      // In this process, names are a separate method.
       {
         names: () => {
           looks++
@@ -245,7 +245,7 @@ test('agents that never return their names cost one time limit together, and the
   const started = agents.start([open('a', 10), open('b', 11), open('c', 12)])
   await vi.advanceTimersByTimeAsync(10_000)
   await started
-  expect(lines.filter((line) => line.includes('does not tell its names'))).toHaveLength(3)
+  expect(lines.filter((line) => line.includes('does not report its names'))).toHaveLength(3)
   expect(looks).toBe(3)
   await vi.advanceTimersByTimeAsync(60_000)
   expect(looks).toBeGreaterThan(3)
@@ -254,10 +254,10 @@ test('agents that never return their names cost one time limit together, and the
   await closing
 })
 
-test('an agent whose end never resolves is given up', async () => {
+test('an agent whose close never resolves is abandoned', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   newAgents()
-  const source = layer(memoryAgent('a', 10), { close: () => NEVER })
+  const source = overrideSource(memoryAgent('a', 10), { close: () => NEVER })
   await agents.start([option('a', 10, async () => ({ source })), option('b', 11, async () => ({ source }))])
   const closing = agents.close()
   await vi.advanceTimersByTimeAsync(10_000) // both at the same time

@@ -1,4 +1,4 @@
-/** What a client makes the collector hold and do: counted, bounded, and no more than its share at a time. */
+/** Memory and work that a client causes: counted, bounded, and shared fairly. */
 import { expect, test } from 'vitest'
 import { ByteBudget } from '../../src/base/byte-budget.ts'
 import { InstanceSet } from '../../src/model/instance-set.ts'
@@ -23,7 +23,7 @@ function budgetOf(each: number, all: number): { budget: ByteBudget; log: string[
   return { budget: new ByteBudget({ each, all }, (text) => log.push(text)), log }
 }
 
-/** A source that answers questions for names, which may be held up, and counts them. */
+/** Returns a source that answers look-ups of names, which may be delayed, and counts them. */
 function namesSource(): { source: MetricSource; asked: () => number; answer: () => void } {
   const waiting: (() => void)[] = []
   let asked = 0
@@ -58,13 +58,13 @@ test('a profile is counted until another one replaces it or the client leaves', 
   expect(budget.bytes).toBe(0)
 })
 
-test('a client that keeps too much is dropped without an answer, and the log has why', () => {
+test('a client that keeps too much is dropped without a reply, and the reason is logged', () => {
   const { budget, log } = budgetOf(10_000, 2 ** 20)
   const { client, events, sent } = connectClient(namesSource().source, { host: { budget } })
   for (let context = 0; context < 3; context++) client.receive(encodeProfile(context, LARGE))
   expect(events).toContain('destroy')
   expect(sent).toHaveLength(1) // the challenge
-  expect(log).toEqual(['Client 7 of ::1 is dropped: it keeps 14 KiB, and one may keep 10 KiB'])
+  expect(log).toEqual(['Client 7 of ::1 is dropped: it holds 14 KiB; the limit is 10 KiB'])
   expect(budget.bytes).toBe(0)
 })
 
@@ -84,7 +84,7 @@ test('requests, replies that wait for earlier ones and unread bytes count until 
   expect(budget.bytes).toBe(0)
 })
 
-test('a question for all names waits for its turn, and no further request is read until it is answered', async () => {
+test('a request for all names waits for its turn, and no further request is read until it is answered', async () => {
   const { source, asked, answer } = namesSource()
   const work = new WorkQueue()
   const { client, events, sent, arrived } = connectClient(source, { host: { work } })
@@ -100,7 +100,7 @@ test('a question for all names waits for its turn, and no further request is rea
   expect(events).toEqual(['pause', 'resume'])
 })
 
-test('a turn answers one question for all names, of clients in the order they asked', () => {
+test('each turn answers one request for all names, in the order of arrival', () => {
   const { source, asked } = namesSource()
   const work = new WorkQueue()
   const clients = Array.from({ length: 3 }, () => connectClient(source, { host: { work } }).client)
@@ -111,7 +111,7 @@ test('a turn answers one question for all names, of clients in the order they as
   }
 })
 
-test('what a client that has gone asked for is not done', () => {
+test('requests of a client that left are not run', () => {
   const { source, asked } = namesSource()
   const work = new WorkQueue()
   const { client } = connectClient(source, { host: { work } })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { PcpError, statusOf } from '../../src/model/errors.ts'
 import { indom, PM_ID_NULL, pmid } from '../../src/model/ids.ts'
 import { InstanceSet } from '../../src/model/instance-set.ts'
-import { layer } from '../../src/model/layer.ts'
+import { overrideSource } from '../../src/model/layer.ts'
 import { ALL_INSTANCES } from '../../src/model/profile.ts'
 import type { Ask, MetricSource } from '../../src/model/source.ts'
 import { OP_FETCH, OP_STORE } from '../../src/net/access/statements.ts'
@@ -39,7 +39,7 @@ async function connected(settings: Parameters<typeof connectClient>[1] = {}): Pr
   return connectClient(router, settings)
 }
 
-/** Sends requests one behind the other and returns their replies. */
+/** Sends requests without waiting and returns their replies. */
 async function replies(test: TestClient, ...requests: Uint8Array[]): Promise<Uint8Array[]> {
   const start = test.sent.length
   for (const request of requests) test.client.receive(request)
@@ -62,14 +62,14 @@ test('anything but CREDS ends the connection', async () => {
 test.each([
   [PDU_FLAG_COMPRESS, 'ENOTSUP'],
   [PDU_FLAG_LABELS, 'PM_ERR_IPC'],
-] as const)('a client that asks for feature %i is told why not, and dropped', async (flag, code) => {
+] as const)('a client that requests feature %i receives an error and is dropped', async (flag, code) => {
   const { client, sent, events } = await connected({ greets: false })
   client.receive(encodeCreds(flag))
   expect(statusIn(sent[1])).toBe(statusOf(code))
   expect(events).toEqual(['close'])
 })
 
-test('a container comes right behind the CREDS that announce it', async () => {
+test('a container follows directly after the CREDS that announce it', async () => {
   const good = await connected({ greets: false })
   good.client.receive(encodeCreds(PDU_FLAG_CONTAINER))
   good.client.receive(encodeAttr(PCP_ATTR_CONTAINER, 'box-1'))
@@ -83,7 +83,7 @@ test('a container comes right behind the CREDS that announce it', async () => {
   expect(bad.events).toEqual(['close'])
 })
 
-test('agents that were told of a container are told when the client leaves it', async () => {
+test('agents are notified when a client leaves its container', async () => {
   const { client } = await connected()
   expect(client.attributes).toEqual([])
   client.setContainer('box-1')
@@ -91,7 +91,7 @@ test('agents that were told of a container are told when the client leaves it', 
   expect(client.attributes).toEqual([[PCP_ATTR_CONTAINER, '']])
 })
 
-test('a fetch needs a profile for its context, and says what it is answered with', async () => {
+test('a fetch needs a profile for its context, and is traced with its reply', async () => {
   const test = await connected()
   const [none] = await replies(test, encodeFetch(3, [ONE]))
   expect(statusIn(none)).toBe(statusOf('PM_ERR_NOPROFILE'))
@@ -115,7 +115,7 @@ test('each context keeps its own profile', async () => {
   expect(sent.map((pdu) => [...decodeResult(pdu).sets[0]!.inst])).toEqual([[1], [0, 1]])
 })
 
-test('state changes come once, before the next result', async () => {
+test('state changes are sent once, before the next result', async () => {
   const test = await connected()
   test.client.receive(encodeProfile(0, ALL_INSTANCES))
   test.client.addChanges(4)
@@ -127,9 +127,9 @@ test('state changes come once, before the next result', async () => {
   expect(statusIn(test.sent[1])).toBe(7)
 })
 
-test('replies keep the order of requests while agents answer in another', async () => {
+test('replies keep the order of requests when agents answer out of order', async () => {
   let release: (() => void) | undefined
-  const slow = layer(memoryAgent('b', 11), {
+  const slow = overrideSource(memoryAgent('b', 11), {
     text: async () => {
       await new Promise<void>((resolve) => {
         release = resolve
@@ -152,10 +152,10 @@ test('replies keep the order of requests while agents answer in another', async 
   expect(names(test.sent.slice(1))).toEqual(['TEXT', 'DESC', 'ERROR'])
 })
 
-test('fetches that arrive together share one moment, later ones have their own', async () => {
+test('fetches that arrive together share one batch, later ones have their own', async () => {
   const asks: Ask[] = []
   const base = memoryAgent('a', 10)
-  const source = layer(base, {
+  const source = overrideSource(base, {
     fetch: (ids, ask) => {
       asks.push(ask)
       return base.fetch(ids, ask)
@@ -171,9 +171,9 @@ test('fetches that arrive together share one moment, later ones have their own',
   await Promise.all(clients.map(({ arrived }) => arrived(2)))
   await replies(clients[0]!, encodeFetch(0, [ONE]))
   expect(asks).toHaveLength(3)
-  expect(asks[0]!.moment).toBeDefined()
-  expect(asks[1]!.moment).toBe(asks[0]!.moment)
-  expect(asks[2]!.moment).not.toBe(asks[0]!.moment)
+  expect(asks[0]!.batch).toBeDefined()
+  expect(asks[1]!.batch).toBe(asks[0]!.batch)
+  expect(asks[2]!.batch).not.toBe(asks[0]!.batch)
   expect(asks.map(({ requester }) => requester.client)).toEqual([0, 1, 0])
 })
 
@@ -211,7 +211,7 @@ test('limits: contexts, metrics of a fetch', async () => {
   expect(statusIn(metrics)).toBe(statusOf('PM_ERR_TOOBIG'))
 })
 
-test('what is denied is refused, request by request', async () => {
+test('denied operations are refused per request', async () => {
   const reader = await connected({ denied: OP_STORE })
   reader.client.receive(encodeProfile(0, ALL_INSTANCES))
   const sent = await replies(reader, encodeResult({ sec: 0, nsec: 0 }, []), encodeFetch(0, [ONE]))
@@ -236,7 +236,7 @@ test('unknown and malformed requests get PM_ERR_IPC and the connection stays', a
   expect(test.events).toEqual(['introduced'])
 })
 
-test('names: one that fails is an error, of several those that fail are marked', async () => {
+test('names: a single failure is an error, among several the failed ones are marked', async () => {
   const test = await connected()
   const sent = await replies(
     test,
@@ -259,7 +259,7 @@ test('names: one that fails is an error, of several those that fail are marked',
   expect(decodePmnsNames(sent[7]!)).toEqual({ status: 0, names: [] })
 })
 
-test('descriptors in bulk mark those that fail, a single one that fails is an error', async () => {
+test('descriptors: a single failure is an error, in bulk the failed ones are marked', async () => {
   const sent = await replies(
     await connected(),
     encodeDescIds([ONE, pmid(10, 0, 99)]),
@@ -286,7 +286,7 @@ test('instances: all, by id, by name', async () => {
   expect(statusIn(sent[3])).toBe(statusOf('PM_ERR_INST'))
 })
 
-test('texts: the type says of what and how much', async () => {
+test('texts: the type selects subject and length', async () => {
   const sent = await replies(
     await connected(),
     encodeTextReq(ONE, 5),
@@ -298,13 +298,13 @@ test('texts: the type says of what and how much', async () => {
   expect(decodeTextReply(sent[2]!).text).toBe('colours')
 })
 
-test('a client with too many replies outstanding is not read until it has some', async () => {
+test('a client with too many pending replies is not read until it gets some', async () => {
   let release = (): void => {}
   const gate = new Promise<void>((resolve) => {
     release = resolve
   })
   const base = memoryAgent('a', 10)
-  const source: MetricSource = layer(base, {
+  const source: MetricSource = overrideSource(base, {
     descs: async (ids, ask) => {
       await gate
       return base.descs(ids, ask)
@@ -314,7 +314,7 @@ test('a client with too many replies outstanding is not read until it has some',
   let sent = 0
   while (test.events.at(-1) !== 'pause') {
     for (; test.events.at(-1) !== 'pause'; sent++) test.client.receive(encodeDescReq(ONE))
-    await new Promise((resolve) => setImmediate(resolve)) // it may go on when the others had their turn
+    await new Promise((resolve) => setImmediate(resolve)) // reading resumes after the other clients' turn
   }
   expect(sent).toBe(64)
   release()
@@ -337,8 +337,8 @@ test('a client that sends many requests at a time lets the others have a turn', 
   expect(test.events.at(-1)).toBe('resume')
 })
 
-test('what a failing source says is what the client gets', async () => {
-  const source = layer(memoryAgent('a', 10), {
+test("the client receives the source's error", async () => {
+  const source = overrideSource(memoryAgent('a', 10), {
     text: async () => {
       throw new PcpError('PM_ERR_TEXT')
     },
@@ -350,11 +350,11 @@ test('what a failing source says is what the client gets', async () => {
   expect(statusIn(reply)).toBe(statusOf('PM_ERR_TEXT'))
 })
 
-test('what a client that goes had asked is not asked of agents any more', async () => {
+test('pending requests of a client that leaves are not sent to agents', async () => {
   const asked: string[] = []
   const told: AbortSignal[] = []
   const base = memoryAgent('a', 10)
-  const source = layer(base, {
+  const source = overrideSource(base, {
     fetch: (ids, ask) => {
       asked.push('fetch')
       return base.fetch(ids, ask)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -19,12 +19,17 @@ afterEach(() => {
 
 const GOOD = 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so\n'
 
-function files(topics: ReadonlySet<string> = new Set()): FileConfiguration {
-  const log = { ...logOnFd(2, { progname: 'pmcd', host: 'vm' }), line: (text: string) => lines.push(text) }
+function files(topics: ReadonlySet<string> = new Set(), isPmnsOptional = false): FileConfiguration {
+  const log = {
+    ...logOnFd(2, { progname: 'pmcd', host: 'vm' }),
+    line: (text: string) => lines.push(text),
+    notice: (level: string, text: string) => lines.push(`${level}: ${text}`),
+  }
   replaceDebug(topics, log.line)
   return new FileConfiguration({
     configPath: join(dir, 'pmcd.conf'),
     pmnsPath: join(dir, 'root'),
+    isPmnsOptional,
     isPmnsUnique: false,
     variables: {},
     log,
@@ -33,7 +38,7 @@ function files(topics: ReadonlySet<string> = new Set()): FileConfiguration {
 
 const write = (name: string, text: string): void => writeFileSync(join(dir, name), text)
 
-test('what has not changed is not read again; what has is, the access file and the name space too', async () => {
+test('only changed files are reread, including the access file and the name space', async () => {
   write('pmcd.conf', GOOD)
   write('root', 'root { a 2:0:1 }')
   const configuration = files()
@@ -46,7 +51,7 @@ test('what has not changed is not read again; what has is, the access file and t
   expect((await configuration.reload())?.pmns?.traverse('')).toEqual(['a', 'b'])
 })
 
-test('a configuration with errors has them every time, until it is mended', async () => {
+test('errors of a configuration are reported every time until it is fixed', async () => {
   write('pmcd.conf', GOOD)
   write('root', 'root { a 2:0:1 }')
   const configuration = files()
@@ -61,7 +66,7 @@ test('a configuration with errors has them every time, until it is mended', asyn
   expect((await configuration.reload())?.agents).toHaveLength(1)
 })
 
-test('names are read again by themselves when their file has changed, and told when that is asked for', async () => {
+test('a changed name space file is reread separately, and reported on reload', async () => {
   write('pmcd.conf', GOOD)
   write('root', 'root { a 2:0:1 }')
   const configuration = files(new Set(['config', 'pmns']))
@@ -77,4 +82,27 @@ test('names are read again by themselves when their file has changed, and told w
     `config: ${join(dir, 'pmcd.conf')} line 1: agent "pmcd", domain 2, dso`,
     `pmns: ${join(dir, 'root')} has 2 names`,
   ])
+})
+
+test('without the default name space file the names are those of the agents, until there is one', async () => {
+  write('pmcd.conf', GOOD)
+  const root = join(dir, 'root')
+  await expect(files().read()).rejects.toThrow(`Cannot open "${root}"`)
+  const configuration = files(new Set(), true)
+  expect(await configuration.read()).not.toHaveProperty('pmns')
+  expect(lines).toEqual([`warning: No name space ${root}: only names that the agents report are known`])
+  expect(configuration.reloadNames()).toBeUndefined()
+  lines = []
+  expect(await configuration.reload()).toBeUndefined()
+  expect(lines).toEqual([`Configuration file '${join(dir, 'pmcd.conf')}' unchanged`])
+  write('root', 'root { a 2:0:1 }')
+  expect((await configuration.reload())?.pmns?.traverse('')).toEqual(['a'])
+  rmSync(root)
+  await expect(configuration.reload()).rejects.toThrow('Cannot open')
+})
+
+test('a default name space that exists but cannot be read is an error', async () => {
+  write('pmcd.conf', GOOD)
+  symlinkSync(join(dir, 'nowhere'), join(dir, 'root'))
+  await expect(files(new Set(), true).read()).rejects.toThrow('Cannot open')
 })

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest'
 import { clearDebug, debugList, replaceDebug, traceTo } from '../../src/model/debug.ts'
 import { PcpError } from '../../src/model/errors.ts'
 import { pmid } from '../../src/model/ids.ts'
-import { ConnectionWatch, EventTrace } from '../../src/pmcd/event-trace.ts'
+import { ConnectionTracer, EventTrace } from '../../src/pmcd/event-trace.ts'
 import { encodeCreds } from '../../src/wire/creds.ts'
 import { encodeDescReq } from '../../src/wire/desc.ts'
 import { encodeError } from '../../src/wire/error.ts'
@@ -34,9 +34,9 @@ function newTrace(mask: number): { trace: EventTrace; lines: string[]; at: (ms: 
   }
 }
 
-test('events are written with a heading, the time only where the second is another', () => {
+test('events are written with a heading, and the time only when the second changes', () => {
   const { trace, lines, at } = newTrace(BOTH)
-  const connection = new ConnectionWatch(trace, 'client 0', 7)
+  const connection = new ConnectionTracer(trace, 'client 0', 7)
   trace.clientAdded(0, '/run/pcp/pmcd.socket', 7, 1)
   trace.received(connection, encodeCreds(0))
   at(1000)
@@ -69,7 +69,7 @@ test('events are written with a heading, the time only where the second is anoth
   expect(lines).toHaveLength(12)
 })
 
-test('the oldest event makes room, and another size empties the ring', () => {
+test('the oldest event is dropped when full, and changing the size empties the ring', () => {
   const { trace, lines } = newTrace(1)
   trace.size = 2
   for (const seq of [1, 2, 3]) trace.clientAdded(0, 'a', 5, seq)
@@ -94,18 +94,18 @@ test.each([
   ['PM_ERR_TIMEOUT', 'Recv timeout: expecting RESULT PDU, fd=8'],
   ['EPIPE', 'Send FETCH PDU failed: fd=7, err=-32: Broken pipe'],
   ['PM_ERR_IPC', 'Recv error: expecting RESULT PDU, fd=8, err=-12366: IPC protocol failure'],
-] as const)('an agent lost by %s leaves its trace', (code, text) => {
+] as const)('losing an agent by %s is recorded', (code, text) => {
   const { trace, lines } = newTrace(BOTH + UNBUFFERED)
-  const connection = new ConnectionWatch(trace, 'agent', 7, 8)
+  const connection = new ConnectionTracer(trace, 'agent', 7, 8)
   trace.sent(connection, encodeFetch(0, [1, 2]))
   trace.failed(connection, new PcpError(code))
   expect(lines.map((line) => line.slice(11))).toEqual(['Xmit: FETCH PDU, fd=7, numpmid=2', text])
 })
 
-test('what is off is neither recorded nor traced, and can be turned on', () => {
+test('disabled events are neither recorded nor traced, and can be enabled', () => {
   const lines: string[] = []
   const trace = new EventTrace((line) => lines.push(line))
-  const watch = new ConnectionWatch(trace, 'client 4', 9)
+  const watch = new ConnectionTracer(trace, 'client 4', 9)
   expect(watch.isOn).toBe(false)
   trace.clientAdded(0, 'a', 5, 1)
   trace.failed(watch, new PcpError('PM_ERR_EOF'))

@@ -1,11 +1,11 @@
-/** Fetches that wait together share one moment, however many they are. */
+/** Fetches that wait together share one batch, however many they are. */
 import { expect, test, vi } from 'vitest'
 import { ANONYMOUS } from '../../src/model/source.ts'
 import { FetchBatch } from '../../src/pmcd/fetch-batch.ts'
 
 const signal = new AbortController().signal
 
-/** Fetches that remember the moment of each. */
+/** Fetches that record the `moment` of each. */
 class Recorder {
   readonly batch = new FetchBatch()
   readonly moments: unknown[] = []
@@ -13,8 +13,8 @@ class Recorder {
   /** Resolves once it has run. */
   fetch(size: number, gone = signal): Promise<void> {
     return new Promise((resolve) => {
-      this.batch.add(size, { requester: ANONYMOUS, signal: gone }, ({ moment }) => {
-        this.moments.push(moment)
+      this.batch.add(size, { requester: ANONYMOUS, signal: gone }, ({ batch }) => {
+        this.moments.push(batch)
         resolve()
       })
     })
@@ -23,7 +23,7 @@ class Recorder {
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('fetches that came before the first was asked share its moment, later ones have their own', async () => {
+test('fetches that arrive before the first runs share its batch, later ones have their own', async () => {
   const recorder = new Recorder()
   const { moments } = recorder
   await Promise.all([recorder.fetch(1), recorder.fetch(1)])
@@ -32,7 +32,7 @@ test('fetches that came before the first was asked share its moment, later ones 
   expect(moments[2]).not.toBe(moments[0])
 })
 
-test('many large fetches take several turns, still of one moment, and what comes meanwhile is of the next', async () => {
+test('many large fetches of one batch take several turns; later arrivals belong to the next batch', async () => {
   const recorder = new Recorder()
   const { moments } = recorder
   const first = Array.from({ length: 10 }, () => recorder.fetch(2000))
@@ -47,7 +47,7 @@ test('many large fetches take several turns, still of one moment, and what comes
   expect(moments[10]).not.toBe(moments[0])
 })
 
-test('a flush runs all that wait, those of a moment that has begun first', async () => {
+test('a flush runs all waiting fetches, those of the current batch first', async () => {
   const recorder = new Recorder()
   const { moments } = recorder
   for (let i = 0; i < 10; i++) void recorder.fetch(2000)
@@ -58,7 +58,7 @@ test('a flush runs all that wait, those of a moment that has begun first', async
   expect(new Set(moments).size).toBe(2)
 })
 
-test('a fetch whose client has gone is not asked', async () => {
+test('a fetch whose client has left is not run', async () => {
   const recorder = new Recorder()
   const { moments } = recorder
   const gone = new AbortController()
@@ -68,7 +68,7 @@ test('a fetch whose client has gone is not asked', async () => {
   expect(moments).toHaveLength(1)
 })
 
-test('an answer close to the one before keeps the process awake, a later one does not', () => {
+test('a reply soon after the previous one keeps the process awake, a later one does not', () => {
   let now = 1000
   vi.spyOn(performance, 'now').mockImplementation(() => now)
   const { batch } = new Recorder()

@@ -1,4 +1,4 @@
-/** Parts for tests of the collector: agents in memory, and a client whose socket is an array. */
+/** Fixtures for tests of the collector: agents in memory, and a client whose socket is an array. */
 
 import { ByteBudget } from '../../src/base/byte-budget.ts'
 import { replaceDebug } from '../../src/model/debug.ts'
@@ -20,7 +20,7 @@ import { encodeCreds } from '../../src/wire/creds.ts'
 /** Records nothing. */
 export const QUIET: EventTrace = new EventTrace(() => {})
 
-/** What is on from the start. */
+/** Diagnostics that are on from the start. */
 export interface DiagnosticSettings {
   /** Sum of TRACE_*. */
   readonly traceMask?: number
@@ -28,7 +28,7 @@ export interface DiagnosticSettings {
   readonly debug?: ReadonlySet<string>
 }
 
-/** Switches diagnostics on as the process of a collector does; returns its event trace. */
+/** Enables diagnostics like a collector process; returns its event trace. */
 export function diagnose(
   { traceMask = 0, debug }: DiagnosticSettings,
   write: (line: string) => void,
@@ -37,7 +37,7 @@ export function diagnose(
   return new EventTrace(write, Date.now, traceMask)
 }
 
-/** An agent of this domain with metrics `NAME.one` (1), `NAME.two` (2, stored values are kept) and an instance domain. */
+/** Returns an agent with metrics `NAME.one` (1) and `NAME.two` (2, stores are kept) and an instance domain. */
 export function memoryAgent(name: string, domain: number): MetricSource {
   let two = 2
   const indom = { serial: 1, instances: { red: 0, green: 1 }, help: 'colours' }
@@ -64,7 +64,7 @@ export function memoryAgent(name: string, domain: number): MetricSource {
   )
 }
 
-/** A connected slot for a source. */
+/** Returns a connected slot for a source. */
 export async function slotOf(
   name: string,
   domain: number,
@@ -86,14 +86,14 @@ export async function slotOf(
   return { slot, heard }
 }
 
-/** A name space of some names. */
+/** Returns a name space of the given names. */
 export function pmnsOf(names: Readonly<Record<string, number>>): Pmns {
   const pmns = new Pmns()
   for (const [name, id] of Object.entries(names)) pmns.add(name, id)
   return pmns
 }
 
-/** A router over connected agents, by name and domain. */
+/** Returns a router over connected agents. */
 export async function routerOf(
   agents: readonly (readonly [name: string, domain: number, source: MetricSource])[],
   pmns: Pmns = new Pmns(),
@@ -108,14 +108,14 @@ export async function routerOf(
 /** A client whose socket is `sent`. */
 export interface TestClient {
   readonly client: Client
-  /** PDUs the client was sent, challenge first. */
+  /** PDUs sent to the client, starting with the challenge. */
   readonly sent: Uint8Array[]
   readonly events: string[]
-  /** Resolves once this many PDUs were sent, the challenge included. */
+  /** Resolves when this many PDUs were sent, including the challenge. */
   readonly arrived: (count: number) => Promise<void>
 }
 
-/** Connects a client to a source; with `greets`, the handshake is done. */
+/** Connects a client to a source; with `greets`, the handshake is complete. */
 export function connectClient(
   source: MetricSource,
   settings: { host?: Partial<ClientHost>; denied?: number; greets?: boolean; slot?: number } = {},
@@ -142,7 +142,7 @@ export function connectClient(
     budget: new ByteBudget({ each: 2 ** 30, all: 2 ** 30 }, () => undefined),
     limits: { pduBytes: 65536, contexts: 64, metrics: 32768 },
     features: 0x0e40,
-    introduced: () => events.push('introduced'),
+    identified: () => events.push('introduced'),
     violation: () => events.push('violation'),
     ...settings.host,
   }
@@ -159,12 +159,12 @@ export function connectClient(
   return { client, sent, events, arrived }
 }
 
-/** Statuses and first words of value sets: what most tests look at. */
+/** Returns statuses and first words of value sets. */
 export function summary(sets: readonly ValueSet[]): number[] {
   return sets.map((set) => (set.status < 0 ? set.status : (set.word[0] ?? 0)))
 }
 
-/** The code of an error, or the item. */
+/** Returns the code of an error, or the item. */
 export function codeOrItem<T>(outcome: Outcome<T>): unknown {
   return outcome instanceof Error ? outcome.code : outcome
 }

@@ -1,4 +1,4 @@
-/** Every table and hook of an agent reaches its effect, wherever it is given: beside `open`, by it, by `replaceTables`. */
+/** Every table and hook of an agent takes effect, whether given beside `open`, by it, or by `replaceTables`. */
 import { expect, test } from 'vitest'
 import { type Indom, indom, pmid } from '../../src/model/ids.ts'
 import { LABEL_CLUSTER, LABEL_DOMAIN } from '../../src/model/labels.ts'
@@ -22,7 +22,7 @@ const metric = (item: number, value = item): MetricSpec => ({
 const queues: IndomSpec = { serial: 7, instances: { a: 0 }, help: 'Queues' }
 const ALWAYS = { 'demo.always': metric(1023) }
 
-/** One field of an agent's tables, and how to see that it is heeded. `seen` collects what hooks were called. */
+/** One field of an agent's tables, and a check that it takes effect. `seen` collects the hooks that were called. */
 interface Effect<K extends keyof AgentTables> {
   readonly give: (seen: string[]) => Required<AgentTables>[K]
   readonly check: (source: AgentSource, seen: string[]) => Promise<void>
@@ -35,7 +35,7 @@ const fetch = async (source: AgentSource): Promise<unknown> => {
 const labels = async (source: AgentSource, level: number, id: number): Promise<string> =>
   (await source.labels({ level, id }, ASK)).map(({ json }) => json).join()
 
-/** One entry for each field: the compiler rejects a list that misses one. */
+/** One entry for each field: the compiler rejects a list that lacks one. */
 const EFFECTS: { readonly [K in keyof Required<AgentTables>]: Effect<K> } = {
   metrics: {
     give: () => ({ 'demo.one': metric(1) }),
@@ -117,7 +117,7 @@ const EFFECTS: { readonly [K in keyof Required<AgentTables>]: Effect<K> } = {
 
 const cases = Object.entries(EFFECTS) as [keyof AgentTables, Effect<keyof AgentTables>][]
 
-/** Where tables may be given: opens an agent that has `field` there and everything else elsewhere. */
+/** Where tables may be given: opens an agent with `field` there and everything else elsewhere. */
 const PLACES: Readonly<Record<string, (field: Partial<AgentTables>, rest: AgentTables) => AgentSource>> = {
   'without open': (field, rest) =>
     openAgent(

@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('reads again each interval, and keeps what was read last', async () => {
+test('reads at each interval, and keeps the last result', async () => {
   let count = 0
   const reading = new BackgroundReading(() => ++count, { intervalMs: 1000 })
   expect(() => reading.value).toThrow('Not read yet')
@@ -49,7 +49,7 @@ test('one refresh at a time: a slow one delays the next', async () => {
   reading.close()
 })
 
-test('a refresh that fails is told, and the next one is tried', async () => {
+test('a failed refresh is reported, and retried at the next interval', async () => {
   let isDown = true
   const reading = new BackgroundReading(
     () => {
@@ -67,7 +67,7 @@ test('a refresh that fails is told, and the next one is tried', async () => {
   reading.close()
 })
 
-test('a refresh that hangs is given up', async () => {
+test('a refresh that hangs times out', async () => {
   const aborted: boolean[] = []
   const reading = new BackgroundReading(
     (signal) => {
@@ -85,7 +85,7 @@ test('a refresh that hangs is given up', async () => {
   expect(aborted).toEqual([true, true])
 })
 
-test('what is too old counts no more', async () => {
+test('an old value expires', async () => {
   let mayAnswer = true
   const reading = new BackgroundReading(
     () => (mayAnswer ? Promise.resolve(1) : new Promise<number>(() => {})),
@@ -103,7 +103,7 @@ test('what is too old counts no more', async () => {
   reading.close()
 })
 
-test('the interval can be stored, and counts at once', async () => {
+test('the interval can be stored, and applies immediately', async () => {
   let count = 0
   const reading = new BackgroundReading(() => ++count, { intervalMs: 60_000 })
   await reading.start()
@@ -120,7 +120,7 @@ test('the interval can be stored, and counts at once', async () => {
   reading.close()
 })
 
-test('whoever is told of a refresh may throw', async () => {
+test('onRefresh may throw', async () => {
   const reading = new BackgroundReading(() => 1, {
     intervalMs: 1000,
     onRefresh: () => {
@@ -154,7 +154,7 @@ test('metrics of an agent never wait', async () => {
             type: 'u32',
             sem: 'instant',
             units: 'none',
-            help: 'What the service said last',
+            help: 'Last answer of the service',
             reading,
             value: () => reading.value,
           },

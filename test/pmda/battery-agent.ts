@@ -1,4 +1,4 @@
-/** The battery agent (domain 480): what the kernel knows about this machine's batteries. */
+/** The battery agent (domain 480): charge and status of this machine's batteries. */
 import { readdirSync } from 'node:fs'
 import {
   type AgentDefinition,
@@ -11,20 +11,20 @@ import {
   rooted,
 } from '../../src/pmda/index.ts'
 
-/** What one battery tells. A file that is missing leaves its field undefined. */
+/** One battery. A missing file leaves its field undefined. */
 export interface Battery {
   readonly name: string
   readonly percent: number | undefined
   readonly status: string | undefined
 }
 
-/** Parsing: text in, data out. It opens nothing, so a test hands it text. */
+/** Parses texts. It opens no files, so that a test can pass texts. */
 export function parseBattery(name: string, attribute: (file: string) => string | undefined): Battery {
   const percent = Number.parseInt(attribute('capacity') ?? '', 10)
   return { name, percent: Number.isNaN(percent) ? undefined : percent, status: attribute('status') }
 }
 
-/** Reading: finds the files below the agent's root and hands their text to the parser. */
+/** Reads the files below the agent's root and passes their texts to the parser. */
 function readBatteries(root: string): readonly Battery[] {
   const dir = '/sys/class/power_supply'
   return readdirSync(rooted(root, dir))
@@ -34,7 +34,7 @@ function readBatteries(root: string): readonly Battery[] {
 
 function open(env: AgentEnv): AgentTables {
   const batteries = new Reading(() => readBatteries(env.root))
-  // BAT0 is instance 0: the kernel's own number stays the same when other batteries come and go.
+  // BAT0 is instance 0: the kernel's number stays the same when other batteries come and go.
   const idOf = ({ name }: Battery): number => Number(name.slice(3))
   const battery = (inst: number): Battery | undefined => batteries.value.find((each) => idOf(each) === inst)
   const perBattery: IndomSpec = {
@@ -64,7 +64,7 @@ function open(env: AgentEnv): AgentTables {
         units: 'none',
         indom: perBattery,
         help: 'Charge in percent of a full battery',
-        text: 'From the file capacity in /sys/class/power_supply. Batteries that do not tell have no value.',
+        text: 'From the file capacity in /sys/class/power_supply. Batteries without this file have no value.',
         reading: batteries,
         value: (inst) => battery(inst)?.percent,
       },

@@ -62,7 +62,7 @@ const OWN = [
   { long: 'threads', help: 'Show threads as well' },
 ]
 
-test('an agent may have options of its own', () => {
+test('an agent may have additional options', () => {
   const parseOwn = (line: string): unknown => parseDaemonOptions(line.split(' '), () => undefined, OWN)
   expect(parseOwn('-d 3 -Ar web')).toEqual({ ...none, domain: 3, own: { 'no-checks': true, group: 'web' } })
   expect(parseOwn('--threads --group=a --group b')).toEqual({ ...none, own: { threads: true, group: 'b' } })
@@ -79,7 +79,7 @@ test.each([
   [[{ short: 'd', long: 'xyz', help: '' }], 'option --xyz exists already'],
   [[{ long: 'log', help: '' }], 'option --log exists already'],
   [[...OWN, { long: 'threads', help: '' }], 'option --threads exists already'],
-])('options of its own that cannot be are refused: %#', (own, problem) => {
+])('invalid additional options are refused: %#', (own, problem) => {
   const said = checkOwnOptions(own)
   if (problem === undefined) expect(said).toBeUndefined()
   else expect(said).toContain(problem)

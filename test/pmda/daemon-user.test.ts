@@ -8,7 +8,7 @@ import { defineAgent } from '../../src/pmda/define-agent.ts'
 const dir = mkdtempSync(join(tmpdir(), 'daemon-user-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** Starts a daemon and ends it once it listens; which user it became, in order with its opening. */
+/** Starts a daemon and stops it once it listens. Returns when it switched users relative to its opening. */
 async function steps(needsNoRoot: boolean, isRoot: boolean, ...args: string[]): Promise<string[]> {
   const heard: string[] = []
   const agent = defineAgent({
@@ -37,13 +37,13 @@ async function steps(needsNoRoot: boolean, isRoot: boolean, ...args: string[]): 
   return heard
 }
 
-test('an agent that needs no root gives it up before it opens anything', async () => {
+test('an agent that does not need root switches users before it opens anything', async () => {
   expect(await steps(true, true)).toEqual(['perf', 'open'])
   expect(await steps(true, false)).toEqual(['open'])
   expect(await steps(false, true)).toEqual(['open'])
 })
 
-test('-U says which user', async () => {
+test('-U sets the user', async () => {
   expect(await steps(true, true, '-U', 'alice')).toEqual(['alice', 'open'])
   expect(await steps(false, false, '-U', 'alice')).toEqual(['alice', 'open'])
 })

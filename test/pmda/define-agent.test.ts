@@ -17,16 +17,29 @@ const indom: IndomSpec = { serial: 0, instances: { a: 0 }, help: 'Queues' }
 const define = (metrics: AgentSpec['metrics'], more: Partial<AgentSpec> = {}): unknown =>
   defineAgent({ name: 'demo', domain: 400, metrics: metrics!, ...more })
 
-/** What is wrong, and the part of the message that says where. */
+/** A mistake, and the part of the message that locates it. */
 const MISTAKES: readonly [string, () => unknown, string][] = [
   ['an agent name with a blank', () => define({}, { name: 'my agent' }), '"my agent"'],
-  ['a domain that is reserved', () => define({}, { domain: 511 }), 'domain 511'],
-  ['a domain that is no whole number', () => define({}, { domain: 1.5 }), 'domain 1.5'],
+  [
+    'a domain that is reserved',
+    () => define({}, { domain: 511 }),
+    'demo: domain must be a whole number from 1 to 510, not 511',
+  ],
+  ['the domain 0', () => define({}, { domain: 0 }), 'not 0'],
+  ['a fractional domain', () => define({}, { domain: 1.5 }), 'not 1.5'],
   ['an empty part of a name', () => define({ 'demo..x': good }), 'demo..x'],
   ['a name that starts with a digit', () => define({ 'demo.2x': good }), 'demo.2x'],
   ['a name with a hyphen', () => define({ 'demo.a-b': good }), 'demo.a-b'],
-  ['an item out of range', () => define({ 'demo.x': { ...good, item: 1024 } }), 'demo.x: item 1024'],
-  ['a cluster out of range', () => define({ 'demo.x': { ...good, cluster: 4096 } }), 'demo.x: cluster 4096'],
+  [
+    'an item out of range',
+    () => define({ 'demo.x': { ...good, item: 1024 } }),
+    'demo.x: item must be a whole number from 0 to 1023, not 1024',
+  ],
+  [
+    'a cluster out of range',
+    () => define({ 'demo.x': { ...good, cluster: 4096 } }),
+    'demo.x: cluster must be a whole number from 0 to 4095, not 4096',
+  ],
   [
     'one PMID for two metrics',
     () => define({ 'demo.x': good, 'demo.y': good }),
@@ -35,14 +48,18 @@ const MISTAKES: readonly [string, () => unknown, string][] = [
   [
     'a type as PCP spells it',
     () => define({ 'demo.x': { ...good, type: 'U32' as 'u32' } }),
-    'demo.x: type "U32" must be one of 32, 64, u32,',
+    'demo.x: type must be one of 32, 64, u32,',
   ],
   [
     'semantics that do not exist',
     () => define({ 'demo.x': { ...good, sem: 'gauge' as 'instant' } }),
-    'demo.x: sem "gauge" must be one of counter, instant, discrete',
+    'demo.x: sem must be one of counter, instant, discrete, not "gauge"',
   ],
-  ['no help', () => define({ 'demo.x': { ...good, help: ' ' } }), 'demo.x: help is empty'],
+  [
+    'no help',
+    () => define({ 'demo.x': { ...good, help: ' ' } }),
+    'demo.x: help must be a text of at least one character, not " "',
+  ],
   ['units that do not exist', () => define({ 'demo.x': { ...good, units: 'furlong' } }), 'demo.x: '],
   ['units with a factor', () => define({ 'demo.x': { ...good, units: '2 byte' } }), 'demo.x: '],
   [
@@ -53,12 +70,12 @@ const MISTAKES: readonly [string, () => unknown, string][] = [
   [
     'a serial out of range',
     () => define({ 'demo.x': { ...good, indom: { ...indom, serial: 2 ** 22 } } }),
-    'demo.x: serial 4194304',
+    'serial must be a whole number from 0 to 4194303, not 4194304',
   ],
   [
     'no help for instances',
     () => define({}, { indoms: [{ ...indom, help: '' }] }),
-    'instance domain 0 is empty',
+    'instance domain 0: help must be a text',
   ],
   [
     'one id for two instances',

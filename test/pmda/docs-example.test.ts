@@ -1,4 +1,4 @@
-/** The worked example of docs/agents.md: it is the file beside this one, it compiles, and it works. */
+/** The worked example of docs/reference/agent-toolkit.md: it is the file beside this one, it compiles, and it works. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ function write(path: string, text: string): void {
 }
 
 test('the documentation shows the agent that is tested here', () => {
-  const docs = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8')
+  const docs = readFileSync(new URL('../../docs/reference/agent-toolkit.md', import.meta.url), 'utf8')
   const shown = /```ts\n([\s\S]*?)```/.exec(docs)![1]!
   const tested = readFileSync(new URL('./battery-agent.ts', import.meta.url), 'utf8')
   expect(shown).toBe(tested.replace('../../src/pmda/index.ts', 'pcp-ts/pmda'))

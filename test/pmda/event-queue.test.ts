@@ -28,7 +28,7 @@ function queueOf(options: Partial<EventQueueOptions<string>> = {}): EventQueue<s
   })
 }
 
-/** What a client gets: texts, and `+N` for N missed events. */
+/** Events returned to a client: texts, and `+N` for N missed events. */
 function got(queue: EventQueue<string>, client: number, type = PM_TYPE_EVENT): string[] {
   const set = makeSingular(PARAM, type, queue.records(ask(client)))
   return unpackEvents(set, 0, type).map(({ flags, missed, params }) =>
@@ -36,7 +36,7 @@ function got(queue: EventQueue<string>, client: number, type = PM_TYPE_EVENT): s
   )
 }
 
-test('each client gets what came since its last fetch', () => {
+test('each client gets the events since its last fetch', () => {
   const queue = queueOf()
   queue.append('zero', at(1))
   expect(got(queue, 1)).toEqual([])
@@ -49,7 +49,7 @@ test('each client gets what came since its last fetch', () => {
   expect([queue.events, queue.bytes, queue.clients]).toEqual([3, 10, 2])
 })
 
-test('events are let go once everybody has them', () => {
+test('events are dropped once every client has fetched them', () => {
   const queue = queueOf()
   queue.append('zero', at(1))
   expect(queue.memory).toBe(0)
@@ -63,7 +63,7 @@ test('events are let go once everybody has them', () => {
   expect(queue.clients).toBe(1)
 })
 
-test('a slow client is told how many events it missed', () => {
+test('a slow client gets the number of missed events', () => {
   const queue = queueOf()
   got(queue, 1)
   got(queue, 2)
@@ -76,7 +76,7 @@ test('a slow client is told how many events it missed', () => {
   expect(got(queue, 1)).toEqual([])
 })
 
-test('an event larger than the queue is counted, told, and not kept', () => {
+test('an event larger than the queue is counted, logged, and not kept', () => {
   const said: string[] = []
   const queue = queueOf({ log: (_, text) => said.push(text) })
   got(queue, 1)
@@ -87,7 +87,7 @@ test('an event larger than the queue is counted, told, and not kept', () => {
   expect(() => queueOf({ maxBytes: 0 })).toThrow('maxBytes must be above 0')
 })
 
-test('a filter hides events from one client until it is taken away', () => {
+test('a filter hides events from one client until it is removed', () => {
   const queue = queueOf()
   got(queue, 1)
   got(queue, 2)
@@ -100,7 +100,7 @@ test('a filter hides events from one client until it is taken away', () => {
   expect(got(queue, 1)).toEqual(['x2'])
 })
 
-test('access can be asked for', () => {
+test('access can be required', () => {
   const queue = queueOf({ needsAccess: true })
   expect(() => got(queue, 1)).toThrow('this client was not given access')
   queue.setAccess(1, true)

@@ -1,4 +1,4 @@
-/** Help files: bytes as PCP's newhelp writes them, and what is refused. */
+/** Help files: bytes as written by PCP's newhelp, and damaged files. */
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import { indom, pmid } from '../../src/model/ids.ts'
@@ -10,7 +10,7 @@ const ENTRIES = [
   { kind: 'metric', id: pmid(29, 0, 10), name: 'sample.long.one', oneline: 'one', help: 'text' },
 ] as const
 
-/** What PCP 6.0.3's newhelp makes of these entries. */
+/** Output of PCP 6.0.3's newhelp for these entries. */
 const DIR = [
   '68506350 00003231 03000000',
   '0a004007 3f000000 43000000',
@@ -40,7 +40,7 @@ test('reads both byte orders', () => {
   }
 })
 
-test('refuses what is damaged, whatever byte is', () => {
+test('refuses a file with any damaged byte', () => {
   const pag = Buffer.from(PAG, 'latin1')
   for (let length = 0; length < dirBytes().length; length++)
     expect(() => new HelpFile({ dir: dirBytes().subarray(0, length), pag })).toThrow(PcpError)

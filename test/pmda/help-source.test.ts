@@ -21,7 +21,7 @@ function parse(text: string, warnsOfNull = false) {
   return { entries, problems, taken }
 }
 
-test('takes metrics by name and number and instance domains, without comments and what stands before them', () => {
+test('parses metrics by name and number and instance domains, ignoring comments and text before the entries', () => {
   const { entries, problems, taken } = parse(
     '# c\nlost\n@ a.one First one\nline 1\n# c\n\nline 2\n\n\n@29.1.3 by number\n@ 29.2 indom\n\nlong\n',
   )
@@ -40,7 +40,7 @@ test('takes metrics by name and number and instance domains, without comments an
   expect(taken).toEqual(['a.one', '29.2'])
 })
 
-test('leaves out what has no metric, no possible number, or the key of another entry, and says at which line', () => {
+test('leaves out entries with an unknown metric, an invalid number or a duplicate key, and reports the line', () => {
   const { entries, problems } = parse('@ a.one x\n@ b y\n@ 511.0.0 z\n@ 29.0.1 again\n@\ntext\n')
   expect(entries.map(({ name }) => name)).toEqual(['a.one'])
   expect(problems).toEqual([
@@ -61,7 +61,7 @@ test('divides long lines and cuts long entries', () => {
   ])
 })
 
-test('warns of empty texts when asked to', () => {
+test('warns of empty texts if enabled', () => {
   const { problems, taken } = parse('@ a.one\n@ a.two x', true)
   expect(problems.map(({ text }) => text)).toEqual([
     'a.one: warning, null oneline',

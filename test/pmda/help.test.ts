@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { wrapText } from '../../src/pmda/help.ts'
 
-test('breaks long lines at blanks', () => {
+test('breaks long lines at spaces', () => {
   const words = 'word '.repeat(30).trim()
   const wrapped = wrapText(words)
   expect(wrapped.split('\n').map((line) => line.length)).toEqual([74, 74])
   expect(wrapped.replaceAll('\n', ' ')).toBe(words)
 })
 
-test('leaves short lines, indented lines and words that cannot be broken as they are', () => {
+test('leaves short lines, indented lines and long words unchanged', () => {
   const text = `short\n\n  ${'a b '.repeat(40)}\n${'x'.repeat(100)}`
   expect(wrapText(text)).toBe(text)
 })

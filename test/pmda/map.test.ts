@@ -1,4 +1,4 @@
-/** docs/pmda-map.md: no function of libpcp_pmda is forgotten, what the page names is there, and it has a test. */
+/** docs/reference/pmda-map.md: covers every function of libpcp_pmda, and everything it names exists and has a test. */
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import * as pmda from '../../src/pmda/index.ts'
@@ -16,14 +16,16 @@ interface Row {
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const has = (path: string | undefined, word: RegExp): boolean =>
   path !== undefined && existsSync(new URL(`../../${path}`, import.meta.url)) && word.test(read(path))
-const rows = (JSON.parse(read('docs/pmda-map.json')) as Row[]).filter(({ section }) => section === undefined)
+const rows = (JSON.parse(read('docs/reference/pmda-map.json')) as Row[]).filter(
+  ({ section }) => section === undefined,
+)
 const { functions } = JSON.parse(read('test/vectors/pmda/functions.json')) as { functions: string[] }
 
 test('every function has one row, and every row is about functions that exist', () => {
   expect(rows.flatMap(({ c }) => c ?? []).sort()).toEqual([...functions].sort())
 })
 
-test('what does the work is there, and has a test that calls it', () => {
+test('each counterpart exists and has a test that calls it', () => {
   const wrong: string[] = []
   for (const { c, file, name, test: path, why } of rows) {
     if (why !== undefined) continue
@@ -34,7 +36,7 @@ test('what does the work is there, and has a test that calls it', () => {
   expect(wrong).toEqual([])
 })
 
-test('what the page calls is exported by pcp-ts/pmda', () => {
+test('functions on the page are exported by pcp-ts/pmda', () => {
   const called = rows.flatMap(({ ts = '' }) =>
     Array.from(ts.matchAll(/`(?:new )?([A-Za-z]+)\(/g), ([, name]) => name!),
   )
@@ -42,8 +44,8 @@ test('what the page calls is exported by pcp-ts/pmda', () => {
   expect(called.filter((name) => !(name in pmda))).toEqual([])
 })
 
-test('the page is what the data says', async () => {
+test('the page matches the data', async () => {
   const script = new URL('../../scripts/gen-pmda-map.mjs', import.meta.url).href
   const { pmdaPage } = (await import(script)) as { pmdaPage: (rows: unknown) => string }
-  expect(read('docs/pmda-map.md')).toBe(pmdaPage(JSON.parse(read('docs/pmda-map.json'))))
+  expect(read('docs/reference/pmda-map.md')).toBe(pmdaPage(JSON.parse(read('docs/reference/pmda-map.json'))))
 })

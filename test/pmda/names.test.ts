@@ -45,7 +45,7 @@ describe('aliases', () => {
     },
   })
 
-  test('stand for the PMID of another row or of any agent', async () => {
+  test('have the PMID of another row or of any agent', async () => {
     const names = ['names.other.agent', 'names.second', 'names.nobody']
     expect(await agent.lookupNames(names, ASK)).toEqual([pmid(2, 4, 1), pmid(480, 0, 0), pmid(480, 1, 1)])
   })
@@ -55,13 +55,13 @@ describe('aliases', () => {
     expect(await agent.lookupId(pmid(2, 4, 1), ASK)).toEqual(['names.other.agent'])
   })
 
-  test('make no metric', async () => {
+  test('create no metric', async () => {
     expect(await agent.descs([pmid(480, 1, 1)], ASK)).toEqual([expect.any(PcpError)])
   })
 
   test.each([['names.nothing'], ['names.second'], ['constructor']])('to %s are refused', (alias) => {
     const metrics = { 'names.first': ROW, 'names.second': { alias: 'names.first' }, 'names.third': { alias } }
-    expect(() => opened({ metrics })).toThrow(`there is no metric "${alias}" to name`)
+    expect(() => opened({ metrics })).toThrow(`the aliased metric "${alias}" does not exist`)
   })
 })
 
@@ -84,7 +84,7 @@ describe('dynamic roots', () => {
     ])
   })
 
-  test('are told in table order to whoever asks the agent', async () => {
+  test('are returned by the agent in table order', async () => {
     const { agent } = opened(tables)
     expect(await agent.traverse('names.ghosts', ASK)).toEqual([
       'names.ghosts.deep.one',
@@ -106,7 +106,7 @@ describe('dynamic roots', () => {
     expect(await agent.children('names.empty', ASK)).toEqual([])
   })
 
-  test('have inner nodes that are no leaves, or unknown, as the agent wants it', async () => {
+  test('have inner nodes that fail as non-leaves or as unknown names', async () => {
     const names = ['names.ghosts', 'names.ghosts.deep', 'names.ghosts.two', 'names.ghosts.none', 'names']
     const codes = async (more: Partial<AgentTables>): Promise<readonly unknown[]> =>
       (await opened({ ...tables, ...more }).agent.lookupNames(names, ASK)).map((outcome) =>
@@ -128,7 +128,7 @@ describe('dynamic roots', () => {
     expect(() => opened({ ...tables, dynamicRoots: ['names.fixed'] })).toThrow('dynamic root "names.fixed"')
   })
 
-  test('get and lose names with new tables, and clients hear of it', async () => {
+  test('get and lose names with new tables, and clients are notified', async () => {
     const { agent, env } = opened(tables)
     const events: SourceEvent[] = []
     agent.subscribe((event) => events.push(event))
@@ -137,13 +137,13 @@ describe('dynamic roots', () => {
     expect(await agent.traverse('names.ghosts', ASK)).toEqual([])
     const { sets } = await agent.fetch([pmid(480, 0, 1)], ASK)
     expect(sets[0]!.status).toBe(new PcpError('PM_ERR_PMID').status)
-    expect(() => env.replaceTables({ metrics: { 'names.fixed': { ...ROW, item: -1 } } })).toThrow('item -1')
+    expect(() => env.replaceTables({ metrics: { 'names.fixed': { ...ROW, item: -1 } } })).toThrow('not -1')
     expect(await agent.lookupNames(['names.fixed'], ASK)).toEqual([pmid(480, 0, 0)])
   })
 })
 
 describe('before each request', () => {
-  test('the agent hears its kind and may refuse it', async () => {
+  test('the agent gets its kind and may refuse it', async () => {
     const kinds: string[] = []
     const { agent } = opened({
       metrics: { 'names.fixed': ROW },
@@ -165,7 +165,7 @@ describe('before each request', () => {
   })
 })
 
-describe('what a metric says of itself while it runs', () => {
+describe('metadata of a metric at run time', () => {
   test('its descriptor', async () => {
     let type = PM_TYPE_DOUBLE
     const describeNow: MetricSpec['describe'] = (desc) => {
@@ -186,7 +186,7 @@ describe('what a metric says of itself while it runs', () => {
     let changed = false
     const labels = { color: 'red' }
     const { agent } = opened({
-      metrics: { 'names.fixed': { ...ROW, labels, notes: () => ({ changed }) } },
+      metrics: { 'names.fixed': { ...ROW, labels, optionalLabels: () => ({ changed }) } },
     })
     changed = true
     const [set] = await agent.labels({ level: LABEL_ITEM, id: pmid(480, 0, 0) }, ASK)

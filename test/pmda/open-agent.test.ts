@@ -137,7 +137,7 @@ describe('values', () => {
     expect([result.sets[0]!.word[0], result.sets[2]!.word[0]]).toEqual([1, 2])
   })
 
-  test('are asked only of instances that the profile wants', async () => {
+  test('are requested only for instances in the profile', async () => {
     const asked: number[] = []
     const value = (inst: number): number => {
       asked.push(inst)
@@ -172,7 +172,7 @@ describe('values', () => {
     }
   })
 
-  test('missing for all instances give what the last callback said', async () => {
+  test('missing for all instances give the result of the last callback', async () => {
     const agent = open({
       metrics: {
         'demo.error': {
@@ -199,7 +199,7 @@ describe('values', () => {
     expect(await fetchOne(agent, 0, PM_TYPE_32)).toBe(statusOf('PM_ERR_APPVERSION'))
   })
 
-  test('of another type than declared are PM_ERR_CONV, and the log says so once', async () => {
+  test('of another type than declared are PM_ERR_CONV, logged once', async () => {
     const log: string[] = []
     const agent = open(
       {
@@ -220,7 +220,7 @@ describe('values', () => {
     expect(log[0]).toContain('error demo.x: ')
   })
 
-  test('of one metric fail without harm to the others', async () => {
+  test('of one metric fail without affecting the others', async () => {
     const log: string[] = []
     const agent = open(
       {
@@ -318,14 +318,14 @@ describe('readings', () => {
     expect(reads()).toBe(2)
   })
 
-  test('are made once a moment, whatever is asked', async () => {
+  test('are made once per batch, for any request', async () => {
     const { agent, reads } = counting()
-    const ask = { ...ASK, moment: {} }
+    const ask = { ...ASK, batch: {} }
     await agent.fetch([id(0)], ask)
     await agent.fetch([id(1)], ask)
     expect(await agent.instances(indom(DOMAIN, 9), undefined, ask)).toMatchObject({ ids: [1], names: ['n1'] })
     expect(reads()).toBe(1)
-    await agent.fetch([id(0)], { ...ASK, moment: {} })
+    await agent.fetch([id(0)], { ...ASK, batch: {} })
     expect(reads()).toBe(2)
   })
 
@@ -342,11 +342,13 @@ describe('readings', () => {
     expect((await agent.fetch([id(0)], ASK)).sets[0]!.status).toBe(1)
   })
 
-  test('are not made for who may not see the values', async () => {
+  test('are not made for clients that may not see the values', async () => {
     let reads = 0
     const reading = new Reading(() => ++reads)
     const isShown = ({ requester }: Ask): boolean => requester.credentials?.uid === 0
-    const agent = open({ metrics: { 'demo.secret': { ...base, reading, isShown, value: () => 1 } } })
+    const agent = open({
+      metrics: { 'demo.secret': { ...base, reading, isVisibleTo: isShown, value: () => 1 } },
+    })
     expect([(await agent.fetch([id(0)], ASK)).sets[0]!.status, reads]).toEqual([0, 0])
     const root = { requester: { ...ASK.requester, credentials: { uid: 0, gid: 0 } } }
     expect([(await agent.fetch([id(0)], root)).sets[0]!.status, reads]).toEqual([1, 1])
@@ -388,7 +390,7 @@ describe('instances', () => {
     })
   })
 
-  test('lists instances for whoever asks, and their names only for those who want them', async () => {
+  test('lists instances for the requester, and names only if requested', async () => {
     let looks = 0
     const mine: IndomSpec = {
       ...disks,
@@ -403,14 +405,14 @@ describe('instances', () => {
       }),
     }
     const source = open({ metrics: { 'demo.x': { ...base, indom: mine, value: (inst) => inst } } })
-    const moment = {}
+    const batch = {}
     for (const context of [7, 8]) {
-      const asker = { requester: { ...ASK.requester, context }, moment }
+      const asker = { requester: { ...ASK.requester, context }, batch }
       const { sets } = await source.fetch([id(0)], asker)
       expect(valuesOf(sets[0]!, PM_TYPE_32).map(({ inst }) => inst)).toEqual([context])
     }
     expect(looks).toBe(0)
-    const asker = { requester: { ...ASK.requester, context: 8 }, moment }
+    const asker = { requester: { ...ASK.requester, context: 8 }, batch }
     expect((await source.instances(indom(DOMAIN, 3), { name: '8' }, asker)).ids).toEqual([8])
     expect(looks).toBe(1)
   })
@@ -449,7 +451,7 @@ describe('labels', () => {
     },
   }
 
-  test('say which agent it is unless the agent has labels of its own', async () => {
+  test('name the agent unless it has labels', async () => {
     const ask = { level: LABEL_DOMAIN, id: DOMAIN }
     expect(await open({ metrics }).labels(ask, ASK)).toMatchObject([{ json: '{"agent":"demo"}' }])
     expect(await open({ metrics, labels: { a: 1 } }).labels(ask, ASK)).toMatchObject([{ json: '{"a":1}' }])
@@ -467,7 +469,7 @@ describe('labels', () => {
   })
 
   test('of instances may be annotations as well', async () => {
-    const noted = { ...base, indom: { ...disks, instanceNotes: () => ({ seen: 'today' }) } }
+    const noted = { ...base, indom: { ...disks, optionalInstanceLabels: () => ({ seen: 'today' }) } }
     const agent = open({ metrics: { 'demo.x': noted } })
     const sets = await agent.labels({ level: LABEL_INSTANCES, id: indom(DOMAIN, 3) }, ASK)
     expect(sets.length).toBeGreaterThan(0)
@@ -477,7 +479,7 @@ describe('labels', () => {
     }
   })
 
-  test('of instances: one set for each that the profile wants, empty where there are none', async () => {
+  test('of instances: one set for each in the profile, empty without labels', async () => {
     const agent = open({ metrics })
     const requester = { ...ASK.requester, profile: only([0, 1]) }
     const sets = await agent.labels({ level: LABEL_INSTANCES, id: indom(DOMAIN, 3) }, { requester })
@@ -487,7 +489,7 @@ describe('labels', () => {
     ])
   })
 
-  test('of instances: none at all from an agent that labels none', async () => {
+  test('of instances: no set from an agent that labels none', async () => {
     const agent = open({ metrics: { 'demo.x': { ...base, indom: disks } } })
     expect(await agent.labels({ level: LABEL_INSTANCES, id: indom(DOMAIN, 3) }, ASK)).toEqual([])
   })
@@ -552,7 +554,7 @@ describe('announcements', () => {
   }
   const change: SourceEvent = { type: 'changed', changes: PMCD_LABEL_CHANGE }
 
-  test('reach whoever has subscribed', async () => {
+  test('reach subscribers', async () => {
     const { agent, announce } = announcing()
     announce(change)
     const heard: SourceEvent[] = []
@@ -565,7 +567,7 @@ describe('announcements', () => {
   })
 })
 
-test('hears of every fetch, of clients that go, and of its end, once', async () => {
+test('hooks are called for every fetch, for disconnected clients, and once at the end', async () => {
   const heard: unknown[] = []
   const agent = open({
     metrics: { 'demo.x': base },
@@ -580,7 +582,7 @@ test('hears of every fetch, of clients that go, and of its end, once', async () 
   expect(heard).toEqual([['fetch', 3], ['end', 3], 'close'])
 })
 
-test('a defect in a callback is a PcpError for whoever asks, and stands in the log', async () => {
+test('a defect in a callback is a PcpError for the requester, and is logged', async () => {
   const log: string[] = []
   const fail = (): never => {
     throw new TypeError('a defect')
@@ -609,7 +611,7 @@ test('a defect in a callback is a PcpError for whoever asks, and stands in the l
   expect(log[0]).toContain('demo: TypeError: a defect\n    at ')
 })
 
-test('whatever is asked of it, fetches answer every PMID in order', () => {
+test('fetches of any PMIDs answer each in order', () => {
   const agent = open({
     metrics: {
       'demo.x': base,
@@ -634,17 +636,17 @@ test('whatever is asked of it, fetches answer every PMID in order', () => {
   )
 })
 
-test('a prefetch that never ends costs its own metrics a status, once the time and then none', async () => {
+test('a prefetch that never ends fails its metrics; only the first fetch waits for the time limit', async () => {
   const log: string[] = []
   const begun: number[] = []
   let end = (): void => {}
   const hanging = new Promise<void>((resolve) => {
     end = resolve
   })
-  const metric = (item: number, ahead?: MetricSpec['ahead']): MetricSpec => ({
+  const metric = (item: number, ahead?: MetricSpec['prefetch']): MetricSpec => ({
     ...base,
     item,
-    ...(ahead === undefined ? {} : { ahead }),
+    ...(ahead === undefined ? {} : { prefetch: ahead }),
     value: () => item,
   })
   const agent = open(
@@ -666,7 +668,7 @@ test('a prefetch that never ends costs its own metrics a status, once the time a
   const TIMEOUT = statusOf('PM_ERR_TIMEOUT')
   expect(await fetch()).toEqual([1, 2, TIMEOUT, 4])
   for (let i = 0; i < 1000; i++) expect(await fetch()).toEqual([1, 2, TIMEOUT, 4])
-  expect(begun).toEqual([3]) // nothing piles up behind it
+  expect(begun).toEqual([3]) // no further prefetch was begun
   expect(log).toHaveLength(1)
   end()
   await hanging
@@ -674,7 +676,7 @@ test('a prefetch that never ends costs its own metrics a status, once the time a
   expect(begun).toEqual([3, 3])
 })
 
-test('a prefetch that was late once is begun again after its end, whatever other fetches wait for then', async () => {
+test('a prefetch that was late is begun again after its end, even while other fetches wait', async () => {
   const begun: number[] = []
   const ends: (() => void)[] = []
   const pending = (item: number, onBegin = (): void => {}) => {
@@ -684,14 +686,14 @@ test('a prefetch that was late once is begun again after its end, whatever other
       return new Promise((resolve) => ends.push(resolve))
     }
   }
-  const metric = (item: number, ahead: NonNullable<MetricSpec['ahead']>): MetricSpec => ({
+  const metric = (item: number, ahead: NonNullable<MetricSpec['prefetch']>): MetricSpec => ({
     ...base,
     item,
-    ahead,
+    prefetch: ahead,
     value: () => item,
   })
   let timeoutMs = 20
-  // The late one ends while a fetch waits for the other.
+  // The late prefetch ends while a fetch waits for the other one.
   const slow = pending(2, () => ends[0]!())
   const agent = open(
     { metrics: { 'demo.late': metric(1, pending(1)), 'demo.slow': metric(2, slow) } },
@@ -730,5 +732,5 @@ test('an agent whose end returns a promise is waited for, five seconds at most',
   } finally {
     vi.useRealTimers()
   }
-  expect(log).toEqual(['Its end takes longer than 5000 ms and is given up'])
+  expect(log).toEqual(['close did not end within 5000 ms; not waiting any longer'])
 })

@@ -1,4 +1,4 @@
-/** What holds for any input: files of instances, lines in pieces, clients of event queues. */
+/** Properties for any input: instance cache files, lines in pieces, clients of event queues. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
@@ -24,7 +24,7 @@ const instance = fc.record({
   name: fc.string().filter((name) => !name.includes('\n') && !name.startsWith('[')),
 })
 
-test('a saved cache is read as it was', () => {
+test('a saved cache is read back unchanged', () => {
   fc.assert(
     fc.property(fc.boolean(), fc.nat(MAX_INST), fc.array(instance), (reuses, maximum, instances) => {
       const cache = { reuses, maximum, instances }
@@ -55,7 +55,7 @@ test('a damaged cache file is refused by PcpError, or read', () => {
   )
 })
 
-test('lines are the same however their bytes come', () => {
+test('lines do not depend on how their bytes are split', () => {
   const text = fc.array(fc.constantFrom('a', 'bc', '\n', '\r\n', 'ä', '')).map((parts) => parts.join(''))
   fc.assert(
     fc.property(text, fc.array(fc.nat(7)), (whole, cuts) => {
@@ -80,7 +80,7 @@ test('lines are the same however their bytes come', () => {
   )
 })
 
-test('every client gets each event once, in order, or is told that it missed it', () => {
+test('every client gets each event once and in order, or a record of missed events', () => {
   const step = fc.oneof(
     fc.record({ append: fc.integer({ min: 1, max: 10 }) }),
     fc.record({ fetch: fc.nat(2) }),

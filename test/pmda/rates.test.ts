@@ -30,7 +30,7 @@ test('the change a second of each counter that was seen twice in succession', ()
   expect([rates.get(1), rates.get(2), rates.get(3)]).toEqual([0, undefined, 3])
 })
 
-test('a counter that was restarted has no rate, one that wraps has', () => {
+test('a reset counter has no rate, a wrapping one has', () => {
   const restarted = new Rates<string>()
   const wrapping = new Rates<string>({ wrapsAs: 'u32' })
   for (const rates of [restarted, wrapping]) {
@@ -47,7 +47,7 @@ test('64-bit counters keep their last digits', () => {
   expect(rates.get('a')).toBe(7)
 })
 
-test('no rate when time did not go on', () => {
+test('no rate if time did not advance', () => {
   const rates = new Rates()
   rates.update([[1, 1]], 5000)
   rates.update([[1, 2]], 5000)

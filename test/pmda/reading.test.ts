@@ -8,7 +8,7 @@ test('has no value before it was refreshed', () => {
   expect(reading.error?.code).toBe('PM_ERR_AGAIN')
 })
 
-test('reads once a moment, and each time where no moment is named', () => {
+test('reads once per batch, and each time without a batch', () => {
   let reads = 0
   const reading = new Reading(() => ++reads)
   const moment = {}
@@ -22,7 +22,7 @@ test('reads once a moment, and each time where no moment is named', () => {
   expect(reading.value).toBe(4)
 })
 
-test('a failed reading shows its error and not the value before, until it succeeds again', () => {
+test('a failed reading returns its error and not the previous value, until it succeeds again', () => {
   let failure: Error | undefined
   const reading = new Reading(() => {
     if (failure !== undefined) throw failure

@@ -34,7 +34,7 @@ afterEach(() => {
   traceTo()
 })
 
-test('an agent hears of each request before and after it, also of those that fail', async () => {
+test('hooks are called before and after each request, including failed ones', async () => {
   const heard: string[] = []
   const source = openAgent(
     demo({
@@ -99,7 +99,7 @@ test('the options of the command line reach the agent', () => {
   )
 })
 
-test('-D libpmda tells of requests, and of values that are not there', async () => {
+test('-D libpmda traces requests and missing values', async () => {
   const lines: string[] = []
   traceTo((line) => lines.push(line))
   setDebug('libpmda')

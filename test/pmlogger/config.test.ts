@@ -3,7 +3,7 @@ import { PcpError } from '../../src/model/errors.ts'
 import { OP_ADVISORY, OP_ENQUIRE, OP_MANDATORY, parseLoggerConfig } from '../../src/pmlogger/config.ts'
 import { parseConfigText } from '../../src/pmlogger/read-config.ts'
 
-/** Statements in short: `mandatory on 5000 a[1,x] b`. */
+/** Formats statements: `mandatory on 5000 a[1,x] b`. */
 function short(text: string): string[] {
   return parseLoggerConfig(text, 'f').statements.map(({ control, state, deltaMs, metrics }) => {
     const list = metrics.map(
@@ -36,7 +36,7 @@ test.each([
 })
 
 test.each([
-  // The first lines are those of PCP 6.0.3.
+  // The first lines are from PCP 6.0.3.
   [
     'log mandatory on 2.5 sec a',
     "(f)\n[line 1] Unexpected character '.'\nlog mandatory on 2.5 sec a\n                  ^",
@@ -51,14 +51,14 @@ test.each([
   ['on once { 5 }', '(f)\n[line 1] syntax error\non once { 5 }\n          ^'],
   ['on once a[', '(f)\n[line 1] syntax error\non once a[\n          ^'],
   ['on once { a }\n[access]\nallow fred\n', "(f)\n[line 4] ',' or ':' expected after \"fred\""],
-  // A marker may claim any line.
+  // A line marker may contain any number.
   ['# 2147483647 "g"\n[access]\nallow fred : fetch;', '(f)\ng: [line 2147483648] bad access specifier'],
   ['on once { a }\n[access]\nallow fred : fetch;', '(f)\n[line 3] bad access specifier'],
 ])('refuses %j', (text, expected) => {
   expect(failure(text)).toBe(`Specification error in configuration file ${expected}`)
 })
 
-test('access rules speak of the operations of a logger', () => {
+test('access rules use the operations of a logger', () => {
   const { access } = parseLoggerConfig(
     'on once { a }\n[access]\ndisallow * : all;\ndisallow :* : all; # :;\nallow local:*, 10.* : enquire, advisory;\nallow h : all except mandatory;',
     'f',
@@ -71,7 +71,7 @@ test('access rules speak of the operations of a logger', () => {
   ])
 })
 
-test('a metric without braces before the access rules has no instance called access', () => {
+test('an access section after a metric without braces is not an instance list', () => {
   const { statements, access } = parseLoggerConfig('on once a\n[access]\nallow * : all;\n', 'f')
   expect(statements[0]!.metrics[0]!.instances).toEqual([])
   expect(access).toHaveLength(1)
@@ -80,7 +80,7 @@ test('a metric without braces before the access rules has no instance called acc
   ).toEqual(['access'])
 })
 
-test('macros are replaced, and mistakes are told by the line of the file they are in', () => {
+test('macros are replaced, and errors give the line in the original file', () => {
   const places = { cwd: '/', variables: { PCP_VAR_DIR: '/nowhere' }, warn: () => {} }
   const text = '%define T 5\n%ifdef T\nlog on %T sec a\n%endif\nlog on %{T} min %b\n'
   expect(() => parseConfigText(text, 'f', places)).toThrow("[line 5] Unexpected character '%'")

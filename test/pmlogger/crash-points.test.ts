@@ -1,4 +1,4 @@
-/** A recorder whose machine loses power after any of its disk operations: what it had synced is read back, each record once. */
+/** Power failures after every disk operation of a recorder: synced values are readable, each record once. */
 import { expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { RecordReader } from '../../src/archive/reader.ts'
@@ -9,7 +9,7 @@ import { PM_TYPE_U32 } from '../../src/model/types.ts'
 import { extract } from '../../src/model/value-set.ts'
 import { parseLoggerConfig } from '../../src/pmlogger/config.ts'
 import { NO_COUNTS } from '../../src/pmlogger/counts.ts'
-import { Pool } from '../../src/pmlogger/pool.ts'
+import { InternPool } from '../../src/pmlogger/pool.ts'
 import { startLogger } from '../../src/pmlogger/start-logger.ts'
 import { openLocal } from '../../src/routing/local-context.ts'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
@@ -24,13 +24,13 @@ const COUNT = makePmid(251, 0, 0)
 const PARTS = makeIndom(251, 1)
 const SAMPLES = 30
 
-/** How many results survive a power cut from a point of the journal on. */
+/** Number of results that survive a power failure after a point of the journal. */
 interface Durable {
   readonly point: number
   readonly results: number
 }
 
-/** Records a few results with syncs in between, the last one that of the end. */
+/** Records a few results with syncs in between, and a final sync. */
 async function record(disk: MemoryDisk): Promise<{ results: number; durable: Durable[] }> {
   const durable: Durable[] = []
   let results = 0
@@ -60,14 +60,14 @@ async function record(disk: MemoryDisk): Promise<{ results: number; durable: Dur
       reports: false,
       port: () => 4330,
       log: { line: () => {}, notice: () => {} },
-      pool: new Pool(),
+      pool: new InternPool(),
       syncMs: 20,
       endLimit: { kind: 'samples', count: SAMPLES },
       volumeLimit: { kind: 'samples', count: 11 },
       counts: {
         ...NO_COUNTS,
         recorded: () => results++,
-        atRisk: (ms) => {
+        unsyncedAge: (ms) => {
           if (ms !== 0) durable.push({ point: disk.journal.length, results: covered })
         },
       },
@@ -79,7 +79,7 @@ async function record(disk: MemoryDisk): Promise<{ results: number; durable: Dur
   return { results, durable }
 }
 
-/** Values found in a state that a power cut left, of which the first `named` must have their instances. Throws what readers throw. */
+/** Returns the values in a state after a power failure; the first `named` must have instance names. Throws the readers' errors. */
 function read({ image }: CrashState, named: number): number[] {
   const files = filesOf(new MemoryDisk({ image }))
   const values: number[] = []
@@ -100,7 +100,7 @@ function read({ image }: CrashState, named: number): number[] {
   return values
 }
 
-test(`what was synced survives a power cut at any point (seed ${SEED})`, { timeout: 120_000 }, async () => {
+test(`synced values survive a power failure at any point (seed ${SEED})`, { timeout: 120_000 }, async () => {
   const disk = new MemoryDisk()
   const { results, durable } = await record(disk)
   expect(results).toBe(SAMPLES)
@@ -120,7 +120,7 @@ test(`what was synced survives a power cut at any point (seed ${SEED})`, { timeo
       values = read(state, least)
       readable++
     } catch (error) {
-      // Before the first sync there is nothing to lose.
+      // Before the first sync there are no values to lose.
       if (durable.some((one) => one.point <= point))
         problems.push(`${state.name}: ${(error as Error).message}`)
       continue

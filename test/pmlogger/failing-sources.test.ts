@@ -1,4 +1,4 @@
-/** Collectors that cannot answer yet, or not again: what an archive needs of them is asked for until it is there. */
+/** Collectors that fail temporarily: metadata needed by the archive is requested until it is available. */
 import { expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { type MemoryOutput, memoryOutput } from '../../src/archive/write/memory-output.ts'
@@ -18,7 +18,7 @@ import { partsAgent } from '../lib/parts-agent.ts'
 const PART = makePmid(251, 0, 1)
 const PARTS = makeIndom(251, 1)
 
-/** A recorder of parts.part whose results are the instances given, one a second. */
+/** Starts a recorder of parts.part that records the given instances, one result per second. */
 async function start() {
   const context = await openLocal({ agents: [partsAgent()] })
   const output = memoryOutput('a')
@@ -67,7 +67,7 @@ function open(output: MemoryOutput): Archive {
   })
 }
 
-/** Answers a method's next questions with an error; then it is itself again. */
+/** Makes the next calls of a method fail with an error. */
 function failing(
   context: Context,
   method: 'instances' | 'instancesLabels' | 'labels' | 'text',
@@ -82,7 +82,7 @@ function failing(
   })
 }
 
-/** Instances that a domain consists of, as the agent says. */
+/** Sets the instances of a domain that the agent reports. */
 function listing(context: Context, ...ids: number[]): void {
   context.instances = async () => ({ indom: PARTS, ids, names: ids.map((id) => `name ${id}`) })
 }
@@ -91,7 +91,7 @@ const namesAt = (archive: Archive, sec: number): string[] =>
   [...archive.metadata.instances(PARTS, undefined, { sec, nsec: 0 }).names].sort()
 
 test.each(['PM_ERR_AGAIN', 'PM_ERR_NOAGENT', 'PM_ERR_INDOM'])(
-  'an instance domain that answers %s once names its instances with the next result',
+  'instances are named with the next result after an instance domain failed with %s',
   async (code) => {
     const { context, record, read } = await start()
     listing(context, 1)
@@ -104,7 +104,7 @@ test.each(['PM_ERR_AGAIN', 'PM_ERR_NOAGENT', 'PM_ERR_INDOM'])(
   },
 )
 
-test('an instance that its domain lists later is named then', async () => {
+test('an instance listed later by its domain is named then', async () => {
   const { context, record, read } = await start()
   listing(context, 1)
   await record(1)
@@ -127,7 +127,7 @@ test('an instance domain that could not be written is written with the next resu
   expect(namesAt(read(), 3)).toEqual(['name 1', 'name 2'])
 })
 
-test('instances of a result that could not be written are not taken for logged', async () => {
+test('instances of a result that could not be written do not count as logged', async () => {
   const { record, failNext, metric } = await start()
   failNext('0')
   await expect(record(1000)).rejects.toMatchObject({ code: 'ENOSPC' })
@@ -136,7 +136,7 @@ test('instances of a result that could not be written are not taken for logged',
   expect(metric.isLogged(1000)).toBe(true)
 })
 
-test('labels of instances that were lost with the connection are recorded with the next result', async () => {
+test('labels of instances lost with the connection are recorded with the next result', async () => {
   const { context, record, read } = await start()
   listing(context, 1)
   await record(1)
@@ -153,7 +153,7 @@ test('labels of instances that were lost with the connection are recorded with t
   expect(labels.map(({ inst }) => inst)).toContain(2)
 })
 
-test('labels and texts that the agent cannot give yet are asked for again, and no more than needed', async () => {
+test('labels and texts of an agent that is not ready are requested again, only as often as needed', async () => {
   const { context, record, read } = await start()
   let asked = 0
   const { text } = context
@@ -172,7 +172,7 @@ test('labels and texts that the agent cannot give yet are asked for again, and n
   expect(asked).toBe(0)
 })
 
-test('an agent that never can is not asked for ever', async () => {
+test('requests to an agent that is never ready end', async () => {
   const { context, record } = await start()
   let asked = 0
   context.text = async () => {
@@ -183,7 +183,7 @@ test('an agent that never can is not asked for ever', async () => {
   expect(asked).toBe(40)
 })
 
-test('metadata that failed half way is written once', async () => {
+test('metadata is written once after failing half way', async () => {
   const { record, read, failNext } = await start()
   for (let i = 0; i < 3; i++) {
     failNext('meta')

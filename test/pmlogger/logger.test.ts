@@ -1,4 +1,4 @@
-/** A logger on agents in this process, its archive in memory, read back by our reader. */
+/** A logger with agents in this process and an archive in memory, read back by our reader. */
 import { expect, test } from 'vitest'
 import { type MemoryOutput, memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
@@ -7,10 +7,10 @@ import { emptySet, type FetchResult, PMCD_HOSTNAME_CHANGE } from '../../src/mode
 import { openArchive } from '../../src/pmapi/archive.ts'
 import type { Context } from '../../src/pmapi/context.ts'
 import { parseLoggerConfig } from '../../src/pmlogger/config.ts'
-import { answerControl } from '../../src/pmlogger/control-requests.ts'
+import { handleControlRequest } from '../../src/pmlogger/control-requests.ts'
 import { NO_COUNTS } from '../../src/pmlogger/counts.ts'
 import type { Logger } from '../../src/pmlogger/logger.ts'
-import { Pool } from '../../src/pmlogger/pool.ts'
+import { InternPool } from '../../src/pmlogger/pool.ts'
 import type { LoggerSettings } from '../../src/pmlogger/settings.ts'
 import { startLogger } from '../../src/pmlogger/start-logger.ts'
 import { openLocal } from '../../src/routing/local-context.ts'
@@ -42,7 +42,7 @@ async function start(config: string, changes: Partial<LoggerSettings> = {}): Pro
     reports: false,
     port: () => 4330,
     log: { line: (text) => lines.push(text), notice: (_, text) => lines.push(text) },
-    pool: new Pool(),
+    pool: new InternPool(),
     ...changes,
   }
   return { output, lines, logger: await startLogger(settings, new AbortController().signal) }
@@ -68,7 +68,7 @@ async function names(output: MemoryOutput): Promise<string[]> {
   return all.filter((name) => !name.startsWith('event.')).sort()
 }
 
-test('records what is asked for between a first and a last record, and ends at its limit', async () => {
+test('records the requested metrics between a first and a last record, and ends at its limit', async () => {
   const { output, lines, logger } = await start(
     'log on once demo.text log on 10 msec { demo.one demo.bin }',
     {
@@ -114,7 +114,7 @@ test('event records come with the descriptors of their parameters', async () => 
   )
 })
 
-test('each request to log once records what it names, and nothing else', async () => {
+test('each request to log once records only its own metrics', async () => {
   let recorded = (): void => {}
   const counts = { ...NO_COUNTS, recorded: () => recorded() }
   const { output, logger } = await start('log on 1 hour demo.two', { lingers: true, counts })
@@ -125,7 +125,7 @@ test('each request to log once records what it names, and nothing else', async (
     })
     const ids = await logger.context.lookupNames(names)
     const sets = ids.map((id) => emptySet(id as number, 0))
-    await answerControl(
+    await handleControlRequest(
       logger,
       { control: PM_LOG_MANDATORY, state: PM_LOG_ON, deltaMs: 0, sets },
       () => {},
@@ -148,7 +148,7 @@ test('each request to log once records what it names, and nothing else', async (
   expect(found).toEqual([1, 0, 1, 0, 0, 1, 1, 0])
 })
 
-test('unknown metrics and instances are warned of, conflicts too, and the rest is logged', async () => {
+test('warns of unknown metrics, instances and conflicts, and logs the rest', async () => {
   const config = [
     'log mandatory on 1 hour { demo.one nosuch.metric demo.bin[first, third, 2, 7] demo.one[x] }',
     'log advisory on 1 sec demo.one',
@@ -164,7 +164,7 @@ test('unknown metrics and instances are warned of, conflicts too, and the rest i
   await logger.stop('enough')
 })
 
-test('nothing to log is an error, unless it is to linger', async () => {
+test('nothing to log is an error, except with -L', async () => {
   await expect(start('log off demo.one')).rejects.toThrow(
     'Nothing to log, and not the primary logger instance',
   )
@@ -173,7 +173,7 @@ test('nothing to log is an error, unless it is to linger', async () => {
   expect([...output.contents().keys()]).toEqual(['index', 'meta', '0'])
 })
 
-test('volumes are begun by count, and by request', async () => {
+test('volumes begin by count and by request', async () => {
   const { lines, logger, output } = await start('log on 5 msec demo.one', {
     endLimit: { kind: 'samples', count: 5 },
     volumeLimit: { kind: 'samples', count: 2 },
@@ -190,9 +190,9 @@ test('volumes are begun by count, and by request', async () => {
   expect([...output.contents().keys()].sort()).toEqual(['0', '1', '2', '3', 'index', 'meta'])
 })
 
-test('a disk that is full for a time loses results, not the archive', async () => {
+test('a temporarily full disk loses results, not the archive', async () => {
   const output = memoryOutput('a')
-  // Label and first record find room, the next three attempts do not.
+  // The label and first record can be written, the next three writes fail.
   let writes = 0
   let failures = 0
   const files = {
@@ -228,11 +228,11 @@ test('a disk that is full for a time loses results, not the archive', async () =
   const id = await context.lookupName('demo.text')
   const records = [...context.archive!.records()]
   await context.close()
-  // It was lost when it was first recorded, and is recorded again.
+  // It was lost the first time, and is recorded again.
   expect(records.filter(({ sets }) => sets.some(({ pmid }) => pmid === id))).toHaveLength(1)
 })
 
-test('an archive whose first record finds no room leaves no files behind', async () => {
+test('an archive whose first record cannot be written leaves no files behind', async () => {
   const output = memoryOutput('a')
   const files = {
     ...output,
@@ -253,7 +253,7 @@ test('an archive whose first record finds no room leaves no files behind', async
   expect([...output.contents().keys()]).toEqual([])
 })
 
-/** Opens the agents of this process; `change` has a say in what fetches bring, which it counts from 0. */
+/** Opens the agents of this process; `change` modifies the results of fetches, numbered from 0. */
 async function openChanged(change: (result: FetchResult, n: number) => FetchResult): Promise<Context> {
   const context = await openLocal({ agents: [demoAgent] })
   const fetch = context.fetch.bind(context)
@@ -262,7 +262,7 @@ async function openChanged(change: (result: FetchResult, n: number) => FetchResu
   return context
 }
 
-test('a host with another name ends the logger of a script, and no other', async () => {
+test('a changed host name ends only a logger started by a script', async () => {
   const renamed = (): Promise<Context> =>
     openChanged((result, n) => (n === 2 ? { ...result, changes: PMCD_HOSTNAME_CHANGE } : result))
   const { logger } = await start('log on 5 msec demo.one', { open: renamed, endsWithHostname: true })
@@ -274,7 +274,7 @@ test('a host with another name ends the logger of a script, and no other', async
   expect((await other.logger.ended).reason).toBe('Sample limit reached, exiting')
 })
 
-test('a clock that is set back is told of once, and what follows is recorded', async () => {
+test('a clock set back is logged once, and recording continues', async () => {
   let back = 0
   const open = (): Promise<Context> =>
     openChanged((result, n) => {
@@ -292,7 +292,7 @@ test('a clock that is set back is told of once, and what follows is recorded', a
   ])
 })
 
-test('a collector that cannot be left in order does not keep a logger from its end', async () => {
+test('a failure to close the connection does not prevent a logger from ending', async () => {
   const open = async (): Promise<Context> => {
     const context = await openLocal({ agents: [demoAgent] })
     context.close = () => Promise.reject(new PcpError('EIO', 'no way'))
@@ -300,5 +300,5 @@ test('a collector that cannot be left in order does not keep a logger from its e
   }
   const { lines, logger } = await start('log on 1 hour demo.one', { open })
   expect((await logger.stop('enough')).reason).toBe('enough')
-  expect(lines.at(-1)).toBe('Leaving the collector: no way')
+  expect(lines.at(-1)).toBe('Closing the connection to the collector: no way')
 })

@@ -23,11 +23,11 @@ test.each([
   ['-1', undefined],
   ['foo', undefined],
   ['', undefined],
-])('a limit of %j', (text, expected) => {
+])('parses the limit %j', (text, expected) => {
   expect(parseSizeLimit(text)).toEqual(expected)
 })
 
-test('a name that holds the time follows it, and a number follows a name that is taken', () => {
+test('a name with time conversions is expanded, and gets a suffix if it is taken', () => {
   const ms = new Date(2026, 0, 5, 7, 8, 9).getTime()
   expect(archiveName('a/%Y%m%d.%H.%M', ms, () => false)).toBe('a/20260105.07.08')
   expect(archiveName('%y-%j-%a-%b-%S-%%-%Q', ms, () => false)).toBe('26-005-Mon-Jan-09-%-%Q')
@@ -63,18 +63,18 @@ test.each([
   ['db1 a', 'f[line 1]: expected a host, an archive and a configuration'],
   ['db1 a c\ndb2 a c', 'f[line 2]: archive a is written by line 1 already'],
   ['db1 a c speed=5', 'f[line 1]: unknown option "speed": use label, interval, version, size, volsize'],
-  ['db1 a c version=1', 'f[line 1]: "1" is no value of option version'],
+  ['db1 a c version=1', 'f[line 1]: invalid value "1" for option version'],
   ['# none', 'f: no line names a collector'],
 ])('refuses the farm %j', (text, message) => {
   expect(() => parseFarm(text, 'f')).toThrow(message)
 })
 
-test('intervals may be below a second, and have the length that the control protocol can tell', () => {
+test('intervals may be below a second, and are limited by the control protocol', () => {
   expect(['0.5sec', '20 msec', '1 hour'].map(intervalMs)).toEqual([500, 20, 3_600_000])
   expect(['0', '80 hours', 'x', ''].map(intervalMs)).toEqual([undefined, undefined, undefined, undefined])
 })
 
-test('an archive that continues another one has a number where its name holds no time', () => {
+test('an archive that continues another one gets a suffix if its name has no time', () => {
   const taken = new Set(['a', 'a-00'])
   expect(archiveName('a', 0, (base) => taken.has(base), true)).toBe('a-01')
   expect(archiveName('b', 0, (base) => taken.has(base), true)).toBe('b')
@@ -88,7 +88,7 @@ test.each([
   ['500 msec', 500],
   ['soon', undefined],
   ['', undefined],
-])('values may wait for the disk for %o', (text, ms) => {
+])('the sync limit of %o', (text, ms) => {
   expect(parseSync(text)).toBe(ms)
   expect(syncMsOf({ PMLOGGER_SYNC: text })).toBe(ms ?? 10_000)
 })

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A disk whose syncs end when the test says. */
+/** Starts with a disk whose syncs are completed by the test. */
 function start(everyMs: number) {
   const waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
   const ages: (number | undefined)[] = []
@@ -31,7 +31,7 @@ function start(everyMs: number) {
   return { sync, ages, failures, end, begun: () => begun }
 }
 
-test('values wait no longer than they may, and one sync covers all that were written before it', async () => {
+test('values are synced within the limit, and one sync covers all earlier values', async () => {
   const { sync, ages, end, begun } = start(1000)
   sync.written()
   await vi.advanceTimersByTimeAsync(900)
@@ -45,7 +45,7 @@ test('values wait no longer than they may, and one sync covers all that were wri
   expect(begun()).toBe(1)
 })
 
-test('there is one sync at a time; what is written meanwhile has its own, in its own time', async () => {
+test('only one sync runs at a time; values written meanwhile get another one when it is due', async () => {
   const { sync, ages, end, begun } = start(1000)
   sync.written()
   await vi.advanceTimersByTimeAsync(1000)
@@ -59,7 +59,7 @@ test('there is one sync at a time; what is written meanwhile has its own, in its
   expect(ages.at(-1)).toBeUndefined()
 })
 
-test('asked for, it waits for the one under way and then for its own', async () => {
+test('a requested sync first waits for the one in progress', async () => {
   const { sync, end, begun } = start(0)
   sync.written()
   let isDone = false
@@ -75,7 +75,7 @@ test('asked for, it waits for the one under way and then for its own', async () 
   await second
 })
 
-test('a failure is reported, the values stay at risk, and the next try comes after the interval', async () => {
+test('a failure is reported, the values stay at risk, and the sync is retried after the interval', async () => {
   const { sync, ages, failures, end, begun } = start(1000)
   sync.written()
   await vi.advanceTimersByTimeAsync(1000)
@@ -88,7 +88,7 @@ test('a failure is reported, the values stay at risk, and the next try comes aft
   expect(ages.at(-1)).toBeUndefined()
 })
 
-test('without an interval nothing is synced unless it is asked for, and after the end nothing is', async () => {
+test('without an interval values are synced only on request, and never after the end', async () => {
   const { sync, begun } = start(0)
   sync.written()
   await vi.advanceTimersByTimeAsync(100_000)

@@ -1,10 +1,10 @@
-/** Recording sessions: orders on a descriptor, and what a person is told. */
+/** Recording sessions: commands on a file descriptor, and dialogs. */
 import { chmodSync, closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { clearDebug, setDebug } from '../../src/model/debug.ts'
-import { obeyRecordOrders } from '../../src/pmlogger/record-control.ts'
+import { handleRecordingCommands } from '../../src/pmlogger/record-control.ts'
 import {
   type DialogKind,
   dialogText,
@@ -23,18 +23,18 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-/** Gives orders from a file; resolves to all that was said once the session is over. */
+/** Sends commands from a file; resolves to all output once the session is over. */
 async function session(orders: string, ends = true): Promise<string[]> {
   writeFileSync(join(dir, 'orders'), orders)
   const fd = openSync(join(dir, 'orders'), 'r')
   const said: string[] = []
   await new Promise<void>((resolve) => {
-    obeyRecordOrders(fd, {
+    handleRecordingCommands(fd, {
       quit() {
         said.push('quit')
         resolve()
       },
-      async tell(kind: DialogKind, { folio, title, canReplay }: RecordFacts) {
+      async showDialog(kind: DialogKind, { folio, title, canReplay }: RecordFacts) {
         said.push(`${kind} ${folio} ${title} ${canReplay}`)
         if (kind === 'detached' || (kind === 'abandoned' && !ends)) setImmediate(resolve)
         return kind === 'abandoned' && ends
@@ -45,7 +45,7 @@ async function session(orders: string, ends = true): Promise<string[]> {
   return said
 }
 
-test('Q ends the recording, and nothing is obeyed after it', async () => {
+test('Q ends the recording, and later commands are ignored', async () => {
   expect(await session('V0\nFmine\nPkmchart\nR\n?\nQ\n?\n')).toEqual([
     'status mine kmchart true',
     'quit mine kmchart true',
@@ -53,16 +53,16 @@ test('Q ends the recording, and nothing is obeyed after it', async () => {
   ])
 })
 
-test('D leaves the recording to itself', async () => {
+test('D detaches the recording', async () => {
   expect(await session('V0\nFmine\nD\nQ\n')).toEqual(['detached mine undefined false'])
 })
 
-test('a program that goes without a word leaves the question whether to end', async () => {
+test('when a program exits without a command, the user decides whether to end', async () => {
   expect(await session('V0\nFmine\n')).toEqual(['abandoned mine undefined false', 'quit'])
   expect(await session('V0\nFmine\n', false)).toEqual(['abandoned mine undefined false'])
 })
 
-test('what is no order ends the session', async () => {
+test('an invalid command ends the session', async () => {
   const asked = ['abandoned undefined undefined false', 'quit']
   const rejected = (what: string, line: string): string =>
     `Error: ${what} recording session control message: "${line}"`
@@ -72,12 +72,12 @@ test('what is no order ends the session', async () => {
   expect(await session('V0\nFmine')).toEqual([rejected('incomplete', 'Fmine'), ...asked])
 })
 
-test('a line that never ends is no order', async () => {
+test('an endless line is an invalid command', async () => {
   const [first] = await session('x'.repeat(10_000))
   expect(first).toMatch(/^Error: illegal recording session control message: "x{100}"$/)
 })
 
-test('-D appl2 traces orders', async () => {
+test('-D appl2 traces commands', async () => {
   setDebug('appl2')
   expect(await session('V0\n')).toEqual([
     'recording session control: "V0"',
@@ -89,7 +89,7 @@ test('-D appl2 traces orders', async () => {
 
 const PROGRESS = { pmcdHost: 'db1', seconds: 0.2, bytes: 300, pid: 77 }
 
-test('the text says how long and how much, and what may be done', () => {
+test('the text has the duration, the size and the possible commands', () => {
   expect(dialogText('quit', { folio: 'f', canReplay: true }, PROGRESS)).toBe(
     'PCP recording for the archive folio "f" and the host "db1" has been in progress for 1 seconds and in that time the pmlogger process has created an archive of 300 bytes.\n\n' +
       'This archive may be replayed with the following command:\n  $ pmafm f replay\n\n' +
@@ -109,7 +109,7 @@ test('the text says how long and how much, and what may be done', () => {
   expect(dialogText('status', { canReplay: false }, long)).toMatch(/for 3 days .* 46.6 Gbytes\./)
 })
 
-/** Shows a dialog by a program that writes an answer. */
+/** Shows a dialog with a program that writes an answer. */
 async function show(kind: DialogKind, answer: string | undefined): Promise<{ ends: boolean; log: string }> {
   const program = join(dir, 'ask')
   writeFileSync(program, `#!/bin/sh\necho "$@" > ${dir}/args\necho ${answer}\nexit 1\n`)
@@ -122,7 +122,7 @@ async function show(kind: DialogKind, answer: string | undefined): Promise<{ end
   return { ends, log: readFileSync(join(dir, 'log'), 'utf8') }
 }
 
-test('a program of the user asks', async () => {
+test("the user's program shows the question", async () => {
   expect(await show('abandoned', 'Yes')).toEqual({ ends: true, log: '' })
   expect(readFileSync(join(dir, 'args'), 'utf8')).toMatch(
     /^-c -header PCP Archive Recording Session - chart -file \S+ -icon question -B Yes -b No\n$/,
@@ -131,7 +131,7 @@ test('a program of the user asks', async () => {
   expect(await show('status', 'Close')).toEqual({ ends: false, log: '' })
 })
 
-test('without an answer the log has the text, and what is abandoned ends', async () => {
+test('without an answer the text goes to the log, and an abandoned recording ends', async () => {
   for (const answer of ['', undefined]) {
     const { ends, log } = await show('abandoned', answer)
     expect(ends).toBe(true)

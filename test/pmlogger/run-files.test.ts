@@ -1,4 +1,4 @@
-/** The files by which pmlogger processes are found. */
+/** Files that make pmlogger processes discoverable. */
 import {
   existsSync,
   lutimesSync,
@@ -27,7 +27,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-test('the control socket is below the home where the run directory cannot be used', () => {
+test('the control socket is in the home directory if the run directory is unusable', () => {
   const said: string[] = []
   const say = (text: string): void => void said.push(text)
   writeFileSync(join(dir, 'file'), '')
@@ -47,7 +47,7 @@ test('the control socket is below the home where the run directory cannot be use
   expect(said).toEqual([expect.stringContaining('GetPorts: unix domain socket failed: ')])
 })
 
-test('there is one primary logger, whose links go with it', () => {
+test('there is one primary logger, and its links are removed with it', () => {
   const said: string[] = []
   const warn = (text: string): void => void said.push(text)
   const mapDir = join(dir, 'pmlogger')
@@ -66,10 +66,10 @@ test('there is one primary logger, whose links go with it', () => {
   expect(existsSync(join(mapDir, 'primary'))).toBe(false)
 })
 
-test('what a dead logger left is removed', () => {
+test('files of a dead logger are removed', () => {
   const mapDir = join(dir, 'pmlogger')
   mkdirSync(mapDir)
-  const dead = 4_194_305 // above the largest process id of Linux
+  const dead = 4_194_305 // larger than any process id of Linux
   writeFileSync(join(mapDir, String(dead)), '')
   symlinkSync(join(mapDir, String(dead)), join(mapDir, 'primary'))
   const warn = (text: string): void => expect.fail(text)
@@ -77,7 +77,7 @@ test('what a dead logger left is removed', () => {
   expect(existsSync(join(mapDir, String(dead)))).toBe(false)
 })
 
-test('what was left before the system started is removed, whoever has the process id now', () => {
+test('files from before the system start are removed, even if the process id is in use', () => {
   const mapDir = join(dir, 'pmlogger')
   mkdirSync(mapDir)
   const map = join(mapDir, String(process.ppid))

@@ -40,13 +40,13 @@ async function value(name: string): Promise<number> {
   return Number(valuesOf(sets[0]!, desc.type)[0]?.value)
 }
 
-test('what a recorder counts is read by the agent of mapped values', async () => {
+test('the mmv agent reads the counters of a recorder', async () => {
   const counts = open(PRIMARY_NAME).counts()
   counts.archiveBegun()
   for (const bytes of [100, 20]) counts.recorded(bytes)
   for (const fail of [counts.lost, counts.fetchFailed, counts.syncFailed]) fail()
-  counts.began(250, 0)
-  counts.began(30, 2)
+  counts.fetchBegan(250, 0)
+  counts.fetchBegan(30, 2)
   const names = ['archives', 'records', 'bytes', 'failures.write', 'failures.fetch', 'failures.sync']
   const found = await Promise.all(
     [...names, 'late.last', 'late.left_out'].map((name) => value(`mmv.pmlogger.${name}`)),
@@ -54,24 +54,24 @@ test('what a recorder counts is read by the agent of mapped values', async () =>
   expect(found).toEqual([1, 2, 120, 1, 1, 1, 30, 2])
 })
 
-test('what a power cut would cost is as old as the oldest of all loggers, and grows by itself', async () => {
+test('the age of unsynced values is that of the oldest logger, and grows by itself', async () => {
   const all = open(PRIMARY_NAME)
   const [one, other] = [all.counts(), all.counts()]
   expect(await value('mmv.pmlogger.sync.age')).toBe(0)
-  one.atRisk(5000)
-  other.atRisk(2000)
+  one.unsyncedAge(5000)
+  other.unsyncedAge(2000)
   const age = await value('mmv.pmlogger.sync.age')
   expect(age).toBeGreaterThan(4_000_000)
   while ((await value('mmv.pmlogger.sync.age')) <= age) {
-    // It grows without anybody's doing.
+    // Waits, because the age grows without updates.
   }
-  one.atRisk(undefined)
+  one.unsyncedAge(undefined)
   expect(await value('mmv.pmlogger.sync.age')).toBeLessThan(age)
-  other.atRisk(undefined)
+  other.unsyncedAge(undefined)
   expect(await value('mmv.pmlogger.sync.age')).toBe(0)
 })
 
-test('two loggers of one collector have metrics of their own, and none where nothing may be written', () => {
+test('two loggers of one collector have separate metrics, and none without write permission', () => {
   for (let i = 0; i < 2; i++) open(selfName('db1.example.com:44322'))
   expect(readdirSync(join(root, 'mmv')).sort()).toEqual([
     'pmlogger_db1_example_com_44322',

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MetricStates, type ModeRequest } from '../../src/pmlogger/states.ts'
+import { MetricStates, type StateRequest } from '../../src/pmlogger/states.ts'
 
-const request = (text: string): ModeRequest => {
+const request = (text: string): StateRequest => {
   const [control, state, delta = '0'] = text.split(' ')
-  return { control, state, deltaMs: Number(delta) } as ModeRequest
+  return { control, state, deltaMs: Number(delta) } as StateRequest
 }
 
-/** What holds after some requests for all instances. */
+/** Returns the state after requests for all instances. */
 function after(...texts: string[]): string {
   const states = new MetricStates()
   const refused = texts
@@ -30,9 +30,12 @@ test.each([
   expect(after(...texts)).toBe(expected)
 })
 
-test('a configuration may ask for several intervals', () => {
+test('a configuration may have several intervals for a metric', () => {
   const states = new MetricStates()
-  const intervals = (): unknown => [states.whole?.deltaMs, states.others.map(({ deltaMs }) => deltaMs)]
+  const intervals = (): unknown => [
+    states.whole?.deltaMs,
+    states.otherIntervals.map(({ deltaMs }) => deltaMs),
+  ]
   for (const text of [
     'advisory on 3',
     'mandatory on 5',
@@ -40,9 +43,9 @@ test('a configuration may ask for several intervals', () => {
     'mandatory on 7',
     'mandatory on 0',
   ])
-    expect(states.requestAlso(request(text))).toBeUndefined()
+    expect(states.requestAdditionally(request(text))).toBeUndefined()
   expect(intervals()).toEqual([0, [5, 7]])
-  expect(states.requestAlso(request('advisory on 1'))).toBeDefined()
+  expect(states.requestAdditionally(request('advisory on 1'))).toBeDefined()
   expect(intervals()).toEqual([0, [5, 7]])
   states.requestAll(request('mandatory on 2'))
   expect(intervals()).toEqual([2, []])
@@ -66,10 +69,10 @@ test('single instances are refused while all are logged, and replaced by a reque
   expect([states.modeOf(3)?.deltaMs, states.modeOf(4)?.deltaMs, states.modeOf(5)]).toEqual([1, 2, undefined])
   expect(states.requestAll(request('advisory on 9'))).toEqual({})
   expect(states.requestAll(request('mandatory on 9'))).toBeUndefined()
-  expect(states.parts.size).toBe(0)
+  expect(states.byInstance.size).toBe(0)
 })
 
-test('maybe gives single instances back as well, and keeps the others', () => {
+test('maybe hands back single instances too, and keeps the others', () => {
   const states = new MetricStates()
   states.requestOne(1, request('mandatory on 2'))
   states.requestOne(2, request('advisory on 3'))
@@ -80,7 +83,7 @@ test('maybe gives single instances back as well, and keeps the others', () => {
   expect(states.modeOf(2)).toEqual({ isMandatory: false, isOn: false, deltaMs: 0 })
 })
 
-test('whatever is requested, an advisory request never changes what is mandatory', () => {
+test('an advisory request never changes a mandatory state', () => {
   const wish = fc.record({
     control: fc.constantFrom('mandatory', 'advisory'),
     state: fc.constantFrom('on', 'off', 'maybe'),
@@ -96,8 +99,8 @@ test('whatever is requested, an advisory request never changes what is mandatory
           state: rest.control === 'advisory' && rest.state === 'maybe' ? 'off' : rest.state,
         }
         const before = [0, 1, 2, 3].map((id) => states.modeOf(id))
-        if (inst === null) states.requestAll(mode as ModeRequest)
-        else states.requestOne(inst, mode as ModeRequest)
+        if (inst === null) states.requestAll(mode as StateRequest)
+        else states.requestOne(inst, mode as StateRequest)
         if (rest.control === 'mandatory') continue
         before.forEach((old, id) => {
           if (old?.isMandatory === true) expect(states.modeOf(id)).toBe(old)

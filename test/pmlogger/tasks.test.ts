@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PM_INDOM_NULL } from '../../src/model/ids.ts'
-import { wants } from '../../src/model/profile.ts'
+import { includesInstance } from '../../src/model/profile.ts'
 import { PM_SEM_INSTANT, PM_TYPE_32, PM_TYPE_STRING } from '../../src/model/types.ts'
 import { extract } from '../../src/model/value-set.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
@@ -22,7 +22,7 @@ function metric(
   return made
 }
 
-test('metrics of one state and interval make one task; what is off makes none', () => {
+test('metrics with the same control and interval share a task; metrics that are off have none', () => {
   const tasks = planTasks([
     metric(1, PM_INDOM_NULL, [undefined, 'mandatory on 5']),
     metric(2, PM_INDOM_NULL, [undefined, 'mandatory on 5']),
@@ -37,7 +37,7 @@ test('metrics of one state and interval make one task; what is off makes none', 
   ])
 })
 
-test('metrics that choose many instances of a domain are fetched each by itself, with theirs alone', () => {
+test('metrics that select many instances of a domain are fetched separately, with only these instances', () => {
   const many = Array.from({ length: 9 }, (_, i) => [i, 'advisory on 5'] as const)
   const [task, ...others] = planTasks([
     metric(1, 7, ...many),
@@ -49,11 +49,11 @@ test('metrics that choose many instances of a domain are fetched each by itself,
   expect(task!.metrics.map(({ desc }) => desc.pmid)).toEqual([4, 3, 2, 1])
   expect(task!.fetches.map(({ pmids }) => pmids)).toEqual([[4, 3], [2], [1]])
   const [, second, first] = task!.fetches
-  expect([8, 20].map((inst) => wants(first!.profile, 7, inst))).toEqual([true, false])
-  expect([8, 20].map((inst) => wants(second!.profile, 7, inst))).toEqual([false, true])
+  expect([8, 20].map((inst) => includesInstance(first!.profile, 7, inst))).toEqual([true, false])
+  expect([8, 20].map((inst) => includesInstance(second!.profile, 7, inst))).toEqual([false, true])
 })
 
-test('instances nobody wants are kept away by the profile, those of other metrics afterwards', () => {
+test('unrequested instances are excluded by the profile, instances of other metrics afterwards', () => {
   const [task] = planTasks([
     metric(1, 7, [1, 'advisory on 5'], [2, 'advisory on 5'], [3, 'advisory off']),
     metric(2, 7, [4, 'advisory on 5']),
@@ -62,8 +62,13 @@ test('instances nobody wants are kept away by the profile, those of other metric
     metric(5, 9, [undefined, 'advisory on 5']),
   ])
   const fetch = task!.fetches[0]!
-  expect([1, 2, 3, 4].map((inst) => wants(fetch.profile, 7, inst))).toEqual([true, true, false, true])
-  expect([wants(fetch.profile, 8, 6), wants(fetch.profile, 9, 1)]).toEqual([true, true])
+  expect([1, 2, 3, 4].map((inst) => includesInstance(fetch.profile, 7, inst))).toEqual([
+    true,
+    true,
+    false,
+    true,
+  ])
+  expect([includesInstance(fetch.profile, 8, 6), includesInstance(fetch.profile, 9, 1)]).toEqual([true, true])
   const sets = [
     makeSet(1, PM_TYPE_STRING, [4, 2, 1], ['four', 'two', 'one']),
     makeSet(2, PM_TYPE_32, [4], [44]),
@@ -75,7 +80,7 @@ test('instances nobody wants are kept away by the profile, those of other metric
   expect([0, 1].map((i) => extract(selected[0]!, i, PM_TYPE_STRING))).toEqual(['two', 'one'])
 })
 
-/** Compares with the last result of the task, then takes note. */
+/** Compares with the task's last result, then records the new one. */
 function note(made: LoggedMetric, task: string, ids: readonly number[], wanted?: Set<number>): string {
   const inst = Int32Array.from(ids)
   const how = made.compare(task, inst, wanted)
@@ -89,7 +94,7 @@ test('a comparison alone changes nothing', () => {
   expect([made.hasResult, made.isLogged(1)]).toEqual([false, false])
 })
 
-test('a metric knows which instances it has had', () => {
+test('a metric remembers its recorded instances', () => {
   const made = metric(1, 7)
   const seen = (...ids: number[]): string => note(made, 'a', ids)
   expect([seen(1, 2), seen(1, 2), seen(2, 1), seen(3)]).toEqual(['changed', 'same', 'moved', 'changed'])
@@ -98,7 +103,7 @@ test('a metric knows which instances it has had', () => {
   expect([...made.instances].sort()).toEqual([1, 2, 3])
 })
 
-test('tasks with other instances of a metric hide none of each other', () => {
+test('tasks with different instances of a metric do not affect each other', () => {
   const made = metric(1, 7)
   const [ones, twos] = [new Set([1]), new Set([2])]
   expect(note(made, 'a', [1], ones)).toBe('changed')
@@ -106,14 +111,14 @@ test('tasks with other instances of a metric hide none of each other', () => {
   expect(note(made, 'a', [1], ones)).toBe('moved')
   expect(note(made, 'b', [2], twos)).toBe('moved')
   expect([1, 2].map((inst) => made.isAvailable(inst))).toEqual([true, true])
-  // The first task has other wishes now: nobody says that its old instance has gone.
+  // The first task now requests other instances, which does not mean that the old one is gone.
   expect(note(made, 'a', [3], new Set([3]))).toBe('changed')
   expect([1, 2, 3].map((inst) => made.isAvailable(inst))).toEqual([true, true, true])
   made.seen('b', new Int32Array(0), twos)
   expect([made.isAvailable(2), made.isLogged(2)]).toEqual([false, true])
 })
 
-test('of instances that come and go the latest are remembered', () => {
+test('the latest of many short-lived instances are remembered', () => {
   const made = metric(1, 7)
   for (let inst = 0; inst < 3000; inst++) made.seen('a', Int32Array.of(inst))
   for (let task = 0; task < 100; task++) made.seen(`task ${task}`, Int32Array.of(5000))

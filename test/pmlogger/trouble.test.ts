@@ -1,4 +1,4 @@
-/** Disks and clocks that fail a logger, which continues and says so. */
+/** Failing disks and clocks: a logger reports them and continues. */
 import { expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { RecordReader } from '../../src/archive/reader.ts'
@@ -10,7 +10,7 @@ import type { Context } from '../../src/pmapi/context.ts'
 import { parseLoggerConfig } from '../../src/pmlogger/config.ts'
 import { NO_COUNTS } from '../../src/pmlogger/counts.ts'
 import type { Logger } from '../../src/pmlogger/logger.ts'
-import { Pool } from '../../src/pmlogger/pool.ts'
+import { InternPool } from '../../src/pmlogger/pool.ts'
 import type { LoggerSettings } from '../../src/pmlogger/settings.ts'
 import { startLogger } from '../../src/pmlogger/start-logger.ts'
 import { openLocal } from '../../src/routing/local-context.ts'
@@ -25,9 +25,9 @@ interface Run {
   readonly disk: MemoryDisk
   readonly logger: Logger
   readonly lines: string[]
-  /** Results so far, those that were lost, and failed syncs. */
+  /** Results so far, lost results, and failed syncs. */
   readonly seen: { recorded: number; lost: number; syncFailed: number }
-  /** Resolves when a count has become so large. */
+  /** Resolves when a counter reaches a value. */
   until(what: keyof Run['seen'], count: number): Promise<void>
 }
 
@@ -57,7 +57,7 @@ async function start(disk: MemoryDiskOptions = {}, changes: Partial<LoggerSettin
       reports: false,
       port: () => 4330,
       log: { line: (text) => lines.push(text), notice: (_, text) => lines.push(text) },
-      pool: new Pool(),
+      pool: new InternPool(),
       syncMs: 5,
       counts: {
         ...NO_COUNTS,
@@ -74,7 +74,7 @@ async function start(disk: MemoryDiskOptions = {}, changes: Partial<LoggerSettin
   return { disk: memory, logger, lines, seen, until }
 }
 
-/** Values and marks in file order. */
+/** Returns values and marks in file order. */
 function read(disk: MemoryDisk): (number | 'mark')[] {
   const found: (number | 'mark')[] = []
   const reader = new RecordReader(Archive.open('/a', filesOf(new MemoryDisk({ image: disk.image() }))))
@@ -86,7 +86,7 @@ function read(disk: MemoryDisk): (number | 'mark')[] {
   return found
 }
 
-test('a full disk loses results without room only, leaves a mark and is logged once', async () => {
+test('a full disk loses only the results in that time, leaves a mark and is logged once', async () => {
   const { disk, logger, lines, seen, until } = await start()
   await until('recorded', 5)
   disk.setCapacity(disk.used)
@@ -109,9 +109,9 @@ test('a full disk loses results without room only, leaves a mark and is logged o
   ])
 })
 
-test('a disk that is full again and again is logged once a minute', async () => {
+test('a disk that is repeatedly full is logged once a minute', async () => {
   let now = 0
-  const { disk, logger, lines, seen, until } = await start({}, { elapsedMs: () => now })
+  const { disk, logger, lines, seen, until } = await start({}, { monotonicMs: () => now })
   for (let round = 0; round < 5; round++) {
     disk.setCapacity(disk.used)
     await until('lost', seen.lost + 1)
@@ -131,7 +131,7 @@ test('a disk that is full again and again is logged once a minute', async () => 
   expect(sum).toBe(seen.lost)
 })
 
-test('a volume that cannot be begun costs no result, and is begun when it can be', async () => {
+test('a volume that cannot be begun loses no result, and is begun later', async () => {
   let failures = 3
   const fault = ({ name, path }: { name: string; path: string }): string | undefined =>
     name === 'open' && path === '/a.1' && failures-- > 0 ? 'ENOSPC' : undefined
@@ -149,19 +149,19 @@ test('a volume that cannot be begun costs no result, and is begun when it can be
 test('failed syncs are logged once, and an old archive is then continued in a new one', async () => {
   let now = 0
   const fault = ({ name }: { name: string }): string | undefined => (name === 'sync' ? 'EIO' : undefined)
-  const { logger, lines, until } = await start({ fault }, { elapsedMs: () => now })
+  const { logger, lines, until } = await start({ fault }, { monotonicMs: () => now })
   await Promise.all([until('syncFailed', 2), until('recorded', 1)])
-  expect(lines.filter((line) => line.includes('A power cut may cost'))).toHaveLength(1)
+  expect(lines.filter((line) => line.includes('Cannot sync the archive'))).toHaveLength(1)
   now += 600_000
   const end = await logger.ended
   expect(end).toMatchObject({ status: 0, reason: 'The disk failed, continuing in a new archive' })
   expect(end.continues?.samples).toBeGreaterThan(0)
 })
 
-/** A collector whose clock goes wrong by some seconds after so many fetches; ours passes as its clock did before. */
+/** Opens a collector whose clock steps by some seconds after a number of fetches; the logger's monotonic clock does not. */
 function withClock(steps: readonly (readonly [after: number, seconds: number])[]): {
   open: () => Promise<Context>
-  elapsedMs: () => number
+  monotonicMs: () => number
 } {
   let ms = 0
   const open = async (): Promise<Context> => {
@@ -179,27 +179,24 @@ function withClock(steps: readonly (readonly [after: number, seconds: number])[]
     }
     return context
   }
-  return { open, elapsedMs: () => ms }
+  return { open, monotonicMs: () => ms }
 }
 
 test.each([
   ['back by an hour', 'back by 3599.900 s', -3600],
   ['forward by a day', 'forward by 86399.', 86_400],
-])(
-  'a clock that is set %s ends the archive where it was, for another one to continue',
-  async (_, how, step) => {
-    const { disk, logger, lines } = await start({}, withClock([[8, step]]))
-    const end = await logger.ended
-    expect(end).toMatchObject({ status: 0, reason: 'The clock was set, continuing in a new archive' })
-    expect(lines.some((line) => line.includes(`The clock of "here" went ${how}`))).toBe(true)
-    const archive = Archive.open('/a', filesOf(new MemoryDisk({ image: disk.image() })))
-    const last = archive.end()
-    expect('sec' in last && last.sec - archive.start.sec).toBeLessThan(2)
-    expect(end.continues).toMatchObject({ samples: read(disk).length, bytes: expect.any(Number) })
-  },
-)
+])('a clock set %s ends the archive, and another one continues', async (_, how, step) => {
+  const { disk, logger, lines } = await start({}, withClock([[8, step]]))
+  const end = await logger.ended
+  expect(end).toMatchObject({ status: 0, reason: 'The clock was set, continuing in a new archive' })
+  expect(lines.some((line) => line.includes(`The clock of "here" went ${how}`))).toBe(true)
+  const archive = Archive.open('/a', filesOf(new MemoryDisk({ image: disk.image() })))
+  const last = archive.end()
+  expect('sec' in last && last.sec - archive.start.sec).toBeLessThan(2)
+  expect(end.continues).toMatchObject({ samples: read(disk).length, bytes: expect.any(Number) })
+})
 
-test('a clock that is slewed, or set back by less than a second, changes nothing', async () => {
+test('a clock that is slewed, or set back by less than a second, is ignored', async () => {
   const steps = [
     [4, -0.5],
     [8, 5],
@@ -215,7 +212,7 @@ test('a clock that is slewed, or set back by less than a second, changes nothing
   expect(read(disk)).toHaveLength(20)
 })
 
-test('an archive that continues another one goes on towards the limits of both', async () => {
+test('limits include the archives that an archive continues', async () => {
   const spent = { samples: 7, bytes: 1000, ms: 0 }
   const { logger, seen } = await start({}, { spent, endLimit: { kind: 'samples', count: 10 } })
   await logger.ended

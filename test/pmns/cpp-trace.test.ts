@@ -14,7 +14,7 @@ function traced(text: string, options: { isRestricted?: boolean; isPercent?: boo
   return told.trimEnd().split('\n')
 }
 
-test('tells macros, every word that is looked up, what was found, and how many lines there were', () => {
+test('reports macros, every word looked up, its value, and the number of lines', () => {
   expect(traced('#define site north\nthe site is here\nno more\n')).toEqual([
     '<<macro site="north"',
     ...['<<name="the"', '<<name="site"', '<<value="north"', '<<increased obuf[] to 256 chars'],
@@ -23,7 +23,7 @@ test('tells macros, every word that is looked up, what was found, and how many l
   ])
 })
 
-test('looks up marked names alone where only these are replaced', () => {
+test('looks up only marked names if only those are expanded', () => {
   const told = traced('%define a b\na %a %{a} 100% %{c}\n', { isRestricted: true, isPercent: true })
   expect(told.filter((line) => line.startsWith('<<name'))).toEqual([
     '<<name="%a"',
@@ -33,7 +33,7 @@ test('looks up marked names alone where only these are replaced', () => {
   ])
 })
 
-test('nothing is looked up before there are macros; long lines are told', () => {
+test('looks up nothing without macros, and reports long lines', () => {
   expect(traced(`${'x'.repeat(600)}\n`)).toEqual([
     '<<doubled ibuf[] to 512 chars',
     '<<doubled ibuf[] to 1024 chars',

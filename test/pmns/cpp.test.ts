@@ -26,7 +26,7 @@ function inChunks(text: string, cuts: readonly number[]): string {
   return output
 }
 
-test('refuses to run commands unless told how', () => {
+test('rejects commands without a callback', () => {
   const error = failure(() => preprocess("#shell 'rm -rf /'\n", { file: 'in' }))
   expect(error.code).toBe('PM_ERR_PMNS')
   expect(error.message).toContain('pmcpp: Error: Running commands with #shell is not allowed here')
@@ -42,7 +42,7 @@ test('runs commands through the callback, also for the last line without newline
   expect(commands).toEqual(['x y'])
 })
 
-test('hands out what came before an error', () => {
+test('passes on all output before an error', () => {
   let output = ''
   const cpp = new Preprocessor({ file: 'in' }, (block) => {
     output += block
@@ -67,7 +67,7 @@ test('takes macros from the caller', () => {
   expect(preprocess('x D:*:*[EMPTY]\n', options)).toBe('x 29:*:*[]\n')
 })
 
-test('names that objects have by themselves are no macros', () => {
+test('names of object properties are not macros', () => {
   expect(preprocess('#define A 1\nconstructor __proto__\n', { file: 'in', hasMarkers: false })).toBe(
     '\nconstructor __proto__\n',
   )

@@ -33,7 +33,7 @@ interface Case {
   readonly result: Expected
 }
 
-/** Where we differ on purpose; the page on the format says why. */
+/** Intentional differences, explained on the page about the format. */
 const MENDED: Readonly<Record<string, string>> = {
   'missing final newline': 'loads',
   'C comments without cpp': '[root:1]',
@@ -44,11 +44,11 @@ const MENDED: Readonly<Record<string, string>> = {
   'macros need cpp': '[root:1]',
 }
 
-/** Names the derived-metric layer adds, which is no part of a file. */
+/** Names added by the derived-metric layer, which are not part of a file. */
 const isDerived = (name: string): boolean => name === 'event' || name.startsWith('event.')
 const without = (names: readonly string[]): string[] => names.filter((name) => !isDerived(name))
 
-/** Only what the domain register has to say about the recorded cases. */
+/** The part of the domain register that the recorded cases need. */
 const STDPMID = '#define PMCD 2\n#define SAMPLE 29\n'
 
 function filesOf(files: Readonly<Record<string, string>>): PmnsFiles {
@@ -81,7 +81,7 @@ function load(testCase: Case): Pmns {
   )
 }
 
-/** What one question gives, errors by name. */
+/** Returns the result of a request, errors by name. */
 function outcome<T>(ask: () => T): T | string {
   try {
     return ask()

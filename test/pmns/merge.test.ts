@@ -1,4 +1,4 @@
-/** Joining name spaces without files. */
+/** Merging name spaces without files. */
 import { describe, expect, test } from 'vitest'
 import { PM_ID_NULL, pmid } from '../../src/model/ids.ts'
 import { byDatestamp, datestamp, type MergeConflict, mergePmns } from '../../src/pmns/merge.ts'
@@ -18,29 +18,31 @@ function merge(into: Pmns, from: Pmns): MergeConflict[] {
 }
 
 describe('mergePmns', () => {
-  test('appends to what is there, leaves before non-leaves', () => {
+  test('appends to existing names, leaves before non-leaves', () => {
     const into = pmnsOf({ 'a.b': 1, c: 2 })
     expect(merge(into, pmnsOf({ 'a.d.e': 3, 'a.f': 4, 'x.y': 5, z: 6 }))).toEqual([])
     expect(into.traverse()).toEqual(['a.b', 'a.f', 'a.d.e', 'c', 'z', 'x.y'])
   })
 
-  test('keeps the first PMID of a name and says so', () => {
+  test('keeps the first PMID of a name and reports the conflict', () => {
     const into = pmnsOf({ a: 1, b: 2 })
     expect(merge(into, pmnsOf({ a: 1, b: 3 }))).toEqual([
-      { name: 'b', kept: pmid(60, 0, 2), ignored: pmid(60, 0, 3), isDisplaced: false },
+      { name: 'b', kept: pmid(60, 0, 2), ignored: pmid(60, 0, 3), isLeafRemoved: false },
     ])
     expect(into.lookup('b')).toBe(pmid(60, 0, 2))
   })
 
   test('keeps a non-leaf where the other has a leaf', () => {
     const into = pmnsOf({ 'a.b': 1 })
-    expect(merge(into, pmnsOf({ a: 2 }))).toMatchObject([{ name: 'a', kept: PM_ID_NULL, isDisplaced: false }])
+    expect(merge(into, pmnsOf({ a: 2 }))).toMatchObject([
+      { name: 'a', kept: PM_ID_NULL, isLeafRemoved: false },
+    ])
     expect(into.traverse()).toEqual(['a.b'])
   })
 
   test('a leaf makes room for names below it, and keeps its place', () => {
     const into = pmnsOf({ a: 1, b: 2 })
-    expect(merge(into, pmnsOf({ 'a.x.y': 3, 'a.z': 4 }))).toMatchObject([{ name: 'a', isDisplaced: true }])
+    expect(merge(into, pmnsOf({ 'a.x.y': 3, 'a.z': 4 }))).toMatchObject([{ name: 'a', isLeafRemoved: true }])
     expect(into.traverse()).toEqual(['a.z', 'a.x.y', 'b'])
     expect(into.namesOf(pmid(60, 0, 1))).toEqual([])
   })
@@ -103,7 +105,7 @@ describe('a subtree', () => {
     expect(parsePmns('a 1:2:3 b 1:2:4', { subtree: true }).diagnostics).toHaveLength(1)
   })
 
-  test('hangs where its first group says', () => {
+  test('is attached at the path of its first group', () => {
     expect(names('a.b {\n\tc\t1:2:3\n\td\n}\na.b.d {\n\te 1:2:4\n}\n')).toEqual(['a.b.c', 'a.b.d.e'])
   })
 

@@ -1,4 +1,4 @@
-/** The text form: what `toString` writes is read back, and nothing that can be read makes the parser throw. */
+/** The text form: output of `toString` is parsed back, and no text makes the parser throw. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { dynamicRoot, type Pmid, pmid } from '../../src/model/ids.ts'
@@ -59,7 +59,7 @@ test('never throws, whatever the text', () => {
   )
 })
 
-test('tells where an error is', () => {
+test('reports the position of an error', () => {
   const { diagnostics } = parsePmns('root {\n   a   1:2:3   b!\n}\n', { file: 'names' })
   expect(diagnostics).toEqual([
     { file: 'names', line: 2, column: 8, message: 'Expected NAME or }', source: 'a 1:2:3 b!' },

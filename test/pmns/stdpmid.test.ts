@@ -1,4 +1,4 @@
-/** stdpmid from registers that are right and wrong. */
+/** stdpmid from valid and invalid registers. */
 import { expect, test } from 'vitest'
 import { preprocess } from '../../src/pmns/cpp.ts'
 import { makeStdpmid, type Stdpmid } from '../../src/pmns/stdpmid.ts'
@@ -29,9 +29,9 @@ test.each([
   ['X 0\n', 'domain number "0" is not in 1 to 510 ...\n    stdpmid.local:X 0'],
   ['X 511\n', 'domain number "511" is not in 1 to 510 ...\n    stdpmid.local:X 511'],
   ['X 512\n', 'domain number "512" is not in 1 to 510 ...\n    stdpmid.local:X 512'],
-  ['X -1\n', 'domain number "-1" is no number ...\n    stdpmid.local:X -1'],
-  ['X\n', 'domain number "" is no number ...\n    stdpmid.local:X'],
-  ['X-Y 400\n', 'domain name "X-Y" is no symbol ...\n    stdpmid.local:X-Y 400'],
+  ['X -1\n', 'domain number "-1" is not a number ...\n    stdpmid.local:X -1'],
+  ['X\n', 'domain number "" is not a number ...\n    stdpmid.local:X'],
+  ['X-Y 400\n', 'domain name "X-Y" is not a symbol ...\n    stdpmid.local:X-Y 400'],
   [
     'SAMPLE 400\n',
     'duplicate for domain name "SAMPLE" ...\n    stdpmid.local:SAMPLE 400\n    stdpmid.pcp:SAMPLE\t\t29',
@@ -51,7 +51,7 @@ test('two symbols of one number are an error, but both are defined', () => {
   expect(defines).toContain('#define Y\t400')
 })
 
-test('a number that PCP may give to somebody else is worth a warning', () => {
+test('a number reserved for agents of PCP causes a warning', () => {
   expect(withLocal('X 300\n').warnings).toEqual([
     'domain number "300" is for agents distributed with PCP ...\n    stdpmid.local:X 300',
   ])

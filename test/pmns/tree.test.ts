@@ -36,7 +36,7 @@ test('keeps children in the order added', () => {
   expect(pmns.traverse('a.c')).toEqual(['a.c'])
 })
 
-test('adding again is harmless, adding something else is not', () => {
+test('adding a name again is harmless, adding it with another PMID is an error', () => {
   const pmns = treeOf({ 'a.b': 1 })
   pmns.add('a.b', 1)
   expect(pmns.size).toBe(1)
@@ -52,7 +52,7 @@ test('adding again is harmless, adding something else is not', () => {
   expect(pmns.traverse()).toEqual(['a.b'])
 })
 
-test('a refused name leaves nothing visible behind', () => {
+test('a rejected name leaves nothing visible', () => {
   const pmns = treeOf({ a: 1 })
   expect(codeOf(() => pmns.add('x.y..z', 5))).toBe('PM_ERR_NAME')
   expect(lookupCode(pmns, 'x')).toBe('PM_ERR_NAME')
@@ -61,7 +61,7 @@ test('a refused name leaves nothing visible behind', () => {
   expect(pmns.lookup('x')).toBe(6)
 })
 
-test('tells unknown names from non-leaves', () => {
+test('distinguishes unknown names from non-leaves', () => {
   const pmns = treeOf({ 'a.b': 1 })
   expect(lookupCode(pmns, 'a')).toBe('PM_ERR_NONLEAF')
   for (const name of ['', 'b', 'a.', 'a.b.c', '.a', 'constructor', '__proto__'])
@@ -82,7 +82,7 @@ test('lists the last name of a PMID first, in traversal order and not in the ord
   expect(pmns.namesOf(pmid(1, 2, 4))).toEqual([])
 })
 
-test('answers with the dynamic root for what lies below it', () => {
+test('returns the dynamic root for names below it', () => {
   const root = dynamicRoot(29)
   const pmns = treeOf({ 'a.dyn': root, 'a.leaf': 1 })
   expect(pmns.lookup('a.dyn')).toBe(root)

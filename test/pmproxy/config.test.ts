@@ -28,7 +28,7 @@ test('options of a file can be set by the environment; others cannot', () => {
   expect(config).toMatchObject({ hasPcp: true, allowsStore: false })
 })
 
-test('a value that cannot be is told, and the default holds', () => {
+test('an invalid value is reported, and the default applies', () => {
   const problems: string[] = []
   const ini = parseIni('[pmproxy]\nhttp.enabled = maybe\nmaxpending = many\n')
   expect(configOf(ini, {}, (problem) => problems.push(problem))).toMatchObject({
@@ -36,13 +36,14 @@ test('a value that cannot be is told, and the default holds', () => {
     backlog: 128,
   })
   expect(problems).toEqual(
-    ['http.enabled is true or false, not maybe', 'pmproxy.maxpending is a whole number, not many'].map(
-      (text) => text.replace(/^http/, 'pmproxy.http'),
-    ),
+    [
+      'http.enabled must be true or false, not maybe',
+      'pmproxy.maxpending must be a whole number, not many',
+    ].map((text) => text.replace(/^http/, 'pmproxy.http')),
   )
 })
 
-test('what a file says wrongly is told with its line; options of PCP are none of that', () => {
+test('mistakes in a file are reported with their line; options of PCP are accepted', () => {
   const dir = mkdtempSync(join(tmpdir(), 'pmproxy-conf-'))
   const path = join(dir, 'pmproxy.conf')
   const lines = [
@@ -64,20 +65,30 @@ test('what a file says wrongly is told with its line; options of PCP are none of
   }
   expect(problems.sort()).toEqual(
     [
-      'line 10: there is no option port in [web]',
-      'line 1: there is no option x outside of any section',
-      'line 3: there is no option http.enable in [pmproxy]',
-      'line 4: pmproxy.pcp.enabled is true or false, not flase',
-      'line 6: neither a section nor a setting: nonsense',
+      'line 10: unknown option port in [web]',
+      'line 1: unknown option x outside of any section',
+      'line 3: unknown option http.enable in [pmproxy]',
+      'line 4: pmproxy.pcp.enabled must be true or false, not flase',
+      'line 6: not a section or a setting: nonsense',
     ]
       .map((text) => `${path} ${text}`)
       .sort(),
   )
 })
 
-test('hosts of the page are those it may ask', () => {
+test('hosts offered on the page are allowed', () => {
   const config = configOf(parseIni('[ui]\nhosts = local:, db1\n'), {}, () => undefined)
   expect(config).toMatchObject({ hosts: ['local:', 'db1'], offeredHosts: ['local:', 'db1'] })
+})
+
+test('hosts replaces offer with a message, but not with * alone', () => {
+  const problems: string[] = []
+  const read = (text: string): readonly string[] =>
+    configOf(parseIni(text), {}, (problem) => problems.push(problem)).offeredHosts
+  expect(read('[ui]\nhosts = *\noffer = db2\n')).toEqual(['db2'])
+  expect(problems).toEqual([])
+  expect(read('[ui]\nhosts = db1\noffer = db2\n')).toEqual(['db1'])
+  expect(problems).toEqual(['offer in [ui] is ignored: hosts replaces it'])
 })
 
 test('an absolute name is the only file', () => {

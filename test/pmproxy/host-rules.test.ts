@@ -1,4 +1,4 @@
-/** Which hosts web clients may name. docs/pmproxy.md */
+/** Which hosts web clients may name. docs/reference/pmproxy.md */
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
 import { parseHostSpec } from '../../src/net/host-spec.ts'
@@ -37,7 +37,7 @@ const OTHERS = [
   '/etc/passwd',
 ]
 
-/** Those of the specifications that rules allow. */
+/** Returns the specifications that the rules allow. */
 function allowed(
   specs: readonly string[],
   hosts: readonly string[] | undefined,
@@ -56,16 +56,16 @@ function allowed(
   })
 }
 
-test('without a list our own collector may be asked, by its names, port and socket', () => {
+test('without a list only the local collector is allowed, by its names, port and socket', () => {
   expect(allowed(OWN, undefined)).toEqual(OWN)
   expect(allowed(OTHERS, undefined)).toEqual([])
 })
 
-test('what the page offers may be asked as well', () => {
+test('hosts offered on the page are allowed too', () => {
   expect(allowed([...OTHERS, 'local:'], undefined, false, ['local:', 'db1'])).toEqual(['db1', 'local:'])
 })
 
-test('a list names hosts with their ports; our own has to be on it', () => {
+test('a list names hosts with their ports, and must include the local one', () => {
   const hosts = ['db1', 'db2:4000', 'db3?secure', 'pcps://db4', 'db5@gate']
   expect(
     allowed(
@@ -106,7 +106,7 @@ test('a list names hosts with their ports; our own has to be on it', () => {
   expect(allowed(OWN, ['localhost'])).toEqual(OWN)
 })
 
-test('any host may be asked where the list says so, but no other socket, and not by pages of other origins', () => {
+test('a list may allow any host, but no other socket, and not for pages of other origins', () => {
   expect(allowed(['db1', 'localhost:22', 'local:', 'x@y'], ['*'])).toHaveLength(4)
   expect(allowed(['unix://run/other', 'local://etc/passwd'], ['*'])).toEqual([])
   expect(allowed(['db1', 'localhost:22', 'local:', 'db2'], ['*', 'db2'], true)).toEqual(['local:', 'db2'])
@@ -122,4 +122,13 @@ test('connections are forwarded to the same hosts', () => {
     ['db2', 44321],
   ] as const)
     expect(rules.allowsForwarding(host, port), `${host}:${port}`).toBe(false)
+})
+
+test('only a list without the local collector excludes it', () => {
+  const isServed = (hosts: readonly string[] | undefined): boolean =>
+    new HostRules(env, { hosts, offeredHosts: ['local:'] }).isOwnListed
+  expect([undefined, ['*'], ['local:', 'db1'], ['localhost'], ['db1']].map(isServed)).toEqual([
+    ...[true, true, true, true],
+    false,
+  ])
 })

@@ -28,8 +28,8 @@ async function startKeyServer(serve: (socket: Socket) => void): Promise<{ server
   return { server, relay: new KeyRelay({ servers: [{ host: '127.0.0.1', port }], password: 'secret' }) }
 }
 
-test('a client that goes away while the key server is silent leaves no connection behind', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout'] }) // not only because patience ends
+test('a client that disconnects while the key server is silent leaves no connection behind', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] }) // so that the timeout does not close it
   const { server, relay } = await startKeyServer((socket) => socket.resume())
   const client = new Duplex({ read() {}, write: (_chunk, _encoding, done) => done() })
   const served = relay.serve(client)
@@ -40,7 +40,7 @@ test('a client that goes away while the key server is silent leaves no connectio
   server.close()
 })
 
-test('a slow client gets all that the key server said before it closed', async () => {
+test('a slow client gets everything the key server sent before it closed', async () => {
   const { server, relay } = await startKeyServer((socket) =>
     socket.once('data', () => {
       socket.write('+OK\r\n')

@@ -1,11 +1,11 @@
-/** What a page is told of the time that programs follow, and what it can do with it. */
+/** Messages between a page and the clocks that programs follow. */
 import { expect, test } from 'vitest'
 import { type Clock, newClock } from '../../src/pmproxy/time/clock.ts'
 import { PageTime } from '../../src/pmproxy/time/page-time.ts'
 import type { TimeControlServer, TimeListener } from '../../src/pmproxy/time/server.ts'
 import { TIME_ARCHIVE, TIME_HOST } from '../../src/wire/time-control.ts'
 
-/** A control that remembers what was done with it. */
+/** A time control that records its actions. */
 function fakeControl(): {
   control: TimeControlServer
   done: unknown[]
@@ -40,7 +40,7 @@ const at = (source: Clock['source'], sec: number): Clock => ({
   position: { sec, nsec: 0 },
 })
 
-test('a page that reads slowly hears of the newest time only, of hosts and of archives', () => {
+test('a slow page only gets the newest time, of hosts and of archives', () => {
   const fake = fakeControl()
   const sent: { position: number; done: () => void }[] = []
   const page = new PageTime(fake.control, (text, done) => {
@@ -60,7 +60,7 @@ test('a page that reads slowly hears of the newest time only, of hosts and of ar
   expect([sent.length, fake.listeners]).toEqual([4, 0])
 })
 
-test('what a page asks is done with the time of its source; what makes no sense is told apart', () => {
+test('actions of a page apply to the clock of its source; invalid ones are rejected', () => {
   const { control, done } = fakeControl()
   const page = new PageTime(control, () => {})
   const ask = (message: unknown): boolean => page.receive(JSON.stringify({ time: message }))

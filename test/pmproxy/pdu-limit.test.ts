@@ -7,7 +7,7 @@ const pdu = (length: number): Uint8Array => {
   return bytes
 }
 
-/** Gives the stream in pieces of so many bytes; was every one let through? */
+/** Sends the stream in chunks of `size`; returns whether all of them passed. */
 function passes(stream: Uint8Array, size: number): boolean {
   const limit = new PduLimit(100)
   for (let at = 0; at < stream.length; at += size)
@@ -16,7 +16,7 @@ function passes(stream: Uint8Array, size: number): boolean {
 }
 
 test.each([1, 3, 4, 12, 1000])(
-  'PDUs up to the limit pass in pieces of %i bytes, longer ones do not',
+  'PDUs up to the limit pass in chunks of %i bytes, longer ones do not',
   (size) => {
     expect(passes(Buffer.concat([pdu(12), pdu(100), pdu(20)]), size)).toBe(true)
     expect(passes(Buffer.concat([pdu(12), pdu(101)]), size)).toBe(false)
@@ -25,6 +25,6 @@ test.each([1, 3, 4, 12, 1000])(
   },
 )
 
-test('what is encrypted is not looked into', () => {
+test('encrypted data is not checked', () => {
   expect(passes(Buffer.concat([pdu(12), Buffer.from('16030100', 'hex'), pdu(5000)]), 7)).toBe(true)
 })

@@ -4,7 +4,7 @@ import { ANONYMOUS, type MetricSource } from '../../src/model/source.ts'
 import type { FetchResult } from '../../src/model/values.ts'
 import { SharedFetches } from '../../src/pmproxy/shared-fetches.ts'
 
-/** A source whose fetches wait to be answered. */
+/** A source whose fetches stay pending. */
 function waiting(): {
   source: MetricSource
   answer: (n: number, fails?: boolean) => void
@@ -25,7 +25,7 @@ function waiting(): {
 const ASK = { requester: ANONYMOUS }
 const second = async (result: Promise<FetchResult>): Promise<number> => (await result).timestamp.sec
 
-test('who asks while a fetch is under way shares the next one', async () => {
+test('requests during a fetch share the next one', async () => {
   const { source, answer, count } = waiting()
   const fetches = new SharedFetches(source)
   const [a, b, c] = [fetches.fetch([1], ASK), fetches.fetch([1], ASK), fetches.fetch([1], ASK)].map(second)
@@ -43,7 +43,7 @@ test('who asks while a fetch is under way shares the next one', async () => {
   expect(await e).toBe(3)
 })
 
-test('other metrics and other profiles are fetched for themselves', () => {
+test('other metrics and other profiles are fetched separately', () => {
   const { source, count } = waiting()
   const fetches = new SharedFetches(source)
   void fetches.fetch([1], ASK)
@@ -52,7 +52,7 @@ test('other metrics and other profiles are fetched for themselves', () => {
   expect(count()).toBe(3)
 })
 
-test('a fetch that fails fails for those who wait for it alone', async () => {
+test('a failed fetch fails only the requests that wait for it', async () => {
   const { source, answer } = waiting()
   const fetches = new SharedFetches(source)
   const [a, b] = [fetches.fetch([1], ASK), fetches.fetch([1], ASK)]

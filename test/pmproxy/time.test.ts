@@ -1,4 +1,4 @@
-/** The time that programs follow: what each action does, and what is said of it. docs/formats/time-control.md */
+/** The clocks that programs follow: actions and the messages they cause. docs/formats/time-control.md */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toSeconds } from '../../src/base/timestamp.ts'
@@ -43,7 +43,7 @@ const hello = (source: number, delta: number, position: number, start: number, e
 const archive = joined(newClock(TIME_ARCHIVE, NOW), hello(TIME_ARCHIVE, 5, 100, 0, 120), true).clock
 const host = newClock(TIME_HOST, NOW)
 
-/** What an action leads to: state, position, and commands with the position they carry. */
+/** Returns the effect of an action: state, position, and commands with their positions. */
 function done(clock: Clock, action: ClockAction): unknown {
   const { clock: after, messages } = act(clock, action, NOW)
   return [
@@ -53,7 +53,7 @@ function done(clock: Clock, action: ClockAction): unknown {
   ]
 }
 
-test('hosts are live at once, archives stand where the first program is', () => {
+test('hosts are live at the start, archives stop where the first program is', () => {
   expect(host).toMatchObject({ state: TIME_FORWARD, delta: { sec: 2 } })
   expect(tickMs(host)).toBe(2000)
   expect(archive).toMatchObject({ state: TIME_STOP, position: { sec: 100 }, delta: { sec: 5 }, speed: 10 })
@@ -69,9 +69,9 @@ test.each<[string, Clock, ClockAction, unknown]>([
   ['stop', { ...archive, state: TIME_FORWARD }, { do: 'stop' }, [TIME_STOP, 100, [[TIME_VCRMODE, 100]]]],
   ['tick', { ...archive, state: TIME_FORWARD }, { do: 'tick' }, [TIME_FORWARD, 105, [[TIME_STEP, 105]]]],
   ['tick live', host, { do: 'tick' }, [TIME_FORWARD, 1000, [[TIME_STEP, 1000]]]],
-  ['tick of what stands', archive, { do: 'tick' }, [TIME_STOP, 100, []]],
+  ['tick while stopped', archive, { do: 'tick' }, [TIME_STOP, 100, []]],
   [
-    'tick at the bound',
+    'tick at the end',
     { ...archive, state: TIME_FORWARD, position: fromSeconds(118) },
     { do: 'tick' },
     [
@@ -93,7 +93,7 @@ test.each<[string, Clock, ClockAction, unknown]>([
     [TIME_STOP, 119, [[TIME_BOUNDS, 119]]],
   ],
   ['seek', archive, { do: 'seek', position: 50.5 }, [TIME_STOP, 50.5, [[TIME_VCRMODE, 50.5]]]],
-  ['seek beyond', archive, { do: 'seek', position: 500 }, [TIME_STOP, 120, [[TIME_VCRMODE, 120]]]],
+  ['seek beyond the end', archive, { do: 'seek', position: 500 }, [TIME_STOP, 120, [[TIME_VCRMODE, 120]]]],
   ['seek live', host, { do: 'seek', position: 5 }, [TIME_FORWARD, 1000, []]],
   ['interval', archive, { do: 'interval', seconds: 1 }, [TIME_STOP, 100, [[TIME_VCRMODE, 100]]]],
   ['speed', archive, { do: 'speed', speed: 3 }, [TIME_STOP, 100, []]],
@@ -102,7 +102,7 @@ test.each<[string, Clock, ClockAction, unknown]>([
   expect(done(clock, action)).toEqual(expected)
 })
 
-test('a single step is said to go its way, and then time stands', () => {
+test('a single step is announced in its direction, and then the clock stops', () => {
   const { clock, messages } = act(archive, { do: 'step', direction: -1 }, NOW)
   expect([clock.state, messages[0]!.state]).toEqual([TIME_STOP, TIME_BACKWARD])
 })
@@ -112,7 +112,7 @@ test('speed has limits that depend on the interval', () => {
   expect([speedOf(0.01), speedOf(7), speedOf(1e9)]).toEqual([0.5, 7, 5000])
 })
 
-test('another archive widens what there is, and is told to the others', () => {
+test('another archive extends the span, which is announced to the others', () => {
   const { clock, messages } = joined(archive, hello(TIME_ARCHIVE, 1, 7, -50, 60), false)
   expect(clock).toMatchObject({
     position: { sec: 100 },
@@ -124,7 +124,7 @@ test('another archive widens what there is, and is told to the others', () => {
   expect(joined(host, hello(TIME_HOST, 9, 0, 0, 0), false).clock.delta).toEqual({ sec: 2, nsec: 0 })
 })
 
-test('an archive that is followed when nobody followed another any more sets the time anew', () => {
+test('the first archive after all others have left sets the time again', () => {
   const { clock } = joined(
     { ...archive, state: TIME_FORWARD },
     hello(TIME_ARCHIVE, 1, 7000, 6000, 8000),
@@ -138,7 +138,7 @@ test('an archive that is followed when nobody followed another any more sets the
   })
 })
 
-test('whatever programs and pages say, there is a next tick that a timer can wait for', () => {
+test('after any messages, the time to the next tick is valid for a timer', () => {
   const moment = fc.record({
     sec: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map(Number),
     nsec: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map((usec) => Number(usec) * 1000),
@@ -193,7 +193,7 @@ describe('messages', () => {
     expect([24, 40, 56, 72].map((at) => Number(view.getBigInt64(at, true)))).toEqual([5, 100, 0, 120])
   })
 
-  test('are put together again however they were divided', () => {
+  test('are reassembled from any chunks', () => {
     const bytes = [message, messageOf(archive, TIME_STEP)].map(encodeTimeMessage)
     const all = Buffer.concat(bytes)
     fc.assert(
@@ -210,9 +210,9 @@ describe('messages', () => {
     ['another magic', 0, 1],
     ['too short', 4, 87],
     ['too long', 4, 88 + 4097],
-  ])('%s is refused', (_, at, value) => {
+  ])('%s is rejected', (_, at, value) => {
     const bytes = encodeTimeMessage(message)
     new DataView(bytes.buffer).setUint32(at, value, true)
-    expect(() => new TimeMessages().add(bytes)).toThrow(/No message of a time control/)
+    expect(() => new TimeMessages().add(bytes)).toThrow(/Malformed time control message/)
   })
 })

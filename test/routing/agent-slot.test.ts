@@ -11,7 +11,7 @@ import { decodeError, encodeError } from '../../src/wire/error.ts'
 import { PDU_ATTR, PDU_CREDS, PDU_DESC_REQ, PDU_ERROR, pduFrom, pduType } from '../../src/wire/pdu.ts'
 import { slotOf } from '../pmcd/parts.ts'
 
-test('an agent that becomes ready hears that a client left before it hears who took its place', async () => {
+test("an agent that becomes ready is notified that a client left before that slot's new client", async () => {
   const [toAgent, fromAgent] = [new PassThrough(), new PassThrough()]
   const agent = new PduConnection({ readable: toAgent, writable: fromAgent }, { name: 'pmcd' })
   const heard: string[] = []
@@ -33,7 +33,7 @@ test('an agent that becomes ready hears that a client left before it hears who t
   const { slot } = await slotOf('slow', 5, link, 'pipe')
 
   link.attribute(3, PCP_ATTR_USERID, '0')
-  await slot.ask((source) => source.descs([pmid(5, 0, 0)], { requester: ANONYMOUS }))
+  await slot.request((source) => source.descs([pmid(5, 0, 0)], { requester: ANONYMOUS }))
   expect(slot.state).toBe('notready')
   slot.endClient(3)
   link.attribute(3, PCP_ATTR_USERID, '1000')

@@ -25,7 +25,7 @@ function read(files: Record<string, string>): HostLabels {
   return readHostLabels({ sysconfDir: join(dir, 'etc/pcp'), hostname: 'vm', root: dir })
 }
 
-test('a host without files has a name, a domain and a machine', () => {
+test('a host without files has hostname, domainname and machineid', () => {
   const set = contextLabels(read({ 'etc/machine-id': 'abc\n' }), ANONYMOUS)
   expect(set.json).toBe('{"domainname":"localdomain","hostname":"vm","machineid":"abc"}')
   expect(set.labels.map(({ flags }) => flags)).toEqual([LABEL_CONTEXT, LABEL_CONTEXT, LABEL_CONTEXT])
@@ -47,7 +47,7 @@ test('files are read in order, later ones win, nested names get dots, optional o
   })
 })
 
-test('a bad file is left out whole and named', () => {
+test('an invalid file is skipped entirely and named', () => {
   const host = read({
     'etc/pcp/labels/a': '{"good":1,"1bad":2}',
     'etc/pcp/labels/b': '[1]',
@@ -59,7 +59,7 @@ test('a bad file is left out whole and named', () => {
   expect(host.problems[0]).toContain('"1bad" cannot be the name of a label')
 })
 
-test('clients see their container and who they are', () => {
+test('clients see labels of their container and user', () => {
   const host = read({})
   const requester = { ...ANONYMOUS, container: 'c1', credentials: { uid: 5, gid: 6, pid: 7 } }
   const set = contextLabels(host, requester)
@@ -67,7 +67,7 @@ test('clients see their container and who they are', () => {
   expect(set.labels.find(({ name }) => name === 'userid')?.flags).toBe(LABEL_CONTEXT | LABEL_OPTIONAL)
 })
 
-test('the machine can be told apart without telling its id', () => {
+test('machineid can be replaced by a hash', () => {
   const host = read({
     'etc/machine-id': 'abc\n',
     'etc/pcp/labels.conf': '# x\n[global]\nmachineid_hash = sha256\n',

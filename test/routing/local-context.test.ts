@@ -34,7 +34,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-test('has the shared objects of pmcd.conf that we stand in for, and tells the others apart by PM_ERR_NOAGENT', async () => {
+test('has the shared objects of pmcd.conf that we replace; others are PM_ERR_NOAGENT', async () => {
   const warnings: string[] = []
   const pcp = await openLocal({ env, warn: (text) => warnings.push(text) })
   const row = await pcp.values(['simple.numfetch'])
@@ -44,13 +44,13 @@ test('has the shared objects of pmcd.conf that we stand in for, and tells the ot
     expect(sets[0]!.status).toBe(-12386)
     await expect(pcp.desc(pmid(domain, 0, 0))).rejects.toMatchObject({ code: 'PM_ERR_NOAGENT' })
   }
-  // A thread is the collector's affair.
+  // Agents in threads belong to the collector.
   expect((await pcp.fetch([pmid(250, 0, 0)])).sets[0]!.status).toBe(1)
   expect(warnings).toEqual([])
   await pcp.close()
 })
 
-test('the table is changed by specs, or by the environment where there are none', async () => {
+test('the table is edited by specs, or else by the environment', async () => {
   const simple = pmid(253, 0, 0)
   const statusIn = async (options: Parameters<typeof openLocal>[0]): Promise<number> => {
     const pcp = await openLocal({ env, ...options })
@@ -66,25 +66,25 @@ test('the table is changed by specs, or by the environment where there are none'
   await expect(statusIn({ specs: ['del,9'] })).rejects.toMatchObject({ code: 'PM_ERR_INDOM' })
 })
 
-test('an agent that was asked for and cannot be had is told', async () => {
+test('a requested agent that is not available causes a warning', async () => {
   const warnings: string[] = []
   const specs = ['add,29,x/y,z_init', 'add,30,simple/pmda_simple.so,z_init']
   const pcp = await openLocal({ env, specs, warn: (text) => warnings.push(text) })
   await pcp.close()
   expect(warnings).toEqual([
-    '__pmConnectLocal: Warning: cannot find DSO at "x/y.so" or "x/y": no agent of this package stands in for it',
+    '__pmConnectLocal: Warning: cannot find DSO at "x/y.so" or "x/y": this package has no agent to replace it',
     `__pmConnectLocal: Warning: couldn't find init function "z_init" in DSO "${dir}/pmdas/simple/pmda_simple.so"`,
   ])
 })
 
-test('names come from the name space of the installation where it has one', async () => {
+test("names come from the installation's name space if there is one", async () => {
   writeFileSync(join(dir, 'names'), 'root { fetches 253:0:0 nobody 9:0:0 }')
   const pcp = await openLocal({ env: { ...env, PMNS_DEFAULT: join(dir, 'names') } })
   expect(await pcp.traverse()).toEqual(['fetches', 'nobody', 'event.flags', 'event.missed'])
   await pcp.close()
 })
 
-test("one's own agents are asked in the name of this process, and closed with the context", async () => {
+test("the caller's agents get requests with this process's credentials, and are closed with the context", async () => {
   const heard: (Credentials | undefined)[] = []
   let closed = 0
   const agent = defineAgent({
@@ -121,7 +121,7 @@ test("one's own agents are asked in the name of this process, and closed with th
   expect(closed).toBe(1)
 })
 
-test('agents that are open already are closed when the context cannot be opened', async () => {
+test('open agents are closed if the context cannot be opened', async () => {
   const closed: string[] = []
   const agentThat = (name: string, item: number, open = (): void => {}) =>
     defineAgent({

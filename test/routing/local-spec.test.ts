@@ -21,7 +21,7 @@ test('entries are separated by bars', () => {
   expect(parseLocalSpec('clear|add,1,a,b|del,1').map(({ op }) => op)).toEqual(['clear', 'add', 'del'])
 })
 
-// What pminfo 6.0.3 -L -K says to each.
+// Errors of pminfo 6.0.3 -L -K.
 test.each([
   ['', 'bad op in spec'],
   ['foo', 'bad op in spec'],
@@ -63,7 +63,7 @@ function edited(spec: string): readonly LocalAgentRow[] {
   return parseLocalSpec(spec).reduce(editLocalAgents, [LINUX, JBD2])
 }
 
-test('rows are added behind, removed by domain or path, cleared', () => {
+test('rows are appended, removed by domain or path, cleared', () => {
   expect(edited('add,60,x,y')).toEqual([LINUX, JBD2, { domain: 60, path: 'x', entry: 'y' }])
   expect(edited('del,60')).toEqual([JBD2])
   expect(edited('del,60,nosuch')).toEqual([JBD2])

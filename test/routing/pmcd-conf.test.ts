@@ -5,12 +5,12 @@ import { parseAccessFile, parseConfig } from '../../src/routing/pmcd-conf.ts'
 const GOOD = 'pmcd 2 dso pmcd_init /lib/pmda_pmcd.so'
 const context = { servicePort: (name: string): number | undefined => (name === 'known' ? 4711 : undefined) }
 
-/** The messages of a configuration with one good line before what is tried. */
+/** Returns the messages for a configuration that starts with one valid line. */
 function problemsOf(text: string): readonly string[] {
   return parseConfig(`${GOOD}\n${text}\n`, context).problems
 }
 
-test('an entry with a prefix makes an agent in a thread of a dso line, which PCP reads as well', () => {
+test('a dso line whose entry has a prefix is an agent in a thread, and stays valid for PCP', () => {
   const { agents, problems } = parseConfig('dice 481 dso worker:agent /opt/dice.mjs\n')
   expect(problems).toEqual([])
   expect(agents).toEqual([
@@ -107,7 +107,7 @@ test.each([
   ['[access]\nallow * : all except all;', '[line 3]: Error: can\'t have "all" within an "all except"'],
   ['[other]\nallow * : all;', '[line 2]: Error: "access" keyword expected'],
   ['[access]', '[line 3]: Error: no valid statements in [access] section'],
-])('says what is wrong with %j', (text, message) => {
+])('reports the error in %j', (text, message) => {
   expect(problemsOf(text)).toEqual([message])
 })
 
@@ -145,7 +145,7 @@ test('an access file is statements without a header, and may be empty', () => {
   expect(parseAccessFile('# nothing\n')).toEqual({ access: [], problems: [], isValid: true })
 })
 
-test('refuses lines that no configuration has', () => {
+test('refuses overlong lines', () => {
   const { isValid, problems } = parseConfig(`x 5 pipe binary ${'y'.repeat(3000)}`)
   expect(isValid).toBe(false)
   expect(problems[0]).toContain('line too long')

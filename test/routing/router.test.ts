@@ -9,7 +9,7 @@ import {
   LABEL_INSTANCES,
   LABEL_ITEM,
 } from '../../src/model/labels.ts'
-import { layer } from '../../src/model/layer.ts'
+import { overrideSource } from '../../src/model/layer.ts'
 import { ANONYMOUS, type Ask, type MetricSource } from '../../src/model/source.ts'
 import { emptySet } from '../../src/model/values.ts'
 import { codeOrItem, memoryAgent, pmnsOf, routerOf, slotOf, summary } from '../pmcd/parts.ts'
@@ -22,7 +22,7 @@ const never =
     throw new PcpError(code)
   }
 
-test('a fetch over several agents comes back in the order of the request, duplicates included', async () => {
+test('a fetch over several agents returns values in the order of the request, duplicates included', async () => {
   const { router } = await routerOf([
     ['a', 10, memoryAgent('a', 10)],
     ['b', 11, memoryAgent('b', 11)],
@@ -33,10 +33,10 @@ test('a fetch over several agents comes back in the order of the request, duplic
   expect(summary(sets)).toEqual([2, 1, NOAGENT, 1, statusOf('PM_ERR_PMID'), 1])
 })
 
-test("metrics of one agent go through in one question, which is the agent's own result", async () => {
+test('metrics of one agent are fetched in one request, whose result is returned unchanged', async () => {
   const asked: unknown[] = []
   const base = memoryAgent('a', 10)
-  const source = layer(base, {
+  const source = overrideSource(base, {
     fetch: (ids, ask) => {
       asked.push(ids)
       return base.fetch(ids, ask)
@@ -51,14 +51,14 @@ test("metrics of one agent go through in one question, which is the agent's own 
 
 test("one agent's failure is the status of its own metrics only", async () => {
   const { router } = await routerOf([
-    ['a', 10, layer(memoryAgent('a', 10), { fetch: never('PM_ERR_IPC') })],
+    ['a', 10, overrideSource(memoryAgent('a', 10), { fetch: never('PM_ERR_IPC') })],
     ['b', 11, memoryAgent('b', 11)],
   ])
   const { sets } = await router.fetch([pmid(10, 0, 1), pmid(11, 0, 1), pmid(10, 0, 2)], ASK)
   expect(summary(sets)).toEqual([statusOf('PM_ERR_IPC'), 1, statusOf('PM_ERR_IPC')])
 })
 
-test('a fenced agent is not asked, and answers again when the fence is lifted', async () => {
+test('a fenced agent receives no requests until the fence is lifted', async () => {
   const { router, slots } = await routerOf([['a', 10, memoryAgent('a', 10)]])
   slots[0]!.isFenced = true
   const fenced = statusOf('PM_ERR_PMDAFENCED')
@@ -71,11 +71,11 @@ test('a fenced agent is not asked, and answers again when the fence is lifted', 
   expect(summary((await router.fetch([pmid(10, 0, 1)], ASK)).sets)).toEqual([1])
 })
 
-test('an agent that is not ready gets its metrics PM_ERR_AGAIN until it says that it is', async () => {
+test('metrics of an agent that is not ready fail with PM_ERR_AGAIN until it is ready', async () => {
   let isReady = false
   const base = memoryAgent('a', 10)
   let tell: (() => void) | undefined
-  const source = layer(base, {
+  const source = overrideSource(base, {
     fetch: (ids, ask) => (isReady ? base.fetch(ids, ask) : never('PM_ERR_PMDANOTREADY')()),
     subscribe: (listener) => {
       tell = () => listener({ type: 'ready' })
@@ -93,14 +93,14 @@ test('an agent that is not ready gets its metrics PM_ERR_AGAIN until it says tha
   expect(summary((await router.fetch(ids, ASK)).sets)).toEqual([1])
 })
 
-test('an agent in a process of its own is lost when the conversation is in doubt, one in this process is not', async () => {
+test('a protocol error closes an agent in its own process, but not one in this process', async () => {
   for (const [kind, state] of [
     ['pipe', 'failed'],
     ['dso', 'connected'],
   ] as const) {
-    const source = layer(memoryAgent('a', 10), { fetch: never('PM_ERR_TIMEOUT') })
+    const source = overrideSource(memoryAgent('a', 10), { fetch: never('PM_ERR_TIMEOUT') })
     const { slot, heard } = await slotOf('a', 10, source, kind)
-    await expect(slot.ask((each) => each.fetch([pmid(10, 0, 1)], ASK))).rejects.toMatchObject({
+    await expect(slot.request((each) => each.fetch([pmid(10, 0, 1)], ASK))).rejects.toMatchObject({
       code: 'PM_ERR_TIMEOUT',
     })
     expect(slot.state).toBe(state)
@@ -109,10 +109,10 @@ test('an agent in a process of its own is lost when the conversation is in doubt
   }
 })
 
-test('descriptors of many agents come back in order, with errors in their places', async () => {
+test('descriptors of many agents are returned in order, including errors', async () => {
   const { router } = await routerOf([
     ['a', 10, memoryAgent('a', 10)],
-    ['b', 11, layer(memoryAgent('b', 11), { descs: never('PM_ERR_AGAIN') })],
+    ['b', 11, overrideSource(memoryAgent('b', 11), { descs: never('PM_ERR_AGAIN') })],
   ])
   const descs = await router.descs([pmid(11, 0, 1), pmid(10, 0, 2), pmid(12, 0, 1), pmid(10, 0, 99)], ASK)
   expect(descs.map((desc) => (desc instanceof PcpError ? desc.code : desc.pmid))).toEqual([
@@ -124,7 +124,7 @@ test('descriptors of many agents come back in order, with errors in their places
 })
 
 // docs/formats/wire.md §10.2
-test('the error for a domain without agent depends on the question', async () => {
+test('the error for a domain without agent depends on the request', async () => {
   const { router } = await routerOf([])
   const id = pmid(99, 0, 1)
   const code = (question: Promise<unknown>): Promise<unknown> =>
@@ -146,10 +146,10 @@ test('the error for a domain without agent depends on the question', async () =>
   expect(await code(router.labels({ level: LABEL_CONTEXT, id: 0 }, ASK))).toHaveLength(1)
 })
 
-test('a store reaches every agent, and reports the failure that matters most', async () => {
+test('a store reaches every agent, and reports the most important failure', async () => {
   const stored: string[] = []
   const taker = (name: string, domain: number, fails?: 'PM_ERR_PMID' | 'PM_ERR_AGAIN'): MetricSource =>
-    layer(memoryAgent(name, domain), {
+    overrideSource(memoryAgent(name, domain), {
       store: async () => {
         stored.push(name)
         if (fails !== undefined) throw new PcpError(fails)
@@ -172,7 +172,7 @@ test('a store reaches every agent, and reports the failure that matters most', a
   expect(stored).toEqual(['b', 'a', 'b', 'c', 'a', 'c', 'a'])
 })
 
-test('names below a dynamic root are the agent’s to tell', async () => {
+test('names below a dynamic root come from the agent', async () => {
   const base = memoryAgent('dyn', 12)
   const { router, slots } = await routerOf(
     [

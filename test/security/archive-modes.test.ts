@@ -1,4 +1,4 @@
-/** Accounts that read archives which are not theirs: archives hold what only their owner may ask of a collector. */
+/** Access to archives of other accounts: archives contain values that only their owner may fetch from a collector. */
 import {
   chmodSync,
   chownSync,
@@ -45,13 +45,13 @@ afterEach(() => {
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
-/** Modes of the files of an archive. */
+/** Returns the modes of an archive's files. */
 function modesOf(base: string): string[] {
   const names = readdirSync(dir).filter((name) => name.startsWith(`${base}.`))
   return [...new Set(names.map((name) => modeOf(join(dir, name))))]
 }
 
-/** Makes an archive; `second` is when its records begin. */
+/** Makes an archive; `second` is the time of its first record. */
 function make(base: string, second = 1): void {
   const archive = createArchive(join(dir, base), { hostname: 'elsewhere', timezone: 'UTC' })
   archive.addMetric('made.level')
@@ -86,20 +86,20 @@ async function record(variables: Record<string, string> = {}): Promise<{ place: 
   return { place, base: join(place, name) }
 }
 
-test('a recorded archive is for its owner and group, and so are the directories made for it', async () => {
+test('a recorded archive and the directories created for it are restricted to owner and group', async () => {
   const { place, base } = await record()
   expect([place, join(place, '..')].map(modeOf)).toEqual(['750', '750'])
   expect(['0', 'meta', 'index'].map((part) => modeOf(`${base}.${part}`))).toEqual(['640', '640', '640'])
 })
 
-test.runIf(isRoot)('another account reads no recorded archive', async () => {
+test.runIf(isRoot)('another account cannot read a recorded archive', async () => {
   const { place, base } = await record()
   await expect(runAsNobody('cat', [`${base}.0`])).rejects.toThrow('Permission denied')
-  for (const each of [place, join(place, '..')]) chmodSync(each, 0o755) // as directories of earlier versions are
+  for (const each of [place, join(place, '..')]) chmodSync(each, 0o755) // like directories of earlier versions
   await expect(runAsNobody('cat', [`${base}.0`])).rejects.toThrow('Permission denied')
 })
 
-test('PCP_ARCHIVE_MODE sets another mode; the umask still applies, and nonsense opens nothing', async () => {
+test('PCP_ARCHIVE_MODE sets another mode; the umask still applies, and an invalid value grants no access', async () => {
   const { place, base } = await record({ PCP_ARCHIVE_MODE: '0644' })
   expect([place, `${base}.0`].map(modeOf)).toEqual(['755', '644'])
   process.umask(0o077)
@@ -111,7 +111,7 @@ test('PCP_ARCHIVE_MODE sets another mode; the umask still applies, and nonsense 
   expect(archiveAccess(dir, { PCP_ARCHIVE_MODE: '000' }).mode).toBe(0o600)
 })
 
-test('a process log is as those of other daemons: it has no values', () => {
+test("the log of the process has the mode of other daemons' logs: it has no values", () => {
   openProcessLog('log', dir, false).close()
   expect(modeOf(join(dir, 'log'))).toBe('644')
 })
@@ -126,7 +126,7 @@ test.each<[string, () => Promise<{ tool: Tool }>, readonly string[]]>([
     ['-a', 'a', '-o', 'archive', '-F', 'made', 'made.level'],
   ],
   ['sheet2pcp', () => import('../../src/tools/sheet2pcp/index.ts'), ['sheet.csv', 'map.xml', 'made']],
-])('%s makes archives for their owner and group', async (_, load, args) => {
+])('%s restricts archives to owner and group', async (_, load, args) => {
   make('a')
   writeFileSync(join(dir, 'sheet.csv'), '1/3/2024 10:00:00,1\n')
   const map = '<metric>one</metric><datetime></datetime> <data>one</data>'
@@ -141,7 +141,7 @@ test.each<[string, () => Promise<{ tool: Tool }>, readonly string[]]>([
   expect(modesOf('made')).toEqual(['644'])
 })
 
-test('what replaces archives is as closed as the most closed of them, whatever the umask and the setting', async () => {
+test('the replacement of several archives has the most restrictive mode of them, regardless of umask and setting', async () => {
   make('a')
   make('b', 10)
   for (const part of ['0', 'meta', 'index']) chmodSync(join(dir, `b.${part}`), 0o600)
@@ -166,7 +166,7 @@ test('an archive that is rewritten in place keeps its mode, and for root its own
   if (isRoot) expect(paths.map((path) => statSync(path).uid)).toEqual([NOBODY, NOBODY, NOBODY])
 })
 
-test('a file that replaces one of a group which its maker may not give it to is closed to every group', () => {
+test("a replacement that cannot be given to the old file's group is closed to all groups", () => {
   const refuse = (): never => {
     throw Object.assign(new Error('not permitted'), { code: 'EPERM' })
   }
@@ -182,7 +182,7 @@ test('a file that replaces one of a group which its maker may not give it to is 
   expect(modes).toEqual([0o604, 0o604])
 })
 
-test('compressing and unpacking opens a closed file to no one, also while it works', async () => {
+test('compressing and unpacking never exposes a restricted file, even temporarily', async () => {
   make('a')
   const path = join(dir, 'a.0')
   chmodSync(path, 0o600)
@@ -198,7 +198,7 @@ test('compressing and unpacking opens a closed file to no one, also while it wor
 const pcpGroup = readFileSync('/etc/group', 'utf8').match(/^pcp:[^:]*:(\d+):/m)?.[1]
 
 test.runIf(isRoot && pcpGroup !== undefined)(
-  "PCP's group keeps archives that root makes in its directories",
+  "archives that root creates in directories of PCP's group belong to that group",
   () => {
     const gid = Number(pcpGroup)
     const home = join(dir, 'pmlogger')
@@ -208,13 +208,13 @@ test.runIf(isRoot && pcpGroup !== undefined)(
     const output = archiveOutput(join(home, 'here', 'a'), archiveAccess(join(home, 'here'), {}))
     output.create('0').close()
     for (const path of [join(home, 'here'), join(home, 'here', 'a.0')]) expect(statSync(path).gid).toBe(gid)
-    // Other groups get nothing from root.
+    // Root grants nothing to other groups.
     chownSync(home, 0, NOBODY)
     expect(archiveAccess(home, {})).toEqual({ mode: 0o640 })
   },
 )
 
-test.runIf(isRoot)('archives that root makes in a directory of another account are for its group', () => {
+test.runIf(isRoot)('archives that root creates in a directory of another account belong to its group', () => {
   const home = join(dir, 'of-another')
   mkdirSync(home)
   chownSync(home, NOBODY, NOBODY)

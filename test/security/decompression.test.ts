@@ -1,4 +1,4 @@
-/** Archives from strangers: small files that become large, or take long, when they are decompressed. docs/decisions/decompression.md */
+/** Hostile archives: small files that expand enormously or take long to decompress. docs/decisions/decompression.md */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** An archive whose metadata are fine and whose first volume is a bomb. */
+/** Creates an archive with valid metadata and a bomb as first volume. */
 function place(name: string, suffix: string, volume: Uint8Array): string {
   const path = join(dir, name)
   mkdirSync(path)
@@ -37,7 +37,7 @@ function place(name: string, suffix: string, volume: Uint8Array): string {
 interface Bomb {
   readonly suffix: string
   readonly make: () => Uint8Array | Promise<Uint8Array>
-  /** Is there any? */
+  /** False if the bomb expands to nothing. */
   readonly hasContent: boolean
 }
 

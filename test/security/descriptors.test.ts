@@ -1,7 +1,7 @@
 /**
- * Attack: as many connections as the server may have files open. Class: work of a daemon that opens files where a client
- * can take the last descriptor. Held by src/sys/descriptor-reserve.ts (connections end before the reserve), and by every
- * timer surviving without one (src/base/every.ts).
+ * Attack: as many connections as the server may have open files. Class: a daemon opens files where a client can take the
+ * last file descriptor. Prevented by src/sys/descriptor-reserve.ts (connections are closed before the reserve), and by
+ * timers that survive without one (src/base/every.ts).
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -15,7 +15,7 @@ import { HostSource } from '../../src/net/host-source.ts'
 import { decodeChallenge } from '../../src/wire/error.ts'
 import { type CollectorProcess, startCollectorProcess } from '../lib/collector-process.ts'
 import { eventually } from '../lib/eventually.ts'
-import { askHonestly } from '../lib/honest-client.ts'
+import { fetchHonestly } from '../lib/honest-client.ts'
 
 const FILES = 256
 const ASK = { requester: ANONYMOUS }
@@ -34,7 +34,7 @@ afterEach(async () => {
   collector = undefined
 })
 
-/** What became of a connection: the status of its challenge, or that it was closed without one. */
+/** Resolves to the status of a connection's challenge, or 'closed' without one. */
 function arrive(port: number): Promise<number | 'closed'> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1' })
@@ -45,7 +45,7 @@ function arrive(port: number): Promise<number | 'closed'> {
   })
 }
 
-/** Agents start programs and read files from timers where they are configured to. */
+/** Configures agents that start programs and read files from timers. */
 function giveTimersWork(root: string): void {
   const pmdas = join(root, 'lib', 'pmdas')
   const sources = join(pmdas, 'openmetrics', 'config.d')
@@ -54,7 +54,7 @@ function giveTimersWork(root: string): void {
   writeFileSync(join(pmdas, 'proc', 'hotproc.conf'), '#pmdahotproc\n\nVersion 1.0\n\ncpuburn >= 0\n')
 }
 
-test('idle clients get the descriptors but those in reserve; the rest are refused in words', async () => {
+test('idle clients get all file descriptors except the reserve; the rest are refused with an error', async () => {
   collector = await startCollectorProcess('pmcd,linux,proc', FILES)
   const honest = await HostSource.connect(`127.0.0.1:${collector.port}`)
   const ids = (await honest.lookupNames(['kernel.all.load', 'proc.nprocs'], ASK)) as number[]
@@ -64,23 +64,23 @@ test('idle clients get the descriptors but those in reserve; the rest are refuse
   expect(fates).toContain(statusOf('PM_ERR_CONNLIMIT'))
   expect(connected).toBeGreaterThan(FILES / 2)
   expect(connected).toBeLessThan(FILES - 32)
-  // Files of processes are opened for each fetch: the reserve is there for them.
+  // Fetches open files of processes, for which the reserve exists.
   for (let i = 0; i < 5; i++) {
     const { sets } = await honest.fetch(ids, ASK)
     expect(sets.every(({ status }) => status > 0)).toBe(true)
   }
   await honest.close()
   const log = readFileSync(join(collector.dir, 'log', 'pmcd', 'pmcd.log'), 'utf8')
-  expect(log.match(/Connections are refused: 32 of the 256 files/g)).toHaveLength(1)
+  expect(log.match(/Connection refused: 32 of the 256 files/g)).toHaveLength(1)
   expect(collector.hasEnded()).toBe(false)
   for (const socket of sockets.splice(0)) socket.destroy()
   await eventually(async () =>
-    expect((await askHonestly(collector!.port, ['pmcd.version'])).statuses).toEqual([1]),
+    expect((await fetchHonestly(collector!.port, ['pmcd.version'])).statuses).toEqual([1]),
   )
 })
 
 test.skipIf(process.platform !== 'linux')(
-  'no part of npm start ends for want of a descriptor, whatever its timers do',
+  'no part of npm start ends for lack of a file descriptor, whatever its timers do',
   async () => {
     const report = join(dir, 'report')
     const preload = join(import.meta.dirname, '..', 'lib', 'exhaust.mjs')
@@ -110,7 +110,7 @@ test.skipIf(process.platform !== 'linux')(
       await eventually(() => {
         for (const pid of all) expect(linesOf(pid).length).toBe(2 * round)
       })
-      // Every agent is asked for everything while no file can be opened: errors are answers, too.
+      // Every agent gets requests while no file can be opened; errors are valid replies.
       const { sets } = await honest.fetch(ids, ASK)
       expect(sets).toHaveLength(ids.length)
       for (const pid of all) process.kill(pid, 'SIGWINCH')
@@ -121,6 +121,6 @@ test.skipIf(process.platform !== 'linux')(
     await honest.close()
     console.log(all.map((pid) => linesOf(pid).slice(1, 2)).join(', '))
     expect([part('collector'), part('recorder'), part('charts')]).toEqual(pids)
-    expect((await askHonestly(collector.port, ['kernel.all.load'])).statuses).toEqual([3])
+    expect((await fetchHonestly(collector.port, ['kernel.all.load'])).statuses).toEqual([3])
   },
 )

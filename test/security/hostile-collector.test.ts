@@ -1,6 +1,6 @@
 /**
- * Collectors that mean harm, to the library, to commands, to the recorder and to the web side: each question ends, with an error that names host
- * and limit, and in bounded memory. docs/pmapi.md
+ * Hostile collectors against library, commands, recorder and web side: each request ends, with an error that names host
+ * and limit, and in bounded memory. docs/reference/client-library.md
  */
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ import { runProgram } from '../lib/tool-process.ts'
 import { startWebServer } from '../lib/web-server.ts'
 
 const MIB = 2 ** 20
-/** A PDU of 64 MiB, the room it grew from, and a program of 70 MB. */
+/** A PDU of 64 MiB, the buffer it grew from, and a program of 70 MB. */
 const MOST_MEMORY = 300 * MIB
 
 let dir: string
@@ -32,6 +32,7 @@ beforeAll(async () => {
       outfile: join(dir, 'probe.mjs'),
       bundle: true,
       platform: 'node',
+      target: 'node20.19',
       format: 'esm',
       external: ['koffi'],
     }),
@@ -39,10 +40,10 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** Which questions fail, and how. All others succeed. */
+/** Requests that fail, with their errors. All others succeed. */
 const FAILURES: Readonly<Record<HostileKind, Readonly<Record<string, RegExp>>>> = {
   'huge length': {
-    fetch: /^PM_ERR_TOOBIG pmcd at HOST: .* PDU of 21\d+ bytes, at most 67108864 .*PCP_REPLY_MB/,
+    fetch: /^PM_ERR_TOOBIG pmcd at HOST: .* PDU of 21\d+ bytes, the limit is 67108864.*PCP_REPLY_MB/,
   },
   'slow drip': { fetch: /^PM_ERR_TIMEOUT pmcd at HOST sent no HIGHRES_RESULT within 4000 ms/ },
   'endless PDU': { fetch: /^PM_ERR_TOOBIG pmcd at HOST: .*PCP_REPLY_MB/ },
@@ -61,13 +62,13 @@ const FAILURES: Readonly<Record<HostileKind, Readonly<Record<string, RegExp>>>> 
   'endless labels': { labels: /^PM_ERR_TOOBIG pmcd at HOST: Labels of level \d+: 1500000 items/ },
   'deep JSON': {},
   'endless text': { text: /^PM_ERR_TOOBIG pmcd at HOST: .*: a text of 62914560 bytes, more than 1048576/ },
-  'wrong type': { fetch: /^PM_ERR_IPC pmcd at HOST: Unexpected TEXT in place of/ },
+  'wrong type': { fetch: /^PM_ERR_IPC pmcd at HOST: Unexpected TEXT instead of/ },
   'answers to nothing': { fetch: /^PM_ERR_IPC pmcd at HOST: Unexpected TEXT/ },
   'endless news': { fetch: /^PM_ERR_IPC pmcd at HOST: 1000 changes of state without a reply/ },
   'more than was asked': { fetch: /^PM_ERR_IPC pmcd at HOST: A reply of 3 items to a request of 1/ },
 }
 
-/** Kinds that answer every question alike: only the fetch is looked at. */
+/** Kinds that answer every request alike; only the fetch is checked. */
 const ANSWERS_ALL: readonly HostileKind[] = ['wrong type', 'answers to nothing']
 
 async function withCollectors<T>(
@@ -89,11 +90,11 @@ async function withCollectors<T>(
   }
 }
 
-test('every kind is known', () => {
+test('every kind is listed', () => {
   expect(Object.keys(FAILURES)).toEqual(HOSTILE_KINDS)
 })
 
-test('the library: each question ends with an answer or an error that says what to do', async () => {
+test('the library: each request ends with a reply or an error with a remedy', async () => {
   await withCollectors(HOSTILE_KINDS, async (hosts) => {
     const run = await runProgram(join(dir, 'probe.mjs'), [...hosts.values()], {
       env: { PMCD_REQUEST_TIMEOUT: '4' },
@@ -106,7 +107,7 @@ test('the library: each question ends with an answer or an error that says what 
         const failure = FAILURES[kind]![what]
         const shown = `${kind}, ${what}: ${outcome.replaceAll(host, 'HOST')}`
         if (failure !== undefined) expect(shown).toMatch(new RegExp(`: ${failure.source.replace('^', '')}`))
-        // The honest one has no labels.
+        // The honest collector has no labels.
         else expect(shown).toMatch(/: ok$|, labels: PM_ERR_/)
       }
     expect(run.peakBytes!).toBeLessThan(MOST_MEMORY)
@@ -127,9 +128,9 @@ describe('programs', () => {
 
   test.each<readonly [HostileKind, RegExp]>([
     ['eight million values', /8000001 items in one reply, more than 1000000/],
-    ['huge length', /PDU of 2147481648 bytes, at most 67108864 are accepted; set PCP_REPLY_MB/],
+    ['huge length', /PDU of 2147481648 bytes, the limit is 67108864; set PCP_REPLY_MB/],
     ['endless news', /1000 changes of state without a reply/],
-  ])('pmlogger records until then, logs what it refuses, and goes on: %s', async (kind, reason) => {
+  ])('pmlogger records until then, logs the refused reply, and continues: %s', async (kind, reason) => {
     await withCollectors(
       [kind],
       async (hosts) => {
@@ -147,7 +148,7 @@ describe('programs', () => {
     )
   })
 
-  test.each(['eight million values'])('pmie goes on to evaluate: %s', async (kind) => {
+  test.each(['eight million values'])('pmie continues to evaluate: %s', async (kind) => {
     await withCollectors([kind], async (hosts) => {
       const rule = join(dir, 'rule')
       writeFileSync(rule, `delta = 0.1 sec;\nx = ${HOSTILE_METRIC};\n`)
@@ -161,7 +162,7 @@ describe('programs', () => {
   })
 })
 
-test('the web side: each request is answered, and honest hosts as before', async () => {
+test('the web side: each request is answered, and honest hosts are unaffected', async () => {
   await withCollectors(
     HOSTILE_KINDS.filter((kind) => kind !== 'slow drip'),
     async (hosts) => {

@@ -13,7 +13,7 @@ import { formatUsers } from '../../src/net/sasl/user-file.ts'
 import { startCollector } from '../../src/pmcd/collector.ts'
 import { builtinAgents } from '../../src/pmcd/open-agents.ts'
 import type { Collector } from '../../src/pmcd/options.ts'
-import { securityOf } from '../../src/pmcd/security.ts'
+import { processSecurity } from '../../src/pmcd/security.ts'
 import { type Log, logOnFd } from '../../src/sys/log.ts'
 import { encodeAttr, PCP_ATTR_NONE } from '../../src/wire/attr.ts'
 import { encodeCreds, PDU_FLAG_AUTH } from '../../src/wire/creds.ts'
@@ -46,7 +46,7 @@ beforeEach(async () => {
     socketPath: join(dir, 'socket'),
     hostname: 'vm',
     log,
-    security: securityOf({ PCP_TLSCONF_PATH: join(dir, 'none'), PCP_SYSCONF_DIR: dir }, log),
+    security: processSecurity({ PCP_TLSCONF_PATH: join(dir, 'none'), PCP_SYSCONF_DIR: dir }, log),
   })
 })
 afterEach(async () => {
@@ -55,7 +55,7 @@ afterEach(async () => {
   lines.length = 0
 })
 
-/** Sends one wrong password by PLAIN over the unix socket; resolves to the status that refuses it. */
+/** Sends a wrong password with PLAIN over the unix socket; resolves to the refusing status. */
 function guess(user: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const socket = connect(join(dir, 'socket'))
@@ -74,7 +74,7 @@ function guess(user: string): Promise<number> {
   })
 }
 
-/** Logs in over TCP; rejects with what the collector refuses with. */
+/** Logs in over TCP; rejects with the collector's error. */
 async function login(user: string, password: string): Promise<void> {
   const spec = `127.0.0.1:${collector.port}?username=${user}&password=${password}`
   const source = await HostSource.connect(spec, { env: { PCP_TLSCONF_PATH: join(dir, 'none') } })
@@ -82,20 +82,20 @@ async function login(user: string, password: string): Promise<void> {
   await source.close()
 }
 
-test('a hundred parallel guesses: a handful is checked, the rest is refused unseen and counted in the log', async () => {
+test('a hundred parallel guesses: a few are checked, the rest are refused unchecked and counted in the log', async () => {
   const statuses = await Promise.all(Array.from({ length: 100 }, () => guess('joe')))
   expect(statuses.filter((status) => status === BADAUTH).length).toBeLessThanOrEqual(6)
   expect(statuses.filter((status) => status === EAGAIN).length).toBeGreaterThanOrEqual(94)
   expect(lines.join('\n')).toMatch(/100 failed or refused logins from/)
 })
 
-test('guesses by SCRAM are limited as well', async () => {
+test('guesses with SCRAM are limited too', async () => {
   const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => login('joe', 'wrong')))
   const statuses = outcomes.map((outcome) => (outcome as PromiseRejectedResult).reason.status as number)
   expect(statuses.filter((status) => status === BADAUTH).length).toBeLessThanOrEqual(22)
 })
 
-test('a flood of guesses locks out no one who has logged in before', async () => {
+test('a flood of guesses does not lock out users who have logged in before', async () => {
   await login('ann', 'secret')
   await Promise.allSettled(Array.from({ length: 60 }, (_, i) => login(`user${i}`, 'wrong')))
   await login('ann', 'secret')

@@ -1,4 +1,4 @@
-/** Links that the account of a directory plants where root is about to write. */
+/** Symbolic links planted by a directory's owner where root is about to write. */
 import {
   existsSync,
   linkSync,
@@ -31,7 +31,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Each makes a file in a directory that PCP's account may write; returns what ends it. */
+/** Each writes a file in a directory of PCP's account; returns a function that stops it. */
 const WRITERS: readonly [name: string, write: () => (() => void) | undefined][] = [
   [
     join('pmlogger', pid),
@@ -70,7 +70,7 @@ const WRITERS: readonly [name: string, write: () => (() => void) | undefined][] 
   ],
 ]
 
-test.each(WRITERS)('%s is a new file where a link was planted', (name, write) => {
+test.each(WRITERS)('%s replaces a planted link by a new file', (name, write) => {
   for (const plant of [
     () => symlinkSync(join(dir, 'passwd'), join(dir, name)),
     () => symlinkSync(join(dir, 'missing'), join(dir, name)),
@@ -87,7 +87,7 @@ test.each(WRITERS)('%s is a new file where a link was planted', (name, write) =>
   }
 })
 
-test('a directory with the name of a new file stays', () => {
+test('a directory with the name of a new file is kept', () => {
   mkdirSync(join(dir, 'taken'))
   expect(() => openNewFile(join(dir, 'taken'))).toThrow()
   expect(lstatSync(join(dir, 'taken')).isDirectory()).toBe(true)

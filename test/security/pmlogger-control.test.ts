@@ -1,4 +1,4 @@
-/** Clients of a logger's control port that are not its owner. */
+/** Clients of a logger's control port other than its owner. */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -44,7 +44,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** Starts the logger of `npm start`, which listens wherever its configuration says. */
+/** Starts the logger of `npm start`, listening where its configuration requests. */
 async function record(access = ''): Promise<{ port: number; path: string; archive: string }> {
   const configPath = join(dir, 'config')
   writeFileSync(configPath, `log advisory on 1 hour { demo.one }\n${access}`)
@@ -70,7 +70,7 @@ async function record(access = ''): Promise<{ port: number; path: string; archiv
   }
 }
 
-/** The attack in a process of user nobody. */
+/** Runs the attack in a process of user nobody. */
 async function attackAsNobody(
   place: { path: string } | { host: string; port: number },
 ): Promise<ControlOutcomes> {
@@ -85,13 +85,14 @@ async function attackAsNobody(
     outfile,
     bundle: true,
     platform: 'node',
+    target: 'node20.19',
     external: ['koffi'],
     define: { 'import.meta.url': '__filename' },
   })
   return JSON.parse(await runAsNobody(process.execPath, [outfile])) as ControlOutcomes
 }
 
-test('over TCP a client sees which metrics are logged, and changes nothing', async () => {
+test('over TCP a client can list logged metrics, but change nothing', async () => {
   const { port, archive } = await record()
   expect(await attackControl({ host: '127.0.0.1', port }, SECRET)).toEqual(ENQUIRES)
   expect(existsSync(`${archive}.1`)).toBe(false)
@@ -105,14 +106,17 @@ test('the owner changes everything over the unix socket, also while another clie
   stranger.destroy()
 })
 
-test.runIf(isRoot)('another account changes nothing over TCP and is kept from the unix socket', async () => {
-  const { port, path } = await record()
-  expect(statSync(path).mode & 0o777).toBe(0o600)
-  expect(await attackAsNobody({ host: '127.0.0.1', port })).toEqual(ENQUIRES)
-  expect(await attackAsNobody({ path })).toEqual({ connect: 'EACCES' })
-})
+test.runIf(isRoot)(
+  'another account can change nothing over TCP and cannot connect to the unix socket',
+  async () => {
+    const { port, path } = await record()
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(await attackAsNobody({ host: '127.0.0.1', port })).toEqual(ENQUIRES)
+    expect(await attackAsNobody({ path })).toEqual({ connect: 'EACCES' })
+  },
+)
 
-test('without an access section no other host reaches the port', async () => {
+test('without an access section other hosts cannot connect to the port', async () => {
   const { port } = await record()
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   const outside = addresses.filter(({ internal, scopeid }) => !internal && !scopeid)
@@ -121,7 +125,7 @@ test('without an access section no other host reaches the port', async () => {
   if (outside.length === 0) console.log('pmlogger-control: this machine has no address but loopback')
 })
 
-test('PMLOGGER_ACCESS holds where a configuration has no rules, and nonsense opens no port', async () => {
+test('PMLOGGER_ACCESS applies to a configuration without rules, and an invalid value opens no port', async () => {
   const plan = {
     socketPath: join(dir, 'socket'),
     pid: process.pid,
@@ -145,7 +149,7 @@ test('PMLOGGER_ACCESS holds where a configuration has no rules, and nonsense ope
   await expect(openAs('everything')).rejects.toMatchObject({ code: 'PM_ERR_CONV' })
 })
 
-test('an access section is obeyed as written', async () => {
+test('an access section applies as written', async () => {
   const { port } = await record(
     '[access]\nallow 127.0.0.1 : advisory, enquire;\ndisallow 127.0.0.1 : mandatory;\n',
   )
@@ -155,7 +159,7 @@ test('an access section is obeyed as written', async () => {
   })
 })
 
-/** A control port of a logger without a collector. */
+/** Opens a control port of a logger without a collector. */
 async function openWith(
   peers: Parameters<typeof openControl>[1]['peers'],
   logger?: Logger,
@@ -176,7 +180,7 @@ async function openWith(
   return { path, port: server.port, close: () => server.close() }
 }
 
-test('a client whom the system does not identify as owner or root is refused, whatever the mode of the socket', async () => {
+test("a client that the kernel does not identify as owner or root is refused, regardless of the socket's mode", async () => {
   const stranger = (process.geteuid?.() ?? 0) + 1
   for (const peer of [undefined, { uid: stranger, gid: stranger }]) {
     const { path, close } = await openWith({ of: () => peer, problem: () => undefined })
@@ -185,14 +189,14 @@ test('a client whom the system does not identify as owner or root is refused, wh
   }
 })
 
-test('where the system identifies no client, the mode of the socket decides', async () => {
+test("if the platform cannot identify clients, the socket's mode decides", async () => {
   const { path, close } = await openWith({ of: () => undefined, problem: () => 'no calls of the system' })
   expect(statSync(path).mode & 0o777).toBe(0o600)
   expect(await attackControl({ path }, SECRET)).toMatchObject({ connect: 'done', status: 'EAGAIN' })
   await close()
 })
 
-test('a question holds up no recording, nor waits for it', async () => {
+test('a control request neither delays recording nor waits for it', async () => {
   const never = new Promise<never>(() => {})
   const context = { descs: async (pmids: readonly number[]) => pmids.map(() => new PcpError('PM_ERR_PMID')) }
   const busy = { metrics: new Map(), context, exclusively: () => never, status: () => never }
@@ -205,7 +209,7 @@ test('a question holds up no recording, nor waits for it', async () => {
   await close()
 })
 
-test('clients that are refused by the hundred are disconnected, and the next one is let in', async () => {
+test('hundreds of refused clients are disconnected, and the next one is accepted', async () => {
   const { port, close } = await openWith(undefined)
   const holder = await LoggerConnection.open({ host: '127.0.0.1', port }, 10_000, signal)
   const others = Array.from({ length: 200 }, () => attackControl({ host: '127.0.0.1', port }, SECRET))

@@ -1,6 +1,6 @@
 /**
- * Attack: clients that make the collector remember and queue as much as the protocol allows, so that its heap ends it and
- * everything it serves. Class: memory that a client makes a daemon hold, counted in items or not at all. Held by
+ * Attack: clients that make the collector store and queue as much as the protocol allows, until its heap is exhausted.
+ * Class: memory that a client makes a daemon hold, counted in items or not at all. Prevented by
  * src/base/byte-budget.ts.
  */
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { type CollectorProcess, startCollectorProcess } from '../lib/collector-p
 import { eventually } from '../lib/eventually.ts'
 
 const ASK = { requester: ANONYMOUS }
-/** A heap that the flood would fill several times, and what clients may hold then. */
+/** A heap that the flood would fill several times, and the clients' share of it. */
 const HEAP_MB = 96
 const BUDGET_MB = HEAP_MB / 4
 
@@ -27,7 +27,7 @@ afterEach(async () => {
   collector = undefined
 })
 
-/** Clients that are connected now. */
+/** Returns the number of connected clients. */
 async function clientsOf(honest: HostSource): Promise<number> {
   const [id] = await honest.lookupNames(['pmcd.numclients'], ASK)
   const { sets } = await honest.fetch([id as number], ASK)
@@ -59,22 +59,22 @@ test.each(FLOODS)(
     await eventually(async () => {
       expect(await clientsOf(honest)).toBeLessThan((clients * 2) / 3)
       expect(readFileSync(log, 'utf8')).toMatch(
-        /Client \d+ of \S+ is dropped: it holds \S+ \w+, the most, where all together hold/,
+        /Client \d+ of \S+ is dropped: it holds \S+ \w+, the most; the total of/,
       )
     })
     expect((await honest.fetch(ids, ASK)).sets.map(({ status }) => status)).toEqual([1, 3])
     expect(collector.hasEnded()).toBe(false)
     const grown = residentMb(collector.pid) - before
     console.log(`${await clientsOf(honest)} of ${clients} are left; ${grown.toFixed(0)} MB more`)
-    // What is under way in the system and garbage come on top.
+    // Data in flight in the kernel and garbage are not counted.
     expect(grown).toBeLessThan(BUDGET_MB + HEAP_MB)
     await honest.close()
   },
 )
 
-const DROPPED = /Client \d+ of 127.0.0.1 is dropped: it keeps 4.\d MiB, and one may keep 4.0 MiB/
+const DROPPED = /Client \d+ of 127.0.0.1 is dropped: it holds 4.\d MiB; the limit is 4.0 MiB/
 
-test('one client that keeps more than one may is dropped, and only that one', async () => {
+test('a client above the limit of one client is dropped, and no other', async () => {
   flood = new Flood()
   collector = await startCollectorProcess('pmcd,sample', undefined, { env: { PCP_TS_CLIENT_MEMORY: '8' } })
   const honest = await HostSource.connect(`127.0.0.1:${collector.port}`)

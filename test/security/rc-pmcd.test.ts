@@ -1,4 +1,4 @@
-/** A collector that the start script starts: who can reach it, and as whom it runs. */
+/** A collector started by the start script: who can connect, and its account. */
 import { execFile, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -44,7 +44,7 @@ afterEach(async () => {
 interface Setup {
   readonly options?: string
   readonly environment?: string
-  /** PCP_USER; undefined: pcp.conf has none. */
+  /** PCP_USER; undefined if pcp.conf has none. */
   readonly user?: string
 }
 
@@ -92,7 +92,7 @@ function runningAs(): string {
   return spawnSync('id', ['-nu', uid], { encoding: 'utf8' }).stdout.trim()
 }
 
-test('other hosts cannot reach it, and the log says what lets them', async () => {
+test('other hosts cannot connect, and the log explains how to allow them', async () => {
   write({ user: userInfo().username })
   expect(await rc('start')).toEqual({ status: 0, text: '' })
   expect(await isReachable('127.0.0.1')).toBe(true)
@@ -104,33 +104,36 @@ test('other hosts cannot reach it, and the log says what lets them', async () =>
 test.skipIf(REMOTE === undefined).each([
   ['PMCD_LOCAL=0 in the environment', { environment: 'PMCD_LOCAL=0\n' }],
   ['an address among the options', { options: `-i ${REMOTE}` }],
-])('%s opens it to other hosts', async (_what, setup) => {
+])('%s lets other hosts connect', async (_what, setup) => {
   write({ user: userInfo().username, ...setup })
   expect(await rc('start')).toEqual({ status: 0, text: '' })
   expect(await isReachable(REMOTE!)).toBe(true)
   expect(logText()).not.toContain('Clients of other hosts cannot connect')
 })
 
-test.skipIf(!isRoot)('root starts it as the account pcp, and not at all where there is none', async () => {
-  write({})
-  const hasAccount = spawnSync('id', ['pcp']).status === 0
-  const { status, text } = await rc('start')
-  if (hasAccount) {
-    expect(text).toBe('')
-    expect(runningAs()).toBe('pcp')
-    expect(logText()).toMatch(/pmcd runs as user pcp/)
-  } else {
-    expect(text).toContain('There is no user "pcp" to run as')
-    expect(status).toBe(1)
-  }
-})
+test.skipIf(!isRoot)(
+  'started by root it runs as the account pcp, and does not run without that account',
+  async () => {
+    write({})
+    const hasAccount = spawnSync('id', ['pcp']).status === 0
+    const { status, text } = await rc('start')
+    if (hasAccount) {
+      expect(text).toBe('')
+      expect(runningAs()).toBe('pcp')
+      expect(logText()).toMatch(/pmcd runs as user pcp/)
+    } else {
+      expect(text).toContain('There is no user "pcp" to run as')
+      expect(status).toBe(1)
+    }
+  },
+)
 
 test.skipIf(!isRoot).each([
   ['nobody', { user: 'nobody' }],
   ['nobody', { environment: 'PCP_USER=nobody\n', user: 'root' }],
   ['nobody', { options: '-U nobody' }],
   ['root', { user: 'root' }],
-])('root starts it as %s where the configuration says so: %o', async (name, setup) => {
+])('started by root it runs as %s with the configuration %o', async (name, setup) => {
   write(setup)
   expect(await rc('start')).toEqual({ status: 0, text: '' })
   expect(runningAs()).toBe(name)
@@ -138,7 +141,7 @@ test.skipIf(!isRoot).each([
 })
 
 test.skipIf(!isRoot)(
-  'directories of an earlier run as root go to the account, which keeps the last log',
+  'directories of an earlier run as root are given to the account, with the previous log',
   async () => {
     write({ user: 'root' })
     expect((await rc('start')).status).toBe(0)
@@ -152,13 +155,16 @@ test.skipIf(!isRoot)(
   },
 )
 
-test.skipIf(!isRoot)('what the account has linked a directory to is not given to it', async () => {
-  write({ user: 'nobody' })
-  const victim = join(dir, 'victim')
-  mkdirSync(victim)
-  giveAway(join(dir, 'log'))
-  renameSync(join(dir, 'log', 'pmcd'), join(dir, 'log', 'was'))
-  symlinkSync(victim, join(dir, 'log', 'pmcd'))
-  await rc('start')
-  expect(statSync(victim).uid).toBe(0)
-})
+test.skipIf(!isRoot)(
+  'the target of a symbolic link that replaced a directory is not given to the account',
+  async () => {
+    write({ user: 'nobody' })
+    const victim = join(dir, 'victim')
+    mkdirSync(victim)
+    giveAway(join(dir, 'log'))
+    renameSync(join(dir, 'log', 'pmcd'), join(dir, 'log', 'was'))
+    symlinkSync(victim, join(dir, 'log', 'pmcd'))
+    await rc('start')
+    expect(statSync(victim).uid).toBe(0)
+  },
+)

@@ -1,4 +1,4 @@
-/** Names that others choose, in commands of rules: instances of containers, processes or file systems, hosts, and values. */
+/** Untrusted names in commands of rules: instances of containers, processes or file systems, hosts, and values. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   closeSync,
@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Names that make `mark` where a shell parses them. */
+/** Names that create `mark` if a shell parses them. */
 const NAMES = [
   'plain',
   'two words',
@@ -62,7 +62,7 @@ const NAMES = [
 
 const SHELLS = ['/bin/sh', '/bin/bash'].filter(existsSync)
 
-/** What an action's command prints and leaves, with one binding of this instance. */
+/** Runs an action's command with one binding of this instance; returns its output and notices. */
 async function runAction(
   args: readonly string[],
   bindings: readonly Partial<Binding>[],
@@ -86,7 +86,7 @@ async function runAction(
   const actions = openLiveActions({
     env: { ...env, HOME: '/nowhere' },
     zone: makeZone('UTC'),
-    voice: { say: () => {}, notice: (_, text) => notices.push(text) },
+    reporter: { print: () => {}, log: (_, text) => notices.push(text) },
     write: (text) => void written.push(text),
     ...(form === undefined ? {} : { form }),
     flush: async () => {},
@@ -138,10 +138,10 @@ test.each([
   ['after a comment', '# it\'s a "comment\nprintf "[%s]" %i'],
   ['in a subshell', '(printf "[%s]" %i)'],
   ['for a nested shell, as an argument', `sh -c 'printf "[%s]" "$1"' sh %i`],
-])('a name is one word %s', async (_, command) => {
+])('a name is a single word %s', async (_, command) => {
   for (const instance of NAMES) {
     const { text } = await runAction([command], [{ instance }])
-    // A substitution is ended so that its newlines stay.
+    // The command substitution has an end marker so that trailing newlines are kept.
     expect(text.replace(/x\]$/, ']')).toBe(`[${instance}]`)
     expect(hasMark()).toBe(false)
   }
@@ -156,13 +156,13 @@ test('names within words, of several bindings, hosts and values', async () => {
   expect(hasMark()).toBe(false)
 })
 
-test('an undefined placeholder is a word, and an argument with placeholders is left out where nothing made the rule true', async () => {
+test('an undefined placeholder is a word, and an argument with placeholders is omitted if no value made the rule true', async () => {
   const { text } = await runAction(['printf "[%s]" %i'], [{ instance: undefined as never }])
   expect(text).toBe('[<%i undefined>]')
   expect((await runAction(['echo', ' %i', ' end'], [])).text).toBe('end\n')
 })
 
-test('in arithmetic only numbers are inserted, as shells run commands there', async () => {
+test('in arithmetic only numbers are inserted, because shells run commands there', async () => {
   expect((await runAction(['echo $((%v + 1))'], [{ value: '41' }])).text).toBe('42\n')
   for (const template of ['echo $((%v + 1))', 'echo "$(("%v" + 1))"', 'if ((%v > 1)); then echo; fi']) {
     const { done, notices, text } = await runAction([template], [{ value: 'a[$(touch mark)]' }])
@@ -171,10 +171,10 @@ test('in arithmetic only numbers are inserted, as shells run commands there', as
   }
 })
 
-/** Shells that evaluate more than /bin/sh has to. */
+/** Shells that evaluate more than /bin/sh must. */
 const BASHES = ['/bin/bash', '/usr/bin/bash'].filter(existsSync).slice(0, 1)
 
-/** What a shell does with a command whose placeholder has a value. */
+/** Runs a command with a value for its placeholder; returns its output. */
 function runIn(shell: string, template: string, value: string): string {
   const [head = '', ...rest] = template.split('%i')
   const inserted = { text: value, isInserted: true }
@@ -184,12 +184,12 @@ function runIn(shell: string, template: string, value: string): string {
     cwd: dir,
     env: { PATH: '/usr/bin:/bin', ...variables },
     encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'], // with a socket as its input, bash reads ~/.bashrc
+    stdio: ['ignore', 'pipe', 'pipe'], // with a socket as standard input, bash reads ~/.bashrc
   })
   return stdout
 }
 
-test.each(BASHES)('%s evaluates only numbers, in every place that it evaluates', (shell) => {
+test.each(BASHES)('%s evaluates only numbers wherever it evaluates expressions', (shell) => {
   const evaluated: readonly [template: string, printed: string][] = [
     ['echo $[ %i + 1 ]', '2'],
     ['echo "$[%i+1]"', '2'],
@@ -222,14 +222,14 @@ test.each(BASHES)('%s evaluates only numbers, in every place that it evaluates',
   }
 })
 
-test('behind a here-document with a quote names are refused where they may be evaluated', () => {
+test('after a here-document with a quote, names are refused where they might be evaluated', () => {
   for (const template of ["cat <<E\nit's $((%i))\nE", "cat <<E\nit's\nE\necho \u0024{v:%i:1}"])
     expect(() => runIn('/bin/sh', template, 'x[$(touch mark)]')).toThrow(
       expect.objectContaining({ code: 'EINVAL' }),
     )
 })
 
-test.each(BASHES)('%s gets names where brackets and colons are text', (shell) => {
+test.each(BASHES)('%s receives names where brackets and colons are text', (shell) => {
   const value = 'x[$(touch mark)]'
   for (const template of [
     'echo "disk[%i]=1"',
@@ -252,7 +252,7 @@ test.each(BASHES)('%s gets names where brackets and colons are text', (shell) =>
   }
 })
 
-test('other actions take a name as text', async () => {
+test('other actions treat a name as text', async () => {
   const logger = join(dir, 'logger')
   writeFileSync(logger, `#!/bin/sh\nprintf '[%s]' "$@"\n`, { mode: 0o755 })
   for (const instance of [...NAMES, 'a\0b', 'a\x1b[2J']) {
@@ -265,13 +265,13 @@ test('other actions take a name as text', async () => {
   }
 })
 
-test.each([{}, { PATH: '' }])('with %j no program of the working directory runs', async (env) => {
+test.each([{}, { PATH: '' }])('with %j no program in the working directory is run', async (env) => {
   for (const name of ['env', 'true']) writeFileSync(join(dir, name), '#!/bin/sh\n: > mark\n', { mode: 0o755 })
   const { done } = await runAction(['env true'], [], { env })
   expect([done, hasMark()]).toEqual([true, false])
 })
 
-test('a name that no program can be given ends no rules', async () => {
+test('a name that cannot be passed to a program does not stop the rules', async () => {
   expect((await runAction(['printf "[%s]" %i'], [{ instance: 'a\0b' }])).text).toBe('[ab]')
   const long = 'x'.repeat(1 << 21)
   for (const action of ['shell', 'syslog'] as const) {
@@ -280,7 +280,7 @@ test('a name that no program can be given ends no rules', async () => {
   }
 })
 
-test('a name within a printed line ends it neither in a log nor on a terminal', async () => {
+test('a name with a newline does not end a printed line in a log or on a terminal', async () => {
   const written: string[] = []
   for (const form of [undefined, loggableMessage])
     await runAction(['busy: %i\nin two lines'], [{ instance: 'a\nb' }], { action: 'print', written, form })
@@ -297,14 +297,14 @@ test('a mail program finds no commands in logs and notices', () => {
   expect(sent).toBe(' ~!touch mark\nname: ~x\r\n ~!touch mark\n\n ~~ \xff')
 })
 
-test('--unquoted lets the shell parse names, as PCP does', async () => {
+test('with --unquoted the shell parses names, as in PCP', async () => {
   await runAction(['echo %i'], [{ instance: '; touch mark' }], { isUnquoted: true })
   expect(hasMark()).toBe(true)
 })
 
 const HOSTILE = 'x[$(touch mark)]$(touch mark)`touch mark`;touch mark\ntouch mark\n'
 
-test('whatever a command looks like, no part of a name is in it, and no shell runs one', () => {
+test('in any command, no part of a name is inserted or run by a shell', () => {
   const fragment = fc.constantFrom(
     ...[
       'echo ',

@@ -1,4 +1,4 @@
-/** Settings and programs that another user of the machine has prepared. */
+/** Settings and programs prepared by another user of the machine. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { scanDirectory } from '../../src/agents/openmetrics/directory.ts'
 import { makeVerifier } from '../../src/net/sasl/keys.ts'
-import { formatUsers, usersIn } from '../../src/net/sasl/user-file.ts'
+import { formatUsers, userFileLookup } from '../../src/net/sasl/user-file.ts'
 import { canActForOthers, giveAway, NOBODY } from '../lib/accounts.ts'
 
 const top = process.cwd()
@@ -34,7 +34,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** Writes a file and the directories above it. */
+/** Writes a file, creating the directories above it. */
 function put(path: string, text: string, mode = 0o644): string {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
@@ -42,7 +42,7 @@ function put(path: string, text: string, mode = 0o644): string {
   return path
 }
 
-/** A recorder's configuration that leaves a mark when it is read. */
+/** Writes a recorder's configuration that creates `mark` when it is read. */
 function trap(place: string): { readonly mark: string; readonly file: string } {
   const mark = join(dir, 'mark')
   const file = put(
@@ -52,10 +52,11 @@ function trap(place: string): { readonly mark: string; readonly file: string } {
   return { mark, file }
 }
 
-/** Runs `npm start` until it has started or ended; returns what it has printed. */
+/** Runs `npm start` until it has started or ended; returns its output. */
 async function start(args: readonly string[], env: Record<string, string>, uid?: number): Promise<string> {
   const line = [
-    join(top, 'bin', 'parts', 'start.cjs'),
+    join(top, 'bin', 'pcp-ts'),
+    'start',
     '--port',
     '0',
     '--web-port',
@@ -84,7 +85,7 @@ async function start(args: readonly string[], env: Record<string, string>, uid?:
   return text
 }
 
-/** Runs a command; returns its status and what it has printed. */
+/** Runs a command; returns its status and output. */
 function run(
   name: string,
   args: readonly string[],
@@ -100,7 +101,7 @@ function run(
   return { status, text: stdout + stderr }
 }
 
-test.skipIf(!isRoot)('--dir of another user is refused, and its configuration not run', async () => {
+test.skipIf(!isRoot)('--dir of another user is refused, and its configuration is not run', async () => {
   const place = join(dir, 'place')
   const { mark } = trap(join(place, 'etc'))
   giveAway(place, join(place, 'etc'))
@@ -109,7 +110,7 @@ test.skipIf(!isRoot)('--dir of another user is refused, and its configuration no
   expect(existsSync(mark)).toBe(false)
 })
 
-test('a directory that all may write is refused, and so is one file among the settings', async () => {
+test('a world-writable directory is refused, and so is one such file among the settings', async () => {
   const place = join(dir, 'place')
   const { mark, file } = trap(join(place, 'etc'))
   chmodSync(file, 0o666)
@@ -120,7 +121,7 @@ test('a directory that all may write is refused, and so is one file among the se
   expect(existsSync(mark)).toBe(false)
 })
 
-test.skipIf(!isRoot)('HOME of another user is not a home', async () => {
+test.skipIf(!isRoot)('HOME of another user is not used', async () => {
   const home = join(dir, 'home')
   const { mark } = trap(join(home, '.config', 'pcp'))
   giveAway(home)
@@ -143,14 +144,14 @@ test.skipIf(!isRoot)('settings that another user has put into a shared directory
   expect(existsSync(mark)).toBe(false)
 })
 
-test.skipIf(!isRoot)('without HOME nothing is kept below /tmp', async () => {
-  // An account whose home does not exist.
+test.skipIf(!isRoot)('without HOME nothing is stored below /tmp', async () => {
+  // An account whose home directory does not exist.
   const text = await start([], {}, NOBODY)
   expect(text).toMatch(/Cannot write to \/nonexistent.*--dir DIR/)
   expect(run('pmconfig', ['-a'], { PCP_CONF: '' }).text).not.toMatch(/=\/tmp/)
 })
 
-test('settings of the user and of root are obeyed', async () => {
+test('settings of the user and of root are used', async () => {
   const place = join(dir, 'place')
   const { mark } = trap(join(place, 'etc'))
   expect(await start(['--dir', place], { HOME: dir })).toContain('Ctrl-C stops everything.')
@@ -158,7 +159,7 @@ test('settings of the user and of root are obeyed', async () => {
 })
 
 test.skipIf(!isRoot)(
-  'programs and settings that another user has put into a home or the working directory are refused',
+  'programs and settings of another user in the home or working directory are refused',
   () => {
     const mark = join(dir, 'mark')
     const program = put(join(dir, '.pcp', 'bin', 'pcp-greet'), `#!/bin/sh\ntouch ${mark}\n`, 0o755)
@@ -186,7 +187,7 @@ test.skipIf(!isRoot)(
 )
 
 test.skipIf(!isRoot)(
-  'scripts of another user are no sources, and users in a file of another user cannot log in',
+  'scripts of another user are not run, and users in a file of another user cannot log in',
   async () => {
     const logged: string[] = []
     const script = put(join(dir, 'config.d', 'evil.sh'), '#!/bin/sh\n', 0o755)
@@ -199,9 +200,9 @@ test.skipIf(!isRoot)(
 
     const users = formatUsers(new Map([['joe', await makeVerifier('secret')]]))
     const file = put(join(dir, 'passwd.conf'), users, 0o640)
-    expect(usersIn(file, (problem) => logged.push(problem))('joe')).toBeDefined()
+    expect(userFileLookup(file, (problem) => logged.push(problem))('joe')).toBeDefined()
     giveAway(file)
-    expect(usersIn(file, (problem) => logged.push(problem))('joe')).toBeUndefined()
-    expect(logged.join()).toMatch(/passwd\.conf belongs to user nobody.*nobody can authenticate/)
+    expect(userFileLookup(file, (problem) => logged.push(problem))('joe')).toBeUndefined()
+    expect(logged.join()).toMatch(/passwd\.conf belongs to user nobody.*no user can authenticate/)
   },
 )

@@ -1,4 +1,4 @@
-/** What killed programs leave behind, and that nothing of a living one is taken for it. */
+/** Files left by killed programs are removed, those of running ones are not. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -40,7 +40,7 @@ afterEach(() => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** Leaves a socket as a process does that is killed while it listens. */
+/** Leaves a socket behind, like a listening process that is killed. */
 async function leaveSocket(name: string): Promise<void> {
   const script = `require('net').createServer().listen(process.argv[1], () => process.stdout.write('x'))`
   const child = spawn(process.execPath, ['-e', script, join(run, name)], {
@@ -67,7 +67,7 @@ const variables = (): Record<string, string> => ({
   HOME: dir,
 })
 
-/** Begins to record as `npm start` does, and ends. */
+/** Starts recording like `npm start`, and stops. */
 async function startAndStop(): Promise<void> {
   writeFileSync(join(dir, 'config'), 'log on 1 hour { demo.one }\n')
   const logger = new PrimaryLogger({
@@ -84,7 +84,7 @@ async function startAndStop(): Promise<void> {
   await logger.close()
 }
 
-/** Runs pmlogger_check with a control file that asks for no recorder. */
+/** Runs pmlogger_check with a control file without recorders. */
 async function check(...options: string[]): Promise<void> {
   const control = join(dir, 'control')
   writeFileSync(control, '$version=1.1\n')
@@ -114,13 +114,13 @@ test('pmlogger_check -N removes nothing', async () => {
   expect(readdirSync(run)).toEqual([`pmlogger.${DEAD}.socket`])
 })
 
-test('the socket of a living process stays, though no one listens yet', async () => {
+test('the socket of a running process is kept even before it listens', async () => {
   await leaveSocket(`pmlogger.${process.ppid}.socket`)
   await startAndStop()
   expect(readdirSync(run)).toEqual([`pmlogger.${process.ppid}.socket`])
 })
 
-test('a socket stays on which a process of another container listens, whose id is no one here', async () => {
+test('a socket is kept while a process of another container listens on it, whose pid does not exist here', async () => {
   await listenOn(`pmlogger.${DEAD}.socket`)
   symlinkSync(join(run, `pmlogger.${DEAD}.socket`), join(run, 'pmlogger.primary.socket'))
   await check()
@@ -131,7 +131,7 @@ test('a socket stays on which a process of another container listens, whose id i
   socket.destroy()
 })
 
-test('a socket from before the system started goes, whoever has the process id now', async () => {
+test('a socket from before the last boot is removed, whichever process has that pid now', async () => {
   await leaveSocket(`pmlogger.${process.ppid}.socket`)
   const before = Date.now() / 1000 - uptime() - 60
   lutimesSync(join(run, `pmlogger.${process.ppid}.socket`), before, before)
@@ -139,7 +139,7 @@ test('a socket from before the system started goes, whoever has the process id n
   expect(readdirSync(run)).toEqual([])
 })
 
-test('other files and other programs’ sockets stay', async () => {
+test('other files and sockets of other programs are kept', async () => {
   const names = [
     'pmcd.socket',
     `pmlogger.${DEAD}.log`,
@@ -154,7 +154,7 @@ test('other files and other programs’ sockets stay', async () => {
   expect(readdirSync(run).sort()).toEqual([...names, `pmlogger.${DEAD}.socket`].sort())
 })
 
-test('the statistics of killed rule engines go when another one starts', () => {
+test('statistics of killed rule engines are removed when another one starts', () => {
   mkdirSync(join(dir, 'pmie'))
   for (const name of [String(DEAD), String(process.ppid), 'other']) writeFileSync(join(dir, 'pmie', name), '')
   const facts = { rulesName: 'rules', logName: '', host: 'here', rules: 1, expectedPerSec: 1 }

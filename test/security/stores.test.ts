@@ -1,4 +1,4 @@
-/** Stores by clients that no one knows. */
+/** Stores by unknown clients. */
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,19 +25,19 @@ import { logOnFd } from '../../src/sys/log.ts'
 import { peerCredentials } from '../../src/sys/native/peer-credentials.ts'
 import { canActForOthers, NOBODY } from '../lib/accounts.ts'
 
-/** What an unknown client may store, and why. */
+/** Metrics that an unknown client may store, with the reason. */
 const OPEN: readonly (readonly [metric: RegExp, reason: string])[] = [
-  [/^(sample|simple|trivial)\./, 'agents for tests, as open as those of PCP that they stand in for'],
+  [/^(sample|simple|trivial)\./, 'agents for tests, as open as those of PCP'],
   [
     /^pmcd\.client\.(whoami|container)$|^proc\.control\.perclient\./,
-    'holds for the client that stores, and no other',
+    'applies only to the client that stores',
   ],
-  [/^pmcd\.seqnum$/, 'grows by one, whatever is stored: PCP lets everybody do that'],
-  [/^pmcd\.limits\./, 'is refused to root as well, by another error'],
+  [/^pmcd\.seqnum$/, 'is incremented by any store, which PCP allows everyone'],
+  [/^pmcd\.limits\./, 'is refused for root too, with another error'],
 ]
 const CONTAINER = 'pmcd.client.container'
 const ASK = { requester: ANONYMOUS }
-const NAMES = ['pmcd', ...AGENTS.filter(({ isOutgoing }) => isOutgoing !== true).map(({ name }) => name)]
+const NAMES = ['pmcd', ...AGENTS.filter(({ isExplicit }) => isExplicit !== true).map(({ name }) => name)]
 const isRoot = canActForOthers()
 
 let dir: string
@@ -52,7 +52,7 @@ beforeEach(async () => {
     ports: [0],
     socketPath: join(dir, 'socket'),
     hostname: 'vm',
-    credsTimeoutSec: 60, // the sources of agents may be read for the first time
+    credsTimeoutSec: 60, // the agents' sources may have to be compiled first
     log: { ...logOnFd(2, { progname: 'pmcd', host: 'vm' }), notice: () => undefined, line: () => undefined },
     peerCredentials: peerCredentials(),
     variables: {
@@ -80,17 +80,17 @@ function valueFor({ type }: MetricDesc): Value {
 
 interface Attempt {
   readonly name: string
-  /** Error code; undefined when it was stored. */
+  /** Error code; undefined if the store succeeded. */
   readonly code: string | undefined
 }
 
-/** Stores to each metric of each agent. */
+/** Stores to each metric of every agent. */
 async function storeEverywhere(target: MetricSource, ask: Ask): Promise<readonly Attempt[]> {
   const found = await target.traverse('', ask)
-  // Last: it sends what follows to a container that does not exist.
+  // Last, because it redirects later requests to a missing container.
   const names = [...found.filter((name) => name !== CONTAINER), CONTAINER]
   const ids = await target.lookupNames(names, ask)
-  // All before the first store: some of sample's make it refuse further questions.
+  // Fetched before the first store, because some of sample's metrics make it refuse later requests.
   const descs = await target.descs(
     ids.map((id) => (isError(id) ? PM_ID_NULL : id)),
     ask,
@@ -120,8 +120,8 @@ async function storeEverywhere(target: MetricSource, ask: Ask): Promise<readonly
 
 test.each([
   ['an unknown client', 'tcp'],
-  ['a user of this machine without rights', 'nobody'],
-])('%s can store nothing that others see, to any metric of any agent', async (_who, how) => {
+  ['a local user without privileges', 'nobody'],
+])('%s cannot store anything visible to others, to any metric of any agent', async (_who, how) => {
   const nobody = { requester: { ...ANONYMOUS, client: 7, credentials: { uid: NOBODY, gid: NOBODY } } }
   const attempts =
     how === 'tcp' ? await storeEverywhere(source, ASK) : await storeEverywhere(collector.source, nobody)
@@ -133,7 +133,7 @@ test.each([
 })
 
 test.each(['mmv.control.reload', 'pmproxy.control.debug', 'pmcd.control.register', 'xfs.control.reset'])(
-  '%s is for root and the owner of the collector',
+  'only root and the owner of the collector can store %s',
   async (name) => {
     const [id] = await source.lookupNames([name], ASK)
     if (isError(id!)) throw id
@@ -153,7 +153,7 @@ test.each(['mmv.control.reload', 'pmproxy.control.debug', 'pmcd.control.register
 )
 
 test.skipIf(!isRoot || peerCredentials().problem() !== undefined)(
-  'on the unix socket the kernel says who stores: root, or another user',
+  'on the unix socket the kernel identifies who stores: root, or another user',
   async () => {
     const pmstore = (...setpriv: readonly string[]): Promise<string> =>
       new Promise((resolve) => {
@@ -165,7 +165,7 @@ test.skipIf(!isRoot || peerCredentials().problem() !== undefined)(
           '0',
         ]
         const [command = process.execPath, ...rest] = [...setpriv, process.execPath, ...args]
-        // The collector is in this process and must be able to answer.
+        // The collector runs in this process and must stay able to answer.
         execFile(command, rest, (_error, stdout, stderr) => resolve(stdout + stderr))
       })
     expect(await pmstore()).toContain('new value=0')

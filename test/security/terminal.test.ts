@@ -1,41 +1,43 @@
 /**
- * Names and values of others on a terminal: every executable of the package, over an archive whose names, values, labels and texts are
- * escape sequences, and with such an argument. A new executable is covered by being in package.json.
+ * Untrusted names and values on a terminal: every executable of the package, over an archive whose names, values, labels
+ * and texts are escape sequences, and with such an argument. New executables in package.json are included automatically.
  */
 import { isUtf8 } from 'node:buffer'
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { AGENTS } from '../../src/agents/registry.ts'
 import { operandKind } from '../../src/tools/lib/completion.ts'
 import type { Option } from '../../src/tools/lib/options.ts'
 import type { Tool } from '../../src/tools/lib/tool.ts'
 import { TOOLS } from '../../src/tools/registry.ts'
+import { programOf } from '../lib/commands.ts'
 import { hasTerminals, onTerminal } from '../lib/pseudo-terminal.ts'
 import { hostArchive } from '../tools/pcp/host-archive.ts'
 
-/** Four bytes that become what is no UTF-8: the eight-bit forms of two controls, alone and behind a byte that cannot begin a character. */
+/** Four bytes replaced by invalid UTF-8: the eight-bit forms of two controls, alone and after an invalid lead byte. */
 const STAND_IN = '\x01\x02\x01\x03'
 const BYTES = Uint8Array.of(0x9b, 0xff, 0x9d, 0xfe)
-/** Sequences that no command of ours writes: a question to the terminal, its clipboard, a title, colours, then what deceives. */
+/** Sequences that our commands never write: a terminal query, the clipboard, a title, colours, and deceptive characters. */
 const EVIL = `\x1b[6n\x1b]52;c;ZXZpbA==\x07\x1b[38;5;1m\u009b5n\u202eevil\u2066\u200b\u2028\r\b\x7f\x0e${STAND_IN}`
-/** Behind a newline: a line that the command did not write. */
+/** After a newline: a line that the command did not write. */
 const FORGED = 'forged line'
 
-/** What commands write themselves, and nothing else may. */
+/** Sequences that a command itself may write. */
 const OWN: Readonly<Record<string, RegExp>> = {
-  // Colours of a theme, the state of the cursor and of the line, and a title without controls.
+  // Colours of a theme, cursor and line state, and a title without controls.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
   'pcp-dstat': /\x1b\[(?:[01];)?\d{1,2}m|\x1b\[(?:7l|2K|s)|\r(?=\x1b)|\x1b\]0;[ -~\x80-\xff]*\x07/g,
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
   'pcp-atop': /\x1b\[(?:\?1049|\?25)[hl]|\x1b\[[0-2]?[HJK]|\x1b\[\d+;\d+H|\x1b\[(?:0|7|3\d)m|\r\n/g,
 }
 
-/** Controls, directions and characters without width. */
+/** Controls, direction marks and zero-width characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const HARM = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]/g
 
-/** What of these bytes a terminal obeys or a reader is deceived by, beyond the lines and tabs of a report. */
+/** Returns bytes that a terminal would interpret or that deceive a reader, other than a report's newlines and tabs. */
 function harmIn(bytes: string, own: RegExp | undefined): string[] {
   const rest = Buffer.from(own === undefined ? bytes : bytes.replace(own, ''), 'latin1')
   if (!isUtf8(rest)) return ['bytes that are not UTF-8']
@@ -48,19 +50,20 @@ function harmIn(bytes: string, own: RegExp | undefined): string[] {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for them
 const NOT_IN_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/
 
-const EXECUTABLES = Object.entries(
-  (JSON.parse(readFileSync('package.json', 'utf8')) as { bin: Record<string, string> }).bin,
-)
+const EXECUTABLES: readonly (readonly [name: string, program: readonly string[]])[] = [
+  ...TOOLS.filter(({ isForScripts }) => isForScripts !== true).map(({ name }) => name),
+  ...AGENTS.map(({ name }) => `pmda${name}`),
+].map((name) => [name, programOf(name)])
 const TOOL_BY_NAME = new Map(
   await Promise.all(TOOLS.map(async ({ name, load }) => [name, await load()] as const)),
 )
 
-/** They make an archive of another. */
+/** Commands that create an archive from another. */
 const TAKES_TWO = /^(?:pmlogcp|pmlogmv|pmlogextract|pmlogreduce|pmlogrewrite|pmlogger_merge)$/
 const CHANGES = /^(?:pmlogmv|pmlogcompress|pmlogrewrite|pmlogger_merge)$/
-/** They read other archives than they are given, or write there. */
-const NO_ARCHIVE = /^(?:pmlogger|pmlogger_rewrite)$/
-/** What is shown, where that is not every metric. */
+/** Commands that read other archives than given, or write there. */
+const NO_ARCHIVE = /^(?:pmlogger|pmlogger_rewrite|pcp-ts.*)$/
+/** Operands of commands that do not show every metric. */
 const OPERANDS: Readonly<Record<string, readonly string[]>> = {
   pmrep: ['-s', '2', '-w', '60', 'kernel.all.load', 'proc.psinfo.psargs'],
   pmval: ['-s', '2', 'kernel.all.load'],
@@ -78,7 +81,7 @@ const OPERANDS: Readonly<Record<string, readonly string[]>> = {
   pcp2xml: ['-s', '2', '-X', 'kernel.all.load', 'proc.psinfo.psargs'],
   pcp2openmetrics: ['-s', '2', 'kernel.all.load'],
 }
-/** Reports that have names in them: proof that the names were read and shown. */
+/** Reports that contain names, to prove that names were read and shown. */
 const SHOWS_NAMES = [
   ...['pminfo', 'pmprobe', 'pmval', 'pmrep', 'pmdumptext', 'pmdumplog', 'pmlogsummary', 'pmloglabel'],
   ...['pcp', 'pcp-atop', 'pcp-dstat', 'pcp-ps', 'pcp-pidstat', 'pcp-iostat', 'pcp-mpstat', 'pcp-ss'],
@@ -97,13 +100,13 @@ function archiveArgs(name: string, path: string, dir: string): readonly string[]
     const more = TAKES_TWO.test(name) ? [join(dir, `made-by-${name}`)] : []
     return [...(OPERANDS[name] ?? []), path, ...more]
   }
-  // What `pcp` runs takes the archive from it.
+  // Programs run by `pcp` get the archive from it.
   if (readsArchives(tool) || name.startsWith('pcp-'))
     return [...(readsArchives(tool) ? [`--archive=${path}`] : []), ...(OPERANDS[name] ?? [])]
   return undefined
 }
 
-/** What `pcp` gives the program that it runs. */
+/** Returns the arguments with which `pcp` runs its program. */
 function given(args: readonly string[], path: string): readonly string[] {
   return args.some((arg) => arg.includes(path)) ? [] : ['env', `PCP_ARCHIVE=${path}`]
 }
@@ -116,13 +119,13 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     archive = hostArchive([], `${EVIL}\n${FORGED}`)
     for (const file of readdirSync(archive.directory)) spoil(join(archive.directory, file))
     const { directory: dir, path } = archive
-    // For commands that change an archive.
+    // For commands that modify an archive.
     const copy = join(dir, 'copy')
     for (const part of ['0', 'meta']) copyFileSync(`${path}.${part}`, `${copy}.${part}`)
     const { NODE_EXTRA_CA_CERTS: _, PCP_HOST: __, ...rest } = process.env
     const env = { ...rest, HOME: dir, TERM: 'xterm', LC_ALL: 'C.UTF-8', PCP_TMPFILE_DIR: dir }
-    const runs = EXECUTABLES.flatMap(([name, file]) => {
-      const program = [process.execPath, resolve(file)]
+    const runs = EXECUTABLES.flatMap(([name, words]) => {
+      const program = [process.execPath, ...words]
       const args = archiveArgs(name, CHANGES.test(name) ? copy : path, dir)
       return [
         ...(args === undefined
@@ -148,10 +151,10 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
   })
   afterAll(() => archive?.remove())
 
-  test('no executable passes on what a terminal obeys', () => {
+  test('no executable passes on sequences that a terminal interprets', () => {
     const harm = [...shown].flatMap(([name, bytes]) => {
       const found = harmIn(bytes, OWN[name.split(' ', 1)[0]!])
-      // XML has newlines in its text, and they are no lines of a report.
+      // XML text may contain newlines; they are not lines of a report.
       if (name !== 'pcp2xml over an archive' && bytes.includes(`\n${FORGED}`)) found.push(FORGED)
       return found.length === 0 ? [] : [`${name}: ${found.join(' ')}`]
     })
@@ -159,21 +162,21 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     expect(shown.size).toBeGreaterThan(EXECUTABLES.length)
   })
 
-  test.each(SHOWS_NAMES)('%s shows the names all the same', (name) => {
-    // As JSON and XML have it, or as a picture.
+  test.each(SHOWS_NAMES)('%s still shows the names', (name) => {
+    // Escaped as in JSON and XML, or as a picture.
     const sequence = { pcp2json: '\\u001b', pcp2xml: '\ufffd' }[name] ?? '␛'
     expect(Buffer.from(shown.get(`${name} over an archive`)!, 'latin1').toString()).toContain(
       `${sequence}[6n`,
     )
   })
 
-  test('a pipe has every byte', () => {
+  test('a pipe gets every byte unchanged', () => {
     const { stdout } = piped('pmprobe', '-I', 'proc.nprocs', 'proc.psinfo.pid')
     const name = Buffer.concat([Buffer.from(EVIL.slice(0, -STAND_IN.length)), BYTES])
     expect(stdout.includes(name)).toBe(true)
   })
 
-  test('XML and OpenMetrics are legal whatever is in names', () => {
+  test('XML and OpenMetrics are valid whatever names contain', () => {
     for (const [name, args] of [
       ['pcp2xml', ['kernel.all.load', 'proc.psinfo.psargs']],
       ['pcp2openmetrics', ['kernel.all.load']],
@@ -187,14 +190,14 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     }
   })
 
-  /** What a command writes to a pipe, over the archive. */
+  /** Returns the output of a command over the archive to a pipe. */
   function piped(name: string, ...args: string[]): { readonly stdout: Buffer } {
     return spawnSync(process.execPath, [resolve('bin', name), `--archive=${archive.path}`, ...args], {
       env: { PATH: process.env['PATH'], HOME: archive.directory, PCP_DERIVED_CONFIG: '' },
     })
   }
 
-  test('atop has its screen, with names that it does not obey', () => {
+  test('atop shows its screen, with names made harmless', () => {
     const text = Buffer.from(shown.get('pcp-atop on a screen')!, 'latin1').toString()
     expect(text).toContain('\x1b[?1049h')
     expect(text).toContain('␛[6n')

@@ -1,6 +1,6 @@
 /**
- * Attack: 40 clients ask for all names 500 times each and read nothing. Class: much work for a small request, which everybody
- * else waits for. Held by src/pmcd/work-queue.ts, and by answering no client that does not read.
+ * Attack: 40 clients request all names 500 times each and read nothing. Class: small requests that cause much work, for
+ * which all others wait. Prevented by src/pmcd/work-queue.ts, and by not answering clients that do not read.
  */
 import { afterEach, expect, test } from 'vitest'
 import { Flood, traversals } from '../../bench/macro/lib/floods.ts'
@@ -20,7 +20,7 @@ afterEach(async () => {
   collector = undefined
 })
 
-test('few of the questions for all names are answered between two requests of an honest client', async () => {
+test('few requests for all names are answered between two requests of an honest client', async () => {
   collector = await startCollectorProcess('pmcd,linux,sample')
   const honest = await HostSource.connect(`127.0.0.1:${collector.port}`)
   const [answered] = (await honest.lookupNames(['pmcd.pdu_out.pmns_names'], ASK)) as number[]

@@ -1,4 +1,4 @@
-/** A user namespace without an entry for root shows what belongs to root as nobody's. */
+/** In a user namespace without a mapping for root, files of root seem to belong to nobody. */
 import type * as fs from 'node:fs'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { isTrustedPath, readTrustedFile, trustedPath } from '../../src/sys/trusted-path.ts'
 
 const NOBODY = 65_534
-/** Paths that belong to nobody. */
+/** Paths owned by an unmapped user. */
 const { foreign } = vi.hoisted(() => ({ foreign: new Set<string>() }))
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof fs>()
@@ -30,14 +30,14 @@ afterEach(() => {
   rmSync(dir, { recursive: true })
 })
 
-test('the owner of / is root, whatever its number', () => {
+test('an unmapped owner counts as root if it owns / too', () => {
   foreign.add(join(dir, 'home'))
   expect(() => trustedPath(join(dir, 'home/own/file'))).toThrow(`(${NOBODY})`)
   foreign.add('/')
   expect(readTrustedFile(join(dir, 'home/own/file'), '')).toBe('text')
 })
 
-test('the owner of / may be anybody where everybody may make files', () => {
+test('unmapped owners are not trusted in world-writable directories', () => {
   foreign.add('/').add(join(dir, 'home/own')).add(join(dir, 'link'))
   symlinkSync(join(dir, 'home'), join(dir, 'link'))
   expect(isTrustedPath(join(dir, 'home/own/file'))).toBe(true)

@@ -1,4 +1,4 @@
-/** The web side asks no host for its clients but those it is configured for: it is no scanner of ports, and no way into other networks. docs/pmproxy.md */
+/** The web side connects only to configured hosts: it cannot be used to scan ports or reach other networks. docs/reference/pmproxy.md */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -9,12 +9,12 @@ import { ArchiveRoots } from '../../src/pmproxy/archives.ts'
 import { DEFAULT_CONFIG } from '../../src/pmproxy/config.ts'
 import { type WebContext, WebContexts } from '../../src/pmproxy/contexts.ts'
 import { HostRules } from '../../src/pmproxy/host-rules.ts'
-import { Hosts } from '../../src/pmproxy/hosts.ts'
+import { HostConnections } from '../../src/pmproxy/hosts.ts'
 import type { WebUser } from '../../src/pmproxy/web-user.ts'
 import { startWebServer, type WebAnswer, type WebServer } from '../lib/web-server.ts'
 
 let server: WebServer
-/** Something of this machine that is none of the web side's business. */
+/** An unrelated server on this machine. */
 let bystander: Server
 let visits = 0
 let port: number
@@ -32,7 +32,7 @@ afterAll(async () => {
   bystander.close()
 })
 
-/** Hosts that are not for the web side to ask: open ports, closed ones, names that resolve and others. */
+/** Hosts that the web side must not contact: open ports, closed ones, names that resolve and others. */
 const strangers = (): string[] => [
   ...[
     `localhost:${port}`,
@@ -66,10 +66,10 @@ const hostile = [
   '\tlocalhost',
 ]
 
-/** What an answer says, without the number of a context. */
+/** Returns an answer's text without context numbers. */
 const words = ({ status, text }: WebAnswer): string => `${status} ${text}`
 
-test('all routes give one answer for every host that is not configured, and connect to none', async () => {
+test('all routes give the same answer for every host that is not configured, without connecting', async () => {
   for (const route of [
     ...[
       '/pmapi/context?hostspec=',
@@ -111,7 +111,7 @@ test('so does the live stream', async () => {
   expect(visits).toBe(0)
 })
 
-/** What comes back when PCP's protocol asks to be forwarded: '' for nothing but the greeting. */
+/** Returns the reply to a forwarding request in PCP's protocol; '' for nothing after the greeting. */
 async function forwarded(line: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port: server.proxy.port })
   let text = ''
@@ -125,7 +125,7 @@ async function forwarded(line: string): Promise<string> {
   return text.replace('pmproxy-server 1\n', '')
 }
 
-test('connections are forwarded to our own collector alone, and the log says how to change that', async () => {
+test('connections are forwarded to our own collector only, and the log explains how to change that', async () => {
   expect(await forwarded(`localhost ${server.collector.port}`)).not.toBe('')
   expect(await forwarded(`127.0.0.1 ${server.collector.port}`)).not.toBe('')
   for (const line of [
@@ -138,7 +138,9 @@ test('connections are forwarded to our own collector alone, and the log says how
   ])
     expect(await forwarded(line), line).toBe('')
   expect(visits).toBe(0)
-  expect(server.notices.join('\n')).toMatch(/No connection was forwarded to db1:44321: hosts in \[ui\]/)
+  expect(server.notices.join('\n')).toMatch(
+    /Refused to forward a connection to db1:44321; to allow it, add it to hosts in \[ui\]/,
+  )
 })
 
 test('control characters are refused in every name', async () => {
@@ -170,20 +172,20 @@ test('control characters are refused in every name', async () => {
 })
 
 describe('connections of one client', () => {
-  /** Users as requests from these addresses have them. */
+  /** Users of requests from these addresses. */
   const from = (address: string): WebUser => ({ kind: 'unknown', from: address })
   const spellings = ['userid', 'groupid', 'processid', 'local', 'unixsock', 'exclusive', 'realm', 'compress']
-  let hosts: Hosts
+  let hosts: HostConnections
   let name: string
   let env: Record<string, string>
   beforeEach(() => {
     name = `localhost:${server.collector.port}`
     env = { PMCD_PORT: String(server.collector.port), PMCD_SOCKET: `${server.dir}/pmcd.socket` }
-    hosts = new Hosts(env, new HostRules(env, DEFAULT_CONFIG))
+    hosts = new HostConnections(env, new HostRules(env, DEFAULT_CONFIG))
   })
   afterEach(() => hosts.close())
 
-  test('are not made more by attributes without a meaning, nor by other spellings', async () => {
+  test('are not multiplied by meaningless attributes or other spellings', async () => {
     for (const attribute of spellings)
       await expect(hosts.lease(`${name}?${attribute}=1`), attribute).rejects.toMatchObject({
         code: 'EINVAL',
@@ -194,7 +196,7 @@ describe('connections of one client', () => {
     expect(hosts.count).toBe(1)
   })
 
-  test('are so many that others find room', async () => {
+  test('are limited, which leaves room for others', async () => {
     const answers: PromiseSettledResult<unknown>[] = []
     for (let i = 0; i < 40; i++)
       answers.push(...(await Promise.allSettled([hosts.lease(`${name}?container=c${i}`, from('192.0.2.1'))])))
@@ -203,7 +205,7 @@ describe('connections of one client', () => {
     for (const each of refused) expect(each).toMatchObject({ reason: { code: 'PM_ERR_CONNLIMIT' } })
     await hosts.lease(name, from('192.0.2.2'))
     await hosts.lease(`${name}?container=mine`, { kind: 'owner', from: '192.0.2.1' })
-    // All addresses of a network are one client.
+    // All addresses of an IPv6 network count as one client.
     await expect(
       Promise.all(
         Array.from({ length: 40 }, (_, i) => hosts.lease(`${name}?container=d${i}`, from(`2001:db8::${i}`))),
@@ -211,7 +213,7 @@ describe('connections of one client', () => {
     ).rejects.toMatchObject({ code: 'PM_ERR_CONNLIMIT' })
   })
 
-  test('make way for new ones where they are idle', async () => {
+  test('are closed for new ones when idle', async () => {
     for (let i = 0; i < 80; i++) {
       const source = await hosts.lease(`${name}?container=c${i}`, from('192.0.2.1'))
       await source.close()
@@ -219,7 +221,7 @@ describe('connections of one client', () => {
     expect(hosts.count).toBeLessThanOrEqual(34)
   })
 
-  test('make way for new ones where no one came back to their contexts', async () => {
+  test('are closed for new ones when their contexts are unused', async () => {
     let now = 0
     const contexts = new WebContexts(
       hosts,
@@ -248,7 +250,7 @@ describe('connections of one client', () => {
     await contexts.close()
   })
 
-  test('leave room for the key holder, however many addresses anonymous clients have', async () => {
+  test('leave room for the key holder, however many addresses anonymous clients use', async () => {
     let refused = 0
     for (let i = 0; i < 260; i++)
       await hosts.lease(`${name}?container=c${i}`, from(`192.0.2.${i % 16}`)).catch((error: unknown) => {
@@ -260,8 +262,8 @@ describe('connections of one client', () => {
   })
 })
 
-describe('where any host may be asked', () => {
-  test('pages of other origins may ask those alone that are listed by name', async () => {
+describe('when any host may be contacted', () => {
+  test('pages of other origins may contact only hosts listed by name', async () => {
     const origin = 'http://grafana.example:3000'
     const open = await startWebServer(['pmcd', 'simple'], { hosts: ['*', 'localhost'], origins: [origin] })
     const status = async (host: string, headers = {}): Promise<string> =>

@@ -1,6 +1,6 @@
 /**
- * Attack: web clients that make pmproxy remember profiles, expressions and subscriptions, or take in bodies that do not end, until its
- * heap ends it. Class: memory that a client makes a daemon hold. Held by src/base/byte-budget.ts.
+ * Attack: web clients that make pmproxy store profiles, expressions and subscriptions, or read endless bodies, until its
+ * heap is exhausted. Class: memory that a client makes a daemon hold. Prevented by src/base/byte-budget.ts.
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -28,7 +28,7 @@ const newContext = async (): Promise<number> =>
   (await server.json<{ context: number }>('/pmapi/context?polltimeout=600')).context
 const dropped = (): string[] => server.notices.filter((line) => line.includes('is dropped'))
 
-/** Instances that no order makes smaller, by form. */
+/** Posts a profile of instances that cannot be stored compactly. */
 async function postProfile(context: number, instances: number): Promise<number> {
   const ids = Array.from({ length: instances }, (_, i) => (i * 7919) % 1_000_003)
   const body = `context=${context}&expr=add&indom=29.1&instance=${ids.join()}`
@@ -36,7 +36,7 @@ async function postProfile(context: number, instances: number): Promise<number> 
   return (await server.ask('/pmapi/profile', { method: 'POST', headers, body })).status
 }
 
-test('of contexts with profiles the largest are dropped, and others keep theirs', async () => {
+test('the contexts with the largest profiles are dropped, others keep theirs', async () => {
   await start()
   const honest = await newContext()
   expect(await postProfile(honest, 10)).toBe(200)
@@ -46,7 +46,7 @@ test('of contexts with profiles the largest are dropped, and others keep theirs'
   expect((await server.ask(`/pmapi/fetch?context=${honest}&names=sample.colour`)).status).toBe(200)
 })
 
-test('of contexts with expressions the largest are dropped, and others define theirs', async () => {
+test('the contexts with the largest expressions are dropped, others can define theirs', async () => {
   await start()
   const define = async (context: number, characters: number): Promise<number> => {
     const body = Array.from({ length: 4 }, (_, i) => `d.e${i} = 1${' '.repeat(characters / 4 - 3)}+1\n`).join(
@@ -62,7 +62,7 @@ test('of contexts with expressions the largest are dropped, and others define th
   expect(text).toContain('"d.e1"')
 })
 
-test('of bodies that do not end the largest are closed, and other requests are answered', async () => {
+test('the largest of endless bodies are closed, and other requests are answered', async () => {
   await start()
   const head = `POST /pmapi/derive HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${MIB}\r\n\r\n`
   let closed = 0
@@ -78,7 +78,7 @@ test('of bodies that do not end the largest are closed, and other requests are a
   expect((await server.ask('/pmapi/fetch?names=sample.colour')).status).toBe(200)
 })
 
-test('a page whose subscriptions take too much is closed', async () => {
+test('a page whose subscriptions take too much memory is closed', async () => {
   await start()
   const page = new WebSocket(`ws://127.0.0.1:${server.proxy.port}/ui/api/live`)
   pages.push(page)
@@ -87,5 +87,5 @@ test('a page whose subscriptions take too much is closed', async () => {
   const metrics = Array.from({ length: 900 }, (_, i) => `sample.${'x'.repeat(100)}.m${i}`)
   for (let key = 0; key < 20; key++) page.send(JSON.stringify({ subscribe: `${key}`, every: 1, metrics }))
   await once(page, 'close')
-  expect(dropped()[0]).toMatch(/A page of 127.0.0.1 is dropped: it keeps .*and one may keep 1.0 MiB/)
+  expect(dropped()[0]).toMatch(/A page of 127.0.0.1 is dropped: it holds .*; the limit is 1.0 MiB/)
 })

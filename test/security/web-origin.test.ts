@@ -1,4 +1,4 @@
-/** Pages of other origins, and names of others that lead to this machine, get nothing from any route. docs/pmproxy.md, docs/security.md */
+/** Pages of other origins, and foreign names that resolve to this machine, get nothing from any route. docs/reference/pmproxy.md, docs/explanation/security.md */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
-/** Every route there is, with parameters that make it answer. */
+/** Every route, with parameters that make it answer. */
 const ROUTES = [
   ...['/pmapi/context', '/pmapi/metric?names=simple.color', '/pmapi/fetch?names=simple.numfetch'],
   ...['/pmapi/_fetch?names=simple.numfetch', '/pmapi/children', '/pmapi/indom?name=simple.color'],
@@ -60,7 +60,7 @@ afterAll(async () => {
   rmSync(pageDir, { recursive: true })
 })
 
-/** Resolves to the status a WebSocket is refused with, or 101. */
+/** Resolves to the status of a WebSocket upgrade: 101, or that of its refusal. */
 function upgrade(headers: Readonly<Record<string, string>>, port = server.proxy.port): Promise<number> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/ui/api/live`, { headers })
   return new Promise((resolve) => {
@@ -77,7 +77,7 @@ function upgrade(headers: Readonly<Record<string, string>>, port = server.proxy.
 }
 
 test.each(FOREIGN)(
-  '%j gets 403 from every route and method, and no header that lets it read',
+  '%j gets 403 from every route and method, without a header that permits reading',
   async (headers) => {
     for (const route of ROUTES)
       for (const method of METHODS) {
@@ -90,7 +90,7 @@ test.each(FOREIGN)(
   },
 )
 
-test('our own pages and clients that are no browsers are answered, without a header for others', async () => {
+test('our own pages and non-browser clients are answered, without CORS headers', async () => {
   const own = `http://127.0.0.1:${server.proxy.port}`
   for (const headers of [
     {},
@@ -108,7 +108,7 @@ test('our own pages and clients that are no browsers are answered, without a hea
   }
 })
 
-test('a link on a page of others opens the page, and nothing else', async () => {
+test('a link on another site opens the page, and nothing else', async () => {
   const headers = {
     'Sec-Fetch-Site': 'cross-site',
     'Sec-Fetch-Mode': 'navigate',
@@ -124,7 +124,7 @@ test('a link on a page of others opens the page, and nothing else', async () => 
   expect(sent['cross-origin-opener-policy']).toBe('same-origin')
 })
 
-test('a browser that does not say which page asks stores nothing', async () => {
+test('a browser request without an origin cannot store', async () => {
   const target = '/pmapi/store?name=simple.numfetch&value=7'
   const agent = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36' }
   const own = `http://127.0.0.1:${server.proxy.port}`
@@ -148,7 +148,7 @@ describe('with an origin in the configuration', () => {
   let sharing: WebServer
   afterEach(() => sharing.close())
 
-  test('its pages read values of the REST API, but store nothing, and read no archives', async () => {
+  test('its pages can read values of the REST API, but not store or read archives', async () => {
     sharing = await startWebServer(['pmcd', 'simple'], {
       origins: [origin],
       allowsStore: true,
@@ -173,7 +173,7 @@ describe('with an origin in the configuration', () => {
       expect((await sharing.ask(route, { headers })).status, route).toBe(403)
     for (const other of FOREIGN)
       expect((await sharing.ask('/pmapi/fetch?names=simple.numfetch', { headers: other })).status).toBe(403)
-    // An image of another page has no origin to be configured by.
+    // An image on another page has no origin that could be configured.
     expect(
       (
         await sharing.ask('/metrics', {
@@ -183,7 +183,7 @@ describe('with an origin in the configuration', () => {
     ).toBe(403)
   })
 
-  test('its pages use their own contexts, and none of others by its number', async () => {
+  test('its pages can use their own contexts, but not guess others by number', async () => {
     sharing = await startWebServer(['pmcd', 'simple'], {
       origins: [origin, 'http://other.example'],
       archiveDirs: ['test/fixtures'],
@@ -204,7 +204,7 @@ describe('with an origin in the configuration', () => {
     expect(await use(id, { Origin: 'http://other.example' })).not.toBe(200)
   })
 
-  test('a name of the configuration is this machine as well', async () => {
+  test('a name in the configuration is accepted as this machine', async () => {
     sharing = await startWebServer(['pmcd', 'simple'], { names: ['pcp.example.com'] })
     const status = async (Host: string): Promise<number> =>
       (await sharing.ask('/metrics', { headers: { Host } })).status

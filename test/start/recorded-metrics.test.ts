@@ -1,6 +1,8 @@
-/** What `npm start` records is enough for the commands that show a machine at a glance. */
+/** The metrics that `npm start` records are sufficient for the commands that summarise a machine. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { agent } from '../../src/agents/root/index.ts'
+import { openAgent } from '../../src/pmda/open-agent.ts'
 import { METRICS } from '../../src/tools/pmclient/activity.ts'
 
 const config = readFileSync(new URL('../../share/pmlogger/config.default', import.meta.url), 'utf8')
@@ -17,4 +19,13 @@ test('no metric is in two statements', () => {
     recorded.some((other) => other !== name && name.startsWith(`${other}.`)),
   )
   expect([below, new Set(recorded).size]).toEqual([[], recorded.length])
+})
+
+test('every recorded metric of containers exists', async () => {
+  const source = openAgent(agent)
+  const known = new Set([...source.names()].map(([name]) => name))
+  await source.close()
+  const ofContainers = recorded.filter((name) => name.startsWith('containers.'))
+  expect(ofContainers.length).toBeGreaterThan(20)
+  expect(ofContainers.filter((name) => !known.has(name))).toEqual([])
 })

@@ -1,15 +1,15 @@
-/** Days pass as the test says. */
+/** Recording over several days, with a test clock. */
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
 import type { Clock } from '../../src/pmapi/clock.ts'
 import type { LoggerEnd } from '../../src/pmlogger/settings.ts'
-import { type BegunArchive, Recording } from '../../src/start/recording.ts'
-import type { Tidied } from '../../src/start/retention.ts'
+import { type OpenArchive, Recording } from '../../src/start/recording.ts'
+import type { TidyResult } from '../../src/start/retention.ts'
 
 const HOUR_MS = 3_600_000
-const NOTHING: Tidied = { compressed: [], removed: [], problems: [] }
+const NOTHING: TidyResult = { compressed: [], removed: [], problems: [] }
 
-/** A clock that stands still until it is told to go on; whoever sleeps wakes in order. */
+/** A clock that advances only when told to, waking sleepers in order. */
 class TestClock implements Clock {
   #now: number
   #sleepers: { until: number; wake: () => void }[] = []
@@ -35,7 +35,7 @@ class TestClock implements Clock {
     })
   }
 
-  /** Lets so much time pass. */
+  /** Advances the clock. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms
     for (;;) {
@@ -49,7 +49,7 @@ class TestClock implements Clock {
     this.#now = end
   }
 
-  /** Sets it, as people do; sleepers sleep as long as they would have. */
+  /** Sets the time of day; sleepers still sleep their full time. */
   set(...date: [number, number, number, number, number]): void {
     const before = this.#now
     this.#now = new Date(...date).getTime()
@@ -57,11 +57,11 @@ class TestClock implements Clock {
   }
 }
 
-/** Everything that needs no time has happened. */
+/** Waits until all pending callbacks have run. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-interface TestArchive extends BegunArchive {
-  /** Ends by itself. */
+interface TestArchive extends OpenArchive {
+  /** Ends by itself with an error. */
   fail(reason: string): void
 }
 
@@ -69,7 +69,7 @@ function run(clock: TestClock, problems: (string | undefined)[] = []) {
   const events: string[] = []
   const archives: TestArchive[] = []
   const tidied: (string | undefined)[] = []
-  let next: Tidied = NOTHING
+  let next: TidyResult = NOTHING
   const recording = new Recording({
     begin: async () => {
       const problem = problems.shift()
@@ -84,10 +84,10 @@ function run(clock: TestClock, problems: (string | undefined)[] = []) {
       return next
     },
     clock,
-    say: (line) => events.push(`say ${line}`),
-    note: () => {},
+    print: (line) => events.push(`print ${line}`),
+    log: () => {},
   })
-  const tells = (result: Partial<Tidied>): void => {
+  const tells = (result: Partial<TidyResult>): void => {
     next = { ...NOTHING, ...result }
   }
   return { recording, events, archives, tidied, tells }
@@ -110,7 +110,7 @@ function newArchive(name: string, events: string[]): TestArchive {
   }
 }
 
-test('an archive a day, begun at midnight of the local calendar', async () => {
+test('one archive per day, started at local midnight', async () => {
   const clock = new TestClock(2026, 10, 20, 22, 30)
   const { recording, events } = run(clock)
   expect(await recording.start()).toBe('archive1')
@@ -122,11 +122,11 @@ test('an archive a day, begun at midnight of the local calendar', async () => {
     'begin archive2 00:00',
     'stop archive2: Another day, exiting',
     'begin archive3 00:00',
-    'stop archive3: End of npm start, exiting',
+    'stop archive3: End of pcp-ts start, exiting',
   ])
 })
 
-test('a machine that slept over midnight begins its archive within a minute', async () => {
+test('a machine that slept over midnight starts its archive within a minute', async () => {
   const clock = new TestClock(2026, 10, 20, 22, 30)
   const { recording, events } = run(clock)
   await recording.start()
@@ -137,21 +137,21 @@ test('a machine that slept over midnight begins its archive within a minute', as
   await recording.close()
 })
 
-test('what cannot be begun is told once, tried again, and told when it works', async () => {
+test('a failed start is reported once, retried, and reported when it works', async () => {
   const clock = new TestClock(2026, 10, 20, 10, 0)
   const { recording, events } = run(clock, ['No space', 'No space', 'Read-only', undefined])
   expect(await recording.start()).toBeUndefined()
   await clock.pass(60_000)
   expect(events).toEqual([
-    'say not recording: No space; this is tried again',
-    'say not recording: Read-only; this is tried again',
+    'print not recording: No space; retrying',
+    'print not recording: Read-only; retrying',
     'begin archive1 10:00',
-    'say recording again: archive1',
+    'print recording again: archive1',
   ])
   await recording.close()
 })
 
-test('an archive that fails is followed by another, not at once', async () => {
+test('a failed archive is followed by another after a delay', async () => {
   const clock = new TestClock(2026, 10, 20, 10, 0)
   const { recording, events, archives } = run(clock)
   await recording.start()
@@ -161,40 +161,38 @@ test('an archive that fails is followed by another, not at once', async () => {
   expect(archives).toHaveLength(1)
   await clock.pass(5001)
   expect(events.slice(1)).toEqual([
-    'say not recording: The archive cannot be written; this is tried again',
+    'print not recording: The archive cannot be written; retrying',
     'begin archive2 10:00',
-    'say recording again: archive2',
+    'print recording again: archive2',
   ])
   await recording.close()
 })
 
-test('old archives are looked at in the beginning and every hour; problems are told once', async () => {
+test('old archives are tidied at the start and every hour; problems are reported once', async () => {
   const clock = new TestClock(2026, 10, 20, 10, 0)
   const { recording, events, tidied, tells } = run(clock)
   tells({ problems: ['Cannot compress x: No space left on device'] })
   await recording.start()
   await clock.pass(2.5 * HOUR_MS)
   expect(tidied).toEqual(['archive1', 'archive1', 'archive1'])
-  expect(events.slice(1)).toEqual(['say Cannot compress x: No space left on device'])
+  expect(events.slice(1)).toEqual(['print Cannot compress x: No space left on device'])
   await recording.close()
 })
 
-test('a message of several lines is told in one', async () => {
+test('a message of several lines is printed as one', async () => {
   const { recording, events } = run(new TestClock(2026, 10, 20, 10, 0), [
     'Error in (f)\n[line 4] wrong word\nlog nosuch\n    ^',
   ])
   await recording.start()
-  expect(events).toEqual([
-    'say not recording: Error in (f) [line 4] wrong word log nosuch; this is tried again',
-  ])
+  expect(events).toEqual(['print not recording: Error in (f) [line 4] wrong word log nosuch; retrying'])
   await recording.close()
 })
 
-test('closing while nothing can be recorded says no more', async () => {
+test('closing while nothing can be recorded prints nothing more', async () => {
   const clock = new TestClock(2026, 10, 20, 10, 0)
   const { recording, events } = run(clock, Array(99).fill('No space'))
   await recording.start()
   await recording.close()
   await recording.close()
-  expect(events).toEqual(['say not recording: No space; this is tried again'])
+  expect(events).toEqual(['print not recording: No space; retrying'])
 })

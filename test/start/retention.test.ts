@@ -14,17 +14,17 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
-  type KeepPolicy,
+  type RetentionPolicy,
   storedArchives,
   storedBytes,
-  type Tidied,
+  type TidyResult,
   tidyArchives,
 } from '../../src/start/retention.ts'
 import { stagingName } from '../../src/sys/staging.ts'
 
 const DAY_MS = 86_400_000
 const NOW = Date.UTC(2026, 10, 20, 12)
-const POLICY: KeepPolicy = { compressAfterMs: DAY_MS, keepMs: 14 * DAY_MS, keepBytes: 1e6 }
+const POLICY: RetentionPolicy = { compressAfterMs: DAY_MS, keepMs: 14 * DAY_MS, keepBytes: 1e6 }
 
 let dir: string
 beforeEach(() => {
@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Files of an archive, last written to so many days ago. */
+/** Creates the files of an archive, last written to some days ago. */
 function makeArchive(name: string, days: number, parts: Readonly<Record<string, number>> = {}): void {
   const all = { index: 10, meta: 100, '0': 1000, ...parts }
   for (const [part, bytes] of Object.entries(all)) makeFile(`${name}.${part}`, days, bytes)
@@ -44,7 +44,7 @@ function makeFile(name: string, days: number, bytes = 10): void {
   utimesSync(join(dir, name), time, time)
 }
 
-const tidy = (changes: Partial<KeepPolicy> = {}, inUse?: string): Promise<Tidied> =>
+const tidy = (changes: Partial<RetentionPolicy> = {}, inUse?: string): Promise<TidyResult> =>
   tidyArchives(
     dir,
     { ...POLICY, ...changes },
@@ -65,7 +65,7 @@ test('archives are listed oldest first, with all their files', () => {
   expect(storedBytes(found)).toBe(2770)
 })
 
-test('there is nothing to do where there is no directory', async () => {
+test('a missing directory is ignored', async () => {
   const nowhere = { nowMs: NOW, inUse: () => undefined, signal: new AbortController().signal }
   expect(await tidyArchives(join(dir, 'none'), POLICY, nowhere)).toEqual({
     compressed: [],
@@ -94,7 +94,7 @@ test('after a day volumes and metadata are compressed, and keep their age', asyn
   expect((await tidy()).compressed).toEqual([])
 })
 
-test('what a killed process left unfinished is removed, and the file compressed again', async () => {
+test('unfinished output of a killed process is removed, and the file compressed again', async () => {
   makeArchive('20261118.00.00', 2)
   const unfinished = stagingName().replace(`.${process.pid}-`, '.2000000000-')
   mkdirSync(join(dir, unfinished))
@@ -114,7 +114,7 @@ test('archives that are too old are removed with all their files', async () => {
   expect(left()).toEqual(['20261120.00.00.0', '20261120.00.00.index', '20261120.00.00.meta'])
 })
 
-test('the oldest are removed until the rest is small enough', async () => {
+test('the oldest are removed until the size limit is met', async () => {
   for (const [i, name] of ['20261117.00.00', '20261118.00.00', '20261119.00.00'].entries())
     makeArchive(name, 0.5 - i / 10)
   expect((await tidy({ keepBytes: 2220 })).removed).toEqual(['20261117.00.00'])
@@ -145,7 +145,7 @@ test('files with other names are not ours', async () => {
   expect(left()).toHaveLength(6)
 })
 
-test('one archive that resists is told, the others are done', async () => {
+test('a failing archive is reported, the others are processed', async () => {
   makeArchive('20261117.00.00', 3)
   makeArchive('20261118.00.00', 2)
   // No file can be renamed to the name of a directory.

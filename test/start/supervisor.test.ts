@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A process that the test starts and ends. */
+/** A process controlled by the test. */
 interface Fake extends PartProcess<number> {
   succeed(report: number): void
   fail(error: PcpError): void
@@ -67,7 +67,7 @@ function supervise(): { part: Supervisor<number>; processes: Fake[]; said: strin
 
 const turn = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0)
 
-test('a part that dies is restarted with growing delays, each of them printed', async () => {
+test('a part that dies is restarted with growing delays, each printed', async () => {
   const { part, processes, said } = supervise()
   const started = part.start()
   processes[0]!.succeed(7)
@@ -78,20 +78,20 @@ test('a part that dies is restarted with growing delays, each of them printed', 
     processes.at(-1)!.end('was killed by SIGKILL')
     await turn()
     const when = wait === 0 ? '' : ` in ${wait} s`
-    expect(said.at(-1)).toBe(`recorder: was killed by SIGKILL; it is started again${when}`)
+    expect(said.at(-1)).toBe(`recorder: was killed by SIGKILL; restarting${when}`)
     if (wait > 0) await vi.advanceTimersByTimeAsync(wait * 1000 - 1)
     if (wait > 0) expect(processes).toHaveLength(i + 1)
     await vi.advanceTimersByTimeAsync(1)
     expect(processes).toHaveLength(i + 2)
     processes.at(-1)!.succeed(i)
     await turn()
-    expect(said.at(-1)).toBe('recorder: runs again')
+    expect(said.at(-1)).toBe('recorder: running again')
   }
-  // After a minute of work the next end is the first again.
+  // After a minute of operation the back-off is reset.
   await vi.advanceTimersByTimeAsync(60_000)
   processes.at(-1)!.end('ended with status 3')
   await turn()
-  expect(said.at(-1)).toBe('recorder: ended with status 3; it is started again')
+  expect(said.at(-1)).toBe('recorder: ended with status 3; restarting')
   await part.stop()
 })
 
@@ -115,11 +115,11 @@ test('a failed start is retried, and its message is printed once', async () => {
   await vi.advanceTimersByTimeAsync(60_000)
   processes[5]!.succeed(1)
   await turn()
-  expect(said).toEqual(['recorder: cannot start: no access; this is tried again', 'recorder: runs again'])
+  expect(said).toEqual(['recorder: cannot start: no access; retrying', 'recorder: running again'])
   await part.stop()
 })
 
-test('a part that is stopped is not started again, also while it waits', async () => {
+test('a stopped part is not restarted, even while waiting', async () => {
   const { part, processes, said } = supervise()
   void part.start()
   processes[0]!.succeed(1)

@@ -16,12 +16,12 @@ afterEach(() => rmSync(dir, { recursive: true }))
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-test('what is written is in the file at once, unless it is collected', () => {
+test('records are in the file immediately, unless they are collected', () => {
   const direct = archiveOutput(base).create('0')
   direct.write(bytes('one'))
   direct.write(bytes('two'))
   expect([readFileSync(`${base}.0`, 'utf8'), direct.size]).toEqual(['onetwo', 6])
-  const collected = archiveOutput(base, { collect: 4 }).create('1')
+  const collected = archiveOutput(base, { bufferBytes: 4 }).create('1')
   collected.write(bytes('one'))
   expect([statSync(`${base}.1`).size, collected.size]).toEqual([0, 3])
   collected.write(bytes('two'))
@@ -33,7 +33,7 @@ test('what is written is in the file at once, unless it is collected', () => {
   for (const sink of [direct, collected]) sink.close()
 })
 
-test('a file that is there is never opened', () => {
+test('an existing file is never opened', () => {
   writeFileSync(`${base}.meta`, 'mine')
   expect(() => archiveOutput(base).create('meta')).toThrow(expect.objectContaining({ code: 'EEXIST' }))
   expect(readFileSync(`${base}.meta`, 'utf8')).toBe('mine')
@@ -67,10 +67,10 @@ test('the disk of this machine syncs off the event loop', async () => {
   sink.write(bytes('one'))
   await Promise.all([output.syncNames?.(), sink.sync?.()])
   sink.close()
-  await expect(nodeDisk.syncDirectoryLater?.(join(dir, 'none'))).rejects.toMatchObject({ code: 'ENOENT' })
+  await expect(nodeDisk.syncDirectoryAsync?.(join(dir, 'none'))).rejects.toMatchObject({ code: 'ENOENT' })
 })
 
-test('a record that could not be cut off is cut off by the next write, or at the end', () => {
+test('a partial record is truncated by the next write, or on close', () => {
   for (const isWritten of [true, false]) {
     let isFailing = true
     const disk = new MemoryDisk({

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { Attributes } from '../../src/sys/attributes.ts'
 
 describe('Attributes', () => {
-  it('sees a file below another root that comes, is replaced and goes', () => {
+  it('notices creation, replacement and removal of files below another root', () => {
     const root = mkdtempSync(join(tmpdir(), 'attributes-'))
     const path = '/sys/class/net/eth0/mtu'
     const file = join(root, path)
@@ -26,7 +26,7 @@ describe('Attributes', () => {
     }
   })
 
-  it.runIf(existsSync('/sys/kernel/fscaps'))('reads this system again and again, also after close', () => {
+  it.runIf(existsSync('/sys/kernel/fscaps'))('rereads this system, also after close', () => {
     const attributes = new Attributes('/')
     const expected = readFileSync('/sys/kernel/fscaps', 'utf8').trim()
     for (let i = 0; i < 3; i++) expect(attributes.read('/sys/kernel/fscaps')).toBe(expected)
@@ -35,7 +35,7 @@ describe('Attributes', () => {
     attributes.close()
   })
 
-  it('gives nothing, twice, for what this system does not have', () => {
+  it('returns undefined, twice, for a missing attribute', () => {
     const attributes = new Attributes('/')
     expect(attributes.read('/sys/no/such/attribute')).toBeUndefined()
     expect(attributes.read('/sys/no/such/attribute')).toBeUndefined()

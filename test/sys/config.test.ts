@@ -34,7 +34,7 @@ test('names a file that is missing', () => {
   expect(() => loadConfig({ PCP_CONF: '/nowhere' }, { readText: files({}) })).toThrow('/nowhere')
 })
 
-test('without pcp.conf everybody has directories of their own, root those of the system', () => {
+test('without pcp.conf users have their own directories, root those of the system', () => {
   const env = { HOME: '/home/a', XDG_RUNTIME_DIR: '/run/user/7' }
   const user = loadConfig(env, { readText: files({}), uid: 7 })
   expect(user.path).toBeUndefined()
@@ -49,7 +49,7 @@ test('without pcp.conf everybody has directories of their own, root those of the
   })
 })
 
-test('files that commands take for granted are in the directory of settings', () => {
+test('files that commands need are in the directory of settings', () => {
   const paths = {
     PCP_PMCDCONF_PATH: '/made/pmcd/pmcd.conf',
     PCP_PMLOGGERCONTROL_PATH: '/made/pmlogger/control',
@@ -62,7 +62,7 @@ test('files that commands take for granted are in the directory of settings', ()
   )
 })
 
-test('every variable that the code takes for granted has a value on a machine without PCP', () => {
+test('every variable that the code needs has a value on a machine without PCP', () => {
   const { variables } = loadConfig({ HOME: '/home/a' }, { readText: files({}), uid: 0 })
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
@@ -75,12 +75,12 @@ test('every variable that the code takes for granted has a value on a machine wi
   expect(names.filter((name) => variables[name] === undefined)).toEqual([])
 })
 
-test('a home that another user could make is not obeyed', () => {
+test('a home directory that another user could create is not trusted', () => {
   const dir = mkdtempSync(join(tmpdir(), 'pcp-config-'))
   try {
     chmodSync(dir, 0o1777)
     const load = (): unknown => loadConfig({ HOME: join(dir, 'absent') }, { readText: files({}), uid: 7 })
-    expect(load).toThrow(/lets other users make what is missing: set HOME to a directory of your own/)
+    expect(load).toThrow(/lets other users create the missing part: set HOME to a directory of your own/)
     chmodSync(dir, 0o755)
     load()
   } finally {

@@ -33,7 +33,7 @@ function write(name: string, bytes: Uint8Array): string {
   return path
 }
 
-/** Descriptors of files that have no name any more. */
+/** File descriptors of unnamed files. */
 function nameless(): number {
   return readdirSync('/proc/self/fd').filter((fd) => {
     try {
@@ -58,23 +58,23 @@ describe.each([
     expect(typeof fd === 'number' ? fstatSync(fd).size : fd.length).toBe(8 * MIB)
     closeSync(fd as number)
     const limits = { ...DECODE_LIMITS, maxBytes: 4 * MIB }
-    expect(() => decompress(path, { ...ROOM, limits })).toThrow(/become more than 4096 KiB/)
-    expect(() => decompress(path, { ...ROOM, maxInMemory: 64 * MIB, limits })).toThrow(/become more than/)
+    expect(() => decompress(path, { ...ROOM, limits })).toThrow(/expand to more than 4096 KiB/)
+    expect(() => decompress(path, { ...ROOM, maxInMemory: 64 * MIB, limits })).toThrow(/expand to more than/)
     expect(nameless()).toBe(0)
   })
 
-  test('leaves the disk some room', async () => {
+  test('leaves some disk space free', async () => {
     const path = write(name, await make())
     const freeBytes = (): number => 256 * MIB + 1
-    expect(() => decompress(path, { ...ROOM, freeBytes })).toThrow(/too little room|become more than/)
+    expect(() => decompress(path, { ...ROOM, freeBytes })).toThrow(/too little space|expand to more than/)
     expect(nameless()).toBe(0)
   })
 
-  test('is decompressed into a file that stays only when it is complete', async () => {
+  test('is decompressed into a file that is removed unless complete', async () => {
     const path = write(name, await make())
     const to = join(dir, 'to')
     const limits = { ...DECODE_LIMITS, maxBytes: 4 * MIB }
-    await expect(decompressFile(path, to, limits)).rejects.toThrow(/become more than 4096 KiB/)
+    await expect(decompressFile(path, to, limits)).rejects.toThrow(/expand to more than 4096 KiB/)
     expect(existsSync(to)).toBe(false)
     await decompressFile(path, to)
     expect(readFileSync(to).length).toBe(8 * MIB)
@@ -84,14 +84,14 @@ describe.each([
   })
 })
 
-test('content of gzip that is too long for memory is whole', () => {
+test('gzip content too large for memory is complete', () => {
   const content = Uint8Array.from({ length: 3 * MIB }, (_, i) => (i * 7919) >> 8)
   const fd = decompress(write('b.0.gz', gzipSync(content)), ROOM) as number
   expect(Buffer.compare(readFileSync(`/proc/self/fd/${fd}`), content)).toBe(0)
   closeSync(fd)
 })
 
-test('damage of gzip that is too long for memory is reported, and where it cannot be read', () => {
+test('damaged or unreadable gzip files too large for memory are reported', () => {
   const bytes = gzipSync(Uint8Array.from({ length: 3 * MIB }, (_, i) => (i * 7919) >> 8))
   const cut = write('c.0.gz', bytes.subarray(0, bytes.length - 20))
   expect(() => decompress(cut, { ...ROOM, maxInMemory: 0 })).toThrow(
@@ -100,7 +100,7 @@ test('damage of gzip that is too long for memory is reported, and where it canno
   expect(() => decompress(join(dir, 'none.gz'), ROOM)).toThrow(expect.objectContaining({ code: 'ENOENT' }))
 })
 
-test('gzip that takes too long is given up, and nothing is written any more', async () => {
+test('decompressing gzip for too long is stopped, and nothing more is written', async () => {
   const path = write('slow.0.gz', await gzipBomb(64))
   const limits = { ...DECODE_LIMITS, maxMs: 1 }
   expect(() => decompress(path, { ...ROOM, maxInMemory: 0, limits })).toThrow(/takes longer than/)
@@ -114,7 +114,7 @@ test('PCP_DECOMPRESS_MB and PCP_DECOMPRESS_SEC are the limits, whatever content 
   expect(decodeLimits({ PCP_DECOMPRESS_SEC: '7' })).toEqual({ ...DECODE_LIMITS, maxMs: 7000 })
 })
 
-test('a pipe among the files of an archive is not waited for', () => {
+test('opening a pipe among the files of an archive does not block', () => {
   for (const name of ['pipe.0', 'pipe.1.xz', 'pipe.2.gz']) {
     const path = join(dir, name)
     execFileSync('mkfifo', [path])

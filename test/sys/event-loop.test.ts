@@ -3,7 +3,7 @@ import { EventLoopTurn } from '../../src/sys/event-loop.ts'
 
 afterEach(() => vi.restoreAllMocks())
 
-/** Returns how long a loop with steps of so many milliseconds runs until it should yield, and how often it looked at the clock. */
+/** Runs a loop with steps of this duration until it should yield; returns the duration and the number of clock reads. */
 function run(stepMs: number): { readonly ms: number; readonly looks: number } {
   let now = 1000
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)

@@ -35,7 +35,7 @@ afterEach(() => rmSync(dir, { recursive: true }))
 const NOW = { limitMs: 0 }
 const MINUTE = 60_000
 
-/** A lock file as a process leaves it that was killed. */
+/** Makes a lock file as a killed process would leave it. */
 function leave(token: string, holder = `${hostname()}:${spawnSync('true').pid} 1 - -`, at = path): void {
   const [address, , boot, namespace] = holder.split(' ')
   const { boot: ownBoot, namespace: ownNamespace } = ownIdentity()
@@ -43,7 +43,7 @@ function leave(token: string, holder = `${hostname()}:${spawnSync('true').pid} 1
   writeFileSync(at, `${identity} ${token}\n`)
 }
 
-test('is held by one at a time', async () => {
+test('has one holder at a time', async () => {
   const first = await takeLock(path, NOW)
   expect(holderOf(path)).toBe(`${hostname()}:${process.pid}`)
   expect(await takeLock(path, NOW)).toBeUndefined()
@@ -55,7 +55,7 @@ test('is held by one at a time', async () => {
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('a waiter gets it', async () => {
+test('a waiter acquires the lock', async () => {
   const first = await takeLock(path, NOW)
   const waiting = takeLock(path, { limitMs: 10_000 })
   first!.release()
@@ -80,14 +80,14 @@ test('takes over the lock of a process that ended, with the reason', async () =>
   leave('aaaaaaaaaaaa')
   const stale: string[] = []
   const lock = await takeLock(path, { ...NOW, onStale: (why) => stale.push(why) })
-  expect(stale).toEqual([expect.stringMatching(/^removing lock file of process \d+, which is no more$/)])
+  expect(stale).toEqual([expect.stringMatching(/^removing lock file of process \d+, which has ended$/)])
   expect(holderOf(path)).toBe(`${hostname()}:${process.pid}`)
   lock!.release()
   expect(readdirSync(dir)).toEqual([])
 })
 
-test('takes over the lock of a zombie, whose parent does not ask for its status', async () => {
-  // The shell becomes a program that knows nothing of its child.
+test('takes over the lock of a zombie, whose parent does not wait for it', async () => {
+  // The shell is replaced by a program that ignores its child.
   const script = 'sh -c "echo \\$\\$" & exec sleep 600'
   const parent = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'inherit'] })
   try {
@@ -139,7 +139,7 @@ test('a successor that lives holds the lock', async () => {
   expect(await takeLock(path, NOW)).toBeUndefined()
 })
 
-test('a waiter that found a lock stale does not take the fresh one that replaced it', async () => {
+test('a waiter that found a stale lock does not take its fresh replacement', async () => {
   leave('aaaaaaaaaaaa')
   let first: Awaited<ReturnType<typeof takeLock>>
   // The second waiter has judged the old lock stale, and stops; the first takes over; the second goes on.
@@ -156,7 +156,7 @@ test('a waiter that found a lock stale does not take the fresh one that replaced
   first!.release()
 })
 
-test('of many processes that find one stale lock, one at a time has it', async () => {
+test('many processes that find a stale lock hold it one at a time', async () => {
   leave('aaaaaaaaaaaa')
   const source = new URL('../../src/sys/file-lock.ts', import.meta.url).pathname
   const { build } = await import('esbuild')
@@ -221,12 +221,12 @@ test('a lock of a living process never goes by age: it may have been stopped', a
   lock!.release()
 })
 
-test('what is no lock file is waited for', async () => {
+test('a path that is not a lock file is waited for', async () => {
   symlinkSync(dir, path)
   expect(await takeLock(path, NOW)).toBeUndefined()
 })
 
-test('an identity is read as it was written, and other text is none', () => {
+test('an identity survives formatting, and other text is rejected', () => {
   const own = ownIdentity()
   expect(parseIdentity(formatIdentity(own))).toEqual(own)
   expect(hasEnded(own)).toBe(false)

@@ -37,7 +37,7 @@ test('files that are replaced while they are opened are opened again', () => {
   expect({ runs, texts }).toEqual({ runs: 2, texts: ['new a', 'new b'] })
 })
 
-test('what fails because files went is tried again, and what fails anyway is not', () => {
+test('a failure due to removed files is retried, any other is not', () => {
   replace('a.0', 'input')
   let runs = 0
   const text = archiveFiles().consistent!((files) => {
@@ -58,7 +58,7 @@ test('what fails because files went is tried again, and what fails anyway is not
   expect(runs).toBe(1)
 })
 
-test('a directory that never rests is read all the same', () => {
+test('a directory that changes all the time can still be read', () => {
   let count = 0
   const names = archiveFiles().consistent!((files) => {
     const listed = files.list(dir)

@@ -27,7 +27,7 @@ test('a thread writes the content', () => {
 })
 
 test('a thread that does not start is EAGAIN, before the time for decompressing is over', () => {
-  const limits = { ...DECODE_LIMITS, maxMs: Number.POSITIVE_INFINITY } // to wait for it would not end
+  const limits = { ...DECODE_LIMITS, maxMs: Number.POSITIVE_INFINITY } // waiting for it would never end
   const late: Int32Array[] = []
   const start = (data: { numbers: Int32Array }): void => void late.push(data.numbers)
   const error = { code: 'EAGAIN', message: expect.stringContaining(join(dir, 'a.gz')) }
@@ -56,6 +56,7 @@ test('without free descriptors no thread starts', async () => {
     outfile,
     bundle: true,
     platform: 'node',
+    target: 'node20.19',
   })
   const args = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, outfile]
   const { stdout } = spawnSync('/bin/sh', [...args, join(dir, 'a.gz'), join(dir, 'out')], {

@@ -1,4 +1,4 @@
-/** Memory in use: what was let go does not count once it was collected. */
+/** Live memory: released memory no longer counts once it is collected. */
 import { constants, type PerformanceEntry } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -39,7 +39,7 @@ async function settled(memory: LiveMemory): Promise<number> {
   })
 }
 
-test('what is kept counts, what was let go does not, and what nobody collected yet changes nothing', async () => {
+test('live memory counts, released memory does not, and uncollected garbage makes no difference', async () => {
   // Growth counts from all there is at first, garbage included.
   const earlier = new LiveMemory()
   await settled(earlier)
@@ -52,7 +52,7 @@ test('what is kept counts, what was let go does not, and what nobody collected y
   await collect()
   expect(memory.bytes).toBeGreaterThan(middle)
   expect(kept.length).toBe(32 * MIB)
-  expect(memory.growth).toBeGreaterThan(16 * MIB)
+  expect(memory.growthBytes).toBeGreaterThan(16 * MIB)
   kept = undefined
   // Another thread frees it.
   await eventually(async () => {
@@ -82,7 +82,7 @@ test('buffers freed late no longer count, without another collection', async () 
   }
 })
 
-test('without a descriptor the heap is known all the same, and the rest as it was', () => {
+test('without a free file descriptor the heap is current, and the rest is the last known', () => {
   const before = memoryUsage()
   const spy = vi.spyOn(process, 'memoryUsage').mockImplementation(() => {
     throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })

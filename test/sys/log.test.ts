@@ -40,7 +40,7 @@ test('a log has a header, notices with time and level, and a footer', () => {
   )
 })
 
-test('text of others forges no notice, and does nothing to the terminal that shows the log', () => {
+test('text from clients cannot forge notices or control a terminal', () => {
   const path = join(dir, 'pmcd.log')
   const log = openLog(path, options)
   const forged = '[Thu Nov  5 09:22:51] pmcd(42) Info: all is well'
@@ -64,7 +64,7 @@ test('text of others forges no notice, and does nothing to the terminal that sho
   ])
 })
 
-test('the log before is kept beside the new one', () => {
+test('the previous log is kept beside the new one', () => {
   const path = join(dir, 'pmcd.log')
   for (const text of ['first', 'second']) {
     const log = openLog(path, options)
@@ -80,7 +80,7 @@ test('days have two columns, as in C', () => {
   expect(ctime(new Date(2026, 11, 31, 23, 59, 59).getTime())).toBe('Thu Dec 31 23:59:59 2026')
 })
 
-test('what is no file is written to and stays', () => {
+test('a path that is not a regular file is written to and stays', () => {
   const path = join(dir, 'pmcd.log')
   symlinkSync('/dev/null', path)
   openLog(path, options).close()
@@ -88,14 +88,11 @@ test('what is no file is written to and stays', () => {
   expect(existsSync(`${path}.prev`)).toBe(false)
 })
 
-test.skipIf(process.geteuid?.() !== 0)(
-  'a link that somebody else has put there is not followed by root',
-  () => {
-    const path = join(dir, 'pmcd.log')
-    writeFileSync(join(dir, 'precious'), 'text')
-    symlinkSync(join(dir, 'precious'), path)
-    lchownSync(path, 65534, 65534)
-    expect(() => openLog(path, options)).toThrow('ELOOP')
-    expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('text')
-  },
-)
+test.skipIf(process.geteuid?.() !== 0)('root does not follow a link planted by another user', () => {
+  const path = join(dir, 'pmcd.log')
+  writeFileSync(join(dir, 'precious'), 'text')
+  symlinkSync(join(dir, 'precious'), path)
+  lchownSync(path, 65534, 65534)
+  expect(() => openLog(path, options)).toThrow('ELOOP')
+  expect(readFileSync(join(dir, 'precious'), 'utf8')).toBe('text')
+})

@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-test('makes what is missing, with the mode, and does not mind what is there', () => {
+test('creates missing directories with the mode, and accepts existing ones', () => {
   const path = join(dir, 'a', 'b')
   makeDir(path, 0o700)
   makeDir(path)
@@ -41,13 +41,16 @@ test('a link in place of the directory just made is an error', () => {
   expect(statSync(join(dir, 'other')).ctimeMs).toBe(before.ctimeMs)
 })
 
-test.runIf(canActForOthers())('a directory is given away, but none that another account put there', () => {
-  makeDirOf(join(dir, 'made'), 0o750, nobody)
-  expect(statSync(join(dir, 'made'))).toMatchObject(nobody)
-  mkdirSync(join(dir, 'planted'))
-  giveAway(join(dir, 'planted'))
-  expect(() => giveDir(join(dir, 'planted'), { uid: 0, gid: 0 })).toThrow(
-    expect.objectContaining({ code: 'EACCES', message: expect.stringContaining(join(dir, 'planted')) }),
-  )
-  expect(statSync(join(dir, 'planted'))).toMatchObject(nobody)
-})
+test.runIf(canActForOthers())(
+  'changes the owner of a directory, but not if another account put it there',
+  () => {
+    makeDirOf(join(dir, 'made'), 0o750, nobody)
+    expect(statSync(join(dir, 'made'))).toMatchObject(nobody)
+    mkdirSync(join(dir, 'planted'))
+    giveAway(join(dir, 'planted'))
+    expect(() => giveDir(join(dir, 'planted'), { uid: 0, gid: 0 })).toThrow(
+      expect.objectContaining({ code: 'EACCES', message: expect.stringContaining(join(dir, 'planted')) }),
+    )
+    expect(statSync(join(dir, 'planted'))).toMatchObject(nobody)
+  },
+)

@@ -1,4 +1,4 @@
-/** Where name space files and their includes are found. */
+/** Finding name space files and their includes. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findPrivateGroup } from '../../src/sys/private-group.ts'
+import { checkPrivateGroup } from '../../src/sys/private-group.ts'
 
 interface Entries {
   /** Names by id. */
@@ -9,7 +9,7 @@ interface Entries {
   readonly members?: Readonly<Record<string, readonly number[]>>
 }
 
-type Found = NonNullable<NonNullable<Parameters<typeof findPrivateGroup>[2]>['local']>
+type Found = NonNullable<NonNullable<Parameters<typeof checkPrivateGroup>[2]>['local']>
 
 function accounts({ users = {}, groups = {}, members = {} }: Entries): Found {
   return {
@@ -30,29 +30,29 @@ const NONE = accounts({})
 test('the group of an account of a directory service is private when it is named like the user', () => {
   const all = accounts({ users: { [ANN]: 'ann' }, groups: { [ANN]: 'ann', [BOB]: 'staff' } })
   const options = { local: NONE, all: () => all, egid: 0 }
-  expect(findPrivateGroup(ANN, ANN, options)).toBe(true)
-  expect(findPrivateGroup(ANN, BOB, options)).toBe(false)
+  expect(checkPrivateGroup(ANN, ANN, options)).toBe(true)
+  expect(checkPrivateGroup(ANN, BOB, options)).toBe(false)
 })
 
 test('a group with another member is not private, whichever source lists it', () => {
   const shared = accounts({ users: { [ANN]: 'ann' }, groups: { [ANN]: 'ann' }, members: { ann: [ANN, BOB] } })
-  expect(findPrivateGroup(ANN, ANN, { local: shared, all: () => NONE, egid: ANN })).toBe(false)
-  expect(findPrivateGroup(ANN, ANN, { local: NONE, all: () => shared, egid: ANN })).toBe(false)
+  expect(checkPrivateGroup(ANN, ANN, { local: shared, all: () => NONE, egid: ANN })).toBe(false)
+  expect(checkPrivateGroup(ANN, ANN, { local: NONE, all: () => shared, egid: ANN })).toBe(false)
   const alone = accounts({ users: { [ANN]: 'ann' }, groups: { [ANN]: 'ann' }, members: { ann: [ANN] } })
-  expect(findPrivateGroup(ANN, ANN, { local: alone, all: () => NONE, egid: 0 })).toBe(true)
+  expect(checkPrivateGroup(ANN, ANN, { local: alone, all: () => NONE, egid: 0 })).toBe(true)
 })
 
 test("without an entry, only the process's own group with the number of its user is private", () => {
   const of = (uid: number, gid: number, egid: number, all = NONE): boolean =>
-    findPrivateGroup(uid, gid, { local: NONE, all: () => all, egid })
+    checkPrivateGroup(uid, gid, { local: NONE, all: () => all, egid })
   expect(of(ANN, ANN, ANN)).toBe(true)
   expect(of(ANN, ANN, BOB)).toBe(false)
   expect(of(ANN, BOB, BOB)).toBe(false)
   expect(of(ANN, ANN, ANN, accounts({ groups: { [ANN]: 'x' }, members: { x: [BOB] } }))).toBe(false)
 })
 
-test('directory services are asked only for what the files lack', () => {
+test('directory services are used only for accounts missing from the files', () => {
   const local = accounts({ users: { [ANN]: 'ann' }, groups: { [ANN]: 'ann' } })
   const all = (): never => expect.fail('asked')
-  expect(findPrivateGroup(ANN, ANN, { local, all })).toBe(true)
+  expect(checkPrivateGroup(ANN, ANN, { local, all })).toBe(true)
 })

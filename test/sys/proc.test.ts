@@ -20,7 +20,7 @@ afterEach(() => {
 
 const write = (text: string | Uint8Array): void => writeFileSync(join(root, 'proc/x'), text)
 
-test('what was opened beforehand stays open; what could not be is opened by the first reading', () => {
+test('a file opened in advance stays open; otherwise the first read opens it', () => {
   file.prepare()
   expect(() => file.text()).toThrow('ENOENT')
   write('first')
@@ -30,7 +30,7 @@ test('what was opened beforehand stays open; what could not be is opened by the 
   expect(file.text()).toBe('first')
 })
 
-test('reads the content as it is now, each time', () => {
+test('each read returns the present content', () => {
   write('one\n')
   expect(file.text()).toBe('one\n')
   write('number two\n')
@@ -60,7 +60,7 @@ test('tables of sockets and files in one piece are read to their end', () => {
     }
 })
 
-test('says which file is missing, and reads it once it is there', () => {
+test('names a missing file, and reads it once it exists', () => {
   expect(() => file.read()).toThrow(expect.objectContaining({ code: 'ENOENT' }))
   expect(() => file.read()).toThrow(join(root, 'proc/x'))
   write('here')
@@ -107,7 +107,7 @@ test('readSmallFile reads text of any size and names a missing file', () => {
   expect(() => readSmallFile(root, '/proc/y')).toThrow(join(root, 'proc/y'))
 })
 
-test('readAttribute trims, and gives undefined for what cannot be read', () => {
+test('readAttribute trims, and returns undefined for an unreadable file', () => {
   write(' 1000\n')
   expect(readAttribute(root, '/proc/x')).toBe('1000')
   expect(readAttribute(root, '/proc/y')).toBeUndefined()
@@ -121,7 +121,7 @@ test('rooted puts a path below a root', () => {
   expect(rooted('/tmp/x/', '/proc/stat')).toBe('/tmp/x/proc/stat')
 })
 
-test('what a file says is worked out again when it changes, and only then', () => {
+test('a file is parsed again only when it changes', () => {
   const root = mkdtempSync(join(tmpdir(), 'parsed-'))
   const file = new ProcFile(root, '/x')
   const parsed = new ParsedFile(file, (text) => {

@@ -1,4 +1,4 @@
-/** Replacing files as a whole. */
+/** Atomic replacement of files. */
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -33,17 +33,17 @@ test('makes a file, and leaves nothing else behind', () => {
   expect(readdirSync(dir)).toEqual(['a'])
 })
 
-test('who has the old file open or linked keeps it', () => {
+test('open files and links keep the old content', () => {
   writeFileSync(join(dir, 'a'), 'old')
   linkSync(join(dir, 'a'), join(dir, 'b'))
   replaceFile(join(dir, 'a'), 'new')
   expect(readFileSync(join(dir, 'b'), 'utf8')).toBe('old')
 })
 
-test('keeps the mode when asked', () => {
+test('keeps the mode on request', () => {
   const path = join(dir, 'a')
   writeFileSync(path, 'old')
-  chmodSync(path, 0o4600) // what lets others become the owner does not last
+  chmodSync(path, 0o4600) // set-id bits are removed
   replaceFile(path, 'new', { keepMode: true })
   expect(statSync(path).mode & 0o7777).toBe(0o600)
   replaceFile(path, 'newer')
@@ -59,7 +59,7 @@ test('follows a symbolic link', () => {
   expect(readFileSync(join(dir, 'sub', 'a'), 'utf8')).toBe('new')
 })
 
-test('what is no regular file stays what it is', () => {
+test('other than regular files are not replaced', () => {
   const pipe = join(dir, 'pipe')
   spawnSync('mkfifo', [pipe])
   const fd = openSync(pipe, 'r+') // a reader, so that writing does not wait for one

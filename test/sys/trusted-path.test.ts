@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
+  assertTrustedPrefix,
   hasTrustedTree,
-  insistOnTrustedStart,
   isTrustedPath,
   readTrustedFile,
   trustedPath,
@@ -31,7 +31,7 @@ afterEach(() => rmSync(dir, { recursive: true }))
 
 const at = (name: string): string => join(dir, name)
 
-test("the user's own files are trusted, also those that do not exist yet", () => {
+test("the user's own files are trusted, also before they exist", () => {
   expect(trustedPath(at('a/b/file'), '')).toBe(at('a/b/file'))
   expect(trustedPath(at('a/none/file'), '')).toBe(at('a/none/file'))
   expect(trustedPath(at('a/b/file/below'), '')).toBe(at('a/b/file/below'))
@@ -52,13 +52,13 @@ test.each([
   expect(isTrustedPath(at('a/b/file'))).toBe(false)
 })
 
-test('a sticky directory may lead to own files, but is no place for them itself', () => {
+test('a sticky directory may lead to own files, but not contain them directly', () => {
   chmodSync(at('a'), 0o1777)
   expect(isTrustedPath(at('a/b/file'))).toBe(true)
   expect(isTrustedPath(at('a'))).toBe(false)
 })
 
-test('what does not exist is no other user’s, wherever it is', () => {
+test('a missing path is trusted, wherever it is', () => {
   for (const mode of [0o777, 0o1777]) {
     chmodSync(at('a'), mode)
     expect(() => readTrustedFile(at('a/none/file'), '')).toThrow(/^ENOENT/)
@@ -66,21 +66,21 @@ test('what does not exist is no other user’s, wherever it is', () => {
   }
 })
 
-test('a name that others could make is not trusted, and one that the caller makes only after that', () => {
+test('a name that others could create is not trusted before the caller has created it', () => {
   chmodSync(at('a'), 0o1777)
   expect(() => trustedPath(at('a/none/below'), 'REMEDY')).toThrow(
-    /a on the way to .*below: it lets other users make what is missing: REMEDY$/,
+    /a on the way to .*below: it lets other users create the missing part: REMEDY$/,
   )
-  insistOnTrustedStart(at('a/none/below'), '')
+  assertTrustedPrefix(at('a/none/below'), '')
   mkdirSync(at('a/none'), { mode: 0o755 })
   expect(trustedPath(at('a/none/below'))).toBe(at('a/none/below'))
   chmodSync(at('a'), 0o777)
-  expect(() => insistOnTrustedStart(at('a/none/below'), '')).toThrow(
+  expect(() => assertTrustedPrefix(at('a/none/below'), '')).toThrow(
     /a on the way to .* is writable by everybody/,
   )
 })
 
-test('links are followed, and judged by where they lead', () => {
+test('links are followed, and their targets are checked', () => {
   symlinkSync(at('a/b'), at('link'))
   symlinkSync('link/file', at('file'))
   expect(trustedPath(at('file'), '')).toBe(at('a/b/file'))

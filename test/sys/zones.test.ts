@@ -1,4 +1,4 @@
-/** Zone files from a directory, and what the environment says about this process's zone. */
+/** Zone files from a directory, and the time zone of the process from its environment. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -21,7 +21,7 @@ test('and are borrowed from them, so that they are never negative', () => {
   expect(addTimes(subtractTimes(time(1, 0), time(5, 7)), time(5, 7))).toEqual(time(1, 0))
 })
 
-test('moments have an order, with one at its end', () => {
+test('times are ordered, with FOREVER last', () => {
   expect(compareTimes(time(1, 2), time(1, 3))).toBeLessThan(0)
   expect(compareTimes(time(2, 0), time(1, 3))).toBeGreaterThan(0)
   expect(compareTimes(FOREVER, FOREVER)).toBe(0)

@@ -10,7 +10,7 @@ interface Case {
   readonly sec?: string
   readonly nsec?: number
   readonly message?: string
-  /** What 6.0.3 does where 7.2.1 differs. */
+  /** Result of 6.0.3 if 7.2.1 differs. */
   readonly lib603?: { ok: boolean; sec: string; nsec: number }
 }
 

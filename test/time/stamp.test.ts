@@ -1,6 +1,6 @@
-/** Text of moments and lengths of time against recorded calls. */
+/** Text of times and intervals against recorded calls. */
 import { expect, test } from 'vitest'
-import { clockStamp, clockStampNanos, fromSeconds, intervalStr } from '../../src/time/stamp.ts'
+import { clockStamp, clockStampNanos, ctime, fromSeconds, intervalStr } from '../../src/time/stamp.ts'
 import { UTC } from '../../src/time/zone.ts'
 import { readVectors } from '../vectors.ts'
 
@@ -36,4 +36,12 @@ const MENDED: Readonly<Record<string, readonly [number, number]>> = {
 test.each(readVectors<RealCase>('time/real.json').cases)('$seconds seconds', ({ seconds, timespec }) => {
   const [sec, nsec] = MENDED[seconds] ?? timespec
   expect(fromSeconds(Number(seconds))).toEqual({ sec, nsec })
+})
+
+test.each([
+  [1373074501.874, 'Sat Jul  6 01:35:01 2013'],
+  [59.999_999, 'Thu Jan  1 00:00:59 1970'],
+  [-0.25, 'Wed Dec 31 23:59:59 1969'],
+])('ctime shows the whole second of %d', (seconds, text) => {
+  expect(ctime(seconds, UTC)).toBe(text)
 })

@@ -1,4 +1,4 @@
-/** Time windows against 658 recorded pmParseTimeWindow calls, and by what they promise. */
+/** Time windows against 658 recorded pmParseTimeWindow calls, and general properties. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FOREVER } from '../../src/time/arithmetic.ts'
@@ -137,7 +137,7 @@ test('any text gives a window or a SyntaxError, and origins lie inside', () => {
   )
 })
 
-// An archive of 1998 read on 20 November 2026: moments that PCP's library gives.
+// An archive of 1998 read on 20 November 2026; times according to PCP's library.
 test.each([
   ['@12', '2026-11-20T12:00'],
   ['@00', '2026-11-20T00:00'],
@@ -158,7 +158,7 @@ test.each([
   expect(origin).toEqual(moment < '1998-08-06T18:34' ? start : last)
 })
 
-test('a weekday and a year make no date', () => {
+test('a weekday and a year are not a date', () => {
   expect(() => parseTimeWindow({ start: '@Thu 12 1998' }, now)).toThrow(
     new SyntaxError('Thu 12 1998\n           ^ -- more information expected'),
   )

@@ -15,7 +15,7 @@ interface Case {
   readonly lib603?: { which: string; ctime: string }
 }
 
-/** Zone files as far as the recorded cases look into them, so that the test needs none installed. */
+/** The parts of zone files that the recorded cases need, so that the test does not depend on installed files. */
 const HOUR = 3600
 const FILES: Readonly<Record<string, Uint8Array>> = {
   'Australia/Melbourne': tzif(
@@ -60,7 +60,7 @@ test('covers every recorded case', () => {
   console.log(`time/zones: ${cases.length} cases`)
 })
 
-test('takes a moment apart', () => {
+test('converts a time to local date and time', () => {
   expect(localTime(1_709_210_096, makeZone('AEST-10AEDT,M10.1.0,M4.1.0/3'))).toMatchObject({
     year: 2024,
     month: 2,
@@ -90,7 +90,7 @@ test.each([
 })
 
 test.each(['', 'AB3', 'AAA', 'AAA3BBB,M13.1.1,M1.1.1', 'AAA3BBB,M1.1.1', 'AAA3 ', '<AA>3', ':AAA3'])(
-  'what is no rule is UTC: "%s"',
+  'an invalid rule is UTC: "%s"',
   (text) => {
     expect(makeZone(text).at(0).offset).toBe(0)
   },
@@ -112,7 +112,7 @@ test('broken zone files are ignored', () => {
   )
 })
 
-test('remembers a range, not a moment', () => {
+test('caches a period, not a time', () => {
   const zone = makeZone('EST5EDT,M3.2.0,M11.1.0')
   const { from, until } = zone.at(1_720_000_000)
   expect(zone.at(from).offset).toBe(-4 * HOUR)

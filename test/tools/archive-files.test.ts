@@ -17,7 +17,7 @@ function make(): string {
 const PARTS = ['0', 'index', 'meta']
 
 describe('pmlogmv, pmlogcp, pmlogls', () => {
-  it('moves all files, and says so', async () => {
+  it('moves and reports all files', async () => {
     const path = make()
     const before = PARTS.map((part) => readFileSync(`${path}.${part}`))
     const { status, stdout } = await runTool(pmlogmv, ['-V', path, `${path}2`])
@@ -35,6 +35,16 @@ describe('pmlogmv, pmlogcp, pmlogls', () => {
     expect(existsSync(`${path}.0`)).toBe(true)
   })
 
+  it('lists all archives of a directory', async () => {
+    const path = make()
+    expect(await pmlogmv.run(testIo('pmlogcp', [path, `${path}2`]))).toBe(0)
+    const io = testIo('pmlogls', [made!.directory])
+    expect(await pmlogmv.run(io)).toBe(0)
+    expect(io.printed.stdout).toBe(
+      [path, `${path}2`].flatMap((base) => PARTS.map((part) => `${base}.${part}\n`)).join(''),
+    )
+  })
+
   it('touches nothing when a file is in the way, or a name is unsafe', async () => {
     const path = make()
     writeFileSync(`${path}2.meta`, 'mine')
@@ -47,7 +57,7 @@ describe('pmlogmv, pmlogcp, pmlogls', () => {
     expect(stderr).toContain("unsafe [shell metacharacter ' ']")
   })
 
-  it('shows what it would do', async () => {
+  it('shows the commands without running them', async () => {
     const path = make()
     const { stdout } = await runTool(pmlogmv, ['-N', path, `${path}2`])
     expect(stdout).toContain(`+ ln-or-cp ${path}.index ${path}2.index\n`)
@@ -74,7 +84,7 @@ describe('pmlogsize', () => {
     expect(stdout).toContain('    9.1: 50 bytes [')
   })
 
-  it('ends details once they explain enough', async () => {
+  it('ends details once they explain enough of the size', async () => {
     const { stdout } = await runTool(pmlogsize, ['-dx', '10', `${make()}.0`])
     expect(stdout.split('\n').filter((line) => line.startsWith('    '))).toHaveLength(2)
     expect(stdout).toContain('    ...\n')

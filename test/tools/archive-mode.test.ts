@@ -58,7 +58,7 @@ async function print(tool: Tool, ...args: string[]): Promise<string> {
   return io.printed.stdout + io.printed.stderr
 }
 
-test('pminfo shows the first values behind the origin', async () => {
+test('pminfo shows the first values after the origin', async () => {
   expect(await print(pminfo, '-f', '-a', 'a', '-O', '1.5', 'disk', 'ncpu')).toBe(`
 disk.read
     inst [1 or "sda"] value 20
@@ -102,7 +102,7 @@ test('pmval interpolates, with nothing across a mark', async () => {
   ])
 })
 
-test('pmval -U shows records as they are, marks among them', async () => {
+test('pmval -U shows uninterpolated records, including marks', async () => {
   const lines = (await print(pmval, '-U', 'a', '-r', '-S', '2', 'disk.read')).split('\n')
   expect(lines.slice(9).map((line) => line.trimEnd())).toEqual([
     '',

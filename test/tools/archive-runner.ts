@@ -14,12 +14,12 @@ import {
   type Version,
 } from '../archive/build.ts'
 
-/** PM_TYPE_* and PM_SEM_* that the archive uses. */
+/** PM_TYPE_* and PM_SEM_* values in the archive. */
 const [U32, U64, DOUBLE, STRING] = [1, 3, 5, 6]
 const [COUNTER, INSTANT, DISCRETE] = [1, 3, 4]
 const DOMAIN = (9 << 22) | 1
 const id = (item: number): number => (9 << 22) | item
-/** One count, and one byte. */
+/** Units: count, byte. */
 const COUNT = 1 << 20
 const BYTE = 1 << 28
 

@@ -21,7 +21,7 @@ function make(options: TestArchive = sampleArchive()): string {
 const stdoutOf = async (tool: Tool, ...args: string[]): Promise<string> => (await runTool(tool, args)).stdout
 
 describe('pmlogdump', () => {
-  it('shows values of all kinds, errors, absent values and marks', async () => {
+  it('shows values of all kinds, errors, missing values and marks', async () => {
     const text = await stdoutOf(pmlogdump, make())
     expect(text.slice(0, text.indexOf('00:00:15'))).toBe(`
 00:00:00.000000000 5 metrics
@@ -46,7 +46,7 @@ describe('pmlogdump', () => {
     expect(text).toContain('\n00:00:35.001000000  <mark>\n')
   })
 
-  it('shows the metrics named, backwards, with sizes and dates', async () => {
+  it('shows the given metrics in reverse, with sizes and dates', async () => {
     const path = make(sampleArchive(2))
     const text = await stdoutOf(pmlogdump, '-rsxxx', '-S', '+65', path, 't.counter')
     expect(text).toBe(`
@@ -131,7 +131,7 @@ Temporal Index
 `)
   })
 
-  it('says that no name is known, and stops at damage with what is before it', async () => {
+  it('reports unknown names, and shows the records before damage', async () => {
     const path = make()
     expect(await runTool(pmlogdump, [path, 'no.such'])).toEqual({
       status: 1,
@@ -153,8 +153,8 @@ Temporal Index
 })
 
 describe('pmlogsummary', () => {
-  // The example of docs and specification: rates 10, 4, 1, 20, 10, one decrease, one mark.
-  it('averages counters by rate, values by time, and leaves out what a mark or a decrease ends', async () => {
+  // The example in the documentation: rates 10, 4, 1, 20, 10, one decrease, one mark.
+  it('averages counters by rate, values by time, and leaves out intervals that end with a mark or a decrease', async () => {
     expect(await stdoutOf(pmlogsummary, '-bmMy', make())).toBe(
       `t.discrete  310.000 352.723 0.000 1200.000 8 none
 t.other ["one"] 351.250 352.727 0.000 1200.000 8 byte
@@ -190,7 +190,7 @@ t.counter  9.000 7.800 1.000 20.000 5 count / sec
     )
   })
 
-  it('corrects wrapped counters when asked to', async () => {
+  it('corrects wrapped counters on request', async () => {
     const path = make()
     const { stdout } = await runTool(pmlogsummary, ['-y', path, 't.counter'], undefined, {
       PCP_COUNTER_WRAP: '',
@@ -198,7 +198,7 @@ t.counter  9.000 7.800 1.000 20.000 5 count / sec
     expect(stdout).toMatch(/^t\.counter {2}\d+\.\d{3} 6 count \/ sec\n$/)
   })
 
-  it('writes columns with their names, by commas', async () => {
+  it('writes comma-separated columns with headings', async () => {
     expect(await stdoutOf(pmlogsummary, '-HFsp', '1', make(), 't.counter')).toBe(
       'metric,sum,units\nt.counter,,390.0,count\n',
     )
@@ -215,7 +215,7 @@ describe('pmlogcheck', () => {
     expect(stderr).toContain('Processed 3 pmResult records\n')
   })
 
-  it('reports counters that decrease, but not behind a mark', async () => {
+  it('reports counters that decrease, but not after a mark', async () => {
     const path = make()
     const { status, stderr } = await runTool(pmlogcheck, [path])
     expect([status, stderr]).toEqual([
@@ -228,7 +228,7 @@ describe('pmlogcheck', () => {
     expect(await runTool(pmlogcheck, ['-w', path])).toEqual({ status: 0, stdout: '', stderr: '' })
   })
 
-  it('finds a file cut within a record, and cuts it behind the record before', async () => {
+  it('finds a file that ends within a record, and truncates it before that record', async () => {
     const path = make()
     const whole = statSync(`${path}.0`).size
     truncateSync(`${path}.0`, whole - 10)
@@ -278,6 +278,6 @@ PID for pmlogger: 7
     })
     const { status, stderr } = await runTool(pmloglabel, ['-V', '2', path])
     expect(status).toBe(3)
-    expect(stderr).toContain('records behind it would be lost')
+    expect(stderr).toContain('the records after it would be lost')
   })
 })

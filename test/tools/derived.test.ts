@@ -1,4 +1,4 @@
-/** Derived metrics of commands: from files, and one by one. */
+/** Derived metrics of commands: from files and from -r. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(dir, { recursive: true }))
 
-/** A file of definitions. */
+/** Writes a file of definitions. */
 function file(name: string, text: string): string {
   writeFileSync(join(dir, name), text)
   return join(dir, name)
@@ -44,14 +44,14 @@ test('pminfo -c shows the metrics of a file', async () => {
   expect(status).toBe(0)
 })
 
-test('the files that the environment names are read', async () => {
+test('reads the files named in the environment', async () => {
   const PCP_DERIVED_CONFIG = `${file('a', 'd.a = 1\n')}:${file('b', 'd.b = 1 +\n')}`
   const { stdout, stderr } = await runTool(pminfo, ['d'], datasetSource(), { PCP_DERIVED_CONFIG })
   expect(stdout).toBe('d.a\n')
   expect(stderr).toContain('/b:1] Error: pmRegisterDerived(d.b, ...) syntax error\n 1 +\n   ^\n')
 })
 
-test('pmprobe --derived knows them too', async () => {
+test('pmprobe --derived reads them too', async () => {
   const path = file('main', 'd.sum = sum(m.a.cnt)\n')
   const { stdout } = await runTool(pmprobe, ['--derived', path, '-v', 'd.sum'], datasetSource(), {
     PCP_DERIVED_CONFIG: '',
@@ -68,13 +68,13 @@ test('pminfo -r defines one metric', async () => {
   expect(bad.status).toBe(1)
 })
 
-test('a file that cannot be read ends the command', async () => {
+test('an unreadable file is an error', async () => {
   const { stderr, status } = await runTool(pmprobe, ['--derived', join(dir, 'none'), 'd'], datasetSource())
   expect(stderr).toBe('pmprobe: pmLoadDerivedConfig failed: No such file or directory\n')
   expect(status).toBe(1)
 })
 
-test('pminfo goes on with what comes before a file that cannot be read', async () => {
+test('pminfo continues with the definitions before an unreadable file', async () => {
   const path = file('good', 'd.one = m.a.cnt\n')
   const list = [path, join(dir, 'none'), join(dir, 'never')].join(':')
   const { stdout, stderr, status } = await runTool(pminfo, ['--derived', list, 'd'], datasetSource())

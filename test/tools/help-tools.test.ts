@@ -1,4 +1,4 @@
-/** newhelp and chkhelp: what they print, and what they leave behind. */
+/** newhelp and chkhelp: their output and files. */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ async function run(tool: Tool, args: readonly string[], input = '') {
 
 const SOURCE = '@ a one line\nfull\ntext\n@ 29.1 indom\n@ b\n'
 
-test('what newhelp writes chkhelp prints', async () => {
+test('chkhelp prints the files of newhelp', async () => {
   writeFileSync(join(cwd, 'help'), SOURCE)
   expect(await run(newhelp, ['help'])).toEqual({ status: 0, stdout: '', stderr: '' })
   expect(await run(chkhelp, ['help'])).toEqual({ status: 0, stdout: '', stderr: '' })
@@ -67,7 +67,7 @@ test('standard input needs -o; several sources make one file', async () => {
   expect((await run(chkhelp, ['-O', 'out', 'd.e'])).stdout).toBe('\nPMID 29.0.3 d.e: third\n')
 })
 
-test('mistakes: status 2 of newhelp, 1 of chkhelp, and no file', async () => {
+test('on errors newhelp returns 2 and chkhelp 1, without leaving files', async () => {
   expect((await run(newhelp, ['-v', '1', 'help'])).stderr).toMatch(
     /^newhelp: deprecated option - only version 2/,
   )
@@ -91,7 +91,7 @@ test('mistakes: status 2 of newhelp, 1 of chkhelp, and no file', async () => {
   expect((await run(chkhelp, ['-H', 'x'])).status).toBe(1)
 })
 
-test('chkhelp says what of a file is damaged', async () => {
+test('chkhelp reports where a file is damaged', async () => {
   await run(newhelp, ['-o', 'out'], SOURCE)
   const pag = join(cwd, 'out.pag')
   writeFileSync(pag, readFileSync(pag).subarray(0, 20))

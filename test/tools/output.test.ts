@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FdOutput } from '../../src/tools/lib/output.ts'
 
-/** More than a pipe holds. */
+/** Larger than a pipe's buffer. */
 const TEXT = 'a line of a report\n'.repeat(20_000)
 const PIPE_BYTES = 64 << 10
 
@@ -24,7 +24,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-/** Reads the pipe bit by bit until `done`. */
+/** Reads the pipe slowly until `done`. */
 async function readAll(done: Promise<void>): Promise<string> {
   const bytes = new Uint8Array(PIPE_BYTES)
   let text = ''
@@ -44,11 +44,11 @@ async function readAll(done: Promise<void>): Promise<string> {
   }
 }
 
-test('a reader that takes nothing does not keep a command that was told to end', async () => {
+test('a stalled reader does not keep an interrupted command from ending', async () => {
   const output = new FdOutput(pipe, () => {})
   output.write(TEXT)
   const flushed = output.flush()
-  output.hurry()
+  output.abandonReader()
   await flushed
   const rest = await readAll(output.flush())
   expect(rest.length).toBeGreaterThan(0)
@@ -56,9 +56,9 @@ test('a reader that takes nothing does not keep a command that was told to end',
   expect(rest.length).toBeLessThan(TEXT.length)
 })
 
-test('a reader that is only slow gets all of it', async () => {
+test('a slow reader gets all output', async () => {
   const output = new FdOutput(pipe, () => {})
   output.write(TEXT)
-  output.hurry()
+  output.abandonReader()
   expect(await readAll(output.flush())).toBe(TEXT)
 })

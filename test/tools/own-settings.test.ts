@@ -31,24 +31,21 @@ const USERS: readonly (readonly [string, string, string, () => unknown])[] = [
   ['pmproxy', 'cwd/pmproxy.conf', '[ui]\nnames = x\n', () => proxy().get('ui.names')],
 ]
 
-test.each(USERS)(
-  '%s does without %s wherever it could be, and refuses one of others',
-  (_, name, text, read) => {
-    const top = join(dir, dirname(name).split('/')[0]!)
-    for (const mode of [0o777, 0o1777]) {
-      chmodSync(top, mode)
-      const without = read()
-      mkdirSync(dirname(join(dir, name)), { recursive: true })
-      writeFileSync(join(dir, name), text)
-      chmodSync(join(dir, name), 0o666)
-      expect(read).toThrow(
-        expect.objectContaining({ code: 'EACCES', message: expect.stringMatching(/ is writable by /) }),
-      )
-      chmodSync(top, 0o755)
-      chmodSync(join(dir, name), 0o644)
-      expect(read()).not.toEqual(without)
-      rmSync(join(dir, name), { recursive: true })
-      rmSync(join(top, '.pcp'), { recursive: true, force: true })
-    }
-  },
-)
+test.each(USERS)('%s runs without %s, and refuses one that other users can write', (_, name, text, read) => {
+  const top = join(dir, dirname(name).split('/')[0]!)
+  for (const mode of [0o777, 0o1777]) {
+    chmodSync(top, mode)
+    const without = read()
+    mkdirSync(dirname(join(dir, name)), { recursive: true })
+    writeFileSync(join(dir, name), text)
+    chmodSync(join(dir, name), 0o666)
+    expect(read).toThrow(
+      expect.objectContaining({ code: 'EACCES', message: expect.stringMatching(/ is writable by /) }),
+    )
+    chmodSync(top, 0o755)
+    chmodSync(join(dir, name), 0o644)
+    expect(read()).not.toEqual(without)
+    rmSync(join(dir, name), { recursive: true })
+    rmSync(join(top, '.pcp'), { recursive: true, force: true })
+  }
+})

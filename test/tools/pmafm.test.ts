@@ -44,7 +44,7 @@ async function folio(...args: readonly string[]): Promise<string> {
   return stdout
 }
 
-test('mkaf lists the archives of a folder, and tells of what is none', async () => {
+test('mkaf lists the archives of a folder, and reports other files', async () => {
   const { status, stdout, stderr } = await run(mkaf, ['notes.0', 'nosuch', '.'])
   expect(status).toBe(0)
   expect(stdout.replace(/on \S+/, 'on HOST')).toBe(`PCPFolio
@@ -63,7 +63,7 @@ Archive:        testhost                ./sub/b
   )
 })
 
-test('mkaf takes what options of find leave', async () => {
+test('mkaf passes options to find', async () => {
   expect(await folio('-maxdepth', '1', '.')).not.toContain('sub/b')
   expect(await folio('-name', 'b*', '.')).not.toContain('./a')
   expect((await run(mkaf, ['-newer', 'x', '.'])).status).toMatch(/^-newer .* -follow, -name PATTERN/)
@@ -119,7 +119,7 @@ t.counter
   expect(stderr).toMatch(/Unknown metric name/)
 })
 
-test('pmafm says what is missing, and how all would be removed', async () => {
+test('pmafm reports missing files, and shows the command that removes all', async () => {
   await folio('a.0')
   const folder = mkdtempSync(join(tmpdir(), 'folio-'))
   writeFileSync(
@@ -140,7 +140,7 @@ test('pmafm says what is missing, and how all would be removed', async () => {
   expect((await run(pmafm, ['folio', 'remove'])).stdout).toBe('rm -f folio a.meta a.index a.0\n')
 })
 
-test('pmafm refuses what is no folio, and tools that nobody knows', async () => {
+test('pmafm refuses invalid folios and unknown tools', async () => {
   expect((await run(pmafm, ['nosuch', 'list'])).status).toMatch(/^cannot open folio "nosuch": No such file/)
   expect((await run(pmafm, ['notes.0', 'list'])).status).toBe('"notes.0" is not in PCP archive folio format')
   await folio('a.0')
@@ -152,6 +152,6 @@ test('pmafm refuses what is no folio, and tools that nobody knows', async () => 
   )
 })
 
-test('takes lines apart as shells do', () => {
+test('splits lines as shells do', () => {
   expect(shellWords(` run 'a b' "c \\" d"e f\\ g 'open`)).toEqual(['run', 'a b', 'c " de', 'f g', 'open'])
 })

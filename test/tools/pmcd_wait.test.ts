@@ -6,7 +6,7 @@ import { tool } from '../../src/tools/pmcd_wait.ts'
 import { memoryAgent } from '../pmcd/parts.ts'
 import { testIo } from './run-tool.ts'
 
-/** Attempts fail with these codes, one after the other, then they succeed. */
+/** Runs pmcd_wait; attempts fail with these codes, then succeed. */
 async function wait(codes: readonly ErrorCode[], ...args: string[]): Promise<unknown[]> {
   let attempts = 0
   const open: typeof connect = async () => {
@@ -18,12 +18,12 @@ async function wait(codes: readonly ErrorCode[], ...args: string[]): Promise<unk
   return [await tool.run(io), attempts, io.printed.stderr]
 }
 
-test('waits while nobody is there', async () => {
+test('waits until a collector answers', async () => {
   expect(await wait([])).toEqual([0, 1, ''])
   expect(await wait(['ENOENT', 'ECONNREFUSED'], '-v')).toEqual([0, 3, ''])
 })
 
-test('ends when the time is over, or waiting is no use', async () => {
+test('ends after the time limit, or if waiting is useless', async () => {
   const never = Array<ErrorCode>(99).fill('ECONNREFUSED')
   expect(await wait(never, '-t', '0', '-v')).toEqual([
     2,
@@ -38,12 +38,12 @@ test('ends when the time is over, or waiting is no use', async () => {
   ])
 })
 
-test('a wait may be longer than a timer can be', async () => {
+test('a wait can exceed the longest timer', async () => {
   expect(await wait(['ECONNREFUSED'], '-t', '30days')).toEqual([0, 2, ''])
   expect(await wait(['ECONNREFUSED'], '-v', '-t', '60days')).toEqual([0, 2, ''])
 })
 
-test('mistakes are shown with the usage', async () => {
+test('errors are shown with the usage text', async () => {
   const [status, attempts, text] = await wait([], '-t', '1foo', 'x')
   expect([status, attempts]).toEqual([1, 0])
   expect(text).toMatch(

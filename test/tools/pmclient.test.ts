@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
-import { layer } from '../../src/model/layer.ts'
+import { overrideSource } from '../../src/model/layer.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import type { MetricSpec } from '../../src/pmda/define.ts'
 import { defineAgent } from '../../src/pmda/define-agent.ts'
@@ -8,7 +8,7 @@ import { openAgent } from '../../src/pmda/open-agent.ts'
 import { tool } from '../../src/tools/pmclient/index.ts'
 import { runTool } from './run-tool.ts'
 
-/** A host with processors that are busier the higher their number; each fetch is two seconds after the one before. */
+/** A host whose processors are busier the higher their number, with two seconds between fetches. */
 function host(processors: number, missing?: string): MetricSource {
   let fetches = 0
   const cpus = {
@@ -55,7 +55,7 @@ function host(processors: number, missing?: string): MetricSource {
   }
   const kept = Object.fromEntries(Object.entries(metrics).filter(([name]) => name !== missing))
   const agent = openAgent(defineAgent({ name: 'host', domain: 60, metrics: kept }))
-  return layer(agent, {
+  return overrideSource(agent, {
     fetch: async (ids, ask) => {
       fetches++
       return { ...(await agent.fetch(ids, ask)), timestamp: { sec: 2 * fetches, nsec: 0 } }
@@ -63,7 +63,7 @@ function host(processors: number, missing?: string): MetricSource {
   })
 }
 
-test('a row a sample, rates from the reading before', async () => {
+test('shows a row for each sample, with rates', async () => {
   const { status, stdout, stderr } = await runTool(tool, ['-s', '2', '-t', '0.01'], host(2))
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   const [heading, ...lines] = stdout.split('\n')
@@ -85,7 +85,7 @@ test('one processor is not compared with others, and every fifteen rows have a h
   )
 })
 
-test('a metric that is not there is named', async () => {
+test('a missing metric is reported', async () => {
   expect(await runTool(tool, ['-s', '1'], host(1, 'disk.all.total'))).toEqual({
     status: 1,
     stdout: '',

@@ -22,13 +22,13 @@ test.each(['', '-a', '-l'])('shows the variables of the file in its order: %s', 
   expect(stdout).toBe("PCP_RUN_DIR=/run/x\nPCP_AWK_PROG=gawk --posix\nPCP_ODD=it's\nPCP_NONE=\n")
 })
 
-test('the environment wins, also over what the file does not have', async () => {
+test('the environment takes precedence, even for variables missing in the file', async () => {
   const with2 = { ...env, PCP_RUN_DIR: '/else', PCP_FOO: 'bar' }
   const { stdout } = await runTool(tool, ['PCP_RUN_DIR', 'PCP_FOO', 'nosuch'], undefined, with2)
   expect(stdout).toBe('PCP_RUN_DIR=/else\nPCP_FOO=bar\nnosuch=\n')
 })
 
-test('makes lines for a shell, which keep what is set', async () => {
+test('prints shell commands that keep variables already set', async () => {
   const { stdout } = await runTool(tool, ['-s'], undefined, env)
   const line = (name: string, word: string): string => `export ${name}=\${${name}:-${word}}\n`
   expect(stdout).toBe(
@@ -48,7 +48,7 @@ test('shows features, without needing a file', async () => {
   )
 })
 
-test('a file that is named and missing is an error', async () => {
+test('a given but missing file is an error', async () => {
   const { status, stderr } = await runTool(tool, [], undefined, { PCP_CONF: join(dir, 'nosuch') })
   expect(status).toBe(1)
   expect(stderr).toContain('nosuch')

@@ -10,7 +10,7 @@ import { readVectors } from '../vectors.ts'
 export interface PmcppCase {
   readonly name: string
   readonly args: readonly string[]
-  /** Content of the file `in`; null when there is none. */
+  /** Content of the file `in`; null without the file. */
   readonly input: string | null
   readonly bytes?: Uint8Array
   readonly stdin?: boolean
@@ -22,9 +22,9 @@ export interface PmcppCase {
   readonly stderr: string
 }
 
-/** What we do instead of the reference's defects, as docs/formats/pmns.md lists them. */
-export const MENDED: Readonly<Record<string, Partial<PmcppCase>>> = {
-  // Not a defect: the recording turned CR LF into LF, the reference writes what we do (test/interop).
+/** Expected output that differs because of defects in the reference, listed in docs/formats/pmns.md. */
+export const FIXED_DEFECTS: Readonly<Record<string, Partial<PmcppCase>>> = {
+  // Not a defect: the recording replaced CR LF by LF. The reference's output is the same as ours (test/interop).
   CRLF: { stdout: '# 1 "in"\n\n1\r\n' },
   'last line without newline': { stdout: '# 1 "in"\na\nb\n' },
   'only line without newline': { stdout: '# 1 "in"\nabc\n' },
@@ -84,7 +84,7 @@ async function runIn(
     env: { PATH: '/usr/bin:/bin', PCP_CONF: join(cwd, 'pcp.conf'), PCP_VAR_DIR: cwd },
     cwd,
     stdin: (async function* () {
-      // Cut into small pieces: a terminal or pipe promises no whole lines.
+      // In small pieces, as a terminal or pipe does not promise whole lines.
       for (let at = 0; at < content.length; at += 3) yield content.subarray(at, at + 3)
     })(),
     stdout: output('stdout'),

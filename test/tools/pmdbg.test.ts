@@ -5,7 +5,7 @@ import { DEBUG_NAMES } from '../../src/model/debug.ts'
 import { tool } from '../../src/tools/pmdbg.ts'
 import { runTool } from './run-tool.ts'
 
-test('lists every name with what it tells', async () => {
+test('lists every name with its description', async () => {
   const { status, stdout } = await runTool(tool, ['-l'])
   const [title, heading, ...lines] = stdout.trimEnd().split('\n')
   expect([status, title, heading]).toEqual([
@@ -17,7 +17,7 @@ test('lists every name with what it tells', async () => {
   for (const line of lines) expect(line.slice(15)).toMatch(/^ [A-Z]/)
 })
 
-/** Sources that read a diagnostic, however they spell it; the table of their meanings and the list of all apart. */
+/** Sources that can use a diagnostic, except the tables of names. */
 const SOURCES = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => /^(?!tools\/pmdbg|model\/debug|ui\/).*\.ts$/.test(file))
   .map((file) => readFileSync(join('src', file), 'utf8'))
@@ -34,7 +34,7 @@ test.each(DEBUG_NAMES)('%s is called unused exactly when no source reads it', as
   expect(line.includes('(not used here)'), line).toBe(!isRead)
 })
 
-test('explains numbers as 6.0.3 lays them out', async () => {
+test('explains numbers in the layout of 6.0.3', async () => {
   const { stdout } = await runTool(tool, ['3', '0x40000000'])
   const lines = stdout.trimEnd().split('\n')
   expect(lines.map((line) => (line.startsWith('Perf') ? line : line.slice(0, 33).trimEnd()))).toEqual([
@@ -53,7 +53,7 @@ test('finds the number of names', async () => {
   expect(stdout).toMatch(/value = 3 \(0x3\)\n.*\nDBG_TRACE_PDU .*\nDBG_TRACE_FETCH .*\n$/)
 })
 
-test('says what it cannot read', async () => {
+test('reports invalid arguments', async () => {
   expect(await runTool(tool, ['zz'])).toEqual({
     status: 0,
     stdout: 'Cannot decode "zz" - neither decimal nor hexadecimal\n',

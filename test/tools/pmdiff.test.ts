@@ -10,7 +10,7 @@ function lines(before: Record<string, number>, after: Record<string, number>, pr
 }
 
 // Recorded from PCP 6.0.3.
-test('rows stand by ratio as it is shown, and by name', () => {
+test('rows are sorted by displayed ratio, then by name', () => {
   const before = {
     a: 0,
     o: 1,
@@ -42,7 +42,7 @@ test('rows stand by ratio as it is shown, and by name', () => {
   expect(lines({ a: 2000 }, { a: 2 }, 5)).toEqual(['       2000                 2.00000   0.001  a\n'])
 })
 
-test('leaves out what did not change enough, and what only one side has', () => {
+test('leaves out small changes, and metrics of only one side', () => {
   const side = (value: number, extra: string): Map<string, number> =>
     new Map([
       ['zero', 0],
@@ -60,7 +60,7 @@ async function pmdiff(args: readonly string[]) {
   return { status: await tool.run(io), ...io.printed }
 }
 
-test('tells which archive cannot be read, and fails', async () => {
+test('reports an unreadable archive', async () => {
   const { status, stdout } = await pmdiff(['--skip-excluded', '/nosuch/a', '/nosuch/b'])
   expect(status).toBe(1)
   expect(stdout).toBe(`Directory: /

@@ -1,4 +1,4 @@
-/** What these rows look like was seen of PCP 6.0.3; test/interop/pmdumptext.test.ts compares far more of them. */
+/** Expected rows are those of PCP 6.0.3; test/interop/pmdumptext.test.ts compares far more. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ afterAll(() => rmSync(dir, { recursive: true }))
 const pmdumptext = (...args: string[]): ReturnType<typeof runTool> =>
   runTool(tool, ['-a', archive, '-d', '|', ...args])
 
-test('tables for programs have full names, and the units of the metrics', async () => {
+test('tables for programs have full names and units of the metrics', async () => {
   expect(
     (await pmdumptext('-m', '-u', '-f', '%T', '-s', '2', 'made.busy', 'made.size', 'made.name')).stdout,
   ).toBe(`Time|made.busy|made.size["first part"]|made.size["second"]|made.name
@@ -55,7 +55,7 @@ test('tables for people are cut to columns, in bytes and seconds', async () => {
   )
 })
 
-test('headings are repeated behind every N rows, offsets are from the start of the archive on', async () => {
+test('headings are repeated after N rows, and offsets are relative to the start of the archive', async () => {
   expect((await pmdumptext('-moR', '2', '-f', '%S', '-S', '+1sec', '-s', '3', 'made.busy')).stdout).toBe(
     `Time|made.busy
 1.00|21|?
@@ -67,7 +67,7 @@ Time|made.busy
   )
 })
 
-test('numbers of a configuration divide values; what is nearly nought stays in its column', async () => {
+test('numbers in a configuration divide values, and values near 0 stay in their column', async () => {
   const file = join(dir, 'config')
   writeFileSync(file, '# a comment\nmade.size["first part"] -1e8\nmade.size[second] x\nmade.busy 1e9\n')
   const { stdout, stderr } = await pmdumptext('-FN', '-f', '', '-r', '-s', '1', '-c', file)
@@ -75,7 +75,7 @@ test('numbers of a configuration divide values; what is nearly nought stays in i
   expect(stderr).toBe(`pmdumptext: Line 3 of ${file} has an illegal scaling factor, assuming 0.\n`)
 })
 
-test('what cannot be shown is told, and the rest is shown', async () => {
+test('unsuitable metrics are reported, and the others shown', async () => {
   const { status, stdout, stderr } = await pmdumptext(
     ...['-f', '', '-s', '1', 'made.size[third]', 'made[x]', 'made.busy[', 'made.name'],
   )

@@ -52,26 +52,26 @@ test('finds services on the hosts of a subnet', async () => {
   })
 })
 
-test('finds services on hosts that programs list', async () => {
+test('finds services on hosts listed by programs', async () => {
   for (const mechanism of [`shell,path=${dir},timeout=60`, `shell,timeout=60,command=${dir}/hosts`])
     expect((await pmfind('-s', 'pmcd', '-m', mechanism)).stdout).toBe(
       `Discovered pmcd servers:\n  pcp://127.0.0.1:${port}\n`,
     )
 })
 
-test('shows who a collector collects for', async () => {
+test('shows the source identifier and host of a collector', async () => {
   const { stdout } = await pmfind('-S', '-m', 'probe=127.0.0.1/32,timeout=60')
   expect(stdout).toMatch(/^[0-9a-f]{40} testhost\n$/)
 })
 
 test.each([
-  ['avahi', 'avahi: mDNS is not there'],
-  ['probe=300.1/24', 'address "300.1" is not valid'],
-  ['probe=127.0.0.1', 'has no mask of up to 32 bits'],
-  ['probe=::1/129', 'has no mask of up to 128 bits'],
+  ['avahi', 'avahi: mDNS is not supported'],
+  ['probe=300.1/24', 'invalid address "300.1"'],
+  ['probe=127.0.0.1', 'needs a mask of at most 32 bits'],
+  ['probe=::1/129', 'needs a mask of at most 128 bits'],
   ['probe=10.0.0.0/8', 'has more than 1048576 addresses'],
-  ['probe=127.0.0.1/32,maxThreads=0', 'option "maxThreads=0" is not valid'],
-  ['foo', '"foo" is no mechanism'],
+  ['probe=127.0.0.1/32,maxThreads=0', 'invalid option "maxThreads=0"'],
+  ['foo', 'unknown mechanism "foo"'],
 ])('refuses the mechanism %s', async (mechanism, message) => {
   const { status, stderr } = await pmfind('-m', mechanism)
   expect(status).toBe(2)

@@ -46,7 +46,7 @@ const { cases } = readVectors<GenmapCase>('pmns/genmap.json')
 test.each(cases)('C as recorded: $name', async ({ args, input, rc, stdout, stderr }) => {
   const { stdout: printed, ...rest } = await run(args, input ?? '')
   expect(rest).toEqual({ status: rc, stderr })
-  // The recording left the banner out.
+  // The recording does not have the banner.
   expect(printed.replace(/^\/\*\n(?: \*.*\n){6} \*\/\n/, '')).toBe(stdout)
 })
 
@@ -72,7 +72,7 @@ demo {
 }
 `
 
-test('TypeScript: types as the source tells them, a constant for each symbol', async () => {
+test('TypeScript: types from the source, a constant for each symbol', async () => {
   const { status, stdout, stderr } = await run(['--typescript', 'in'], MAP)
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
   const kept = readFileSync(new URL('../types/demo-metrics.ts', import.meta.url), 'utf8')
@@ -81,13 +81,13 @@ test('TypeScript: types as the source tells them, a constant for each symbol', a
 })
 
 test.each([
-  ['a metric that is not there', 'a {\n no.such X\n}\n', 'no.such: Unknown metric name'],
-  ['a node that is no metric', 'a {\n demo X\n}\n', 'demo: Metric name is not a leaf in PMNS'],
-  ['a word of the language', 'a {\n demo.one new\n}\n', 'new: not a name that TypeScript allows'],
-  ['a name that cannot be one', 'a-b {\n demo.one ONE\n}\n', 'a-b: not a name that TypeScript allows'],
-  ['one symbol for two metrics', 'a {\n demo.one X\n demo.bin X\n}\n', 'X: used for two things'],
+  ['an unknown metric', 'a {\n no.such X\n}\n', 'no.such: Unknown metric name'],
+  ['an inner node', 'a {\n demo X\n}\n', 'demo: Metric name is not a leaf in PMNS'],
+  ['a reserved word', 'a {\n demo.one new\n}\n', 'new: not a name that TypeScript allows'],
+  ['an invalid name', 'a-b {\n demo.one ONE\n}\n', 'a-b: not a name that TypeScript allows'],
+  ['one symbol for two metrics', 'a {\n demo.one X\n demo.bin X\n}\n', 'X: used twice'],
   [
-    'a mistake in the map',
+    'a syntax error in the map',
     'a {\n demo.one\n}\n',
     '[in:2] syntax error\npmgenmap: [in:2] unterminated group?',
   ],

@@ -38,11 +38,11 @@ test.each([
   [['--only=3', '--width='], "-? --width ''"],
   [['-ifoo', '--he'], "-i 'foo' -?"],
   [[], ''],
-])('turns %j into words', async (args, words) => {
+])('converts %j to shell words', async (args, words) => {
   expect(await pmgetopt(['--', ...args])).toEqual({ status: 0, stdout: `${words}\n`, stderr: '' })
 })
 
-test('takes single letters from a getopts line, with or without a row of their own', async () => {
+test('takes single letters from a getopts line, with or without a row', async () => {
   const config = '# getopts: ab:\n  -a  aa\n  --bee=B    bb\n  -d dd\n'
   const { stdout } = await pmgetopt(['--', '-a', '-b', 'x', '--bee=3', '-d'], config)
   expect(stdout).toBe("-a -b 'x' --bee '3' -?\n")
@@ -67,7 +67,7 @@ Options:
 `)
 })
 
-test('says which line it cannot read', async () => {
+test('reports invalid lines', async () => {
   expect((await pmgetopt([], '  --nohelp\n')).status).toBe(
     'cannot find PCP option "--nohelp", line 1 ignored',
   )

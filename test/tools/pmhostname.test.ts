@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { tool } from '../../src/tools/pmhostname.ts'
 import { runTool } from './run-tool.ts'
 
-test('gives back a name that nobody knows', async () => {
+test('prints an unknown name unchanged', async () => {
   expect(await runTool(tool, ['no-such-host.invalid'])).toEqual({
     status: 0,
     stdout: 'no-such-host.invalid\n',

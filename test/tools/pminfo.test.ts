@@ -13,7 +13,7 @@ const pminfo = (...args: string[]): ReturnType<typeof runTool> => runTool(tool, 
 const dir = mkdtempSync(join(tmpdir(), 'pminfo-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-test('takes names from a file, and needs no source to list them', async () => {
+test('lists names from a file without a source', async () => {
   const file = join(dir, 'names')
   writeFileSync(file, 'root {\n\ta\t250:0:0\n\tb\t250:0:3\n\tc\t250:0:3\n}\n')
   expect(await runTool(tool, ['-m', '-n', file, '250.0.3', 'a'])).toMatchObject({
@@ -31,7 +31,7 @@ test('takes names from a file, and needs no source to list them', async () => {
   })
 })
 
-test('lists all names in name space order, those of event records last', async () => {
+test('lists all names in name space order, those in event records last', async () => {
   const { status, stdout } = await pminfo()
   expect(status).toBe(0)
   const names = stdout.split('\n')
@@ -53,7 +53,7 @@ It never changes.
   )
 })
 
-test('a collector that describes nothing in time is told of for each metric', async () => {
+test('a timeout for descriptors is reported for each metric', async () => {
   const source = openAgent(demoAgent)
   source.descs = () => Promise.reject(new PcpError('PM_ERR_TIMEOUT', 'pmcd at here sent no DESC'))
   const late = 'pmLookupDesc: Timeout waiting for a response from PMCD'
@@ -62,7 +62,7 @@ test('a collector that describes nothing in time is told of for each metric', as
   )
 })
 
-test('shows values, and what is in their place', async () => {
+test('shows values, and errors instead of values', async () => {
   expect(
     (await pminfo('-f', 'demo.big', 'demo.real', 'demo.text', 'demo.bin', 'demo.none', 'demo.broken')).stdout,
   ).toBe(`
@@ -87,7 +87,7 @@ Error: Try again. Information not currently available
 `)
 })
 
-test('shows what is in event records, in the zone asked for', async () => {
+test('shows event records, in the given zone', async () => {
   expect((await pminfo('-x', '-Z', 'EAST-3', 'demo.events')).stdout).toBe(`
 demo.events
     value [2 event records timestamps 04:01:01.250...04:01:02.000]
@@ -119,7 +119,7 @@ Their names show blanks.
 `)
 })
 
-test('in verify mode shows only what is wrong', async () => {
+test('verify mode shows only errors', async () => {
   const { stdout } = await pminfo('-v', 'demo')
   const params = ['text', 'number', 'bytes']
     .map((name) => `demo.param.${name}: No value(s) available\n`)
@@ -132,7 +132,7 @@ test('in verify mode shows only what is wrong', async () => {
   )
 })
 
-test('takes PMIDs for names, and goes on after operands it cannot resolve', async () => {
+test('accepts PMIDs, and continues after unknown operands', async () => {
   const { status, stdout, stderr } = await pminfo('nosuch', '250.0.3', '9x')
   expect({ status, stdout, stderr }).toEqual({
     status: 1,
@@ -141,7 +141,7 @@ test('takes PMIDs for names, and goes on after operands it cannot resolve', asyn
   })
 })
 
-test('shows what identifies a metric, and its instances where these are listed', async () => {
+test('shows series identifiers of a metric, and of its listed instances', async () => {
   const id = '[0-9a-f]{40}'
   expect((await pminfo('-s', 'demo.one')).stdout).toMatch(
     new RegExp(`^demo\\.one\n {4}Source: ${id}\n {4}Series: ${id}\n$`),
@@ -151,13 +151,13 @@ test('shows what identifies a metric, and its instances where these are listed',
   )
 })
 
-test('says which archive cannot be opened', async () => {
+test('reports an archive that cannot be opened', async () => {
   expect((await pminfo('-a', '/no/such', 'demo')).stderr).toBe(
     'pminfo: Cannot open archive "/no/such": No such file or directory\n',
   )
 })
 
-test('explains mistakes with the usage text', async () => {
+test('reports errors with the usage text', async () => {
   const { status, stderr } = await pminfo('-b', 'x')
   expect(status).toBe(1)
   expect(stderr).toMatch(

@@ -18,14 +18,14 @@ async function pmjson(args: readonly string[], text: string, isTerminal = false)
 const TEXT =
   '{"a": [1, 2.50, true, null, "x\\u00e9\\n/"], "b": {}, "c":[], "d":{"e":-1e5}, "big": 12345678901234567890}'
 
-// Layouts as PCP 6.0.3 writes them.
-test('leaves out blanks and nothing else', async () => {
+// Layouts are those of PCP 6.0.3.
+test('only removes blanks', async () => {
   const stdout =
     '{"a":[1,2.50,true,null,"x\\u00e9\\n/"],"b":{},"c":[],"d":{"e":-1e5},"big":12345678901234567890}\n'
   expect(await pmjson(['-m'], TEXT)).toEqual({ status: 0, stdout, stderr: '' })
 })
 
-test('gives each member and item a line', async () => {
+test('puts each member and item on a line', async () => {
   const { stdout } = await pmjson([], '{"a":[{"x":1,"y":[[]]},2],"b":{}}')
   expect(stdout).toBe(`{
     "a": [
@@ -61,13 +61,13 @@ test('writes like YAML', async () => {
 })
 
 test.each([
-  ['{"a":1', 'No data available', 'line 1, column 7: , or } is missing at the end'],
-  ['', 'No data available', 'line 1, column 1: a value is missing at the end'],
-  ['{"a" 1}', 'Invalid argument', 'line 1, column 6: : was expected'],
-  ['{"a":1,\n}', 'Invalid argument', 'line 2, column 1: a name in quotes was expected'],
-  ['[1] 2', 'Invalid argument', 'line 1, column 5: there is more after the value'],
-  ['[tru]', 'Invalid argument', 'line 1, column 2: a value was expected'],
-  ['"a\tb"', 'Invalid argument', 'line 1, column 1: a string that ends was expected'],
+  ['{"a":1', 'No data available', 'line 1, column 7: unexpected end, expected , or }'],
+  ['', 'No data available', 'line 1, column 1: unexpected end, expected a value'],
+  ['{"a" 1}', 'Invalid argument', 'line 1, column 6: expected :'],
+  ['{"a":1,\n}', 'Invalid argument', 'line 2, column 1: expected a quoted name'],
+  ['[1] 2', 'Invalid argument', 'line 1, column 5: unexpected text after the value'],
+  ['[tru]', 'Invalid argument', 'line 1, column 2: expected a value'],
+  ['"a\tb"', 'Invalid argument', 'line 1, column 1: expected a terminated string'],
 ])('refuses %j', async (text, why, where) => {
   const stderr = `pmjson failed: ${why}\n`
   expect(await pmjson([], text)).toEqual({ status: 1, stdout: '', stderr })
@@ -75,11 +75,11 @@ test.each([
   expect(await pmjson(['-q'], text)).toEqual({ status: 1, stdout: '', stderr: '' })
 })
 
-test('gives up on lists in lists in lists', async () => {
+test('refuses deeply nested lists', async () => {
   expect((await pmjson(['-q'], '['.repeat(100_000))).status).toBe(1)
 })
 
-test('names a file that is not there, with a status of its own', async () => {
+test('reports a missing file, with a separate status', async () => {
   expect(await pmjson(['-i', '/nosuch'], '')).toEqual({
     status: 2,
     stdout: '',

@@ -1,4 +1,4 @@
-/** Commands that change name space files: what differs from the reference, which the interop tests cannot show. */
+/** Commands that change name space files: differences from the reference, which interop tests cannot show. */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ async function run(tool: Tool, line: string): Promise<{ status: number; stdout: 
 const AB = 'root {\n\ta\t1:1:1\n\tb\t1:1:2\n}\n'
 
 describe('pmnsmerge', () => {
-  test('may write to one of its inputs', async () => {
+  test('can write to one of its inputs', async () => {
     write('x', AB)
     write('y', 'root {\n\tc\t1:1:3\n}\n')
     expect(await run(pmnsmerge, '-f x y x')).toEqual({ status: 0, stdout: '', stderr: '' })
@@ -52,7 +52,7 @@ describe('pmnsmerge', () => {
 
   test('refuses an output that could not be read back', async () => {
     const [p, q, r] = ['p'.repeat(120), 'q'.repeat(120), 'r'.repeat(11)]
-    // As long as a line may be, were the brace not to come onto it.
+    // The line has the maximum length without the brace, which moves onto it.
     write('x', `root { ${p}\n}\n${p} { ${q}\n}\n${p}.${q}\n{ ${r}\n}\n${p}.${q}.${r}\n{ s 1:1:1\n}\n`)
     write('out', 'precious')
     const { status, stderr } = await run(pmnsmerge, '-f x out')
@@ -63,7 +63,7 @@ describe('pmnsmerge', () => {
 })
 
 describe('pmnsadd', () => {
-  test('warns when a metric gives way to names below it', async () => {
+  test('warns if a metric is replaced by names below it', async () => {
     write('ns', AB)
     write('sub', 'a.x {\n\ty\t1:2:1\n}\n')
     expect(await run(pmnsadd, '-n ns sub')).toEqual({
@@ -79,7 +79,7 @@ describe('pmnsadd', () => {
     ['an empty file', '', 'No name space entry for "root"'],
     ['a subtree without metrics', 'x {\n}\n', 'no metric is named in "sub"'],
     [
-      'a mistake, at its line',
+      'a syntax error, with its line',
       '\n/* c */\nx {\n\ty 1:\n}\n',
       '[sub:4] Error Parsing ASCII PMNS: Illegal PMID',
     ],
@@ -97,7 +97,7 @@ describe('pmnsadd', () => {
   })
 })
 
-test('pmnsdel takes the name space of $PCP_VAR_DIR when none is named', async () => {
+test('pmnsdel uses the name space of $PCP_VAR_DIR by default', async () => {
   write('root', AB)
   expect(await run(pmnsdel, 'b')).toEqual({ status: 0, stdout: '', stderr: '' })
   expect(read('root')).toBe('root {\n\ta\t1:1:1\n}\n')
@@ -112,20 +112,20 @@ describe('Rebuild', () => {
   })
   const X = 'root {\n\tx\n}\n\nx {\n\ty\t400:0:1\n}\n'
 
-  test('makes root and stdpmid where there are none', async () => {
+  test('makes missing root and stdpmid files', async () => {
     expect(await run(rebuild, '-u')).toEqual({ status: 0, stdout: '', stderr: '' })
     expect(read('root')).toBe(X)
     expect(read('stdpmid')).toContain('#define XYZ\t400\n')
     expect(readdirSync(cwd).filter((name) => /lock|edit|new$/.test(name))).toEqual([])
   })
 
-  test('leaves root alone when its names stay', async () => {
+  test('leaves root alone without changes of names', async () => {
     write('root', 'root { x\n}\nx { y 400 : 0 : 1\n}\n')
     expect((await run(rebuild, '-v')).stdout).toMatch(/Rebuild: PMNS is unchanged\.\n$/)
     expect(read('root')).toBe('root { x\n}\nx { y 400 : 0 : 1\n}\n')
   })
 
-  test('-u -v says which names come and go', async () => {
+  test('-u -v shows added and removed names', async () => {
     write('root', 'root { x keep 9:9:9\n}\nx { old 400:0:9\n}\n')
     expect((await run(rebuild, '-uv')).stdout).toMatch(
       /\+ PMNS differences \.\.\.\n- x\.old PMID: 400\.0\.9\n\+ x\.y PMID: 400\.0\.1\n$/,
@@ -141,7 +141,7 @@ describe('Rebuild', () => {
     expect(readdirSync(cwd).sort()).toEqual([...before, 'stdpmid'].sort())
   })
 
-  test('a wrong agent file changes nothing and is named', async () => {
+  test('an invalid agent file changes nothing and is reported', async () => {
     write('root', AB)
     write('root_x', 'root {\n\tx 400:\n}\n')
     const { status, stdout } = await run(rebuild, '')
@@ -153,7 +153,7 @@ describe('Rebuild', () => {
 })
 
 describe('Make.stdpmid', () => {
-  test('complains, and makes what is right', async () => {
+  test('reports invalid entries, and writes the valid ones', async () => {
     write('stdpmid.local', 'GOOD 400\nBAD 600\nLOW 20\n')
     write('stdpmid.local~', 'LEFTOVER 401\n')
     expect(await run(makeStdpmid, '')).toEqual({
@@ -170,7 +170,7 @@ describe('Make.stdpmid', () => {
     expect(await run(makeStdpmid, '')).toEqual({
       status: 1,
       stdout: '',
-      stderr: `Make.stdpmid: Error: no stdpmid.* in ${cwd} to make stdpmid of\n`,
+      stderr: `Make.stdpmid: Error: no stdpmid.* files in ${cwd}\n`,
     })
   })
 })

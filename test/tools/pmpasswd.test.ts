@@ -42,21 +42,21 @@ test('adds users, changes their passwords, lists and removes them', async () => 
   expect(await pmpasswd(['-l'])).toEqual([0, 'ann\n'])
 })
 
-test('refuses what cannot be, and leaves a file it does not understand alone', async () => {
+test('refuses invalid requests, and leaves unknown files alone', async () => {
   expect(await pmpasswd(['joe'], '')).toEqual([1, 'pmpasswd: no password given, nothing changed\n'])
-  expect((await pmpasswd([]))[1]).toMatch(/which user/)
-  expect((await pmpasswd(['a:b'], 'x\n'))[1]).toMatch(/no user can be called/)
-  expect((await pmpasswd([''], 'x\n'))[1]).toMatch(/no user can be called ""/)
-  expect((await pmpasswd(['a\tb'], 'x\n'))[1]).toMatch(/no user can be called "a\\tb"/)
+  expect((await pmpasswd([]))[1]).toMatch(/a user is required/)
+  expect((await pmpasswd(['a:b'], 'x\n'))[1]).toMatch(/invalid user name/)
+  expect((await pmpasswd([''], 'x\n'))[1]).toMatch(/invalid user name ""/)
+  expect((await pmpasswd(['a\tb'], 'x\n'))[1]).toMatch(/invalid user name "a\\tb"/)
   expect((await pmpasswd(['-l', 'joe']))[1]).toMatch(/too many/)
   await pmpasswd(['joe'], 'x\n')
-  await expect(pmpasswd(['-d', 'ann'])).rejects.toThrow(`there is no user "ann" in ${path}`)
+  await expect(pmpasswd(['-d', 'ann'])).rejects.toThrow(`user "ann" not found in ${path}`)
   writeFileSync(path, 'joe:x\n')
   await expect(pmpasswd(['ann'], 'x\n')).rejects.toMatchObject({ code: 'EINVAL' })
   expect(readFileSync(path, 'utf8')).toBe('joe:x\n')
 })
 
-test('a password may come in pieces that cut its characters', async () => {
+test('a password can arrive in pieces that split characters', async () => {
   const text = Buffer.from('\u00fcber\n')
   const lines = new SecretLines(
     (async function* () {
@@ -67,12 +67,12 @@ test('a password may come in pieces that cut its characters', async () => {
   expect(await lines.next()).toBe('\u00fcber')
 })
 
-test('help and version need no user', async () => {
+test('help and version do not need a user', async () => {
   expect((await pmpasswd(['--version']))[1]).toMatch(/^pmpasswd version [\d.]+\n$/)
   expect((await pmpasswd(['--help']))[1]).toMatch(/^Usage: pmpasswd \[options\] user\n/)
 })
 
-test('lines are typed key by key', async () => {
+test('lines are read key by key', async () => {
   const lines = new SecretLines(chunks('se', 'xx\x7f', '\bcret\rne', 'xt\n\n', 'half\x03'))
   expect(await lines.next()).toBe('secret')
   expect(await lines.next()).toBe('next')

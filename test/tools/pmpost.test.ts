@@ -19,7 +19,7 @@ async function post(time: string, ...args: string[]): Promise<{ status: number; 
   return { status, stderr: io.printed.stderr }
 }
 
-test('adds lines, and the date before the first of a day', async () => {
+test('appends lines, with the date before the first of a day', async () => {
   await post('2026-11-20T11:12:00.122', 'start', 'pmcd')
   await post('2026-11-20T23:59:59.999', '-x')
   await post('2026-11-22T00:00:00.000', 'stop  pmcd')
@@ -29,14 +29,14 @@ test('adds lines, and the date before the first of a day', async () => {
   )
 })
 
-test('a message is one line, whatever is in it', async () => {
+test('a message becomes a single printable line', async () => {
   await post('2026-11-20T00:00:00', 'x\n00:00:00.000 stop pmcd\x1b[2J\u202e')
   expect(readFileSync(join(dir, 'NOTICES'), 'utf8')).toMatch(
     /\n00:00:00\.000 x\\x0a00:00:00\.000 stop pmcd\\x1b\[2J\\u202e\n$/,
   )
 })
 
-test('says what is wrong, and does not write where a link points', async () => {
+test('reports errors, and does not follow links', async () => {
   expect(await post('2026-11-20T00:00:00')).toEqual({ status: 1, stderr: 'Usage: pmpost message\n' })
   symlinkSync(join(dir, 'other'), join(dir, 'NOTICES'))
   const { status, stderr } = await post('2026-11-20T00:00:00', 'x')
@@ -44,9 +44,12 @@ test('says what is wrong, and does not write where a link points', async () => {
   expect(stderr).toContain(`pmpost: cannot post to ${join(dir, 'NOTICES')}`)
 })
 
-test.runIf(process.geteuid?.() === 0)('what root begins belongs to the owner of the directory', async () => {
-  chownSync(dir, 1234, 5678)
-  await post('2026-11-20T00:00:00', 'x')
-  const { uid, gid, mode } = statSync(join(dir, 'NOTICES'))
-  expect([uid, gid, mode & 0o777]).toEqual([1234, 5678, 0o664])
-})
+test.runIf(process.geteuid?.() === 0)(
+  'files created by root belong to the owner of the directory',
+  async () => {
+    chownSync(dir, 1234, 5678)
+    await post('2026-11-20T00:00:00', 'x')
+    const { uid, gid, mode } = statSync(join(dir, 'NOTICES'))
+    expect([uid, gid, mode & 0o777]).toEqual([1234, 5678, 0o664])
+  },
+)

@@ -7,7 +7,7 @@ import { runTool } from './run-tool.ts'
 
 const pmprobe = (...args: string[]): ReturnType<typeof runTool> => runTool(tool, args, openAgent(demoAgent))
 
-test('counts values, and says why there are none', async () => {
+test('counts values, and shows errors', async () => {
   const { status, stdout } = await pmprobe('nosuch', 'demo.bin', 'demo.none', 'demo.broken')
   expect(status).toBe(0)
   expect(stdout).toBe(
@@ -36,11 +36,11 @@ test('with -f lists the instance domain without a fetch', async () => {
   )
 })
 
-test('with -F takes every name for a metric', async () => {
+test('with -F treats every name as a metric', async () => {
   expect((await pmprobe('-F', 'demo')).stdout).toBe('demo -12394 Metric name is not a leaf in PMNS\n')
 })
 
-test('with -F shows a name that is no metric as one without a record', async () => {
+test('with -F shows an inner node as a metric without records', async () => {
   const { path, remove } = onDisk(sampleArchive())
   try {
     const { stdout } = await runTool(tool, ['-a', path, '-F', 't.counter', 't', 'nosuch'])
@@ -69,6 +69,6 @@ test.each([
   )
 })
 
-test('asks in batches', async () => {
+test('sends requests in batches', async () => {
   expect((await pmprobe('-b', '1', 'demo.one', 'demo.text')).stdout).toBe('demo.one 1\ndemo.text 1\n')
 })

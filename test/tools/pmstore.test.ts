@@ -14,7 +14,7 @@ test('stores into all instances and shows old and new values', async () => {
   )
 })
 
-test('stores only into the instances asked for, and shows what was kept', async () => {
+test('stores only into the given instances, and shows the stored values', async () => {
   expect((await pmstore('-F', '-i', 'first', 'demo.bin', '-5')).stdout).toBe(
     'demo.bin inst [1 or "first"] old value=10 new value=-5\n',
   )
@@ -30,11 +30,11 @@ test.each([
   [['demo.one', '3000000000'], '', 'The value "3000000000" is out of range for the data type (PM_TYPE_32)\n'],
   [['demo.events', 'x'], '', 'pmstore: Cannot modify values for event type metrics\n'],
   [['demo.param.bytes', 'x'], '', 'pmstore: Cannot modify values for PM_TYPE_AGGREGATE metrics\n'],
-])('%j is refused where the reference says it', async (args, stdout, stderr) => {
+])('%j is refused on the same output as by the reference', async (args, stdout, stderr) => {
   expect(await pmstore(...args)).toEqual({ status: 1, stdout, stderr })
 })
 
-test('wants two operands', async () => {
+test('requires two operands', async () => {
   const { status, stderr } = await pmstore('demo.one')
   expect(status).toBe(1)
   expect(stderr).toMatch(/^Usage: pmstore \[options\] metricname value\n/)

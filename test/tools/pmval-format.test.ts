@@ -13,7 +13,7 @@ test.each([
   [-3, '-3.000E+00'],
   [Number.NaN, '  nan.    '],
   [Number.POSITIVE_INFINITY, '       INF'],
-])('%d keeps its point in place', (value, text) => {
+])('%d has its decimal point aligned', (value, text) => {
   expect(formatReal(value, 10, undefined)).toBe(text)
 })
 
@@ -22,7 +22,7 @@ test('-f gives the number of decimals', () => {
   expect(formatReal(1e6, 10, 0)).toBe('   1000000')
 })
 
-test('a zero keeps its point behind a column that is too narrow', () => {
+test('a zero in a narrow column extends beyond it', () => {
   expect(formatReal(0, 1, undefined)).toBe('0   .0   ')
   expect(formatReal(0, 4, undefined)).toBe('0.0   ')
 })

@@ -1,4 +1,4 @@
-/** How many rows pmval makes of how many fetches, and what each shows: over archives with gaps. The rows are those of PCP 6.0.3. */
+/** How pmval turns fetches over archives with gaps into rows. Expected rows are those of PCP 6.0.3. */
 import { expect, test } from 'vitest'
 import type { MetricSource } from '../../src/model/source.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
@@ -13,7 +13,7 @@ const [U32, COUNTER, INSTANT] = [1, 1, 3]
 const DOMAIN = (9 << 22) | 1
 const id = (item: number): number => (9 << 22) | item
 
-/** Statuses of fetches, and what the reference shows for them: v value, r rate, n nothing, m mark, - no row. */
+/** Formats the rows for statuses of fetches: v value, r rate, n nothing, m mark, - no row. */
 function shown(isRate: boolean, samples: number, statuses: readonly (number | undefined)[]): string {
   const loop = new SampleLoop(isRate, samples)
   let text = ''
@@ -25,7 +25,7 @@ function shown(isRate: boolean, samples: number, statuses: readonly (number | un
   return text
 }
 
-test('a rate takes a second fetch whenever the fetch before had no values', () => {
+test('a rate takes a second fetch if the previous fetch had no values', () => {
   expect(shown(true, 3, [1, 1, 1, 1, 1])).toBe('-rrr')
   expect(shown(true, 3, [0, 0, 0, 0])).toBe('nnn')
   expect(shown(true, 3, [0, 1, 1, 1, 1])).toBe('nnrr')
@@ -34,13 +34,13 @@ test('a rate takes a second fetch whenever the fetch before had no values', () =
   expect(shown(true, 0, [1, 1])).toBe('')
 })
 
-test('values as they are take one fetch each, marks included', () => {
+test('raw values take one fetch each, including marks', () => {
   expect(shown(false, 3, [1, undefined, 1, 1])).toBe('vmv')
   expect(shown(true, 4, [1, 1, undefined, 1, 1, 1, 1])).toBe('-rm-rr')
   expect(shown(true, 4, [undefined, 1, 1, 1, 1])).toBe('mnrrr')
 })
 
-test('an error has no row, and the rate behind it is noted as missing', () => {
+test('an error has no row, and the next rate is missing', () => {
   expect(shown(true, 4, [1, 1, -12357, 1, 1, 1, 1])).toBe('-r-nrr')
 })
 
@@ -105,21 +105,21 @@ test('-s counts rows of rates across a gap', async () => {
   ])
 })
 
-test('-x is left out over archives', async () => {
+test('-x is ignored for archives', async () => {
   const { rows: shown, stderr } = await rows('-a', 'a', '-s', '1', '-x', 'foo', 'm.two')
   expect({ shown, stderr }).toEqual({ shown: ['00:00:00.000 0 0'], stderr: '' })
 })
 
-test('an instance that is named twice has two columns of values', async () => {
+test('an instance given twice has two columns', async () => {
   expect((await rows('-a', 'a', '-O', '+1', '-s', '1', '-i', '0002,"0002 sh"', 'm.two')).rows).toEqual([
     '00:00:01.000 10 10',
   ])
 })
 
-test('agents decide which instance a name means', async () => {
+test('agents map names to instances', async () => {
   const agent: MetricSource = openAgent(demoAgent)
   const instances = agent.instances.bind(agent)
-  // As agents of processes do, which know a process by its number.
+  // Agents of processes also accept a PID.
   const source = Object.assign(agent, {
     instances: (...[domain, query, ask]: Parameters<MetricSource['instances']>) =>
       instances(domain, query && 'name' in query && query.name === '2' ? { name: 'second bin' } : query, ask),

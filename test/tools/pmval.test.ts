@@ -7,7 +7,7 @@ import { runTool } from './run-tool.ts'
 const pmval = (...args: string[]): ReturnType<typeof runTool> =>
   runTool(tool, ['-t', '10msec', ...args], openAgent(demoAgent))
 
-test('shows the values of a metric without instances', async () => {
+test('shows the values of a singular metric', async () => {
   expect((await pmval('-s', '2', 'demo.one')).stdout).toBe(`
 metric:    demo.one
 host:      testhost
@@ -38,21 +38,21 @@ full label for instance[1]: second bin
   )
 })
 
-test('shows only the instances asked for', async () => {
+test('shows only the given instances', async () => {
   const rows = `
      second bin 
              20 
 `
   expect((await pmval('-s', '1', '-w', '15', '-i', '"second bin"', 'demo.bin')).stdout).toContain(rows)
   expect((await pmval('-s', '1', '-w', '15', 'demo.bin["second bin"]')).stdout).toContain(rows)
-  // A name may end at its first blank; the column then has the name that was given.
+  // A name can be given up to its first blank; the column's heading is the name as given.
   expect((await pmval('-s', '1', '-w', '15', '-i', 'second', 'demo.bin')).stdout).toContain(
     '\n         second \n             20 \n',
   )
   expect((await pmval('-i', 'third', 'demo.bin')).stderr).toBe('pmval: instance third not available\n')
 })
 
-test('shows counters as rates, and as they are with -r', async () => {
+test('shows counters as rates, or raw with -r', async () => {
   const { stdout } = await pmval('-s', '2', 'demo.busy')
   expect(stdout).toContain(
     'semantics: cumulative counter (converting to rate)\nunits:     millisec (converting to time utilization)\n',
@@ -63,7 +63,7 @@ test('shows counters as rates, and as they are with -r', async () => {
   )
 })
 
-test('shows what is in event records', async () => {
+test('shows event records', async () => {
   expect((await pmval('-s', '1', 'demo.events')).stdout).toBe(`host:      testhost
 samples:   1
 demo.events: 2 event records
@@ -76,7 +76,7 @@ demo.events: 2 event records
 `)
 })
 
-test('says so where there are no values', async () => {
+test('reports missing values', async () => {
   expect((await pmval('-s', '1', 'demo.none')).stdout).toMatch(/samples: {3}1\nNo values available\n$/)
   expect((await pmval('-s', '1', 'demo.broken')).stderr).toBe(
     '\npmval: pmFetch: Try again. Information not currently available\n',
@@ -96,7 +96,7 @@ test.each([
   [['demo.one[x]'], 'pmval: demo.one: singular metrics do not have instances\n'],
   [['nosuch'], 'pmval: pmLookupName(nosuch): Unknown metric name\n'],
   [['-x', 'foo', 'demo.one'], 'pmval: filter "foo" incompatible with metric type (PM_TYPE_32)\n'],
-])('%j ends with its reason', async (args, message) => {
+])('%j fails with a reason', async (args, message) => {
   const { status, stderr } = await pmval(...args)
   expect({ status, stderr }).toEqual({ status: 1, stderr: message })
 })
@@ -106,17 +106,17 @@ test.each([
   [['a', 'b'], 'pmval: error - too many arguments'],
   [['-w', '0', 'a'], 'pmval: -w requires +ve numeric argument'],
   [['-h', 'x', 'archive/metric'], 'pmval: only one host or archive allowed'],
-])('%j is explained with the usage text', async (args, message) => {
+])('%j is reported with the usage text', async (args, message) => {
   const { status, stderr } = await pmval(...args)
   expect(status).toBe(1)
   expect(stderr.startsWith(`${message}\nUsage: pmval `)).toBe(true)
 })
 
-test('shows where a metric specification is wrong', async () => {
+test('shows the position of an error in a metric specification', async () => {
   expect((await pmval('[a')).stderr).toMatch(/^\[a\n\^ -- performance metric name expected\nUsage: pmval /)
 })
 
-test('-T beside -s ends earlier', async () => {
+test('-T can end before -s', async () => {
   const { stdout } = await pmval('-s', '4', '-T', '20msec', '-t', '10msec', 'demo.one')
   expect(stdout.split('\n').filter((line) => /^ +1$/.test(line))).toHaveLength(2)
   expect(stdout).toContain('samples:   4\n')

@@ -1,4 +1,4 @@
-/** Runs commands in this process, over any source. */
+/** Runs commands in-process, over any source. */
 import { decodeText } from '../../src/base/text.ts'
 import type { MetricSource } from '../../src/model/source.ts'
 import type { connect } from '../../src/pmapi/connect.ts'
@@ -6,18 +6,18 @@ import { Context } from '../../src/pmapi/context.ts'
 import { withLocalNames } from '../../src/pmns/local-names.ts'
 import type { Output, Tool, ToolIo } from '../../src/tools/lib/tool.ts'
 
-/** What a command printed. */
+/** Output of a command. */
 export interface Printed {
   stdout: string
   stderr: string
 }
 
-/** A command's surroundings in a test. */
+/** The environment of a command in a test. */
 export interface TestIo extends ToolIo {
   readonly printed: Printed
 }
 
-/** Arguments, environment, and where output goes. Contexts are made over `source`. */
+/** Makes the environment of a command; contexts are opened over `source`. */
 export function testIo(
   progname: string,
   args: readonly string[],
@@ -53,7 +53,7 @@ export function testIo(
   }
 }
 
-/** What `connect` does, without connecting. */
+/** Returns a replacement of `connect` that opens contexts without connecting. */
 function contextsOver(source: MetricSource): typeof connect {
   return async (_, { names, derived } = {}) =>
     Context.over(names === undefined ? source : withLocalNames(source, names), {
@@ -62,7 +62,7 @@ function contextsOver(source: MetricSource): typeof connect {
     })
 }
 
-/** Runs a command over a source. Errors that end it are printed as `main` prints them. */
+/** Runs a command over a source. Errors that end it are printed as by `main`. */
 export async function runTool(
   tool: Tool,
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * The metrics of in, as they are on testhost.
- * Made by pmgenmap --typescript: change the map and make this file anew.
+ * Made by pmgenmap --typescript: change the map and regenerate this file.
  */
 
 // What the demo agent has

@@ -4,18 +4,18 @@ import {
   type AgentDefinition,
   type AgentSource,
   type Ask,
-  askService,
   type BackgroundReading,
   type CachedInstance,
   ChildFeed,
   cacheDir,
   defineAgent,
   type EventQueue,
-  type GivenOptions,
   InstanceCache,
   LogTail,
+  type OptionValues,
   openAgent,
   type PcpError,
+  queryService,
   Rates,
   type Reading,
   type Refreshable,
@@ -32,7 +32,7 @@ test('an agent is a table, or a function that makes one', () => {
   expectTypeOf(openAgent).returns.toEqualTypeOf<AgentSource>()
   expectTypeOf(runDaemon).parameter(0).toEqualTypeOf<AgentDefinition | (() => Promise<AgentDefinition>)>()
   expectTypeOf<Sample>().toEqualTypeOf<number | bigint | string | Uint8Array | PcpError | undefined>()
-  expectTypeOf<GivenOptions>().toEqualTypeOf<Readonly<Record<string, string | true>>>()
+  expectTypeOf<OptionValues>().toEqualTypeOf<Readonly<Record<string, string | true>>>()
 })
 
 test('whatever refreshes may be the reading of a metric', () => {
@@ -61,5 +61,5 @@ test('data comes as lines, or as a text', () => {
   expectTypeOf(ChildFeed).instance.toHaveProperty('start')
   expectTypeOf(SocketFeed).instance.toHaveProperty('start')
   expectTypeOf(runProgram).returns.resolves.toBeString()
-  expectTypeOf(askService).returns.resolves.toBeString()
+  expectTypeOf(queryService).returns.resolves.toBeString()
 })

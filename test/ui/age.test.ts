@@ -1,10 +1,10 @@
-/** How old what the page shows is: of hosts whose rows stop, and of single lines. */
+/** Ages of shown values: of hosts that stop sending rows, and of single lines. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { oldText } from '../../src/ui/chart/age.tsx'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
-import type { LiveListener, LiveStream, Wish } from '../../src/ui/data/live.ts'
+import type { LiveListener, LiveRequest, LiveStream } from '../../src/ui/data/live.ts'
 import type { Source } from '../../src/ui/data/source.ts'
 import { time } from '../../src/ui/time/control.ts'
 import { ElapsedClock } from '../../src/ui/time/seconds.ts'
@@ -29,11 +29,11 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** Feeds whose rows the test sends. */
+/** Returns feeds and their listeners, through which a test sends rows. */
 function feedsOf(): { feeds: Feeds; listeners: Map<string, LiveListener> } {
   const listeners = new Map<string, LiveListener>()
   const stream = {
-    subscribe: (key: string, _wish: Wish, listener: LiveListener) => void listeners.set(key, listener),
+    subscribe: (key: string, _wish: LiveRequest, listener: LiveListener) => void listeners.set(key, listener),
     unsubscribe() {},
   } as unknown as LiveStream
   return { feeds: new Feeds(stream), listeners }
@@ -48,11 +48,11 @@ const chart = (every?: number): Chart => ({
   ...(every === undefined ? {} : { every }),
 })
 
-describe('what arrives of a host', () => {
-  test('is waited for, live, overdue after three intervals, and live again', async () => {
+describe('the state of a host', () => {
+  test('is waiting, live, overdue after three intervals, and live again', async () => {
     const { feeds, listeners } = feedsOf()
     expect(feeds.stateOf('h')).toBeUndefined()
-    feeds.need(chart(), 'h', 1, chart().plots)
+    feeds.setNeeds(chart(), 'h', 1, chart().plots)
     await Promise.resolve()
     expect(feeds.stateOf('h')?.kind).toBe('waiting')
     const listener = listeners.get('1 h')!
@@ -72,10 +72,10 @@ describe('what arrives of a host', () => {
     expect(feeds.stateOf('h')).toEqual({ kind: 'live', quietSec: 0, problems: [] })
   })
 
-  test('is overdue when rows of one interval are, whatever those of a longer one do', async () => {
+  test('is overdue when rows of its shortest interval are', async () => {
     const { feeds, listeners } = feedsOf()
-    feeds.need(chart(), 'h', 1, chart().plots)
-    feeds.need(chart(10), 'h', 10, chart().plots)
+    feeds.setNeeds(chart(), 'h', 1, chart().plots)
+    feeds.setNeeds(chart(10), 'h', 10, chart().plots)
     await Promise.resolve()
     for (const listener of listeners.values()) {
       listener.topic([{ ...INFO }], 'h')
@@ -87,14 +87,14 @@ describe('what arrives of a host', () => {
 
   test('a host without any of the metrics is not overdue', async () => {
     const { feeds, listeners } = feedsOf()
-    feeds.need(chart(), 'h', 1, chart().plots)
+    feeds.setNeeds(chart(), 'h', 1, chart().plots)
     await Promise.resolve()
     listeners.get('1 h')!.topic([{ name: 'a.b', code: 'PM_ERR_NAME', message: 'Unknown metric name' }], 'h')
     vi.advanceTimersByTime(60_000)
     expect(feeds.stateOf('h')).toBeUndefined()
   })
 
-  test('a reason for silence is the host’s and not each chart’s', async () => {
+  test('a reason for missing rows is reported for the host, not for each chart', async () => {
     const { feeds, listeners } = feedsOf()
     const source = { key: 'host:h', title: 'h', host: 'h' } as unknown as Source
     const feed = new ChartFeed(feeds, () => source, { onChange() {} })
@@ -107,7 +107,7 @@ describe('what arrives of a host', () => {
   })
 })
 
-test('a machine that slept has passed the time on its wall clock', () => {
+test('the elapsed time includes the time that a machine slept', () => {
   const clock = new ElapsedClock()
   vi.setSystemTime((NOW + 3600) * 1000)
   expect(clock.read()).toBe(3600)
@@ -115,7 +115,7 @@ test('a machine that slept has passed the time on its wall clock', () => {
   expect(clock.read()).toBe(3600)
 })
 
-/** A chart of lines of one source that ends at `end` and has been quiet since. */
+/** A chart with lines of one source that ends at `end` and has been quiet since. */
 function chartOf(
   times: readonly number[],
   columns: readonly ChartLine['values'][],
@@ -165,7 +165,7 @@ describe('a line is old', () => {
     const data = { end: 100, every: 1, to: Infinity }
     expect(old(chartOf([99, 100], [[1, 2]], { ...data, quiet: 3 }))).toEqual([undefined])
     expect(old(chartOf([99, 100], [[1, 2]], { ...data, quiet: 45 }))).toEqual([
-      '45 s old, of 1970-01-01 00:01:40',
+      '45 s old, sampled 1970-01-01 00:01:40',
     ])
   })
 
@@ -173,22 +173,22 @@ describe('a line is old', () => {
     const times = Array.from({ length: 11 }, (_, i) => 90 + i)
     const gone = times.map((_, i) => (i < 5 ? 1 : null))
     const data = chartOf(times, [gone, times], { end: 100, every: 1 })
-    expect(old(data)).toEqual(['6 s old, of 1970-01-01 00:01:34', undefined])
+    expect(old(data)).toEqual(['6 s old, sampled 1970-01-01 00:01:34', undefined])
     expect(oldText(data, data.lines)).toBeUndefined()
   })
 
-  test('by the interval it was recorded with, and up to the end of what is shown', () => {
+  test('by its recording interval, up to the end of the window', () => {
     expect(old(chartOf([0, 60], [[1, 2]], { end: 200, every: 0 }))).toEqual([undefined])
     expect(old(chartOf([0, 60], [[1, 2]], { end: 300, every: 0 }))).toEqual([
-      '4 min old, of 1970-01-01 00:01:00',
+      '4 min old, sampled 1970-01-01 00:01:00',
     ])
     expect(old(chartOf([0, 60], [[1, 2]], { end: 300, every: 0, to: 200 }))).toEqual([undefined])
   })
 
-  test('unless it was recorded when it last changed', () => {
+  test('unless its metric is discrete and was recorded when it last changed', () => {
     expect(old(chartOf([0], [[1]], { end: 300, every: 0, sem: 'discrete' }))).toEqual([undefined])
     expect(old(chartOf([1], [[1]], { end: 2, every: 1, quiet: 9, to: Infinity, sem: 'discrete' }))).toEqual([
-      '10 s old, of 1970-01-01 00:00:01',
+      '10 s old, sampled 1970-01-01 00:00:01',
     ])
   })
 })

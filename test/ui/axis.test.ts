@@ -15,6 +15,6 @@ test.each([
   [plain, [-0.1, 0, 0.1, 0.2, 0.30000000000000004], ['-0.1', '0', '0.1', '0.2', '0.3']],
   [plain, [0, 0.0002, 0.0004], ['0', '0.0002', '0.0004']],
   [plain, [], []],
-])('marks have one unit and as many decimals: %o %o', (measure, marks, labels) => {
+])('tick labels share unit and decimals: %o %o', (measure, marks, labels) => {
   expect(axisLabels(measure, marks)).toEqual(labels)
 })

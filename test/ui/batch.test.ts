@@ -1,9 +1,9 @@
-/** What charts ask of a source together. */
+/** Batching of range queries. */
 import { signal } from '@preact/signals'
 import { expect, test } from 'vitest'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
-import type { RangeQuery } from '../../src/ui/data/answers.ts'
 import { batched } from '../../src/ui/data/batch.ts'
+import type { RangeQuery } from '../../src/ui/data/responses.ts'
 
 const query = (name: string, rest: Partial<RangeQuery> = {}): RangeQuery => ({
   names: [name],
@@ -32,7 +32,7 @@ function recorder(): { asked: RangeQuery[]; range: (query: RangeQuery) => Promis
   }
 }
 
-test('what is asked in one turn for one window is one request, each name once', async () => {
+test('queries of one turn and window are one request, each name once', async () => {
   const { asked, range } = recorder()
   const ask = batched(range)
   const answers = await Promise.all([
@@ -44,7 +44,7 @@ test('what is asked in one turn for one window is one request, each name once', 
   expect(answers[0]).toBe(answers[1])
 })
 
-test('another window, and a later turn, are requests of their own', async () => {
+test('another window and a later turn are separate requests', async () => {
   const { asked, range } = recorder()
   const ask = batched(range)
   await Promise.all([ask(query('a')), ask(query('a', { finish: 20 }))])
@@ -52,7 +52,7 @@ test('another window, and a later turn, are requests of their own', async () => 
   expect(asked).toHaveLength(3)
 })
 
-test('when they fail together each is asked alone, and only what is wrong fails', async () => {
+test('a failed batch is retried one by one, and only the faulty query fails', async () => {
   const { range } = recorder()
   const ask = batched(range)
   const [good, bad] = await Promise.allSettled([ask(query('good')), ask(query('bad'))])
@@ -60,7 +60,7 @@ test('when they fail together each is asked alone, and only what is wrong fails'
   expect(bad.status).toBe('rejected')
 })
 
-test('what would be too long for an address is several requests', async () => {
+test('a batch too long for a URL is split into several requests', async () => {
   const { asked, range } = recorder()
   const ask = batched(range)
   await Promise.all(Array.from({ length: 30 }, (_, i) => ask(query(`${'x'.repeat(400)}${i}`))))
@@ -68,7 +68,7 @@ test('what would be too long for an address is several requests', async () => {
   expect(asked.flatMap(({ names }) => names)).toHaveLength(30)
 })
 
-test('what is out of sight waits for what is seen, unless it comes into view', async () => {
+test('charts out of view wait for visible ones, unless they come into view', async () => {
   const asked: string[][] = []
   const answers: (() => void)[] = []
   const ask = batched((one) => {
@@ -101,7 +101,7 @@ test('what is out of sight waits for what is seen, unless it comes into view', a
   expect(asked).toHaveLength(3)
 })
 
-test('where nothing is seen, or what is seen cannot be had, the rest is asked for all the same', async () => {
+test('charts out of view are queried if nothing is visible or the visible ones fail', async () => {
   const { asked, range } = recorder()
   const ask = batched(range)
   await ask(query('a'), { isSeen: signal(false) })
@@ -111,7 +111,7 @@ test('where nothing is seen, or what is seen cannot be had, the rest is asked fo
   await expect(failing).rejects.toThrow('bad')
 })
 
-test('what has been read so far comes to all that were put together', async () => {
+test('partial results reach all queries of a batch', async () => {
   const ask = batched(async (one, onPart) => {
     onPart({ ...answer(one), finish: 3 })
     return answer(one)

@@ -1,12 +1,12 @@
-/** What a chart draws of several sources, and what it says where there is nothing. */
+/** Data of charts over several sources, and problems reported for missing data. */
 import { expect, test, vi } from 'vitest'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
 import { rowsOf } from '../../src/ui/chart/table-rows.ts'
-import type { MetricOutcome, RangeQuery } from '../../src/ui/data/answers.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
-import type { LiveListener, LiveStream, Wish } from '../../src/ui/data/live.ts'
+import type { LiveListener, LiveRequest, LiveStream } from '../../src/ui/data/live.ts'
+import type { MetricOutcome, RangeQuery } from '../../src/ui/data/responses.ts'
 import type { Source } from '../../src/ui/data/source.ts'
 import type { Frame } from '../../src/ui/time/control.ts'
 import type { Chart, Plot } from '../../src/ui/view/view.ts'
@@ -20,10 +20,10 @@ interface Recorded extends Source {
   readonly asked: RangeQuery[]
 }
 
-/** Instances of `many`: those with even numbers are larger. */
+/** Instances of `many`; those with even numbers are larger. */
 const MANY = Array.from({ length: 100 }, (_, i) => ({ name: `i${i}`, value: i % 2 === 0 ? 1000 - i : i }))
 
-/** An archive that knows `x`, once a second, and `many` instances of a metric. */
+/** An archive with `x`, once a second, and a metric with the instances `many`. */
 function archive(name: string): Recorded {
   const asked: RangeQuery[] = []
   const times = Array.from({ length: 1001 }, (_, i) => SPAN.start + i)
@@ -56,18 +56,18 @@ function archive(name: string): Recorded {
 
 const stream = { subscribe() {}, unsubscribe() {} } as unknown as LiveStream
 
-/** A stream of live values that a test feeds through its one listener. */
+/** A stream of live values that a test sends through its one listener. */
 class FakeLive {
   listener: LiveListener | undefined
   readonly stream = {
-    subscribe: (_key: string, _wish: Wish, listener: LiveListener) => {
+    subscribe: (_key: string, _wish: LiveRequest, listener: LiveListener) => {
       this.listener = listener
     },
     unsubscribe: () => {},
   } as unknown as LiveStream
 }
 
-/** What a chart draws at once, and when recorded values have come. */
+/** Returns what a chart draws immediately, and after the recorded values have arrived. */
 async function drawn(
   style: string,
   plots: readonly Plot[],
@@ -90,7 +90,7 @@ async function drawn(
 
 const plot = (metric: string, source: string): Plot => ({ metric, source: `archive:${source}` })
 
-test('nothing is asked of an archive that the time shown lies outside of, and nothing waited for', async () => {
+test('an archive outside of the window is not queried or waited for', async () => {
   const one = archive('one')
   const present = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INFINITY }
   for (const [style, frame] of [
@@ -108,21 +108,21 @@ test('nothing is asked of an archive that the time shown lies outside of, and no
   for (const { start, finish } of one.asked) expect(finish).toBeGreaterThan(start)
 })
 
-test('of several sources labels, titles and problems say which they are of', async () => {
+test('with several sources, labels, titles and problems name the source', async () => {
   const plots = [plot('x', 'one'), plot('x', 'two'), plot('y', 'two')]
   const open = [archive('one'), archive('two')]
   const { lines, heads, problems } = await drawn('plot', plots, { from: 1000, to: 1300 }, open)
   expect(lines.map(({ label }) => label)).toEqual(['one x', 'two x'])
   expect([...heads.values()]).toEqual(['one x', 'two x', 'two y'])
-  expect(problems).toEqual(['two: y: not known here'])
+  expect(problems).toEqual(['two: y: not available here'])
 })
 
-test('before the server has said what there is, a chart waits', async () => {
+test('a chart waits until the server has sent its configuration', async () => {
   const { problems, isWaiting } = await drawn('plot', [{ metric: 'x' }], { from: 0, to: 300 }, [])
   expect({ problems, isWaiting }).toEqual({ problems: [], isWaiting: true })
 })
 
-test("a table shows each column's newest sample, and no rows of what has ended", () => {
+test("a table shows each column's newest sample, and no rows of ended instances", () => {
   const line = (instance: string, values: (number | null | undefined)[]): ChartLine => ({
     key: instance,
     label: instance,
@@ -139,7 +139,7 @@ test("a table shows each column's newest sample, and no rows of what has ended",
   ])
 })
 
-test('of more lines than can be told apart the largest are drawn, in their order', async () => {
+test('of too many lines the largest are drawn, in their original order', async () => {
   const { lines, problems } = await drawn('plot', [plot('many', 'one')], { from: 1000, to: 2000 }, [
     archive('one'),
   ])
@@ -147,8 +147,8 @@ test('of more lines than can be told apart the largest are drawn, in their order
   expect(names).toHaveLength(64)
   expect(names.slice(0, 3)).toEqual(['i0', 'i2', 'i4'])
   expect(names).toEqual([...names].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))))
-  expect(problems).toEqual(['36 lines with less are not shown: choose instances'])
-  // A heat map has a row for each.
+  expect(problems).toEqual(['36 smaller series hidden; filter instances'])
+  // A heat map has a row for each instance.
   const heat = await drawn('heat', [plot('many', 'one')], { from: 1000, to: 2000 }, [archive('one')])
   expect(heat.lines).toHaveLength(100)
 })
@@ -160,13 +160,13 @@ test.each([
   ],
   [[5, 5], undefined],
   [[9, 1], undefined],
-] as const)('limits between which there is something count: %j', (scale, limits) => {
+] as const)('only limits with a non-empty range are used: %j', (scale, limits) => {
   const feed = new ChartFeed(new Feeds(stream), () => undefined, { onChange: () => {} })
   const chart: Chart = { id: 'c', title: '', style: 'heat', legend: true, plots: [plot('x', 'one')], scale }
   expect(feed.get(chart, { from: 1000, to: 2000 }, 1).limits).toEqual(limits)
 })
 
-test('what has been read so far is drawn while the rest is read', async () => {
+test('partial results are drawn while the rest is read', async () => {
   const whole = archive('one')
   let finish = (): void => {}
   const range: Source['range'] = async (query, watcher) => {
@@ -192,7 +192,7 @@ test('what has been read so far is drawn while the rest is read', async () => {
   expect([all.times.length, all.isReading]).toEqual([1001, false])
 })
 
-test('what failed after a part of it had been read keeps that part, and is asked for again', async () => {
+test('a request that fails midway keeps its partial result and is retried', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   try {
     const whole = archive('one')
@@ -217,9 +217,9 @@ test('what failed after a part of it had been read keeps that part, and is asked
   }
 })
 
-test('what was recorded is drawn up to the first live value, however wide the chart', async () => {
+test('recorded values are drawn up to the first live value, however wide the chart', async () => {
   const recorded = archive('one')
-  // As a server does: nothing later than what was asked for.
+  // Returns nothing after the requested range, as a server does.
   const range = async (query: RangeQuery): Promise<ChartRange> => {
     const answer = await recorded.range(query)
     return { ...answer, lists: answer.lists.map((list) => list.slice(0, query.finish - SPAN.start + 1)) }
@@ -235,13 +235,13 @@ test('what was recorded is drawn up to the first live value, however wide the ch
   await expect
     .poll(() => draw(1508).times.slice(-8))
     .toEqual([1500, 1501, 1502, 1503, 1504, 1505, 1506, 1507])
-  // What lies before the first live value stays as it is: it is asked for once.
+  // Recorded values before the first live one do not change, so they are fetched once.
   const { length } = recorded.asked
   draw(1509)
   expect(recorded.asked).toHaveLength(length)
 })
 
-test('a metric without values for a reason has that reason, until it has some', async () => {
+test('a metric without values shows the reason until it has some', async () => {
   const { span: _, range: __, ...host } = { ...archive('one'), key: 'host:one' }
   const live = new FakeLive()
   const feed = new ChartFeed(new Feeds(live.stream), () => host as unknown as Source, { onChange: () => {} })
@@ -256,9 +256,9 @@ test('a metric without values for a reason has that reason, until it has some', 
   expect([draw().problems, draw().lines.length]).toEqual([[], 1])
 })
 
-test('a metric that is added to a page is drawn from what was recorded, without a line to where live values begin', async () => {
+test('recorded values of an added metric are not connected to its first live value', async () => {
   const recorded = archive('one')
-  // The recorder is 7 s behind.
+  // The recorder lags by 7 s.
   const range = async (query: RangeQuery): Promise<ChartRange> => {
     const answer = await recorded.range(query)
     return {
@@ -293,6 +293,6 @@ test('a metric that is added to a page is drawn from what was recorded, without 
     if (i > 0 && lines[0]!.values[i] !== null && lines[0]!.values[i - 1] !== null)
       expect(time - times[i - 1]!, `to ${time}`).toBeLessThan(2)
   expect(times.filter((time, i) => lines[0]!.values[i] === null && time > 1600)).toHaveLength(1)
-  // What the recorder had not written yet is asked for again later.
+  // Values that the recorder had not written yet are fetched again later.
   await expect.poll(() => draw(late, 1731).lines[0]!.values.slice(0, -6).includes(null)).toBe(false)
 })

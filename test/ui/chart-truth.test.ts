@@ -1,4 +1,4 @@
-/** Charts of a host show nothing that was not measured: live rows and recordings with random gaps, drawn as a page draws them. */
+/** Charts draw nothing that was not measured: live rows and recordings with random gaps, drawn as the page draws them. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
@@ -6,15 +6,15 @@ import { heatRuns } from '../../src/ui/chart/heat-map.ts'
 import { stacking } from '../../src/ui/chart/kinds/stacking.tsx'
 import { utilization } from '../../src/ui/chart/kinds/utilization.tsx'
 import { drawnColumns } from '../../src/ui/chart/stack.ts'
-import type { MetricOutcome, RangeQuery } from '../../src/ui/data/answers.ts'
 import type { ChartData } from '../../src/ui/data/chart-data.ts'
 import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
-import type { LiveListener, LiveStream, Wish } from '../../src/ui/data/live.ts'
+import type { LiveListener, LiveRequest, LiveStream } from '../../src/ui/data/live.ts'
+import type { MetricOutcome, RangeQuery } from '../../src/ui/data/responses.ts'
 import type { Source } from '../../src/ui/data/source.ts'
 import type { Chart } from '../../src/ui/view/view.ts'
 
-/** Seconds between live rows and between records; the page opens at a moment, and gets a second metric later. */
+/** Seconds between live rows and between records. The page is opened at some time and gets a second metric later. */
 const EVERY = 1
 const RECORDED_EVERY = 10
 const START = 10_000
@@ -26,11 +26,11 @@ const info = (name: string): MetricOutcome => ({ ...INFO, name }) as MetricOutco
 interface Times {
   readonly recorded: readonly number[]
   readonly live: readonly number[]
-  /** From here on the page has the second metric. */
+  /** Time at which the page gets the second metric. */
   readonly added: number
 }
 
-/** Runs of samples, each after a pause. */
+/** Arbitrary runs of samples, each after a pause. */
 const runs = (every: number, longest: number): fc.Arbitrary<readonly { pause: number; count: number }[]> =>
   fc.array(
     fc.record({
@@ -55,12 +55,12 @@ function timesOf(from: number, every: number, parts: readonly { pause: number; c
 
 const used = (time: number): number => (time * 7919) % TOTAL
 
-/** What the page has at the end. */
+/** Returns what the page draws at the end. */
 async function drawn({ recorded, live, added }: Times, style: string, width: number): Promise<ChartData> {
   const range = async (query: RangeQuery): Promise<ChartRange> => {
     const times: number[] = []
     const within = recorded.filter((time) => time >= query.start && time <= query.finish)
-    // As an archive answers: with a gap where samples are missing.
+    // With a gap where samples are missing, as an archive returns them.
     for (const [i, time] of within.entries()) {
       if (i > 0 && time - within[i - 1]! > 1.75 * RECORDED_EVERY) times.push((time + within[i - 1]!) / 2)
       times.push(time)
@@ -79,7 +79,7 @@ async function drawn({ recorded, live, added }: Times, style: string, width: num
   const source = { key: 'host:h', title: 'h', host: 'h', range } as unknown as Source
   let listener: LiveListener | undefined
   const stream = {
-    subscribe: (_key: string, _wish: Wish, hears: LiveListener) => {
+    subscribe: (_key: string, _wish: LiveRequest, hears: LiveListener) => {
       listener = hears
     },
     unsubscribe() {},
@@ -107,7 +107,7 @@ async function drawn({ recorded, live, added }: Times, style: string, width: num
   const names = isAdded ? ['used', 'free'] : ['used']
   for (;;) {
     const data = feed.get(chart(...names), frameAt(end), EVERY)
-    // Two turns: one for what is asked, one for what is asked again when it has come.
+    // Two turns: one for the requests, one for requests that follow their results.
     await Promise.resolve()
     if (!data.isReading) return feed.get(chart(...names), frameAt(end), EVERY)
   }
@@ -124,14 +124,14 @@ const made = fc
   .map(({ recorded, live, opened, added, width }) => ({
     width,
     times: {
-      // Between two seconds: no record is of the moment of a row.
+      // Between two seconds, so that records never coincide with rows.
       recorded: timesOf(START + 0.5, RECORDED_EVERY, recorded),
       live: timesOf(START + opened, EVERY, live),
       added,
     },
   }))
 
-test('no point without a sample, no line from one sample to another that does not follow it', async () => {
+test('points are samples, and lines connect consecutive samples only', async () => {
   await fc.assert(
     fc.asyncProperty(made, async ({ times, width }) => {
       const data = await drawn(times, 'plot', width)
@@ -150,7 +150,7 @@ test('no point without a sample, no line from one sample to another that does no
           }
           before = value === null ? undefined : time
         }
-        // A row of a heat map fills the time between samples that follow each other.
+        // A row of a heat map fills the time between consecutive samples.
         for (const { from, to } of heatRuns(data.times, values, [0, TOTAL], 2000)) {
           const gaps = [...new Set([...times.live, ...times.recorded])].sort((a, b) => a - b)
           for (const [i, time] of gaps.entries())
@@ -163,7 +163,7 @@ test('no point without a sample, no line from one sample to another that does no
   )
 })
 
-test('a stack is no higher than the whole, and shares no larger than all', async () => {
+test('a stack never exceeds the total, nor shares 100 %', async () => {
   await fc.assert(
     fc.asyncProperty(made, fc.constantFrom(stacking, utilization), async ({ times, width }, kind) => {
       const data = await drawn(times, kind.id, width)

@@ -1,6 +1,5 @@
-/** Completion of expressions. */
 import { expect, test } from 'vitest'
-import { completed, completions, type Names, wordAt } from '../../src/ui/view/complete.ts'
+import { completed, completions, type Names, wordBefore } from '../../src/ui/view/complete.ts'
 
 test.each([
   ['disk.al', 7, 'disk.al'],
@@ -13,7 +12,7 @@ test.each([
   ['a[x] + b', 8, 'b'],
   ['12e', 3, undefined],
 ])('the word in %j at %i is %j', (text, caret, word) => {
-  expect(wordAt(text, caret)).toBe(word)
+  expect(wordBefore(text, caret)).toBe(word)
 })
 
 const source: Names = {
@@ -39,7 +38,7 @@ const source: Names = {
 const texts = async (word: string): Promise<string[]> =>
   (await completions(source, word)).map(({ text }) => text)
 
-test('functions and names that begin with the word, then names that have it somewhere', async () => {
+test('functions and names that start with the word come first, then names that contain it', async () => {
   expect(await texts('ra')).toEqual(['rate', 'rattle'])
   expect(await texts('disk.d')).toEqual(['disk.dead', 'disk.dev'])
   expect(await texts('phys')).toEqual(['mem.physmem'])
@@ -47,7 +46,7 @@ test('functions and names that begin with the word, then names that have it some
   expect(await texts('nothing.at.all')).toEqual([])
 })
 
-test('what is chosen takes the place of the word, and the caret stands behind it', () => {
+test('a completion replaces the word and puts the caret after it', () => {
   const after = (text: string, kind: 'metric' | 'node' | 'function', whole: string): unknown =>
     completed(whole, whole.indexOf('|'), 'di', { text, kind })
   expect(after('disk', 'node', '1 + di|')).toEqual({ text: '1 + disk.|', caret: 9 })

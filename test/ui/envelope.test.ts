@@ -1,14 +1,20 @@
-/** Lines with more samples than pixels: no spike is lost on the way to the canvas. */
+/** Lines with more samples than pixels: no spike is lost. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { drawBand, drawEnvelope, extentOf, type Pen, type Stretch } from '../../src/ui/chart/envelope.ts'
+import {
+  drawBand,
+  drawEnvelope,
+  extentOf,
+  type LinePosition,
+  type Path,
+} from '../../src/ui/chart/envelope.ts'
 import type { Columns } from '../../src/ui/data/line.ts'
 
 type Corner = readonly [x: number, y: number]
 
 type Values = Columns<number | null | undefined>
 
-/** The stretches that are drawn; heights are values, `perPixel` samples share a column. */
+/** Returns the runs that are drawn; heights are values, and `perPixel` samples share a column. */
 function drawn(line: Values, perPixel: number, base?: number): Corner[][] {
   return stretches(line, perPixel, (pen, stretch) => drawEnvelope(pen, line, stretch, base))
 }
@@ -16,7 +22,7 @@ function drawn(line: Values, perPixel: number, base?: number): Corner[][] {
 function stretches(
   { values }: Values,
   perPixel: number,
-  draw: (pen: Pen, stretch: Stretch) => void,
+  draw: (pen: Path, stretch: LinePosition) => void,
 ): Corner[][] {
   const all: Corner[][] = []
   const pen = {
@@ -28,7 +34,7 @@ function stretches(
   return all
 }
 
-test('a line goes through the least and the most of each column of pixels, whatever the means are', () => {
+test('a line goes through minimum and maximum of each pixel column', () => {
   const sample = fc.oneof(
     { weight: 5, arbitrary: fc.tuple(fc.nat(99), fc.nat(99)) },
     fc.constantFrom(null, undefined),
@@ -56,7 +62,7 @@ test('a line goes through the least and the most of each column of pixels, whate
   )
 })
 
-test('the line ends at a gap and goes on behind it; a sample that only another line has is no gap', () => {
+test('a line is interrupted by gaps, but not by samples of other lines', () => {
   const values = [1, undefined, 2, null, 3, 4]
   expect(drawn({ values }, 1)).toEqual([
     [
@@ -72,12 +78,12 @@ test('the line ends at a gap and goes on behind it; a sample that only another l
   ])
 })
 
-test('from where the line comes the nearer end is drawn first', () => {
+test('the end nearer to the previous column is drawn first', () => {
   const line = { values: [8, 5, 5], low: [8, 1, 1], high: [8, 9, 9] }
   expect(drawn(line, 1)[0]!.map(([, y]) => y)).toEqual([8, 8, 9, 1, 1, 9])
 })
 
-test('an area reaches up to what is most, and down to its base', () => {
+test('an area extends from the maximum to its base', () => {
   const line = { values: [5, 5], low: [1, 1], high: [9, 7] }
   expect(drawn(line, 1, 0)).toEqual([
     [
@@ -89,7 +95,7 @@ test('an area reaches up to what is most, and down to its base', () => {
   ])
 })
 
-test('a band takes the whole width of its columns, and a lone spike reaches all the way up', () => {
+test('a band fills the width of its columns, and a single spike has its full height', () => {
   const line = { values: [5, 6, null, 5], low: [4, 4, null, 1], high: [6, 90, null, 9] }
   expect(stretches(line, 1, (pen, stretch) => drawBand(pen, line, stretch))).toEqual([
     [

@@ -1,4 +1,4 @@
-/** Charts as files: what is in them, for every style. */
+/** Files of charts, for every style. */
 import { expect, test } from 'vitest'
 import { toCsv } from '../../src/ui/chart/csv.ts'
 import { fileName } from '../../src/ui/chart/export.ts'
@@ -15,7 +15,7 @@ const START = Date.parse('2026-10-25T00:30:00Z') / 1000
 
 type Values = readonly (number | null | undefined)[]
 
-/** A chart of lines with these names, of one plot each. */
+/** Returns a chart of lines with these names, all of one plot. */
 function made(
   style: string,
   named: Readonly<Record<string, Values>>,
@@ -56,14 +56,14 @@ const csvOf = (...args: Parameters<typeof made>): string => {
   return toCsv(chart, data, NONE, 'UTC')
 }
 
-test('a row a moment, with the unit of each line; gaps are empty', () => {
+test('CSV has a row for each time, and columns with units; gaps are empty', () => {
   expect(csvOf('plot', { read: [1, null, 3.5], written: [undefined, 2, 1e-9] })).toBe(
     'time (UTC),read (B/s),written (B/s)\n' +
       '2026-10-25 00:30:00,1,\n2026-10-25 01:00:00,,2\n2026-10-25 01:30:00,3.5,1e-9\n',
   )
 })
 
-test('of values that are means of many there is what was least and most too, whatever the style', () => {
+test('means of several samples come with minimum and maximum, in every style', () => {
   for (const style of ['plot', 'stacking', 'heat'] as const) {
     const { chart, data } = made(style, { read: [2, null], written: [5, 6] })
     const [read, written] = data.lines as [ChartLine, ChartLine]
@@ -75,14 +75,14 @@ test('of values that are means of many there is what was least and most too, wha
   }
 })
 
-test('times are those of the zone shown, with thousandths where there are any', () => {
+test('times are in the shown zone, with milliseconds if there are any', () => {
   const { chart, data } = made('plot', { a: [1, 2] }, BYTES, [START, START + 0.25])
   expect(toCsv(chart, data, NONE, 'Asia/Kolkata')).toBe(
     'time (Asia/Kolkata),a (B/s)\n2026-10-25 06:00:00.000,1\n2026-10-25 06:00:00.250,2\n',
   )
 })
 
-test('no name is a formula, ends its cell, or is taken for other letters', () => {
+test('names cannot become formulas, end their cell or be misread', () => {
   const number: Measure = { kind: 'number', factor: 1, suffix: '' }
   const names = ['=1+1', '@x', 'a,"b"', 'two\nlines', '-5']
   const csv = csvOf('plot', Object.fromEntries(names.map((name) => [name, [1]])), number)
@@ -90,7 +90,7 @@ test('no name is a formula, ends its cell, or is taken for other letters', () =>
   expect(csvOf('plot', { Größe: [1] })).toMatch(/^\uFEFFtime/)
 })
 
-test('lines that are hidden are in no file', () => {
+test('hidden lines are left out', () => {
   const { chart, data } = made('plot', { a: [1, 2], b: [3, 4] })
   const hidden = new Set([' a '])
   expect(toCsv(chart, data, hidden, 'UTC')).toMatch(/^time \(UTC\),b \(B\/s\)\n/)
@@ -100,7 +100,7 @@ test('lines that are hidden are in no file', () => {
   expect(svg).toContain('>b ')
 })
 
-/** Of two instances, of which one has nothing in the second column. */
+/** Returns a list of two instances; one has no value in the second column. */
 function list(style: string): { chart: Chart; data: ChartData } {
   const { chart, data } = made(style, { one: [1, 10], two: [2, 20], three: [null, 3] })
   const [plot, other] = [chart.plots[0]!, chart.plots[2]!]
@@ -112,7 +112,7 @@ function list(style: string): { chart: Chart; data: ChartData } {
   return { chart: { ...chart, plots: [plot, other] }, data: { ...data, lines } }
 }
 
-test('of lists there is a row an instance', () => {
+test('lists have a row for each instance', () => {
   const table = list('table')
   expect(toCsv(table.chart, table.data, NONE, 'UTC')).toBe('instance,one (B),three (B)\nsdb,20,\nsda,10,3\n')
   const grid = list('grid')
@@ -124,7 +124,7 @@ test('of lists there is a row an instance', () => {
 const plain = (name: string): string => (name.startsWith('var(') ? '#123456' : name)
 const TAG = /<(\/?)(\w+)((?:[^"<>]|"[^"<]*")*)>/g
 
-/** Fails for what no reader of XML takes: tags that do not match, and letters that are not allowed. */
+/** Fails for invalid XML: unbalanced tags and characters that are not allowed. */
 function check(svg: string): void {
   const open: string[] = []
   for (const [, close, name, rest] of svg.matchAll(TAG)) {
@@ -139,7 +139,7 @@ function check(svg: string): void {
 }
 
 test.each(CHART_KINDS.map(({ id }) => id))(
-  'a picture of %s is XML, with title, times, names and units',
+  'an image of %s is XML with title, times, names and units',
   (style) => {
     const isOfRows = kindOf(style).list !== undefined
     const odd = { 'a<b>&"c"\u0001\ud800': [2 ** 20, null, 2 ** 21, 2 ** 21], b: [1, 5, undefined, 2] }
@@ -156,7 +156,7 @@ test.each(CHART_KINDS.map(({ id }) => id))(
   },
 )
 
-test.each(['plot', 'heat', 'table', 'grid'] as const)('long names stay within a picture of %s', (style) => {
+test.each(['plot', 'heat', 'table', 'grid'] as const)('long names stay within an image of %s', (style) => {
   const name = '👩‍🚀'.repeat(200)
   const { chart, data } = made(style, { [name]: [1, 2] })
   const frame = { from: START, to: START + 1800 }
@@ -168,7 +168,7 @@ test.each(['plot', 'heat', 'table', 'grid'] as const)('long names stay within a 
     expect(textWidth(content!)).toBeLessThanOrEqual(WIDTH)
 })
 
-test.each(['plot', 'heat'] as const)('marks of a day are round hours of the zone below %s', (style) => {
+test.each(['plot', 'heat'] as const)('time labels of a day are round hours of the zone below %s', (style) => {
   const times = Array.from({ length: 100 }, (_, i) => START + 864 * i)
   const { chart, data } = made(style, { a: times.map((_, i) => i) }, BYTES, times)
   const frame = { from: START, to: START + 86_400 }
@@ -177,7 +177,7 @@ test.each(['plot', 'heat'] as const)('marks of a day are round hours of the zone
   expect(labels).toEqual(['06:00', '09:00', '12:00', '15:00', '18:00', '21:00', '00:00', '03:00', '06:00'])
 })
 
-test('a name in a picture has the sign of its line: an edge, and slats for another source', () => {
+test('names in images show the colour of the line, striped for a second source', () => {
   const { chart, data } = made('plot', { here: [1, 2], there: [3, 4] })
   const lines = data.lines.map((line, i) =>
     i === 0 ? line : { ...line, plot: { ...line.plot, source: 'b' } },
@@ -199,6 +199,6 @@ test.each([
   ['負荷 平均', '負荷-平均.svg'],
   ['', 'chart.svg'],
   ['x'.repeat(300), `${'x'.repeat(100)}.svg`],
-])('a file of "%s" is called %s', (title, name) => {
+])('the file of "%s" is %s', (title, name) => {
   expect(fileName(title, 'svg')).toBe(name)
 })

@@ -5,14 +5,14 @@ import type { ChartData } from '../../src/ui/data/chart-data.ts'
 const runs = (times: readonly number[], values: readonly (number | null | undefined)[]) =>
   heatRuns(times, values, [0, 1], 11).map(({ from, to, shade }) => [from, to, shade])
 
-test('a value fills the time since the one before it; neighbours of one colour are one', () => {
+test('a value fills the time since its predecessor; neighbours of one colour are merged', () => {
   expect(runs([10, 20, 30, 40], [0.5, 0.5, 1, 1])).toEqual([
     [10, 20, 5],
     [20, 40, 10],
   ])
 })
 
-test('samples that other rows have are no interruption', () => {
+test('samples of other rows do not interrupt a row', () => {
   expect(runs([10, 12, 20, 22, 30], [0.5, undefined, 0.5, undefined, 1])).toEqual([
     [10, 20, 5],
     [20, 30, 10],
@@ -26,7 +26,7 @@ test('nothing fills a gap', () => {
   ])
 })
 
-test('what is read at a place is what is drawn there', () => {
+test('the value under the pointer is the one drawn there', () => {
   const values = [null, 1, 2, undefined, 3, null, 4, 5]
   const data = { times: [0, 10, 20, 25, 30, 40, 50, 60], lines: [{ values }] } as unknown as ChartData
   const read = (time: number) => {

@@ -1,13 +1,13 @@
-/** What was recorded while live values were away, in their place. */
+/** Gaps in live values are filled with recorded values. */
 import { expect, test } from 'vitest'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
-import type { RangeQuery } from '../../src/ui/data/answers.ts'
 import type { ChartLine } from '../../src/ui/data/chart-data.ts'
 import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
-import { filled } from '../../src/ui/data/holes.ts'
+import { fillGaps } from '../../src/ui/data/gaps.ts'
 import type { Line } from '../../src/ui/data/line.ts'
-import { type LiveListener, type LiveStream, LOST } from '../../src/ui/data/live.ts'
+import { CONNECTION_LOST, type LiveListener, type LiveStream } from '../../src/ui/data/live.ts'
+import type { RangeQuery } from '../../src/ui/data/responses.ts'
 import type { Source } from '../../src/ui/data/source.ts'
 import type { Chart } from '../../src/ui/view/view.ts'
 
@@ -17,44 +17,44 @@ const line = (times: readonly number[], values: readonly (number | null)[]): Lin
   values,
 })
 const HOLE = [{ start: 11, end: 101 }]
-/** A rate, as it is kept where rows were missed. */
+/** A rate as it is kept across missed rows. */
 const LIVE = line([10, 11, 56, 101, 102], [1, 1, null, null, 1])
 
-test('what was recorded without a break leads from one end of the hole to the other', () => {
+test('gapless records connect both ends of the hole', () => {
   const recorded = line([5, 35, 65, 95, 125], [2, 3, 4, 5, 6])
-  expect(filled(LIVE, recorded, HOLE)).toEqual(line([10, 11, 35, 65, 95, 102], [1, 1, 3, 4, 5, 1]))
+  expect(fillGaps(LIVE, recorded, HOLE)).toEqual(line([10, 11, 35, 65, 95, 102], [1, 1, 3, 4, 5, 1]))
 })
 
-test('what was not recorded stays a gap: at either end, and between', () => {
-  // Nothing is known of what is before 20, between 50 and 60, and behind 70.
+test('unrecorded parts stay gaps, at either end and between', () => {
+  // There are no records before 20, between 50 and 60, and after 70.
   const recorded = line([5, 8, 20, 50, 55, 60, 70], [2, null, 3, 4, null, 5, 6])
-  expect(filled(LIVE, recorded, HOLE)).toEqual(
+  expect(fillGaps(LIVE, recorded, HOLE)).toEqual(
     line([10, 11, 15.5, 20, 50, 55, 60, 70, 85.5, 101, 102], [1, 1, null, 3, 4, null, 5, 6, null, null, 1]),
   )
-  expect(filled(LIVE, line([5, 125], [2, 6]), HOLE)).toEqual(LIVE)
-  expect(filled(LIVE, line([], []), HOLE)).toEqual(LIVE)
+  expect(fillGaps(LIVE, line([5, 125], [2, 6]), HOLE)).toEqual(LIVE)
+  expect(fillGaps(LIVE, line([], []), HOLE)).toEqual(LIVE)
 })
 
-test('each hole is filled for itself, nothing else is recorded, and what is most and least stays', () => {
+test('each hole is filled separately, and minimum and maximum are kept', () => {
   const live = line([10, 20, 30, 40, 50], [1, null, 3, null, 5])
   const holes = [
     { start: 10, end: 30 },
     { start: 30, end: 50 },
   ]
   const recorded = { ...line([9, 22, 31, 52], [1, 2, 3, 4]), low: [0, 1, 2, 3], high: [2, 3, 4, 5] }
-  expect(filled(live, recorded, holes)).toEqual({
+  expect(fillGaps(live, recorded, holes)).toEqual({
     ...line([10, 22, 30, 31, 50], [1, 2, 3, 3, 5]),
     low: [1, 1, 3, 2, 5],
     high: [1, 3, 3, 4, 5],
   })
 })
 
-test('of what was there in the hole alone, there is that', () => {
+test('an instance that existed only in the hole gets a line', () => {
   const recorded = line([5, 35, 65, 125], [2, 3, 4, 6])
-  expect(filled(undefined, recorded, HOLE)).toEqual(line([23, 35, 65, 83], [null, 3, 4, null]))
+  expect(fillGaps(undefined, recorded, HOLE)).toEqual(line([23, 35, 65, 83], [null, 3, 4, null]))
 })
 
-test('a chart whose values were away asks for them when they are back, and again for what its recorder wrote later', async () => {
+test('after an interruption a chart fetches the missed values, and refetches what the recorder wrote later', async () => {
   let listener: LiveListener | undefined
   const stream = {
     subscribe: (_key: string, _wish: unknown, to: LiveListener) => (listener = to),
@@ -63,7 +63,7 @@ test('a chart whose values were away asks for them when they are back, and again
   const asked: RangeQuery[] = []
   let [sent, answered] = [0, 0]
   let changed = (): void => {}
-  /** Until when values are recorded, one every ten seconds. */
+  /** Values are recorded up to here, one every ten seconds. */
   let recordedTo = 1180
   const info = {
     name: 'x',
@@ -91,11 +91,11 @@ test('a chart whose values were away asks for them when they are back, and again
     },
   })
   const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [{ metric: 'x' }] }
-  /** The line at a moment of the page, once what it asked for has come. */
+  /** Returns the line at a time of the page, once the requested values have arrived. */
   const lineAt = async (to: number): Promise<Record<number, ChartLine['values'][number]>> => {
     const frame = { from: to - 300, to }
     feed.get(chart, frame, 1)
-    await Promise.resolve() // for what charts of one turn ask of the stream
+    await Promise.resolve() // until the requests of this turn are sent
     while (answered < sent)
       await new Promise<void>((resolve) => {
         changed = resolve
@@ -107,11 +107,11 @@ test('a chart whose values were away asks for them when they are back, and again
   listener!.topic([info], 'h')
   for (const time of [1100, 1101]) listener!.row(time, [[1]])
   await lineAt(1101)
-  listener!.trouble(LOST)
+  listener!.trouble(CONNECTION_LOST)
   for (const time of [1201, 1202]) listener!.row(time, [[2]])
   asked.length = 0
   const first = await lineAt(1202)
-  // What was recorded before the first live value is asked for again, too.
+  // Values recorded before the first live one are refetched too.
   expect(asked.map(({ finish }) => finish)).toEqual([1130, 1201])
   expect(first).toMatchObject({ 1101: 1, 1110: 7, 1180: 7, 1190.5: null, 1201: 2 })
   recordedTo = 1230
@@ -120,10 +120,10 @@ test('a chart whose values were away asks for them when they are back, and again
   expect(asked.map(({ finish }) => finish)).toEqual([1130, 1201, 1220, 1231])
   expect(later).toMatchObject({ 1180: 7, 1190: 7, 1200: 7, 1201: 2 })
   expect(Object.values(later)).not.toContain(null)
-  // Nothing more to ask for once the hole is no longer shown.
+  // Nothing is fetched once the hole has left the window.
   await lineAt(1600)
   expect(asked).toHaveLength(4)
-  // Of a long one only what is shown is asked for, as fine as it is shown.
+  // Only the visible part of a long hole is fetched, at the resolution of the window.
   for (const time of [1603, 90_000, 90_001]) listener!.row(time, [[3]])
   asked.length = 0
   await lineAt(90_001)

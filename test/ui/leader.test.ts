@@ -1,9 +1,9 @@
-/** What the page tells of its time to programs that follow it. */
+/** Messages about the page's time to programs that follow it. */
 import { type Signal, signal } from '@preact/signals'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { connection, type FollowedClock } from '../../src/ui/data/live.ts'
 import { TimeControl } from '../../src/ui/time/control.ts'
-import { Leader } from '../../src/ui/time/leader.ts'
+import { TimeLeader } from '../../src/ui/time/leader.ts'
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_800_000_000_000 })
@@ -13,7 +13,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A page that shows an archive, and what it has sent since it was asked last. */
+/** A page that shows an archive, and the messages it has sent since the last check. */
 function newPage(): {
   time: TimeControl
   kind: Signal<'host' | 'archive'>
@@ -32,7 +32,7 @@ function newPage(): {
       messages.push([source, what, ...Object.values(rest)])
     },
   }
-  new Leader(stream, time, () => kind.value)
+  new TimeLeader(stream, time, () => kind.value)
   return {
     time,
     kind,
@@ -51,7 +51,7 @@ function newPage(): {
   }
 }
 
-test('nobody follows, nothing is told', () => {
+test('without followers nothing is sent', () => {
   const { time, hear, sent } = newPage()
   hear({ followers: 0 })
   time.play('backward')
@@ -59,7 +59,7 @@ test('nobody follows, nothing is told', () => {
   expect(sent()).toEqual([])
 })
 
-test('where the page rests is told once, and what is played begins where the page is', () => {
+test('a resting position is sent once, and playback starts there', () => {
   const { time, hear, sent } = newPage()
   hear({})
   time.step(-1)
@@ -78,8 +78,8 @@ test('where the page rests is told once, and what is played begins where the pag
     ['archive', 'play'],
   ])
   vi.advanceTimersByTime(1000)
-  expect(time.frame.value.to).toBe(1420) // moved by the clock that all follow
-  hear({ state: 'stop', position: 1480, after: 0 }) // said before it had heard of this
+  expect(time.frame.value.to).toBe(1420) // moved by the shared clock
+  hear({ state: 'stop', position: 1480, after: 0 }) // from before the server received this
   hear({ state: 'forward', position: 1430 })
   expect(time.frame.value.to).toBe(1430)
   time.speed.value = 10
@@ -93,7 +93,7 @@ test('where the page rests is told once, and what is played begins where the pag
   expect([time.mode.value, time.frame.value.to]).toEqual(['paused', 1060])
 })
 
-test('what was about to be told of an archive is not told of a host that is shown meanwhile', () => {
+test('a pending position of an archive is dropped when the page switches to a host', () => {
   const { time, kind, hear, sent } = newPage()
   hear({})
   hear({ source: 'host' })
@@ -107,7 +107,7 @@ test('what was about to be told of an archive is not told of a host that is show
   expect(sent()).toEqual([['host', 'stop']])
 })
 
-test('a chosen zone is told, and the own one when that is chosen again', () => {
+test('a selected zone is sent, and so is the return to the local one', () => {
   const { time, hear, sent } = newPage()
   hear({})
   time.zone.value = 'Asia/Kolkata'
@@ -118,7 +118,7 @@ test('a chosen zone is told, and the own one when that is chosen again', () => {
   ])
 })
 
-test('a connection that was lost is told everything again', () => {
+test('all state is sent again after a reconnect', () => {
   const { time, hear, sent } = newPage()
   hear({})
   time.play('backward')

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { isElsewhere, readingOf } from '../../src/ui/chart/line-look.ts'
+import { isElsewhere, readingOf } from '../../src/ui/chart/line-style.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 
 const frame = { from: 0, to: 100 }
 
-/** A chart with a line for each column, named a, b, ... */
+/** A chart with a line named a, b, ... for each column. */
 function chartOf(times: readonly number[], ...columns: readonly ChartLine['values'][]): ChartData {
   const lines = columns.map((values, i): ChartLine => {
     const name = 'abc'[i]!
@@ -27,21 +27,21 @@ function chartOf(times: readonly number[], ...columns: readonly ChartLine['value
   }
 }
 
-test('a line reads what holds at a sample, which may be of another line; a gap is nothing', () => {
+test("a line shows the value that holds at another line's sample; a gap shows none", () => {
   const data = chartOf([10, 20, 30, 40], [1, undefined, 3, null], [undefined, 5, undefined, undefined])
   const read = (i: number) => [0, 1, 2, 3].map((at) => readingOf(data, undefined, i, at))
   expect(read(0)).toEqual(['1', '1', '3', '–'])
   expect(read(1)).toEqual(['–', '5', '5', '5'])
 })
 
-test('the newest reading is of the time that is shown', () => {
+test('the newest value is from the window', () => {
   expect(readingOf(chartOf([10, 90, 900], [1, 2, 3]), undefined, 0)).toBe('2')
-  // The clock of the host is a little ahead.
+  // The clock of the host is slightly ahead.
   expect(readingOf(chartOf([10, 90, 102], [1, 2, 3]), undefined, 0)).toBe('3')
   expect(readingOf(chartOf([900], [3]), undefined, 0)).toBe('–')
 })
 
-test('all values may be of another time', () => {
+test('values may all lie outside of the window', () => {
   expect(isElsewhere(chartOf([900], [3]))).toBe(true)
   expect(isElsewhere(chartOf([-50], [3]))).toBe(true)
   expect(isElsewhere(chartOf([-50, 900], [3, 3]))).toBe(false)
@@ -49,7 +49,7 @@ test('all values may be of another time', () => {
   expect(isElsewhere(chartOf([]))).toBe(false)
 })
 
-test('shares are of all lines, also of hidden ones', () => {
+test('shares include hidden lines', () => {
   const data = chartOf([10], [1], [3], [4])
   expect(readingOf(data, 'share', 0)).toBe('12.5 %')
   expect(readingOf(data, 'share', 0, undefined, new Set(['c']))).toBe('12.5 %')

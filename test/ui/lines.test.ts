@@ -1,14 +1,14 @@
-/** Lines of charts: rates, cutting, joining, one axis for many; and the store of live rows. */
+/** Lines of charts: rates, cutting, joining, alignment; and the store of live rows. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { drawnColumns, type StackData } from '../../src/ui/chart/stack.ts'
-import type { MetricInfo } from '../../src/ui/data/answers.ts'
 import { align, cut, firstAtOrAfter, held, joined, ratesOf } from '../../src/ui/data/line.ts'
 import { KEPT, LiveStore } from '../../src/ui/data/live-store.ts'
+import type { MetricInfo } from '../../src/ui/data/responses.ts'
 
 const line = (times: number[], values: (number | null)[]) => ({ instance: null, times, values })
 
-test('a counter is change a second: nothing at its start, beside a gap, and where it went back', () => {
+test('a counter becomes a rate: null at its start, after a gap, and where it decreased', () => {
   expect(ratesOf([0, 1, 3, 4, 5, 6, 7], [10, 20, 50, 5, null, 7, 8])).toEqual([
     null,
     10,
@@ -28,24 +28,24 @@ test('a cut keeps one sample beyond either edge', () => {
   expect(cut(whole, -1, 9)).toEqual(whole)
 })
 
-test('recorded values end where live ones begin, and the lack of a first rate is no gap', () => {
+test('recorded values end where live ones begin, without a gap for the missing first rate', () => {
   const both = joined(line([0, 10, 20, 30], [1, 2, 3, 4]), line([25, 26], [null, 9]), 1)
   expect(both).toEqual(line([0, 10, 20, 26], [1, 2, 3, 9]))
   expect(joined(line([1], [null]), undefined, 1)).toEqual(line([1], [null]))
 })
 
-test('nothing joins recorded values and live ones that come much later', () => {
+test('recorded values are not connected to much later live ones', () => {
   const recorded = line([0, 10, 20], [1, 2, 3])
   expect(joined(recorded, line([300, 301], [8, 9]), 1)).toEqual(
     line([0, 10, 20, 160, 300, 301], [1, 2, 3, null, 8, 9]),
   )
   expect(joined(recorded, line([37, 38], [8, 9]), 1).times).toEqual([0, 10, 20, 37, 38])
-  // How often it was recorded is not known of one sample.
+  // One sample does not show the recording interval.
   expect(joined(line([20], [3]), line([37], [8]), 1).values).toEqual([3, null, 8])
   expect(joined(line([20], [3]), line([37], [8]), 10).values).toEqual([3, 8])
 })
 
-test('lines on one axis keep their samples; what another line has alone is undefined', () => {
+test('aligned lines keep their samples, and are undefined at samples of others', () => {
   expect(align([line([1, 3], [10, null]), line([1, 2], [5, 6])])).toEqual({
     times: [1, 2, 3],
     lines: [{ values: [10, undefined, null] }, { values: [5, 6, undefined] }],
@@ -67,7 +67,7 @@ test('lines on one axis keep their samples; what another line has alone is undef
   )
 })
 
-test('the first moment at or after another', () => {
+test('the index of the first time at or after another', () => {
   fc.assert(
     fc.property(fc.array(fc.integer()), fc.integer(), (list, time) => {
       list.sort((a, b) => a - b)
@@ -77,7 +77,7 @@ test('the first moment at or after another', () => {
   )
 })
 
-/** A chart with a line for each column, each of a plot of its own, named a, b, ... */
+/** A chart with a line named a, b, ... for each column, each of its own plot. */
 function stackOf(times: readonly number[], ...columns: readonly (number | null | undefined)[][]): StackData {
   return {
     times,
@@ -87,7 +87,7 @@ function stackOf(times: readonly number[], ...columns: readonly (number | null |
 
 const none: ReadonlySet<string> = new Set()
 
-test('between its samples a line keeps the one before, and behind the last one only while another may come', () => {
+test('a line holds its last value, after the final sample only while another may follow', () => {
   expect(held([undefined, 1, undefined, 2], [0, 1, 2, 3])).toEqual([null, 1, 1, 2])
   const times = [0, 10, 20, 25, 30, 35, 40, 600]
   expect(held([1, 2, 3, undefined, 4, undefined, undefined, undefined], times)).toEqual([
@@ -95,11 +95,11 @@ test('between its samples a line keeps the one before, and behind the last one o
   ])
 })
 
-test('a stack does not fall to nothing where the gaps of its lines begin at different moments', () => {
+test('a stack does not drop to zero where gaps of its lines begin at different times', () => {
   expect(held([undefined, 1, undefined, undefined, null, undefined], [0, 1, 2, 3, 4, 5])).toEqual([
     ...[null, 1, null, null, null, null],
   ])
-  // The group of the second one is recorded a moment later.
+  // The second line's group is recorded slightly later.
   const data = stackOf([0, 5, 5.1, 10, 11], [1, null, undefined, 1, 1], [2, undefined, null, 2, 2])
   expect(drawnColumns(data, none, 'sum')).toEqual([
     [1, null, null, 1, 1],
@@ -107,7 +107,7 @@ test('a stack does not fall to nothing where the gaps of its lines begin at diff
   ])
 })
 
-test('a stack has a gap where one of its lines has, unless others were measured in it', () => {
+test('a stack has a gap where one of its lines does, unless others have samples there', () => {
   const data = stackOf([0, 5, 10], [1, null, 1], [2, undefined, 2])
   expect(drawnColumns(data, none, 'sum')).toEqual([
     [1, null, 1],
@@ -120,7 +120,7 @@ test('a stack has a gap where one of its lines has, unless others were measured 
   ])
 })
 
-test('stacks add up, and where nothing is known there is a gap', () => {
+test('stacks add up, and have a gap where no value is known', () => {
   expect(drawnColumns(stackOf([0, 1], [1, 2], [10, 20]), none, 'sum')).toEqual([
     [1, 2],
     [11, 22],
@@ -134,19 +134,19 @@ test('stacks add up, and where nothing is known there is a gap', () => {
   expect(drawnColumns(stackOf([0], [1], [3]), none, undefined)).toEqual([[1], [3]])
 })
 
-test('shares are of all lines: hiding some does not make the others larger', () => {
+test('hiding lines does not change the shares of others', () => {
   const whole = stackOf([0, 1], [1, 0], [3, 0])
   expect(drawnColumns(whole, none, 'share')).toEqual([
     [0.25, null],
     [1, null],
   ])
   expect(drawnColumns(whole, new Set(['b']), 'share')).toEqual([[0.25, null]])
-  // Too small to be drawn, and a part of the whole all the same.
+  // Too small to be drawn, but part of the total.
   const more = { ...stackOf([0], [1], [3]), rest: [{ plot: { metric: 'b' }, values: [4] }] }
   expect(drawnColumns(more, none, 'share')).toEqual([[1 / 8], [4 / 8]])
 })
 
-test('of a whole that is not all known there are no shares; an instance that is gone is no part of it', () => {
+test('there are no shares of a partly unknown total; ended instances do not count', () => {
   const lost = stackOf([0, 1], [1, 1], [3, null])
   expect(drawnColumns(lost, none, 'share')).toEqual([
     [0.25, null],
@@ -203,7 +203,7 @@ describe('live rows', () => {
     expect(changes).toBe(11)
   })
 
-  test('of counters are rates in the units of rates', () => {
+  test('counters become rates, with the units of rates', () => {
     const store = new LiveStore(
       () => 100,
       () => {},
@@ -215,7 +215,7 @@ describe('live rows', () => {
     expect(store.outcome('cpu')).toMatchObject({ sem: 'rate', units: 'none' })
   })
 
-  test('are kept as long as charts want them', () => {
+  test('are kept while charts want them', () => {
     const store = new LiveStore(
       (metric) => (metric === 'few' ? 3 : KEPT),
       () => {},

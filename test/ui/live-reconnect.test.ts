@@ -1,4 +1,4 @@
-/** How a page comes back to a server that it lost. */
+/** Reconnecting to a lost server. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LiveStream } from '../../src/ui/data/live.ts'
 
@@ -26,7 +26,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-/** Loses the newest connection; the milliseconds until there is another one. */
+/** Drops the newest connection; returns the milliseconds until the next one. */
 function comesBackAfter(): number {
   const { length } = FakeSocket.all
   FakeSocket.all.at(-1)!.onclose()
@@ -45,7 +45,7 @@ test.each([
   expect(delays.map(() => comesBackAfter())).toEqual(delays)
 })
 
-test('only a connection that lasted resets the delays', () => {
+test('only a lasting connection resets the delays', () => {
   const stream = new LiveStream('ws://host', () => 0)
   const listener = { topic: () => {}, instances: () => {}, row: () => {}, trouble: () => {} }
   stream.subscribe('a', { host: 'h', every: 1, metrics: [], derive: {} }, listener)

@@ -1,10 +1,10 @@
-/** Live values as a page keeps them. */
+/** The store of live values. */
 import { expect, test } from 'vitest'
 import { LiveStore } from '../../src/ui/data/live-store.ts'
 
 const metric = { pmid: '1.0.1', type: 'u32', sem: 'instant', units: 'none', indom: '1.1', help: '' } as const
 
-test('a clock that is set back goes on from there', () => {
+test('a clock that is set back continues from there', () => {
   const store = new LiveStore(
     () => 100,
     () => {},
@@ -23,7 +23,7 @@ test('a clock that is set back goes on from there', () => {
   expect(store.span).toEqual({ start: 5, end: 5 })
 })
 
-test('where rows were missed because a host or pmproxy was away, lines have a gap', () => {
+test('rows missed while a host or pmproxy was away leave a gap', () => {
   const store = new LiveStore(
     () => 100,
     () => {},
@@ -39,7 +39,7 @@ test('where rows were missed because a host or pmproxy was away, lines have a ga
   expect(store.holes).toEqual([{ start: 11, end: 101 }])
 })
 
-test('rows that come much later than expected were missed too; a clock that is set back forgets it', () => {
+test('very late rows leave a gap too; setting the clock back removes it', () => {
   const store = new LiveStore(
     () => 100,
     () => {},
@@ -53,7 +53,7 @@ test('rows that come much later than expected were missed too; a clock that is s
   expect(store.holes).toEqual([])
 })
 
-test('where a few rows were missed there is a gap, and the rate behind it is true all the same', () => {
+test('a few missed rows leave a gap, followed by a correct rate', () => {
   const store = new LiveStore(
     () => 100,
     () => {},
@@ -74,7 +74,7 @@ test('where a few rows were missed there is a gap, and the rate behind it is tru
   expect(store.lines('level')).toMatchObject([{ times: [10, 11, 12, 13], values: [10, 11, null, 13] }])
 })
 
-test('a metric that comes to the page later has values from then on', () => {
+test('a metric added later has values from then on', () => {
   const store = new LiveStore(
     () => 100,
     () => {},
@@ -91,7 +91,7 @@ test('a metric that comes to the page later has values from then on', () => {
   expect(store.startOf('silent')).toBe(14)
 })
 
-test('of a metric whose newest values were enough until now there are earlier ones to ask for', () => {
+test('a metric of which only the newest values were kept can be backfilled', () => {
   let wanted = 3
   const store = new LiveStore(
     () => wanted,

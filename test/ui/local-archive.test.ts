@@ -1,4 +1,4 @@
-/** Archives that were dropped into the page, as its worker reads them. */
+/** Archives from local files, as the worker reads them. */
 import { expect, test } from 'vitest'
 import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
@@ -8,7 +8,7 @@ import { type ChartBytes, LocalArchive } from '../../src/ui/data/local-archive.t
 
 const START = 1_700_000_000
 
-/** A hundred seconds: a counter that grows by 10 and 20 a second, and a size that is recorded once. */
+/** A hundred seconds of a counter that grows by 10 and 20 a second, and of a size that is recorded once. */
 function opened(): LocalArchive {
   const output = memoryOutput('made')
   const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
@@ -40,7 +40,7 @@ const asked = {
   points: 151,
 }
 
-test('one answer has rates, what is computed, what holds, and why there is none', async () => {
+test('a response has rates, derived and held values, and errors', async () => {
   const { metrics, lists } = decodeChartRange(await opened().range(asked))
   const byName = new Map(metrics.map((metric) => [metric.name, metric]))
   const columns = (name: string) => {
@@ -69,14 +69,14 @@ test('one answer has rates, what is computed, what holds, and why there is none'
   expect(byName.get('page.wrong')).toHaveProperty('code')
 })
 
-test('what was recorded once holds in a later window', async () => {
+test('a value recorded once holds in a later window', async () => {
   const window = { names: ['made.size'], start: START + 40, finish: START + 60 }
   const { metrics, lists } = decodeChartRange(await opened().range({ ...asked, ...window }))
   expect(metrics).toMatchObject([{ columns: [{ values: 1 }] }])
   expect([...lists[1]!]).toEqual([7, 7])
 })
 
-test('nothing is drawn across an interruption, of an expression neither', async () => {
+test('interruptions stay gaps, also in expressions', async () => {
   const output = memoryOutput('made')
   const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
   made.addMetric('made.level', { type: PM_TYPE_U32 })
@@ -110,7 +110,7 @@ test('nothing is drawn across an interruption, of an expression neither', async 
   ])
 })
 
-test('the first and the last values are there, whatever their nanoseconds', async () => {
+test('the first and last values are included, whatever their nanoseconds', async () => {
   for (const nsec of [100, 499_999_900, 123_456_100, 999_999_900]) {
     const output = memoryOutput('made')
     const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1, version: 3 })
@@ -135,11 +135,11 @@ test('the first and the last values are there, whatever their nanoseconds', asyn
   }
 })
 
-test('what has been read so far is told while the rest is read: the same values, as far as they go', async () => {
+test('partial results are sent while reading, with the same values as the final one', async () => {
   const output = memoryOutput('made')
   const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
   made.addMetric('made.level', { type: PM_TYPE_U32 })
-  // Ten hours: an hour is read at first, then twice as much.
+  // Ten hours: one hour is read first, then twice as much each time.
   for (let i = 0; i <= 600; i++) {
     made.put('made.level', i % 7)
     made.write({ sec: START + 60 * i, nsec: 0 })
@@ -165,7 +165,7 @@ test('what has been read so far is told while the rest is read: the same values,
   expect(whole).toHaveLength(601)
   expect(parts.map(({ length }) => length)).toEqual([61, 181, 421])
   for (const part of parts) expect(part).toEqual(whole.slice(0, part.length))
-  // Where it is fast nothing is told before its end.
+  // Fast reading sends nothing before its end.
   await archive.range(
     query,
     () => expect.unreachable(),

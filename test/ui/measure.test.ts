@@ -1,8 +1,8 @@
-/** Values as the page shows them. */
+/** Formatting of values. */
 import { expect, test } from 'vitest'
 import { asShare, isSameMeasure, measureOf, RATE, rateOf, showValue } from '../../src/ui/view/measure.ts'
 
-/** As the page does: a counter's change a second, in the units of the rate. */
+/** Formats a value as the page does; counters become rates with their units. */
 function shown(units: string, sem: string, value: number): string {
   if (sem !== 'counter') {
     const measure = measureOf(units, sem)
@@ -40,7 +40,7 @@ test('a missing value is a dash', () => {
   expect(showValue(measureOf('none', 'instant'), Number.NaN)).toBe('–')
 })
 
-test('numbers that are percent or shares are shown as such, others stay', () => {
+test('percentages and shares are shown as such, other numbers unchanged', () => {
   const plain = measureOf('none', 'instant')
   const percent = asShare(plain, 'percent')
   expect(showValue(percent, 24.5 * percent.factor)).toBe('24.5 %')
@@ -49,7 +49,7 @@ test('numbers that are percent or shares are shown as such, others stay', () => 
   expect(asShare(bytes, 'percent')).toBe(bytes)
 })
 
-test('an axis takes what measures the same, in whatever scale', () => {
+test('measures of one dimension share an axis, whatever their scale', () => {
   expect(isSameMeasure(measureOf('Kbyte', 'instant'), measureOf('Mbyte', 'instant'))).toBe(true)
   expect(isSameMeasure(measureOf('Kbyte', 'instant'), measureOf('Kbyte / sec', 'instant'))).toBe(false)
   expect(isSameMeasure(measureOf('count', 'instant'), measureOf('sec', 'instant'))).toBe(false)

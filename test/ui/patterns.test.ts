@@ -1,19 +1,19 @@
-/** Patterns of instances, which others may have put into an address. */
+/** Instance patterns, which may come from untrusted links. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isFound, isPattern } from '../../src/ui/view/patterns.ts'
-import { bringMatcher, isChosen } from '../../src/ui/view/view.ts'
+import { isChosen, setMatcher } from '../../src/ui/view/view.ts'
 
 const matches = (text: string, name: string): boolean => isChosen({ mode: 'matching', text }, name)
 
-test('simple patterns choose at once, others when what they need is there, and nothing until then', () => {
-  bringMatcher(() => undefined)
+test('simple patterns match immediately, others once the matcher is loaded', () => {
+  setMatcher(() => undefined)
   expect(matches('^(lo|bond\\d+|face)$', 'bond0')).toBe(true)
   expect(matches('^sd.*', 'sda')).toBe(true)
   expect(matches('^sd', 'nvme0')).toBe(false)
   const choice = { mode: 'not-matching', text: '^(sd|nvme)+[0-9]+$' } as const
   expect(isChosen(choice, 'lo')).toBe(false)
-  bringMatcher(isFound)
+  setMatcher(isFound)
   expect([isChosen(choice, 'lo'), isChosen(choice, 'sd1')]).toEqual([true, false])
 })
 
@@ -24,15 +24,15 @@ test.each([
   '(a|a)(a|a)'.repeat(9).concat('$'),
   '((a?){50}){20}',
   '(.*)*\\1$',
-])('%s is answered in a time in proportion to the name, or not at all', (text) => {
-  bringMatcher(isFound)
+])('%s takes time linear in the name, or is given up', (text) => {
+  setMatcher(isFound)
   const name = `${'a'.repeat(2000)}!`
-  // With the browser's own expressions this takes years.
+  // The browser's own regular expressions would take years.
   for (let i = 0; i < 50; i++) expect(typeof matches(text, `${name}${i}`)).toBe('boolean')
 })
 
-test('what is left to the browser is answered as the engine does', () => {
-  bringMatcher(isFound)
+test('patterns left to the browser match as in our engine', () => {
+  setMatcher(isFound)
   const piece = fc.constantFrom(
     'a',
     'b',
@@ -63,7 +63,7 @@ test('what is left to the browser is answered as the engine does', () => {
   )
 })
 
-test('what cannot be read, or is too big, is no pattern and chooses nothing', () => {
+test('invalid and oversized patterns select nothing', () => {
   for (const text of ['(', '[a', '(?=a)', '(((a{99}){99}){99})']) {
     expect(isPattern(text), text).toBe(false)
     for (const mode of ['matching', 'not-matching'] as const)

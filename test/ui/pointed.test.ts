@@ -1,12 +1,12 @@
-/** What the crosshair, the tip and the legend read: one moment, also where nothing was recorded. */
+/** The time under the pointer, shared by crosshair, tooltip and legend, also where nothing was recorded. */
 import { expect, test } from 'vitest'
+import { crosshairAt, sampleAt } from '../../src/ui/chart/crosshair.ts'
 import { loneSamples } from '../../src/ui/chart/envelope.ts'
-import { pointedAt, sampleAt } from '../../src/ui/chart/pointed.ts'
 import { tipOffset } from '../../src/ui/chart/Readings.tsx'
 
 const TIMES = [0, 10, 20, 30, 100, 110]
 
-test('a line is read where it is drawn', () => {
+test('a line is picked where it is drawn', () => {
   const values = [1, undefined, 2, null, 3, 4]
   const at = (moment: number) => sampleAt(TIMES, values, { at: moment, slack: 2 })
   expect([0, 9, 11, 20].map(at)).toEqual([0, 0, 2, 2])
@@ -15,22 +15,22 @@ test('a line is read where it is drawn', () => {
   expect([-2, -3].map(at)).toEqual([0, undefined])
 })
 
-test('a line that ended long before another one reads nothing there', () => {
+test("a line that ended earlier is not picked at another's samples", () => {
   expect(sampleAt([0, 10, 20, 30], [1, 2, undefined, undefined], { at: 30, slack: 2 })).toBeUndefined()
 })
 
-test('the crosshair stands at the nearest sample that is read, or where the pointer is', () => {
+test('the crosshair is at the nearest picked sample, else at the pointer', () => {
   const columns = [
     [1, undefined, 2, null, 3, 4],
     [null, null, null, null, null, 5],
   ]
-  expect(pointedAt(TIMES, columns, { at: 12, slack: 2 })).toEqual({ at: 20, slack: 2 })
-  expect(pointedAt(TIMES, columns, { at: 60, slack: 2 })).toEqual({ at: 60, slack: 2 })
-  expect(pointedAt(TIMES, columns, { at: 108, slack: 2 })).toEqual({ at: 110, slack: 2 })
-  expect(pointedAt([], [[]], { at: 5, slack: 2 })).toEqual({ at: 5, slack: 2 })
+  expect(crosshairAt(TIMES, columns, { at: 12, slack: 2 })).toEqual({ at: 20, slack: 2 })
+  expect(crosshairAt(TIMES, columns, { at: 60, slack: 2 })).toEqual({ at: 60, slack: 2 })
+  expect(crosshairAt(TIMES, columns, { at: 108, slack: 2 })).toEqual({ at: 110, slack: 2 })
+  expect(crosshairAt([], [[]], { at: 5, slack: 2 })).toEqual({ at: 5, slack: 2 })
 })
 
-test('for any gaps, whatever is read is at the crosshair or beside it without a gap between', () => {
+test('with any gaps, picked samples are at the crosshair or connected to it', () => {
   let seed = 1
   const random = (): number => {
     seed = (seed * 48_271) % 2_147_483_647
@@ -40,7 +40,7 @@ test('for any gaps, whatever is read is at the crosshair or beside it without a 
     const times = Array.from({ length: 20 }, (_, i) => i * 10)
     const column = times.map((time) => (random() < 0.3 ? null : random() < 0.3 ? undefined : time))
     const pointer = { at: random() * 220 - 10, slack: 3 }
-    const pointed = pointedAt(times, [column], pointer)
+    const pointed = crosshairAt(times, [column], pointer)
     const index = sampleAt(times, column, pointed)
     if (index === undefined) {
       expect(pointed).toEqual(pointer)
@@ -66,7 +66,7 @@ test('a tip is beside the pointer, and inside the window', () => {
     }
 })
 
-test('samples between gaps are points where a line of them would be too short', () => {
+test('isolated samples are points where a line would be too short', () => {
   const times = [0, 1, 2, 3, 3.5, 4, 5, 9, 10, 11]
   const values = [1, null, 2, undefined, null, 3, 4, null, 5, undefined]
   expect(loneSamples(times, values, { from: 0, to: 20, shortest: 0.5 })).toEqual([0, 2, 8])

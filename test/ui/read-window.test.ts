@@ -1,7 +1,7 @@
-/** Times typed into the page: every form that PCP's -S, -T and -O take. */
+/** Times entered on the page, in every form of PCP's -S, -T and -O. */
 import { describe, expect, test } from 'vitest'
+import { formatTime } from '../../src/ui/time/format.ts'
 import { readWindow, type TypedWindow, type WindowBase } from '../../src/ui/time/read-window.ts'
-import { momentText } from '../../src/ui/time/words.ts'
 
 const at = (text: string): number => Date.parse(`${text.replace(' ', 'T')}Z`) / 1000
 
@@ -24,7 +24,7 @@ const ARCHIVE: WindowBase = {
 
 function shown(typed: TypedWindow, base: WindowBase): string {
   const { from, to, isLive } = readWindow(typed, base)
-  return `${momentText(from, base.zone)} to ${isLive ? 'now' : momentText(to, base.zone)}`
+  return `${formatTime(from, base.zone)} to ${isLive ? 'now' : formatTime(to, base.zone)}`
 }
 
 describe('From, of a host', () => {
@@ -53,12 +53,12 @@ describe('From, of a host', () => {
   })
 
   test.each([
-    ['', /From needs a time/],
-    ['now', /From, 2026-11-23 11:56:30, is not before the present/],
-    ['10min', /10min\n\^ -- counts from the start, which a host does not have/],
+    ['', /Enter a start time/],
+    ['now', /From \(2026-11-23 11:56:30\) must be before the present/],
+    ['10min', /10min\n\^ -- counts from the start of an archive/],
     ['+10min', /counts from the start/],
-    ['2027-01-01', /From, 2027-01-01 00:00:00, is not before the present/],
-    ['tomorrow', /is not before the present/],
+    ['2027-01-01', /From \(2027-01-01 00:00:00\) must be before the present/],
+    ['tomorrow', /must be before the present/],
     ['nonsense', /nonsense\n\s*\^/],
     ['@nonsense', /nonsense\n\s*\^/],
   ])('refuses %j', (from, message) => {
@@ -66,17 +66,17 @@ describe('From, of a host', () => {
   })
 })
 
-test('the side that was not typed stays exactly where it was, and live stays live', () => {
+test('the end that was not edited stays unchanged, and live stays live', () => {
   expect(readWindow({ from: '-10min' }, HOST)).toEqual({ from: NOW - 600, to: NOW, isLive: true })
   expect(readWindow({ from: '-20min' }, PAUSED)).toEqual({ from: NOW - 1200, to: NOW - 300.5, isLive: false })
   expect(readWindow({ to: 'now' }, PAUSED)).toEqual({ from: NOW - 600.25, to: NOW, isLive: true })
   expect(readWindow({ to: '-1min' }, HOST)).toEqual({ from: NOW - 300.25, to: NOW - 60, isLive: false })
   expect(() => readWindow({ from: '-1min' }, PAUSED)).toThrow(
-    'To, 2026-11-23 11:51:29, is not after From, 2026-11-23 11:55:30',
+    'To (2026-11-23 11:51:29) must be after From (2026-11-23 11:55:30)',
   )
 })
 
-test('an end is the first such moment after From, and an interval counts from there', () => {
+test('an end is the first match after From, and an interval counts from there', () => {
   expect(shown({ from: '02:45', to: '03:15' }, HOST)).toBe('2026-11-23 02:45:00 to 2026-11-23 03:15:00')
   expect(shown({ from: '23:00', to: '01:00' }, HOST)).toBe('2026-11-22 23:00:00 to 2026-11-23 01:00:00')
   expect(shown({ from: '02:45', to: '10min' }, HOST)).toBe('2026-11-23 02:45:00 to 2026-11-23 02:55:00')
@@ -98,13 +98,13 @@ test.each([
   expect(shown({ from, to }, ARCHIVE)).toBe(expected)
 })
 
-test('a moment after the archive is refused by name', () => {
+test('a start after the archive is rejected with both times', () => {
   expect(() => readWindow({ from: '2024-01-01' }, ARCHIVE)).toThrow(
-    'From, 2024-01-01 00:00:00, is not before the end of the archive, 2023-11-16 04:00:00',
+    'From (2024-01-01 00:00:00) must be before the end of the archive (2023-11-16 04:00:00)',
   )
 })
 
-test('times of day are those of the zone that is shown', () => {
+test('times of day are in the shown zone', () => {
   expect(readWindow({ from: '02:45' }, { ...HOST, zone: 'Asia/Kolkata' }).from).toBe(
     at('2026-11-22 21:15:00'),
   )

@@ -1,4 +1,4 @@
-/** Charts of several sources beside each other have one scale. */
+/** A common scale for charts of several sources side by side. */
 import { effect } from '@preact/signals'
 import { expect, test } from 'vitest'
 import { SharedScale, sharedScale } from '../../src/ui/chart/shared-scale.ts'
@@ -6,7 +6,7 @@ import type { Chart } from '../../src/ui/view/view.ts'
 
 const bytes = { kind: 'bytes', factor: 1, suffix: '' } as const
 
-test('what one chart needs all have, and they are drawn again when that changes', () => {
+test('the range of one chart applies to all, and changes redraw them', () => {
   const scale = new SharedScale()
   let drawn = 0
   const stop = effect(() => {
@@ -25,7 +25,7 @@ test('what one chart needs all have, and they are drawn again when that changes'
   stop()
 })
 
-test('charts of other measures keep their own', () => {
+test('charts of other measures keep their scale', () => {
   const scale = new SharedScale()
   scale.include('a', bytes, [0, 1e9])
   expect(scale.include('b', { kind: 'number', factor: 1, suffix: '/s' }, [0, 3])).toEqual([0, 3])

@@ -1,6 +1,6 @@
-/** A view over several sources. */
+/** One view applied to several sources. */
 import { expect, test } from 'vitest'
-import { spread } from '../../src/ui/view/spread.ts'
+import { chartsFor } from '../../src/ui/view/spread.ts'
 import type { Chart } from '../../src/ui/view/view.ts'
 
 const LINES: Chart = {
@@ -11,34 +11,34 @@ const LINES: Chart = {
   wide: true,
   plots: [{ metric: 'load' }, { metric: 'other', source: 'host:c' }],
 }
-const sourcesOf = (charts: ReturnType<typeof spread>): unknown =>
+const sourcesOf = (charts: ReturnType<typeof chartsFor>): unknown =>
   charts.map(({ chart }) => chart.plots.map(({ source }) => source))
 
-test('one source leaves a chart as it is', () => {
-  expect(spread(LINES, ['host:a'], 'beside')).toEqual([{ chart: LINES, origin: LINES, source: 'host:a' }])
+test('one source leaves a chart unchanged', () => {
+  expect(chartsFor(LINES, ['host:a'], 'beside')).toEqual([{ chart: LINES, origin: LINES, source: 'host:a' }])
 })
 
-test('beside each other each source has a chart, and plots that name a source keep it', () => {
-  const charts = spread(LINES, ['host:a', 'host:b'], 'beside')
+test('side by side, each source has a chart, and plots that name a source keep it', () => {
+  const charts = chartsFor(LINES, ['host:a', 'host:b'], 'beside')
   expect(sourcesOf(charts)).toEqual([
     ['host:a', 'host:c'],
     ['host:b', 'host:c'],
   ])
   expect(charts.map(({ chart }) => chart.id)).toEqual(['a host:a', 'a host:b'])
-  expect(charts[0]!.chart.wide, 'a row is for all of them').toBeUndefined()
+  expect(charts[0]!.chart.wide, 'one row holds all of them').toBeUndefined()
 })
 
-test('in one chart lines of all sources come together, those of a named source once', () => {
-  const charts = spread(LINES, ['host:a', 'host:b'], 'over')
+test('in one chart, lines of all sources are combined, those of a named source once', () => {
+  const charts = chartsFor(LINES, ['host:a', 'host:b'], 'over')
   expect(sourcesOf(charts)).toEqual([['host:a', 'host:c', 'host:b']])
 })
 
-test('what is stacked or listed is never put in one chart', () => {
+test('stacks and lists are never combined into one chart', () => {
   for (const style of ['stacking', 'utilization', 'bar', 'grid', 'table'] as const)
-    expect(spread({ ...LINES, style }, ['host:a', 'host:b'], 'over')).toHaveLength(2)
+    expect(chartsFor({ ...LINES, style }, ['host:a', 'host:b'], 'over')).toHaveLength(2)
 })
 
-test('a chart whose plots all name their source is there once', () => {
+test('a chart whose plots all name their source appears once', () => {
   const pinned = { ...LINES, plots: [{ metric: 'x', source: 'host:c' }] }
-  expect(spread(pinned, ['host:a', 'host:b'], 'beside')).toHaveLength(1)
+  expect(chartsFor(pinned, ['host:a', 'host:b'], 'beside')).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-/** The page's control of time. */
+/** The time control. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { TimeControl } from '../../src/ui/time/control.ts'
 
@@ -12,7 +12,7 @@ afterEach(() => {
 const NOW = 1_800_000_000
 const archive = { start: 1000, end: 1600 }
 
-test('live follows the present, and pausing stays', () => {
+test('live follows the present, pausing stops', () => {
   const time = new TimeControl()
   vi.advanceTimersByTime(5000)
   expect(time.frame.value.to).toBe(NOW + 5)
@@ -21,24 +21,24 @@ test('live follows the present, and pausing stays', () => {
   expect(time.frame.value.to).toBe(NOW + 5)
 })
 
-test('the present is that of the host, whatever time the reader has', () => {
+test("the present follows the host's clock, not the browser's", () => {
   const time = new TimeControl()
-  time.hear(NOW - 3600)
+  time.noteHostTime(NOW - 3600)
   expect(time.frame.value.to).toBe(NOW - 3600)
   vi.advanceTimersByTime(2000)
-  time.hear(NOW - 3600 + 1) // a second on the way
+  time.noteHostTime(NOW - 3600 + 1) // a second on the way
   expect(time.frame.value.to).toBe(NOW - 3600 + 2)
   time.step(-1)
   time.goLive()
   expect(time.frame.value.to).toBe(NOW - 3600 + 2)
-  time.hear(NOW + 1.5)
+  time.noteHostTime(NOW + 1.5)
   expect(time.frame.value.to).toBe(NOW + 2)
-  time.hear(NOW - 3600)
+  time.noteHostTime(NOW - 3600)
   time.reset({}) // another host
   expect(time.frame.value.to).toBe(NOW + 2)
 })
 
-test('plays at its speed, and what catches up with the present is live', () => {
+test('plays at its speed, and becomes live when it reaches the present', () => {
   const time = new TimeControl()
   time.speed.value = 10
   time.step(-1)
@@ -50,7 +50,7 @@ test('plays at its speed, and what catches up with the present is live', () => {
   expect(time.mode.value).toBe('live')
 })
 
-test('an archive shows all it has, and is played backwards and from its start', () => {
+test('an archive is shown whole, and plays backwards and from its start', () => {
   const time = new TimeControl()
   time.reset(archive)
   expect(time.frame.value).toEqual({ from: 1000, to: 1600 })
@@ -66,7 +66,7 @@ test('an archive shows all it has, and is played backwards and from its start', 
   expect([time.mode.value, time.frame.value.to]).toEqual(['paused', 1600])
 })
 
-test('zooming keeps the moment under the pointer, and a typed window is what is shown', () => {
+test('zooming keeps the time under the pointer, and an entered window is shown', () => {
   const time = new TimeControl()
   time.reset(archive)
   time.zoom(0.5, 0.5)
@@ -79,7 +79,7 @@ test.each([
   [1e300, 366 * 86_400],
   [0, 1],
   [300, 300],
-])('whatever an address or a file asks for, a width is one that can be shown: %d', (wanted, width) => {
+])('a width from a link or a file is limited to a valid one: %d', (wanted, width) => {
   const time = new TimeControl()
   time.setWidth(wanted)
   expect(time.width.value).toBe(width)

@@ -1,4 +1,4 @@
-/** Moments below charts: round ones of the zone, whatever its clocks do. */
+/** Time labels below charts at round times of the zone, across daylight saving changes. */
 import { expect, test } from 'vitest'
 import { timeMarks } from '../../src/ui/chart/time-marks.ts'
 
@@ -15,7 +15,7 @@ test('are multiples of a step on the clocks of the zone', () => {
   ])
 })
 
-test('where clocks are put back each day begins once, and the hour that is there twice is written twice', () => {
+test('when clocks are set back, each day begins once and the repeated hour is labelled twice', () => {
   expect(marks('2026-10-23T12:00:00Z', '2026-10-27T12:00:00Z', 6, 'Europe/Berlin')).toEqual([
     '23T22:00 10-24',
     '24T22:00 10-25',
@@ -30,7 +30,7 @@ test('where clocks are put back each day begins once, and the hour that is there
   ])
 })
 
-test('where clocks are put forward no day is left out, and no hour that there is', () => {
+test('when clocks are set forward, no day and no existing hour is left out', () => {
   expect(marks('2026-03-28T12:00:00Z', '2026-03-31T12:00:00Z', 6, 'Europe/Berlin')).toEqual([
     '28T23:00 03-29',
     '29T10:00 12:00',
@@ -47,7 +47,7 @@ test('where clocks are put forward no day is left out, and no hour that there is
   ])
 })
 
-test('of more than a day midnight is a date', () => {
+test('over several days, midnight is labelled with the date', () => {
   expect(marks('2026-11-21T13:00:00Z', '2026-11-22T19:00:00Z', 6, 'UTC')).toEqual([
     '21T18:00 18:00',
     '22T00:00 11-22',
@@ -57,7 +57,7 @@ test('of more than a day midnight is a date', () => {
   ])
 })
 
-test('less than a second has thousandths, and nothing at all one mark', () => {
+test('windows below a second have milliseconds, and an empty one has a single label', () => {
   const labels = (from: number, to: number): string[] =>
     timeMarks({ from, to }, 4, 'UTC').map(({ label }) => label)
   expect(labels(1_700_000_000, 1_700_000_001)).toEqual(['13:20.000', '13:20.500', '13:21.000'])

@@ -1,10 +1,10 @@
-/** PCP's view files: the grammar of pmchart(1), read and written. */
+/** PCP view files: reading and writing the grammar of pmchart(1). */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isFound } from '../../src/ui/view/patterns.ts'
 import { type ReadView, readViewFile } from '../../src/ui/view/pmchart.ts'
 import { writeViewFile } from '../../src/ui/view/pmchart-write.ts'
-import { bringMatcher, type Chart, isChosen } from '../../src/ui/view/view.ts'
+import { type Chart, isChosen, setMatcher } from '../../src/ui/view/view.ts'
 
 const isColor = (color: string): boolean => /^(#[\da-f]+|steelblue|red|violet)$/.test(color)
 const read = (text: string): ReadView => readViewFile(text, isColor)
@@ -91,7 +91,7 @@ test('reads files of the current type', () => {
   ])
 })
 
-test('reads files of the old type, whose instances are the rest of the line', () => {
+test('reads files of the old type, in which the rest of the line is the instance', () => {
   const { charts, hosts, mistakes } = read(OLD)
   expect({ hosts, mistakes }).toEqual({ hosts: ['db1'], mistakes: [] })
   expect(charts.map(({ legend, style }) => [legend, style])).toEqual([
@@ -108,8 +108,8 @@ test('reads files of the old type, whose instances are the rest of the line', ()
 
 test.each([
   ['', 1, 0, /#kmchart/],
-  ['pmview Version 2.1', 1, 0, /3-D scene/],
-  ['#!/bin/sh', 1, 0, /program that writes a view/],
+  ['pmview Version 2.1', 1, 0, /3-D scenes/],
+  ['#!/bin/sh', 1, 0, /script that prints a view/],
   ['#kmchart\nversion 7', 2, 8, /version 1, found "7"/],
   ['#kmchart\nchart title x', 2, 0, /version/],
   [`${header}plot metric a`, 3, 0, /chart, found "plot"/],
@@ -127,12 +127,12 @@ test.each([
   [`${header}tab one points many`, 3, 15, /a number, found "many"/],
   [`${header}global depth 3`, 3, 7, /width, height.*found "depth"/],
   [`${header}chart title ${'x'.repeat(256)}`, 3, 12, /more than 255/],
-])('a mistake is named by its line and place: %j', (text, line, at, message) => {
+])('a mistake is reported with its line and column: %j', (text, line, at, message) => {
   const shown = text.split('\n')[line - 1]
   expect(read(text).mistakes).toEqual([{ line, at, text: shown, message: expect.stringMatching(message) }])
 })
 
-test('after a colour or a pattern that makes no sense the rest is read', () => {
+test('reading continues after an invalid colour or pattern', () => {
   const { charts, mistakes } = read(
     `${header}chart title x\nplot color octarine metric a\nplot metric b matching "(("\nplot color red metric c\n`,
   )
@@ -147,7 +147,7 @@ test('after a colour or a pattern that makes no sense the rest is read', () => {
   ])
 })
 
-test('the host of a tab is that of its plots, unless they name one', () => {
+test('plots without a host use the host of their tab', () => {
   const { charts, hosts } = read(
     `${header}tab "One" host db1 points 10 samples 20\nchart title x\nplot metric a\nplot host db2 metric b\nplot host * metric c\n`,
   )
@@ -160,7 +160,7 @@ test('the host of a tab is that of its plots, unless they name one', () => {
   expect(hosts).toEqual(['db1', 'db2'])
 })
 
-test('colours of every kind become those of CSS', () => {
+test('all colour notations become CSS colours', () => {
   const kinds = ['rgbi:0.2/0.4/0.8', 'rgbi:1:0:.5', '#12F', '#112233', '#111222333', '#111022203330', 'Red']
   const { charts, mistakes } = read(
     `${header}chart title x\n${kinds.map((color) => `plot color ${color} metric a`).join('\n')}`,
@@ -177,19 +177,19 @@ test('colours of every kind become those of CSS', () => {
   ])
 })
 
-test('patterns may have the classes of egrep', () => {
-  bringMatcher(isFound)
+test('patterns may contain character classes of egrep', () => {
+  setMatcher(isFound)
   expect(isChosen({ mode: 'matching', text: '^sd[[:alpha:]]+[[:digit:]]$' }, 'sda1')).toBe(true)
   expect(isChosen({ mode: 'not-matching', text: '^sd[[:alpha:]]$' }, 'sd1')).toBe(true)
 })
 
-test('charts before a mistake stay', () => {
+test('charts before a mistake are kept', () => {
   const { charts, mistakes } = read(`${header}chart title x\nplot metric a\nrubbish\nchart title y`)
   expect(charts.map(({ title, plots }) => [title, plots.length])).toEqual([['x', 1]])
   expect(mistakes).toHaveLength(1)
 })
 
-test('what is written is read again as it was, tabs, patterns and wildcards too', () => {
+test('a written view reads back unchanged, with tabs, patterns and wildcards', () => {
   const { charts } = read(CURRENT)
   const { text, losses } = writeViewFile('All', charts, (color) => color)
   expect(losses).toEqual([])
@@ -226,7 +226,7 @@ const charts = fc.record(
   { requiredKeys: ['id', 'title', 'style', 'legend', 'plots'] },
 )
 
-test('any chart that PCP has words for comes back as it was', () => {
+test('any chart that PCP can express reads back unchanged', () => {
   fc.assert(
     fc.property(fc.array(charts, { maxLength: 4 }), word, (made, name) => {
       const { text, losses } = writeViewFile(name, made, (color) => color)
@@ -237,7 +237,7 @@ test('any chart that PCP has words for comes back as it was', () => {
   )
 })
 
-test('whatever is in titles and names, what is written can be read', () => {
+test('any title or name is written readably', () => {
   const odd = fc.string({ maxLength: 400 })
   fc.assert(
     fc.property(odd, odd, odd, (title, legend, text) => {
@@ -248,7 +248,7 @@ test('whatever is in titles and names, what is written can be read', () => {
   )
 })
 
-test('whatever a file has in it, it is read or its mistakes are told', () => {
+test('any file is read or its mistakes are reported', () => {
   const words =
     'chart plot optional-plot tab scheme global title style scale legend color host metric matching "'
   const soup = fc.oneof(fc.constantFrom(...words.split(' ')), fc.string({ maxLength: 8 }), fc.constant('\n'))
@@ -261,7 +261,7 @@ test('whatever a file has in it, it is read or its mistakes are told', () => {
   )
 })
 
-test('what a view file has no place for is counted', () => {
+test('parts that a view file cannot express are counted', () => {
   const [chart] = read(CURRENT).charts
   const more = [
     ...chart!.plots,
@@ -272,7 +272,7 @@ test('what a view file has no place for is counted', () => {
   expect(losses).toEqual([
     '1 expression was left out',
     '1 heat map, grid or table became lines',
-    '1 plot of archives became of whatever is shown',
+    '1 plot of an archive applies to any host',
   ])
   expect(text).not.toMatch(/page\.x1/)
   expect(text).toMatch(/plot legend "1 min" color #-cycle metric/)

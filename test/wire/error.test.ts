@@ -15,7 +15,7 @@ test('a refusing challenge uses the retired numbering, both ways', () => {
   expect(decodeChallenge(bytesOf('000000140000700000000000fffffbed00000000')).status).toBe(-12388)
 })
 
-test('errno and new numbers in a challenge stay as they are', () => {
+test('errno and new numbers in a challenge are unchanged', () => {
   expect(decodeChallenge(encodeError(-11)).status).toBe(-11)
   expect(decodeChallenge(encodeError(-12387)).status).toBe(-12387)
 })

@@ -33,7 +33,7 @@ test('refuses a length that is shorter than a header', () => {
   }
 })
 
-test('refuses a negative type, also when the header comes in pieces', () => {
+test('refuses a negative type, also if the header arrives in pieces', () => {
   const { framer } = collect()
   framer.push(bytesOf('00000010'))
   expect(() => framer.push(bytesOf('8000700000000000'))).toThrowError(
@@ -45,7 +45,7 @@ test('accepts a PDU of exactly the limit and refuses one byte more before its by
   const { framer, got } = collect(16)
   framer.push(bytesOf(ERROR))
   expect(got).toEqual([ERROR])
-  expect(() => framer.push(bytesOf('000000110000701100000000'))).toThrowError(/17 bytes, at most 16/)
+  expect(() => framer.push(bytesOf('000000110000701100000000'))).toThrowError(/17 bytes, the limit is 16/)
 })
 
 test('a huge length alone takes no memory', () => {
@@ -84,7 +84,7 @@ test('a pause in the middle of a chunk keeps the rest, in order', () => {
   expect(got).toEqual([ERROR, ATTR, ERROR, ATTR])
 })
 
-test('what comes behind the last PDU can be taken back, whatever it is', () => {
+test('all bytes after the last PDU can be taken back', () => {
   for (const hello of ['16', '160301020001fc', '16030102'.repeat(100)]) {
     const got: string[] = []
     const framer = new Framer((pdu) => {
@@ -94,7 +94,7 @@ test('what comes behind the last PDU can be taken back, whatever it is', () => {
     framer.push(bytesOf(ERROR + hello))
     framer.push(bytesOf(ATTR))
     expect(got).toEqual([ERROR])
-    expect(framer.takeRest().map(hexOf).join('')).toBe(hello + ATTR)
+    expect(framer.takeRemaining().map(hexOf).join('')).toBe(hello + ATTR)
     expect(framer.hasPartial).toBe(false)
     framer.resume()
     framer.push(bytesOf(ERROR))
@@ -102,5 +102,5 @@ test('what comes behind the last PDU can be taken back, whatever it is', () => {
   }
   const { framer } = collect()
   framer.push(bytesOf(ERROR.slice(0, 20)))
-  expect(framer.takeRest().map(hexOf)).toEqual([ERROR.slice(0, 20)])
+  expect(framer.takeRemaining().map(hexOf)).toEqual([ERROR.slice(0, 20)])
 })

@@ -20,7 +20,7 @@ test('several sets, empty ones among them, keep their instances', () => {
   expect(decodeLabels(encodeLabels(9, 32, sets)).sets).toEqual(sets)
 })
 
-test('an error in place of a set passes', () => {
+test('an error instead of a set is preserved', () => {
   const sets: LabelSet[] = [{ inst: -1, status: -12358, json: '', labels: [] }]
   expect(decodeLabels(encodeLabels(9, 16, sets)).sets).toEqual(sets)
 })
@@ -37,12 +37,12 @@ test('unterminated JSON is refused, not looped over', () => {
     expect(() => encodeLabels(1, 2, [set(json, { z: '1' })])).toThrowError(PcpError)
 })
 
-test('bytes behind the last JSON text are refused', () => {
+test('bytes after the last JSON text are rejected', () => {
   const pdu = encodeLabels(1, 2, [set('{"a":1}', { a: '1' })])
   const longer = new Uint8Array(pdu.length + 1)
   longer.set(pdu)
   new DataView(longer.buffer).setInt32(0, longer.length)
-  expect(() => decodeLabels(longer)).toThrowError(/behind the last/)
+  expect(() => decodeLabels(longer)).toThrowError(/after the last/)
 })
 
 test('texts that overlap are refused: a short PDU must not become long lists of long strings', () => {

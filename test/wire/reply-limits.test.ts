@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { emptySet, type ValueSet } from '../../src/model/values.ts'
-import { encodeDescs, NO_DESC } from '../../src/wire/desc.ts'
+import { encodeDescs, UNAVAILABLE_DESC } from '../../src/wire/desc.ts'
 import { encodeInstances } from '../../src/wire/instance.ts'
 import { encodeLabels } from '../../src/wire/label.ts'
 import { encodePmnsIds, encodePmnsNames } from '../../src/wire/pmns.ts'
@@ -21,24 +21,24 @@ const now = { sec: 1, nsec: 0 }
 const label = { name: 'a', value: '1', flags: 1 }
 const labels = { inst: -1, status: 0, json: '{"a":1}', labels: [label] }
 
-/** PDUs, how long their list is, and all that they hold. */
+/** PDUs, with the length of their list and the number of all items. */
 const PDUS: readonly (readonly [string, Uint8Array, number, number])[] = [
   ['RESULT', encodeResult(now, sets), 4, 8],
   ['HIGHRES_RESULT', encodeHighResResult(now, sets), 4, 8],
-  ['DESCS', encodeDescs([NO_DESC, NO_DESC]), 2, 2],
+  ['DESCS', encodeDescs([UNAVAILABLE_DESC, UNAVAILABLE_DESC]), 2, 2],
   ['INSTANCE', encodeInstances({ indom: 1, ids: [1, 2, 3], names: ['a', 'b', 'c'] }), 3, 3],
   ['PMNS_IDS', encodePmnsIds([1, 2]), 2, 2],
   ['PMNS_NAMES', encodePmnsNames(['a', 'b', 'c']), 3, 3],
   ['LABEL', encodeLabels(0, 1, [labels, { ...labels, labels: [] }, labels]), 3, 5],
 ]
 
-test.each(PDUS)('%s is counted as it is', (_, pdu, length, items) => {
+test.each(PDUS)('items of %s are counted', (_, pdu, length, items) => {
   expect(listLength(pdu)).toBe(length)
   expect(replyProblem(pdu, { ...REPLY_LIMITS, items })).toBeUndefined()
   expect(replyProblem(pdu, { ...REPLY_LIMITS, items: items - 1 })).toContain(`${items} items in one reply`)
 })
 
-test.each(PDUS)('%s that is cut short is counted up to there', (_, pdu) => {
+test.each(PDUS)('items of a truncated %s are counted up to its end', (_, pdu) => {
   for (let length = 12; length < pdu.length; length++)
     expect(() => replyProblem(pdu.subarray(0, length), { ...REPLY_LIMITS, items: 1 })).not.toThrow()
 })
@@ -49,7 +49,7 @@ test('texts are limited by their length', () => {
   expect(replyProblem(pdu, { ...REPLY_LIMITS, textBytes: 8 })).toMatch(/a text of 9 bytes.*PCP_REPLY_MB/)
 })
 
-test('the environment sets limits; what cannot be read is ignored', () => {
+test('the environment sets limits; invalid values are ignored', () => {
   expect(replyLimits({ PCP_REPLY_MB: '2', PCP_REPLY_ITEMS: '7' })).toEqual({
     pduBytes: 2 ** 21,
     textBytes: 2 ** 21,

@@ -1,4 +1,4 @@
-/** What is said over the socket of the root agent, as pmdaroot of PCP 6.0.3 said it. */
+/** Protocol of the root agent's socket, as recorded from pmdaroot of PCP 6.0.3. */
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -21,12 +21,12 @@ test.skipIf(!isLittle)('greets as recorded', () => {
   expect(hexOf(encodeRootInfo(7))).toBe(recorded.greeting)
 })
 
-test.skipIf(!isLittle)('replies come out as they were taken apart', () => {
+test.skipIf(!isLittle)('replies survive decoding and encoding', () => {
   for (const { reply } of recorded.exchanges)
     expect(hexOf(encodeRootPdu(decodeRootPdu(bytesOf(reply))))).toBe(reply)
 })
 
-test('what was put together comes apart again, and no part of it is taken for the whole', () => {
+test('messages survive encoding and decoding, and a part is never decoded', () => {
   const pdu = fc.record({
     type: fc.integer({ min: 0, max: 0x7fffffff }),
     status: fc.integer({ min: -20000, max: 0 }),
@@ -44,7 +44,7 @@ test('what was put together comes apart again, and no part of it is taken for th
   )
 })
 
-test('lengths are checked before anything is believed', () => {
+test('lengths are checked first', () => {
   const with_ = (at: number, value: number): Uint8Array => {
     const bytes = encodeRootPdu({ type: 0x9003, status: 0, pid: 0, name: 'name' })
     new Int32Array(bytes.buffer)[at] = value

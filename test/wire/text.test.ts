@@ -8,7 +8,7 @@ import { decodePmnsNames, encodePmnsNames } from '../../src/wire/pmns.ts'
 import { decodeTextReply, encodeTextReply } from '../../src/wire/text.ts'
 import { hexOf } from './vectors.ts'
 
-/** Any text, and any bytes that are no text. */
+/** Any text, and any bytes that are not text. */
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.uint8Array({ maxLength: 40 }).map((bytes) => decodeText(bytes)),
@@ -39,7 +39,7 @@ test('names and instances survive, whatever is in them', () => {
   )
 })
 
-test('the reply to a query leaves out what the query gave', () => {
+test('the reply to a query leaves out the id or name given in the query', () => {
   const one = { indom: 9, ids: [3], names: ['hour'] }
   expect(decodeInstances(encodeInstanceReply(one, { id: 3 }))).toEqual({
     indom: 9,
@@ -54,7 +54,7 @@ test('the reply to a query leaves out what the query gave', () => {
   expect(decodeInstances(encodeInstanceReply(one, undefined))).toEqual(one)
 })
 
-test('agents get attributes with a NUL, which is no part of the text', () => {
+test('agents get attributes with a NUL, which is not part of the text', () => {
   const pdu = encodeAgentAttr(14, '11929', 1)
   expect(hexOf(pdu)).toBe('0000001600007011000000010000000e313139323900')
   expect(attrText(decodeAttr(pdu))).toBe('11929')

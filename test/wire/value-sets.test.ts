@@ -24,7 +24,7 @@ function blockSet(pmid: number, blocks: readonly Uint8Array[], format: number): 
   }
 }
 
-/** Values without their places: what must survive. */
+/** Values without offsets: the part that must survive. */
 function content(set: ValueSet): unknown {
   const { bytes } = set
   const values = Array.from(set.word, (word) => {
@@ -56,7 +56,7 @@ const anySet: fc.Arbitrary<ValueSet> = fc.oneof(
     .map(([pmid, blocks, format]) => blockSet(pmid, blocks, format)),
 )
 
-test('sets come back as they were sent, from either result', () => {
+test('sets survive encoding and decoding in both kinds of results', () => {
   fc.assert(
     fc.property(fc.array(anySet, { maxLength: 12 }), (sets) => {
       const time = { sec: 1_700_000_000, nsec: 123_456_000 }
@@ -85,7 +85,7 @@ test('refuses a value block outside the PDU', () => {
   // store/bad_offset.request
   const hex =
     '000000380000700100000000000000000000000000000001074000200000000100000001ffffffff0000270f0600000968656c6c6f7e7e7e'
-  expect(() => decodeResult(bytesOf(hex))).toThrowError(/value block at byte 39996 is outside/)
+  expect(() => decodeResult(bytesOf(hex))).toThrowError(/value block at byte 39996 is out of bounds/)
 })
 
 test('refuses blocks that leave a gap, share bytes or are shorter than their header', () => {
@@ -101,7 +101,7 @@ test('refuses blocks that leave a gap, share bytes or are shorter than their hea
   gap.set(base)
   new DataView(gap.buffer).setInt32(0, gap.length)
   for (const pdu of [tiny, gap]) expect(() => decodeResult(pdu)).toThrowError(PcpError)
-  // Two values in one block of the length of both pass the sum but not with these lengths (8 and 5).
+  // Two values in a block as long as both: the sum of lengths is valid, but not with these lengths (8 and 5).
   expect(() => decodeResult(shared)).not.toThrowError(TypeError)
 })
 

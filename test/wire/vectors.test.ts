@@ -6,19 +6,19 @@ import { pduFrom, pduName, pduType } from '../../src/wire/pdu.ts'
 import { PDUS } from '../../src/wire/pdus.ts'
 import { bytesOf, CODECS, hexOf, VECTORS, type Vector } from './vectors.ts'
 
-/** Recorded PDUs that are well-formed enough for the recorder but that a decoder refuses. */
+/** Recorded PDUs that are well-formed enough for the recorder but rejected by a decoder. */
 const REFUSED: Readonly<Record<string, string>> = {
   'descs/descs.wrong_marker.request': 'the status must be -1; collectors answer PM_ERR_IPC',
-  'fetch/fetch.zero_pmids.request': 'a fetch of nothing; collectors answer PM_ERR_IPC',
+  'fetch/fetch.zero_pmids.request': 'a fetch without metrics; collectors answer PM_ERR_IPC',
   'handshake/creds.count_zero.v7.request': '7.2.1 answers PM_ERR_IPC, 6.0.3 leaves the version unset',
-  'instances/unpadded_name.v7.request': '7.2.1 wants the name padded, 6.0.3 does not mind',
+  'instances/unpadded_name.v7.request': '7.2.1 requires padding of the name, 6.0.3 does not',
 }
-/** Recorded PDUs that we never send, so that encoding gives something else. */
+/** Recorded PDUs that this implementation never sends, so that encoding yields other bytes. */
 const NEVER_SENT: Readonly<Record<string, string>> = {
   'instances/id_and_name.request':
     'a query is for an id or for a name; both together are answered PM_ERR_INST',
 }
-/** Recorded PDUs of types that nobody speaks. */
+/** Recorded PDUs of unsupported types. */
 const UNSPOKEN = ['CONTROL_REQ', '0x7018']
 
 const spoken = VECTORS.filter((vector) => !UNSPOKEN.includes(vector.pduType!))
@@ -28,9 +28,9 @@ function codecOf(vector: Vector) {
   return CODECS[pduType(bytesOf(vector.hex))]!
 }
 
-/** What decodes or refuses, but never anything else. */
+/** Returns whether a decoder rejects the bytes; only PM_ERR_IPC counts as a rejection. */
 function refuses(vector: Vector, bytes: Uint8Array): boolean {
-  // Stack traces are nearly all of what a refusal costs, and there are tens of thousands of them.
+  // Stack traces are nearly all of the cost of a rejection, and there are tens of thousands of them.
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
   try {
@@ -51,7 +51,7 @@ test('every row of the PDU table has a vector and a codec', () => {
   expect(Object.keys(CODECS).map(Number).sort()).toEqual(PDUS.map((row) => row.code).sort())
 })
 
-test('recorded PDUs decode to what is recorded', () => {
+test('recorded PDUs decode to the recorded values', () => {
   for (const vector of good) {
     const shown = codecOf(vector).show(bytesOf(vector.hex))
     expect(vector.decoded, vector.name).toMatchObject(shown)
@@ -70,7 +70,7 @@ test('recorded PDUs encode to the same bytes', () => {
   const by = (list: readonly Vector[]) => new Set(list.map((vector) => vector.pduType)).size
   console.log(
     `wire vectors: ${good.length} of ${VECTORS.length} PDUs in ${by(good)} types decoded, all but ${Object.keys(NEVER_SENT).length} ` +
-      `encoded to the same bytes; ${spoken.length - good.length} refused on purpose, ${VECTORS.length - spoken.length} of types nobody speaks`,
+      `encoded to the same bytes; ${spoken.length - good.length} refused on purpose, ${VECTORS.length - spoken.length} of unsupported types`,
   )
 })
 
@@ -89,7 +89,7 @@ test('a PDU cut at any length is refused', () => {
     for (let length = 0; length < bytes.length; length++) {
       const short = bytes.slice(0, length)
       if (!refuses(vector, short)) taken.push(`${vector.name} cut to ${length}`)
-      // With a length that tells the truth a few are whole again (ATTR of any length, ERROR of 16), the others refused.
+      // With a corrected length a few are valid again (ATTR of any length, ERROR of 16), the others are rejected.
       if (length >= 12) new DataView(short.buffer).setInt32(0, length)
       refuses(vector, short)
     }
@@ -113,7 +113,7 @@ test('any word set to -1, 0 or the largest is decoded or refused, nothing else',
   console.log(`wire vectors: ${tried} variants with a hostile word`)
 })
 
-test('a stream of PDUs split anywhere gives the same PDUs', () => {
+test('a stream of PDUs split anywhere yields the same PDUs', () => {
   const pdus = small()
     .slice(0, 40)
     .map((vector) => bytesOf(vector.hex))

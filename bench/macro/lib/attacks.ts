@@ -1,23 +1,23 @@
-/** Attacks on a running `npm start`: one row each. They run in a process of their own. */
+/** Attacks on a running `npm start`, run in a separate process. */
 import { Agent, type RequestOptions, request } from 'node:http'
 import { WebSocket } from 'ws'
 import { domains, Flood, profiles, traversals } from './floods.ts'
 
-/** What is attacked. */
+/** The attacked ports. */
 export interface Target {
-  /** The collector's. */
+  /** Port of the collector. */
   readonly port: number
-  /** The charts'. */
+  /** Port of the chart page. */
   readonly webPort: number
 }
 
-/** Does its worst; resolves when everything is sent. What it opened stays open until its process ends. */
+/** Runs an attack; resolves when everything is sent. Its connections stay open until its process ends. */
 export type Attack = (target: Target) => Promise<void>
 
 const flood = new Flood()
 const MIB = 2 ** 20
 
-/** By name. */
+/** Attacks by name. */
 export const ATTACKS: Readonly<Record<string, Attack>> = {
   'idle clients, 1,100': ({ port }) => many(1100, 50, () => flood.open(port, new Uint8Array(0))),
   'idle web connections, 1,100': ({ webPort }) =>
@@ -82,7 +82,7 @@ function get(port: number, path: string, auth: string): Promise<void> {
   return ask({ port, path, auth, agent })
 }
 
-/** Whatever the answer is, and also without one. */
+/** Sends a request, and ignores the response. */
 function ask(options: RequestOptions, body?: string): Promise<void> {
   return new Promise((resolve) => {
     const asked = request({ host: '127.0.0.1', ...options }, (answer) => {

@@ -1,4 +1,4 @@
-/** The two candidates of a macro bench: our collector and the reference's, each a process of its own on a free port. */
+/** The candidates of a macro benchmark: our collector and the reference's, each a process on a free port. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -11,26 +11,27 @@ import { partOf } from './start-parts.ts'
 export interface Candidate {
   readonly name: string
   readonly port: number
-  /** Process id of the collector itself, or of the page's server. */
+  /** Process id of the collector, or of the page's server. */
   readonly pid: number
   stop(): Promise<void>
 }
 
 const REFERENCE = '/usr/lib/pcp/bin/pmcd'
 const REFERENCE_CONF = '/etc/pcp/pmcd/pmcd.conf'
-/** For our collector's process: BENCH_NODE_OPTIONS='--cpu-prof --cpu-prof-dir=/tmp/prof' writes a profile. */
+/** Options of our collector's process: BENCH_NODE_OPTIONS='--cpu-prof --cpu-prof-dir=/tmp/prof' writes a profile. */
 const NODE_OPTIONS = (process.env['BENCH_NODE_OPTIONS'] ?? '').split(' ').filter((option) => option !== '')
 
-/** Is the reference's collector installed? */
+/** Checks whether the reference's collector is installed. */
 export const hasReference = (): boolean => existsSync(REFERENCE)
 
-/** Our collector as `npm start` configures it, without its recorder: built-in defaults, agents in its process. */
+/** Starts our collector as `npm start` configures it, without its recorder: built-in defaults, agents in its process. */
 export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Promise<Candidate> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
   const args = [
     ...NODE_OPTIONS,
-    join(top, 'dist', 'start.cjs'),
+    join(top, 'bin', 'pcp-ts'),
+    'start',
     '--no-record',
     '--port',
     String(port),
@@ -41,16 +42,16 @@ export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Prom
   return { ...ours, pid: partOf(ours.pid, 'collector')! }
 }
 
-/** The chart page of `npm start` over the archives that are below `dir`/archives; `stop` removes `dir`. */
+/** Starts the chart page of `npm start` over the archives below `dir`/archives; `stop` removes `dir`. */
 export async function startPage(top: string, dir: string): Promise<Candidate & { readonly address: string }> {
   const [port, webPort] = [await freePort(), await freePort()]
-  const args = [join(top, 'dist', 'start.cjs'), '--no-record', '--agents', 'linux,pmcd', '--dir', dir]
+  const args = [join(top, 'bin', 'pcp-ts'), 'start', '--no-record', '--agents', 'linux,pmcd', '--dir', dir]
   const ports = ['--port', String(port), '--web-port', String(webPort)]
   const candidate = await launch('page', process.execPath, [...NODE_OPTIONS, ...args, ...ports], port, dir)
   return { ...candidate, pid: partOf(candidate.pid, 'charts')!, address: `http://localhost:${webPort}/` }
 }
 
-/** Our collector with our agents at the other end of pipes, as the reference has its own. */
+/** Starts our collector with our agents behind pipes, as the reference's are. */
 export async function startOursOnPipes(top: string): Promise<Candidate> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
@@ -64,7 +65,7 @@ export async function startOursOnPipes(top: string): Promise<Candidate> {
   return launch('ours', node, args, port, dir)
 }
 
-/** The reference's collector with the agents its installed pmcd.conf names for `domains`. */
+/** Starts the reference's collector with the agents of `domains` in its installed pmcd.conf. */
 export async function startReference(domains: readonly number[] = [2, 60, 253]): Promise<Candidate> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-reference-'))
@@ -74,7 +75,7 @@ export async function startReference(domains: readonly number[] = [2, 60, 253]):
   return launch('reference', REFERENCE, filesIn(dir, lines, port), port, dir, { PMCD_ROOT_AGENT: '0' })
 }
 
-/** Either collector with agents that lines of a pmcd.conf name, on a unix socket as well: `socket` is its path. */
+/** Starts either collector with the agents in lines of a pmcd.conf, also on the unix socket `socket`. */
 export async function startWith(
   whose: 'ours' | 'reference',
   top: string,
@@ -98,7 +99,7 @@ export async function startWith(
   return { ...candidate, socket }
 }
 
-/** The command line for a collector with this configuration, whose files are in `dir`. */
+/** Returns the command line for a collector with this configuration and its files in `dir`. */
 function filesIn(dir: string, lines: readonly string[], port: number): string[] {
   const conf = join(dir, 'pmcd.conf')
   writeFileSync(conf, `${lines.join('\n')}\n`)
@@ -135,7 +136,7 @@ async function launch(
   }
 }
 
-/** Waits until the collector sends its challenge. */
+/** Waits until the collector sends its greeting. */
 async function answering(port: number, child: ChildProcess): Promise<void> {
   for (let attempt = 0; attempt < 200; attempt++) {
     if (child.exitCode !== null) throw new Error(`${child.spawnfile} ended with status ${child.exitCode}`)

@@ -1,15 +1,15 @@
-/** Clients that make a collector hold or do as much as they can. */
+/** Clients that make a collector store or do as much as possible. */
 import { connect, type Socket } from 'node:net'
 import { InstanceSet } from '../../../src/model/instance-set.ts'
 import { encodeCreds } from '../../../src/wire/creds.ts'
 import { encodePmnsTraverse } from '../../../src/wire/pmns.ts'
 import { encodeProfile } from '../../../src/wire/profile.ts'
 
-/** Connections that are closed when an attack is over. */
+/** Connections of an attack, closed at its end. */
 export class Flood {
   readonly #sockets = new Set<Socket>()
 
-  /** Opens a connection that writes these bytes and reads nothing; resolves when they are written, or it was closed. */
+  /** Opens a connection that writes these bytes and reads nothing; resolves when they are written or it is closed. */
   open(port: number, bytes: Uint8Array): Promise<void> {
     const socket = connect({ port, host: '127.0.0.1' })
     this.#sockets.add(socket)
@@ -24,7 +24,7 @@ export class Flood {
     })
   }
 
-  /** Closes all. */
+  /** Closes all connections. */
   close(): void {
     for (const socket of this.#sockets) {
       this.#sockets.delete(socket)
@@ -35,13 +35,13 @@ export class Flood {
 
 const greeting = encodeCreds(0)
 
-/** Profiles of so many instances out of order, for so many contexts. */
+/** Returns PDUs with profiles of `instances` unordered instances for `contexts` contexts. */
 export function profiles(contexts: number, instances: number): Uint8Array {
   const ids = Int32Array.from({ length: instances }, (_, i) => (i * 7919) % 1_000_003)
   return profilesOf(contexts, [InstanceSet.over(ids)])
 }
 
-/** Profiles with so many instance domains, for so many contexts. */
+/** Returns PDUs with profiles of `count` instance domains for `contexts` contexts. */
 export function domains(contexts: number, count: number): Uint8Array {
   return profilesOf(contexts, Array<InstanceSet>(count).fill(InstanceSet.NONE))
 }
@@ -55,7 +55,7 @@ function profilesOf(contexts: number, sets: readonly InstanceSet[]): Uint8Array 
   ])
 }
 
-/** So many questions for all names. */
+/** Returns `count` requests for all names. */
 export function traversals(count: number): Uint8Array {
   return Buffer.concat([greeting, ...Array.from({ length: count }, () => encodePmnsTraverse(''))])
 }

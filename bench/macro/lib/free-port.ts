@@ -1,11 +1,11 @@
-/** Ports for programs that are to listen, and for those that are to find nobody. */
+/** Free ports, to listen on or to have no listener. */
 import { createServer } from 'node:net'
 
-/** Below those that the kernel gives to clients, which would take one between our asking for it and its use. */
+/** Below the ephemeral ports, one of which the kernel could give to a client before it is used. */
 const FIRST = 20_000
 const COUNT = 12_000
 
-/** A port of this address that nobody listens on, and that nobody is given who asks for any port. */
+/** Returns a port of this address without a listener, which the kernel does not give to clients. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT)

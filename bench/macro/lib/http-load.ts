@@ -1,10 +1,10 @@
-/** Load of HTTP requests on connections that stay open, from a process of its own; see load.ts. */
+/** HTTP load on persistent connections from a separate process; see load.ts. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
 import { LOAD_ARGUMENT, runJob } from './load.ts'
 import { quantile } from './report.ts'
 
-/** What to ask, on how many connections, for how long. */
+/** A load: the request, connections, duration. */
 export interface HttpJob {
   readonly port: number
   readonly clients: number
@@ -13,25 +13,25 @@ export interface HttpJob {
   readonly ms: number
 }
 
-/** What came of a job. */
+/** Result of a job. */
 export interface HttpMeasured {
-  /** Answers a second, of all connections together. */
+  /** Responses per second over all connections. */
   readonly rate: number
   readonly p50: number
   readonly p99: number
-  /** Answers other than 200. */
+  /** Responses other than 200. */
   readonly refusals: number
-  /** Connections that the server closed, or on which it left a request unanswered to the end. */
+  /** Connections that the server closed, or on which a request was never answered. */
   readonly losses: number
-  /** Bytes of an answer, headers included. */
+  /** Size of a response in bytes, including headers. */
   readonly bytes: number
 }
 
-/** A process that makes load. */
+/** A load process. */
 export class HttpLoad {
   readonly #child: ChildProcess = fork(process.argv[1]!, [LOAD_ARGUMENT], { execArgv: [] })
 
-  /** Connects, asks, disconnects. */
+  /** Connects, runs the job and disconnects. */
   run(job: HttpJob): Promise<HttpMeasured> {
     return runJob(this.#child, job)
   }
@@ -41,10 +41,10 @@ export class HttpLoad {
   }
 }
 
-/** How long a server may take for an answer before the client gives up on it, ms. */
+/** Timeout of a response, ms. */
 const PATIENCE_MS = 5000
 
-/** Does jobs for the process that forked this one. */
+/** Runs jobs for the parent process. */
 export function makeHttpLoad(): void {
   process.on('message', async (job: HttpJob) => {
     process.send!(await measure(job))
@@ -77,7 +77,7 @@ async function measure({ port, clients, target, ms }: HttpJob): Promise<HttpMeas
     }
   }
   await Promise.all(Array.from({ length: clients }, one))
-  // To the last answer: those who waited in vain must not make the others slower than they were.
+  // Until the last response, so that requests without one do not lower the rate of the others.
   const seconds = (last - begun) / 1000
   times.sort((a, b) => a - b)
   return {
@@ -92,14 +92,14 @@ async function measure({ port, clients, target, ms }: HttpJob): Promise<HttpMeas
 
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
 
-/** An answer; `length` is of headers and body. */
+/** A response; `length` includes headers and body. */
 export interface HttpAnswer {
   readonly status: number
   readonly length: number
   readonly body: string
 }
 
-/** A client that knows where an answer ends and no more, so that it costs less than what it measures. */
+/** A minimal client that only finds the end of a response, so that it costs less than what it measures. */
 export class HttpClient {
   readonly #socket: Socket
   #parts: Buffer[] = []
@@ -127,7 +127,7 @@ export class HttpClient {
     })
   }
 
-  /** Asks and waits for the answer, which does not come on a connection that is closed. */
+  /** Sends a request and waits for the response. Does not resolve on a closed connection. */
   get(target: string): Promise<HttpAnswer> {
     this.#parts = []
     this.#size = 0
@@ -169,7 +169,7 @@ export class HttpClient {
     else this.#end = end + 4 + Number(length)
   }
 
-  /** The last bytes, which may have come in any number of pieces. */
+  /** Returns the last bytes, across chunks. */
   #tail(): Buffer {
     let tail = this.#parts.at(-1)!
     for (let i = this.#parts.length - 2; i >= 0 && tail.length < LAST_CHUNK.length; i--)

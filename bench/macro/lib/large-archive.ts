@@ -1,4 +1,4 @@
-/** The archive that `bench -- archive` reads: 2,000 metrics of 25 instances, a third each of three kinds of values. */
+/** The archive for `bench -- archive`: 2,000 metrics of 25 instances, a third each of three kinds of values. */
 import { rmSync } from 'node:fs'
 import { ArchiveWriter } from '../../../src/archive/write/writer.ts'
 import type { MetricDesc } from '../../../src/model/desc.ts'
@@ -16,11 +16,11 @@ import { archiveOutput } from '../../../src/sys/archive-output.ts'
 const METRICS = 2000
 const INSTANCES = 25
 const DOMAIN = 400
-/** Seconds from one record to the next. */
+/** Seconds between records. */
 const STEP = 10
 const START = 1_700_000_000
 
-/** Names and kinds: 64-bit counters, 32-bit counters, doubles, in turn. */
+/** Returns the metrics: 64-bit counters, 32-bit counters and doubles, in turn. */
 export function largeMetrics(): { name: string; desc: MetricDesc }[] {
   const kinds = [
     { type: PM_TYPE_U64, sem: PM_SEM_COUNTER, word: 'c64' },
@@ -40,10 +40,10 @@ export function largeMetrics(): { name: string; desc: MetricDesc }[] {
   })
 }
 
-/** Writes the archive `base` with that many records of 50,000 values. Returns the bytes of its volume. */
+/** Writes the archive `base` with `records` records of 50,000 values. Returns the size of its volume in bytes. */
 export function writeLargeArchive(base: string, records: number): number {
   for (const part of ['index', 'meta', '0']) rmSync(`${base}.${part}`, { force: true })
-  const writer = ArchiveWriter.create(archiveOutput(base, { collect: 1 << 20 }), {
+  const writer = ArchiveWriter.create(archiveOutput(base, { bufferBytes: 1 << 20 }), {
     hostname: 'bench.local',
     timezone: 'UTC',
     pid: 1,
@@ -59,7 +59,7 @@ export function writeLargeArchive(base: string, records: number): number {
     ids,
     ids.map((id) => `instance-${id}`),
   )
-  // A small generator of its own: the same archive every time, with values of all sizes.
+  // A seeded generator, so that the archive is always the same, with values of all sizes.
   let state = 1
   const random = (): number => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0

@@ -1,43 +1,42 @@
 /**
- * Load from a process of its own, so that client and collector do not share a thread: the bench forks its own file with
+ * Load from a separate process, so that client and collector do not share a thread: the benchmark forks its own file with
  * `LOAD_ARGUMENT`, and sends it jobs.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { RawClient } from './raw-client.ts'
 import { quantile } from './report.ts'
 
-/** What to ask, by how many clients, for how long. */
+/** A load: the metrics, clients, duration. */
 export interface Job {
   readonly port: number
   readonly clients: number
   readonly pmids: readonly number[]
   readonly ms: number
-  /** Each client asks once in this many milliseconds; default: again as soon as it has its reply. */
+  /** Milliseconds between the requests of a client; default: immediately after each reply. */
   readonly everyMs?: number
 }
 
-/** What came of a job. */
+/** Result of a job. */
 export interface Measured {
-  /** Fetches a second, of all clients together. */
+  /** Fetches per second over all clients. */
   readonly rate: number
   /** Milliseconds from request to reply. */
   readonly p50: number
   readonly p99: number
   readonly worst: number
-  /** Clients that did not get in or lost their connection. */
+  /** Clients that could not connect or lost their connection. */
   readonly errors: number
   /** Replies that were not a RESULT. */
   readonly refusals: number
 }
 
-/** The command line of a process that is to make load. */
+/** Argument that makes a process a load process. */
 export const LOAD_ARGUMENT = '--make-load'
 
-/** Sends a job to a process that makes load; what comes back came of it. */
+/** Sends a job to a load process; resolves to its result. */
 export function runJob<R>(child: ChildProcess, job: object): Promise<R> {
   return new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void =>
-      reject(new Error(`The process that makes load ended: ${code}`))
+    const onExit = (code: number | null): void => reject(new Error(`The load process exited: ${code}`))
     child.once('exit', onExit)
     child.once('message', (message) => {
       child.removeListener('exit', onExit)
@@ -47,7 +46,7 @@ export function runJob<R>(child: ChildProcess, job: object): Promise<R> {
   })
 }
 
-/** A process that makes load. */
+/** A load process. */
 export class Load {
   readonly #child: ChildProcess
 
@@ -55,7 +54,7 @@ export class Load {
     this.#child = fork(process.argv[1]!, [LOAD_ARGUMENT], { execArgv: [] })
   }
 
-  /** Connects the job's clients, lets them ask, disconnects them. */
+  /** Connects the job's clients, runs the job and disconnects them. */
   run(job: Job): Promise<Measured> {
     return runJob(this.#child, job)
   }
@@ -65,17 +64,17 @@ export class Load {
   }
 }
 
-/** Does jobs for the process that forked this one. */
+/** Runs jobs for the parent process. */
 export function makeLoad(): void {
   process.on('message', async (job: Job) => {
     process.send!(await measure(job))
   })
 }
 
-/** Connections that are opened at the same time: the reference's queue for them holds five. */
+/** Connections opened concurrently; the reference's listen queue holds five. */
 const OPENING = 4
 
-/** One job. */
+/** Runs a job. */
 export async function measure(job: Job): Promise<Measured> {
   const clients: RawClient[] = []
   let errors = 0
@@ -106,10 +105,10 @@ export async function measure(job: Job): Promise<Measured> {
   }
 }
 
-/** Lets one client ask until time is up; was its connection well to the end? */
+/** Runs one client until the time is up. Returns whether its connection lasted. */
 function drive(client: RawClient, job: Job, place: number, latencies: number[]): Promise<boolean> {
   const { everyMs } = job
   if (everyMs === undefined) return client.fetchFor(job.pmids, job.ms, latencies)
-  // Spread over the period, as clients are that started when they liked.
+  // Spread over the period, like clients that started at random times.
   return client.fetchEvery(job.pmids, job.ms, everyMs, (place * everyMs) / job.clients, latencies)
 }

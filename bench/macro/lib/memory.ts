@@ -1,7 +1,7 @@
-/** Resident memory of a process and all that it started. */
+/** Resident memory and CPU time of processes. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Megabytes resident, of a process and of its descendants together. Linux only: NaN elsewhere. */
+/** Returns the resident megabytes of a process and its descendants. Linux only; NaN elsewhere. */
 export function residentMb(pid: number): number {
   try {
     const parents = new Map<number, number>()
@@ -23,7 +23,7 @@ function isUnder(pid: number, ancestor: number, parents: ReadonlyMap<number, num
   return false
 }
 
-/** 0 for a process that has ended meanwhile. */
+/** Returns the parent; 0 for a process that has ended. */
 function parentOf(pid: number): number {
   return field(pid, 'PPid')
 }
@@ -41,7 +41,7 @@ function field(pid: number, name: string): number {
   }
 }
 
-/** Milliseconds of CPU time that a process has used so far, by itself and by the kernel for it. Linux only. */
+/** Returns the CPU time of a process, user and system, in milliseconds. Linux only. */
 export function cpuMs(pid: number): number {
   const TICK_MS = 10
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
@@ -49,7 +49,7 @@ export function cpuMs(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }
 
-/** Milliseconds of CPU time that a process and all that it started have used so far, threads that are there included. Linux only. */
+/** Returns the CPU time of all current threads of a process and its descendants, in milliseconds. Linux only. */
 export function treeCpuMs(pid: number): number {
   const parents = new Map<number, number>()
   for (const entry of readdirSync('/proc')) {
@@ -61,7 +61,7 @@ export function treeCpuMs(pid: number): number {
   return sum
 }
 
-/** From schedstat, which counts nanoseconds where stat counts ticks. */
+/** Reads schedstat, which counts nanoseconds, while stat counts ticks. */
 function threadsCpuMs(pid: number): number {
   let sum = 0
   for (const thread of readdirSync(`/proc/${pid}/task`))
@@ -69,7 +69,7 @@ function threadsCpuMs(pid: number): number {
   return sum / 1e6
 }
 
-/** Of the straight line through the points with the least squares. */
+/** Returns the slope of the least-squares line through the points. */
 export function slope(points: readonly (readonly [x: number, y: number])[]): number {
   const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length
   const [middleX, middleY] = [mean(0), mean(1)]

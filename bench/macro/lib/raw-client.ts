@@ -1,6 +1,6 @@
 /**
- * The least client that fetches: one socket, one request in flight, replies counted but not decoded, so that what is
- * measured is the collector. The PDUs are written by hand: the bench must not depend on the codec it measures.
+ * A minimal client that fetches: one socket, one request in flight, replies counted but not decoded, so that the benchmark
+ * measures the collector. PDUs are written by hand, because the benchmark must not depend on the codec it measures.
  */
 import { connect, type Socket } from 'node:net'
 
@@ -14,18 +14,18 @@ const HIGHRES_FETCH = 0x7014
 const HIGHRES_RESULT = 0x7015
 const HEADER = 12
 
-/** A connection that has shaken hands and sent its profile. */
+/** A connection after the handshake and the profile. */
 export class RawClient {
-  /** Replies to fetches that were no RESULT, and no news of changed names or agents either. */
+  /** Replies to fetches that were neither a RESULT nor a state change of names or agents. */
   refusals = 0
   readonly #socket: Socket
   #buffered: Buffer = Buffer.alloc(0)
   #waiting: ((pdu: Buffer) => void) | undefined
   #onReply: (() => void) | undefined
   #onEnd: ((error: Error) => void) | undefined
-  /** Why the connection is no more. */
+  /** Why the connection ended. */
   #ended: Error | undefined
-  /** Bytes of the reply that is arriving that are still to come. */
+  /** Missing bytes of the current reply. */
   #missing = 0
 
   private constructor(socket: Socket) {
@@ -40,7 +40,7 @@ export class RawClient {
     socket.on('close', () => ended(new Error('The collector closed the connection')))
   }
 
-  /** Connects to a port of this host, or to a unix socket, through which the collector knows who asks. */
+  /** Connects to a port of this host, or to a unix socket, through which the collector knows the user. */
   static async open(at: number | string): Promise<RawClient> {
     const client = new RawClient(typeof at === 'number' ? connect(at, '127.0.0.1') : connect(at))
     const challenge = await client.#next()
@@ -51,7 +51,7 @@ export class RawClient {
     return client
   }
 
-  /** PMIDs of metrics. Rejects when one of them is not known. */
+  /** Returns the PMIDs of metrics. Rejects if one is unknown. */
   async lookup(names: readonly string[]): Promise<number[]> {
     const found = await this.lookupKnown(names)
     if (found.size < names.length)
@@ -59,10 +59,10 @@ export class RawClient {
     return [...found.values()]
   }
 
-  /** PMIDs of those metrics that are known. */
+  /** Returns the PMIDs of known metrics. */
   async lookupKnown(names: readonly string[]): Promise<Map<string, number>> {
     const found = new Map<string, number>()
-    // Requests may have 64 KB.
+    // Requests are limited to 64 KB.
     for (let at = 0; at < names.length; at += 500) {
       const some = names.slice(at, at + 500)
       const parts: Buffer[] = [ints([some.reduce((sum, name) => sum + name.length + 1, 0), 0, some.length])]
@@ -80,7 +80,7 @@ export class RawClient {
     return found
   }
 
-  /** The names of all metrics. */
+  /** Returns the names of all metrics. */
   async names(): Promise<string[]> {
     this.#socket.write(words(PMNS_TRAVERSE, [0, 0]))
     const reply = await this.#next()
@@ -93,13 +93,13 @@ export class RawClient {
     return names
   }
 
-  /** One fetch, its reply whole; for checking that there are values. */
+  /** Fetches once and returns the whole reply, to check that there are values. */
   fetchOnce(pmids: readonly number[]): Promise<Buffer> {
     this.#socket.write(words(HIGHRES_FETCH, [0, 0, 0, pmids.length, ...pmids]))
     return this.#next()
   }
 
-  /** Fetches one after another for `ms`, adding each latency in milliseconds. Did the connection last? */
+  /** Fetches repeatedly for `ms` milliseconds and adds each latency. Returns whether the connection lasted. */
   fetchFor(pmids: readonly number[], ms: number, latencies: number[]): Promise<boolean> {
     if (this.#ended !== undefined) return Promise.resolve(false)
     const request = words(HIGHRES_FETCH, [0, 0, 0, pmids.length, ...pmids])
@@ -118,7 +118,7 @@ export class RawClient {
     })
   }
 
-  /** As `fetchFor`, a fetch every `everyMs`, the first one after `delayMs`. A reply that is late delays the next fetch. */
+  /** Like `fetchFor`, with a fetch every `everyMs`, the first after `delayMs`. A late reply delays the next fetch. */
   fetchEvery(
     pmids: readonly number[],
     ms: number,
@@ -178,7 +178,7 @@ export class RawClient {
       if (this.#missing === 0) {
         const type = chunk.readInt32BE(at + 4)
         this.#missing = chunk.readInt32BE(at)
-        // State changes come before the reply.
+        // State changes arrive before the reply.
         const isNews = type === ERROR && chunk.readInt32BE(at + 12) > 0
         if (isNews && left >= this.#missing) {
           at += this.#missing

@@ -1,10 +1,10 @@
-/** The columnar scan of one metric, in this process, on a file that is in the page cache. */
+/** Columnar scan of one metric, in this process, on a file in the page cache. */
 import { statSync } from 'node:fs'
 import { openArchive } from '../../../src/pmapi/archive.ts'
 
 const ROUNDS = 5
 
-/** One line: how fast the best of some scans went over the volume. */
+/** Returns a line with the best speed of several scans. */
 export async function scanSpeed(archive: string): Promise<string> {
   const bytes = statSync(`${archive}.0`).size
   let best = Number.POSITIVE_INFINITY

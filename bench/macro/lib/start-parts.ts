@@ -1,7 +1,7 @@
 /** The processes of a running `npm start`. */
 import { readFileSync } from 'node:fs'
 
-/** Process id of a part of the `npm start` that has this process id; undefined while it does not run. */
+/** Returns the process id of a part of the `npm start` with this process id; undefined if it does not run. */
 export function partOf(pid: number, name: 'collector' | 'recorder' | 'charts'): number | undefined {
   return childrenOf(pid).find((child) => commandOf(child).includes(`start-${name}.cjs`))
 }
@@ -11,11 +11,11 @@ function childrenOf(pid: number): number[] {
   return text.trim().split(' ').filter(Boolean).map(Number)
 }
 
-/** Command line of a process; empty when it has ended. */
+/** Returns the command line of a process; empty if it has ended. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1')
   } catch {
-    return '' // it has gone since
+    return '' // it has ended
   }
 }

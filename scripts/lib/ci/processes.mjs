@@ -1,8 +1,8 @@
-/** The processes of CI's steps: found by a mark in their environment, so that daemons which left their group are found too. */
+/** Processes of CI steps, found by a mark in their environment, which daemons outside of the process group have too. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
 const MARK = 'CI_STEP'
-/** Killing takes more than one round where a process is being started meanwhile. */
+/** Killing takes several rounds if processes are being started meanwhile. */
 const ROUNDS = 20
 
 /** Returns the environment variable that marks the processes of a step. */
@@ -20,7 +20,7 @@ export function orphans(top) {
   return marked(top, (owner) => owner !== process.pid && !exists(owner))
 }
 
-/** Kills what `list` returns until it returns nothing; returns everything that was killed. */
+/** Kills the processes that `list` returns until there are none; returns all that were killed. */
 export function killAll(list) {
   const killed = new Map()
   for (let round = 0; round < ROUNDS; round++) {
@@ -35,7 +35,7 @@ export function killAll(list) {
   return [...killed.values()]
 }
 
-/** Sends a signal to a process, or to a group where the number is negative; returns whether there is one. */
+/** Sends a signal to a process, or to a group if the number is negative; returns whether it exists. */
 export function signal(pid, name) {
   try {
     process.kill(pid, name)
@@ -94,7 +94,7 @@ function commandOf(pid) {
   return textOf(`/proc/${pid}/cmdline`).replaceAll('\0', ' ').trim().slice(0, 150)
 }
 
-/** The text of a file; '' when the process has ended, or belongs to another user. */
+/** Reads a file; '' if the process has ended or belongs to another user. */
 function textOf(path) {
   try {
     return readFileSync(path, 'utf8')

@@ -1,16 +1,16 @@
 /**
- * What CI learns of single tests while they run: lines of JSON in the file that CI_PROGRESS names. A line is { suite, test, began } or
- * { suite, test, ms }, with `again` where the test passed only when run once more; without `test` it is about a whole file.
+ * Reports single tests to CI while they run: lines of JSON in the file named by CI_PROGRESS. A line is { suite, test, began } or
+ * { suite, test, ms }, with `again` if the test passed only on the second run; without `test` it is about a file.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 
-/** Notes something of a test, where CI wants to know. */
+/** Appends a fact about a test, if CI_PROGRESS is set. */
 export function note(fact) {
   const file = process.env.CI_PROGRESS
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(fact)}\n`)
 }
 
-/** Reads the notes of a step; none where it wrote none. */
+/** Reads the facts of a step; empty if it wrote none. */
 export function readNotes(file) {
   let text
   try {
@@ -24,7 +24,7 @@ export function readNotes(file) {
     .map((line) => JSON.parse(line))
 }
 
-/** Names the tests that began and did not end; files where no test of them is under way. */
+/** Returns tests that began and did not end, and files without such a test. */
 export function unfinished(notes) {
   const open = new Map()
   for (const one of notes) {
@@ -36,7 +36,7 @@ export function unfinished(notes) {
   return tests.filter((one) => one.test !== undefined || !isInTest(one.suite)).map(nameOf)
 }
 
-/** The slowest so many of the notes that `isWanted` picks, as lines. */
+/** Returns the slowest `count` of the notes that `isWanted` selects, as lines. */
 export function slowest(notes, count, isWanted) {
   return notes
     .filter((one) => one.ms !== undefined && isWanted(one))
@@ -45,7 +45,7 @@ export function slowest(notes, count, isWanted) {
     .map((one) => `${(one.ms / 1000).toFixed(1).padStart(8)} s  ${nameOf(one)}`)
 }
 
-/** The name of a test with its file. */
+/** Returns the name of a test with its file. */
 export function nameOf({ suite, test }) {
   return test === undefined ? suite : `${suite}: ${test}`
 }

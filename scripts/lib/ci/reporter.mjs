@@ -1,4 +1,4 @@
-/** Vitest's reporter for CI: notes when each file and test begins and ends. */
+/** Vitest reporter for CI: records when each file and test begins and ends. */
 import { note } from './progress.mjs'
 
 export default class ProgressReporter {

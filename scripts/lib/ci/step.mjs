@@ -1,18 +1,18 @@
-/** One step of CI: a command with a time limit, in a process group of its own; what it leaves running is killed. */
+/** A step of CI: a command with a time limit, in a separate process group; processes that it leaves behind are killed. */
 import { spawn } from 'node:child_process'
 import { createWriteStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { killAll, markOf, processesOf, signal } from './processes.mjs'
 import { readNotes, unfinished } from './progress.mjs'
 
-/** How long a step may take to end after SIGTERM. */
+/** Time that a step may take to end after SIGTERM. */
 const GRACE_MS = 5000
-/** Runs a command and leaves its processor seconds, those of its children included, in the file $0. */
+/** Runs a command and writes its CPU seconds, including those of its children, to the file $0. */
 const TIMED = 'export TIMEFORMAT="%U %S"; { time "$@" 2>&3 3>&-; } 3>&2 2>"$0"'
 
 /**
- * Runs a step and resolves to its result: { name, passed, failed, seconds, cpuSeconds, output, notes }. `limitMs` ends it, and so does
- * `stopped` (an AbortSignal); it then counts as failed, and the output ends with what was still running. `isLive` copies the output to ours.
+ * Runs a step and resolves to its result: { name, passed, failed, seconds, cpuSeconds, output, notes }. `limitMs` and `stopped` (an
+ * AbortSignal) end it; it then counts as failed, and its output lists the running tests and processes. `isLive` copies the output to ours.
  */
 export async function runStep({ name, command, top, dir, env, limitMs, stopped, isLive }) {
   const file = (kind) => join(dir, `${name.replace(/[^\w]+/g, '-')}.${kind}`)
@@ -48,11 +48,11 @@ export async function runStep({ name, command, top, dir, env, limitMs, stopped, 
   const left = killAll(() => processesOf(top, name))
   if (left.length > 0 && why === undefined)
     show(`step '${name}' left processes behind, now killed:\n${left.map(line).join('\n')}\n`)
-  // A daemon without the mark in its environment may keep the pipes open for ever.
+  // A daemon without the mark in its environment may keep the pipes open forever.
   if (!(await withinGrace(ends))) {
     child.stdout.destroy()
     child.stderr.destroy()
-    why ??= 'left a process behind that keeps its output open'
+    why ??= 'left a process behind that keeps the output open'
     show(`step '${name}': ${why}\n`)
   }
   await new Promise((resolve) => log.end(resolve))
@@ -67,7 +67,7 @@ export async function runStep({ name, command, top, dir, env, limitMs, stopped, 
   }
 }
 
-/** Resolves to whether something happens within the time that a step has to end. */
+/** Resolves to whether an event happens within the grace period. */
 async function withinGrace(event) {
   let timer
   const late = new Promise((resolve) => {
@@ -78,13 +78,13 @@ async function withinGrace(event) {
   return isDone
 }
 
-/** The result of a step that cannot run, and why. */
+/** Returns the result of a step that cannot run. */
 export function notRun(name, why) {
   const output = `step '${name}' was not run: ${why}\n`
   return { name, passed: 0, failed: 1, seconds: 0, cpuSeconds: 0, output, notes: [] }
 }
 
-/** What passed and failed: a step counts as one unless its output ends with a line of its own about that. */
+/** Counts passed and failed tests: from the last line of the output, else 1 for the step. */
 export function counted(output, status) {
   const [, passed, failed] =
     output
@@ -92,11 +92,11 @@ export function counted(output, status) {
       ?.at(-1)
       ?.match(/(\d+)\D+(\d+)/) ?? []
   if (passed === undefined) return status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 }
-  // A list that ends well has known failures (test/interop/known-failures): shown, not counted.
+  // A list that succeeds may have known failures (test/interop/known-failures), which are shown but not counted.
   return { passed: Number(passed), failed: status === 0 ? 0 : Math.max(1, Number(failed)) }
 }
 
-/** Names the tests that are under way, and the processes of the step. */
+/** Lists the unfinished tests and the processes of a step. */
 function hanging(top, name, notesFile) {
   const tests = unfinished(readNotes(notesFile))
   const under = tests.length > 0 ? `under way: ${tests.join('; ')}\n` : ''
@@ -106,7 +106,7 @@ function hanging(top, name, notesFile) {
 const line = ({ pid, command }) => `    ${pid} ${command}`
 const minutes = (ms) => `${Math.round(ms / 6000) / 10} min`
 
-/** Resolves when the stream ends. A stream that a killed process's child holds open ends with that child. */
+/** Resolves when the stream ends. A stream held open by a killed process's child ends with that child. */
 function shown(stream, show) {
   stream.setEncoding('utf8').on('data', show)
   return new Promise((resolve) => stream.once('close', resolve))
@@ -124,6 +124,6 @@ function cpuSecondsIn(file) {
     const [user, system] = readFileSync(file, 'utf8').trim().split('\n').at(-1).split(' ').map(Number)
     return Number.isFinite(user + system) ? user + system : undefined
   } catch {
-    return undefined // ended before it could say
+    return undefined // killed before it wrote the file
   }
 }

@@ -2,7 +2,7 @@
 import type { AgentEnv, AgentTables, IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import { inNameOrder, type PlacedRow } from '../lib/name-order.ts'
+import { inNameOrder, type OrderedRow } from '../lib/name-order.ts'
 import { AVERAGES, type AverageName, type Journal, readJournals } from './journals.ts'
 
 /** The agent for the collector's registry. */
@@ -15,20 +15,20 @@ export const agent: AgentDefinition = defineAgent({
       short: 'j',
       long: 'journals',
       arg: 'PATH',
-      help: 'directory with one directory a journal (default /proc/fs/jbd2)',
+      help: 'directory with one directory per journal (default /proc/fs/jbd2)',
     },
   ],
   open,
 })
 
-/** What an average is about: name, items of the total and of the average, and two ways to say what it is. */
+/** An average: its line in the file, items of the total and of the average, and two help texts. */
 interface Row {
   readonly average: AverageName
   readonly name: string
   readonly totalItem?: number
   readonly averageItem: number
   readonly units: 'millisec' | 'microsec' | 'count'
-  /** The average of times in milliseconds is 32 bits wide, all else 64. */
+  /** Averages of milliseconds are 32 bits wide, all others 64. */
   readonly type?: 'u32'
   readonly what: string
   readonly text: string
@@ -59,36 +59,36 @@ const ROWS: readonly Row[] = [
     'waiting',
     'waiting',
     4,
-    'Time that callers waited for a transaction to begin',
-    'They wait while the one before is still being locked.',
+    'Time that callers waited for a transaction to start',
+    'They wait while the previous transaction is being locked.',
   ),
   time(
     'requestDelay',
     'request_delay',
     5,
-    'Time between the wish for a commit and its begin',
-    'Of transactions that somebody asked for (jbd2.transaction.requested). Missing on kernels before 3.11.',
+    'Delay between the request for a commit and its start',
+    'Of transactions whose commit was requested (jbd2.transaction.requested). Missing on kernels before 3.11.',
   ),
   time(
     'running',
     'running',
     6,
     'Time that transactions were open for changes',
-    'As a rule five seconds each, the commit interval, when nobody asks for an earlier commit.',
+    'Usually the commit interval of five seconds, unless an earlier commit is requested.',
   ),
   time(
     'locked',
     'being_locked',
     7,
     'Time from closing transactions until their last change was complete',
-    'New changes wait for the next transaction meanwhile.',
+    'In the meantime new changes wait for the next transaction.',
   ),
   time(
     'flushing',
     'flushing_ordered_mode_data',
     8,
-    'Time spent writing file data that must be on disk before what refers to it',
-    'Nothing is flushed like this with data=writeback.',
+    'Time spent writing file data that must be on disk before the metadata that refers to it',
+    'Not used with data=writeback.',
   ),
   time('logging', 'logging', 9, 'Time spent writing into the journal', 'Grows with a slow or busy disk.'),
   {
@@ -96,8 +96,8 @@ const ROWS: readonly Row[] = [
     name: 'time.committing',
     averageItem: 19,
     units: 'microsec',
-    what: 'Time that a commit takes',
-    text: 'The kernel weighs recent commits more; it uses this value to decide how long to collect changes of others.',
+    what: 'Duration of a commit',
+    text: 'The kernel gives recent commits more weight; it uses this value to decide how long to wait for further changes.',
   },
   count(
     'blocks',
@@ -117,8 +117,8 @@ const ROWS: readonly Row[] = [
     'handles',
     'handles',
     12,
-    'Changes that were put together in transactions',
-    'A handle is one operation that is done wholly or not at all: creating a file, for instance.',
+    'Handles combined in transactions',
+    'A handle is one atomic operation, for example creating a file.',
   ),
 ]
 
@@ -138,7 +138,7 @@ function open(env: AgentEnv): AgentTables {
       names: [...journals.value.values()].map(({ name }) => name),
     }),
     help: 'Journals of mounted file systems',
-    text: `Directories of ${directory}: the device, and the number of the journal's inode where it is inside the file system, as in sda1-8. Journals that have not committed anything yet are left out.`,
+    text: `Directories of ${directory}: the device and, for a journal inside the file system, its inode number, as in sda1-8. Journals without a commit are left out.`,
   }
   const perJournal = (
     spec: Omit<MetricSpec, 'indom' | 'value' | 'reading'>,
@@ -152,14 +152,14 @@ function open(env: AgentEnv): AgentTables {
       return journal === undefined ? undefined : value(journal)
     },
   })
-  const metrics: { [name: string]: PlacedRow } = {
+  const metrics: { [name: string]: OrderedRow } = {
     'jbd2.njournals': {
       item: 0,
       type: 'u32',
       sem: 'instant',
       units: 'count',
-      help: 'How many journals of mounted file systems there are',
-      text: `Those of ${directory} that have committed anything.`,
+      help: 'Number of journals of mounted file systems',
+      text: `Journals in ${directory} with at least one commit.`,
       reading: journals,
       value: () => journals.value.size,
     },
@@ -174,8 +174,8 @@ type PerJournal = (
   value: (journal: Journal) => Sample,
 ) => MetricSpec
 
-/** What the first line of a journal's file tells. */
-function headerMetrics(perJournal: PerJournal): { [name: string]: PlacedRow } {
+/** Metrics from the first line of a journal's file. */
+function headerMetrics(perJournal: PerJournal): { [name: string]: OrderedRow } {
   const text = 'From the first line of the file info of the journal.'
   return {
     'jbd2.transaction.count': perJournal(
@@ -195,8 +195,8 @@ function headerMetrics(perJournal: PerJournal): { [name: string]: PlacedRow } {
         type: 'u64',
         sem: 'counter',
         units: 'count',
-        help: 'Transactions that were committed early because somebody asked for it',
-        text: `By fsync(2), for instance. ${text} Missing on kernels before 3.11.`,
+        help: 'Transactions committed early on request',
+        text: `For example by fsync(2). ${text} Missing on kernels before 3.11.`,
       },
       (journal) => journal.requested,
     ),
@@ -206,7 +206,7 @@ function headerMetrics(perJournal: PerJournal): { [name: string]: PlacedRow } {
         type: 'u32',
         sem: 'instant',
         units: 'none',
-        help: 'How many blocks one transaction may change at most',
+        help: 'Most blocks that one transaction may change',
         text,
       },
       (journal) => journal.maxBlocks,
@@ -214,18 +214,18 @@ function headerMetrics(perJournal: PerJournal): { [name: string]: PlacedRow } {
   }
 }
 
-/** The average that a line of the file is, and the total it stands for. */
-function rowMetrics(row: Row, perJournal: PerJournal): { [name: string]: PlacedRow } {
+/** Metrics of an average in the file and of the total computed from it. */
+function rowMetrics(row: Row, perJournal: PerJournal): { [name: string]: OrderedRow } {
   const { average, name, totalItem, averageItem, units, type = 'u64', what, text } = row
   const line = `the line "N${AVERAGES[average]}"`
-  const found: { [name: string]: PlacedRow } = {
+  const found: { [name: string]: OrderedRow } = {
     [`jbd2.transaction.average.${name}`]: perJournal(
       {
         item: averageItem,
         type,
         sem: 'instant',
         units,
-        help: `${what}: average of a transaction since the file system was mounted`,
+        help: `${what}: average per transaction since the file system was mounted`,
         text: `${text} From ${line} of the file info of the journal.`,
       },
       (journal) => journal.averages[average],
@@ -239,7 +239,7 @@ function rowMetrics(row: Row, perJournal: PerJournal): { [name: string]: PlacedR
         sem: 'counter',
         units,
         help: `${what}: sum of all transactions since the file system was mounted`,
-        text: `${text} The average of ${line} times the number of transactions: as the average is rounded down, so is this, and it may go back a little.`,
+        text: `${text} The average of ${line} times the number of transactions: because the average is rounded down, so is the total, which may decrease slightly.`,
       },
       (journal) =>
         product(average === 'requestDelay' ? journal.requested : journal.count, journal.averages[average]),

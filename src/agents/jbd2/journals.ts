@@ -1,8 +1,8 @@
-/** /proc/fs/jbd2/DEVICE/info: what a journal of ext4 or ocfs2 tells of its transactions. Documentation/filesystems/ext4/journal.rst of the kernel */
+/** Parses /proc/fs/jbd2/DEVICE/info, statistics of a journal of ext4 or ocfs2. Documentation/filesystems/ext4/journal.rst of the kernel */
 import { readdirSync } from 'node:fs'
 import { readAttribute, rooted } from '../../sys/proc.ts'
 
-/** Averages over all transactions since the file system was mounted, as the file words them. */
+/** Averages over all transactions since the file system was mounted, by their text in the file. */
 export const AVERAGES: {
   readonly [name in
     | 'waiting'
@@ -31,13 +31,13 @@ export const AVERAGES: {
 /** A name of an average. */
 export type AverageName = keyof typeof AVERAGES
 
-/** One journal. Lines that the kernel's version does not have are undefined. */
+/** One journal. Lines missing in older kernels are undefined. */
 export interface Journal {
-  /** Directory name: the device, and the inode of the journal where that is inside the file system. */
+  /** Directory name: the device and, for a journal inside the file system, its inode. */
   readonly name: string
   /** Transactions committed since the file system was mounted. */
   readonly count: number
-  /** Transactions that somebody waited for; kernels since 3.11. */
+  /** Transactions whose commit was requested; since Linux 3.11. */
   readonly requested: number | undefined
   readonly maxBlocks: number
   readonly averages: { readonly [name in AverageName]?: number }
@@ -48,10 +48,7 @@ const NAMES = new Map<string, AverageName>(
 )
 const HEADER = /^(\d+) transactions?(?: \((\d+) requested\))?, each up to (\d+) blocks$/
 
-/**
- * Takes a file apart; undefined for what is none, and for a journal without averages, which has not committed anything
- * yet.
- */
+/** Parses a file; undefined if it is not one, and for a journal without averages, which has no commits yet. */
 export function parseJournal(name: string, text: string): Journal | undefined {
   const lines = text.split('\n')
   const header = HEADER.exec(lines[0]!.trimEnd())
@@ -72,13 +69,13 @@ export function parseJournal(name: string, text: string): Journal | undefined {
   }
 }
 
-/** Every journal below `directory`, sorted by name; none where the kernel has no such directory. */
+/** Reads all journals below `directory`, sorted by name; none if the directory does not exist. */
 export function readJournals(root: string, directory: string): readonly Journal[] {
   let names: readonly string[]
   try {
     names = readdirSync(rooted(root, directory)).sort()
   } catch {
-    return [] // nothing with a journal was ever mounted
+    return [] // no file system with a journal was ever mounted
   }
   return names.flatMap((name) => {
     const text = readAttribute(root, `${directory}/${name}/info`)

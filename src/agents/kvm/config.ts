@@ -1,26 +1,26 @@
-/** kvm.conf: where the kernel's file systems are, and which trace points are counted. docs/environment.md */
+/** Parses kvm.conf: paths of the kernel's file systems, and the trace points to count. docs/reference/environment.md */
 import { join } from 'node:path'
 import { readAttribute } from '../../sys/proc.ts'
 
-/** What the agent goes by. */
+/** Configuration of the agent. */
 export interface KvmConfig {
   /** Mount points of debugfs and tracefs. */
   readonly debugfs: string
   readonly tracefs: string
-  /** What the kernel tells of being locked down. */
+  /** File with the kernel's lockdown state. */
   readonly lockdown: string
-  /** Names of trace points of the group kvm, each once; the place in the list, from 1, is the item. */
+  /** Distinct trace points of the group kvm; the item is the index, from 1. */
   readonly traces: readonly string[]
 }
 
-/** The trace points of a machine without configuration. */
+/** Default trace points. */
 const DEFAULT_TRACES = ['kvm_exit', 'kvm_entry', 'kvm_mmio', 'kvm_hypercall', 'kvm_vcpu_wakeup']
-/** As many as there are items in a cluster, but for the one that counts them. */
+/** Items of a cluster without the one for the number of trace points. */
 const MAX_TRACES = 1023
 
 /**
- * Reads the configuration: `kvm/kvm.conf` below PCP_PMDAS_DIR wins over KVM_DEBUGFS_PATH and KVM_TRACEFS_PATH, and these over what is
- * usual. Names that cannot be names of metrics are told to `warn`.
+ * Reads the configuration: `kvm/kvm.conf` below PCP_PMDAS_DIR takes precedence over KVM_DEBUGFS_PATH and KVM_TRACEFS_PATH,
+ * and these over the defaults. `warn` is called for names that cannot be metric names.
  */
 export function readKvmConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -38,7 +38,7 @@ export function readKvmConfig(
   }
 }
 
-/** Takes sections `[paths]` of `name=path` and `[trace]` of names apart; `#` begins a comment. `warn` is told `:LINE: problem`. */
+/** Parses sections `[paths]` of `name=path` and `[trace]` of names, with `#` comments. `warn` receives `:LINE: problem`. */
 export function parseKvmConfig(
   text: string,
   warn: (problem: string) => void,
@@ -60,7 +60,7 @@ export function parseKvmConfig(
       traces.size < MAX_TRACES
     )
       traces.add(words)
-    else warn(`:${at + 1}: "${words}" is neither a path nor a trace point: passed over`)
+    else warn(`:${at + 1}: "${words}" is neither a path nor a trace point: ignored`)
   }
   return { paths, traces: [...traces] }
 }

@@ -1,9 +1,9 @@
-/** The kvm agent (domain 95): what the kernel counts while it runs virtual machines. debugfs, trace points; docs/environment.md */
+/** The kvm agent (domain 95): the kernel's statistics of virtual machines. debugfs, trace points; docs/reference/environment.md */
 import { type ErrorCode, PcpError } from '../../model/errors.ts'
 import type { AgentEnv, AgentTables, Sample } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
 import { readAttribute, readSmallFile, rooted } from '../../sys/proc.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import { readKvmConfig } from './config.ts'
 import { KVM_FILES } from './files.ts'
 import { traceMetrics } from './traces.ts'
@@ -24,7 +24,7 @@ function open(env: AgentEnv): AgentTables {
     log: env.log,
   })
   const permission = new Reading(() => checkLockdown(root, config.lockdown))
-  const metrics: { [name: string]: PlacedRow } = { ...traces.metrics }
+  const metrics: { [name: string]: OrderedRow } = { ...traces.metrics }
   for (const [item, [name, help]] of KVM_FILES.entries())
     metrics[`kvm.${name}`] = {
       item,
@@ -32,7 +32,7 @@ function open(env: AgentEnv): AgentTables {
       sem: name === 'guest_mode' ? 'instant' : 'counter',
       units: 'count',
       help,
-      text: `Of all virtual machines that run now: when one ends, what it counted is gone from the sum. From the file kvm/${name} of debugfs; no value where the kernel does not have it.`,
+      text: `Sum of all running virtual machines: it decreases when one ends. From the file kvm/${name} of debugfs; no value if the kernel does not have it.`,
       reading: permission,
       value: () => statistic(root, `${config.debugfs}/kvm/${name}`),
     }
@@ -42,14 +42,14 @@ function open(env: AgentEnv): AgentTables {
   }
 }
 
-/** A kernel that is locked down shows nobody its debugfs. */
+/** A locked-down kernel denies access to debugfs. */
 function checkLockdown(root: string, path: string): void {
   const state = readAttribute(root, path)
   if (state === undefined || !/\[(?!none\])/.test(state)) return
-  throw new PcpError('PM_ERR_PERMISSION', `The kernel is locked down: ${rooted(root, path)} says "${state}"`)
+  throw new PcpError('PM_ERR_PERMISSION', `The kernel is locked down: ${rooted(root, path)} is "${state}"`)
 }
 
-/** One number of a file; undefined where there is none. */
+/** Reads the number in a file; undefined without one. */
 function statistic(root: string, path: string): Sample {
   let text: string
   try {

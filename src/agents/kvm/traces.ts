@@ -1,35 +1,35 @@
-/** kvm.trace: how often trace points of KVM are passed, on each processor. */
+/** kvm.trace: hits of KVM trace points on each CPU. */
 import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { parseCpuList } from '../../sys/cpu-list.ts'
 import { type OpenPerfCounter, openPerfCounters, type PerfCounter } from '../../sys/native/perf-counters.ts'
 import { readAttribute } from '../../sys/proc.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { KvmConfig } from './config.ts'
 
-/** What the metrics need to be read. */
+/** Options of `traceMetrics`. */
 export interface TraceOptions {
   readonly root: string
   readonly config: KvmConfig
-  /** How many processors there are, where it is not the machine's number. */
+  /** Number of CPUs; default that of the machine. */
   readonly cpuCount: number | undefined
   readonly log: (level: 'warning', text: string) => void
-  /** The kernel's counters unless a test says otherwise. */
+  /** Opens counters; tests replace the kernel's. */
   readonly openCounters?: () => OpenPerfCounter | string
 }
 
-/** Counters that are open, and what they count. */
+/** Open counters and their metrics. */
 export interface Traces {
-  readonly metrics: { readonly [name: string]: PlacedRow }
+  readonly metrics: { readonly [name: string]: OrderedRow }
   close(): void
 }
 
 const CLUSTER = 1
 
-/** The metrics, last trace point first as in PCP. Counting begins when somebody first wants a value. */
+/** Returns the metrics, last trace point first as in PCP. Counting starts with the first request for a value. */
 export function traceMetrics(options: TraceOptions): Traces {
   const { traces } = options.config
-  /** By trace point, then by processor; empty where nothing can be counted. */
+  /** By trace point, then by CPU; empty if counting is impossible. */
   let counters: ReadonlyMap<string, ReadonlyMap<number, PerfCounter>> | undefined
   let cpus: readonly number[] = []
   const opened = new Reading(() => {
@@ -42,12 +42,12 @@ export function traceMetrics(options: TraceOptions): Traces {
     serial: 0,
     reading: opened,
     instances: () => ({ ids: cpus, names: cpus.map((cpu) => `cpu${cpu}`) }),
-    help: 'Processors on which trace points of KVM are counted',
-    text: 'None where they cannot be counted: that takes the rights of root, the package koffi and a kernel with KVM.',
+    help: 'CPUs on which KVM trace points are counted',
+    text: 'None if counting is impossible: it requires root rights, the package koffi and a kernel with KVM.',
     labels: { device_type: 'cpu', indom_name: 'per cpu' },
     instanceLabels: (inst) => ({ cpu: inst }),
   }
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [at, name] of [...traces.entries()].reverse())
     metrics[`kvm.trace.${name}`] = {
       cluster: CLUSTER,
@@ -56,8 +56,8 @@ export function traceMetrics(options: TraceOptions): Traces {
       sem: 'instant',
       units: 'none',
       indom,
-      help: `How often the kernel passed its trace point ${name}`,
-      text: 'Since a value was first wanted: the kernel counts only then, because counting costs every passage a little. Which trace points are counted stands in kvm.conf.',
+      help: `Hits of the kernel's trace point ${name}`,
+      text: 'Counted since the first request for a value, because counting slows each hit a little. The trace points are listed in kvm.conf.',
       reading: opened,
       value: (cpu) => counters?.get(name)?.get(cpu)?.read(),
     }
@@ -67,8 +67,8 @@ export function traceMetrics(options: TraceOptions): Traces {
     type: 'u64',
     sem: 'discrete',
     units: 'count',
-    help: 'How many trace points kvm.conf names',
-    text: 'Each is a metric below kvm.trace, whether this kernel has it or not.',
+    help: 'Number of trace points in kvm.conf',
+    text: 'Each has a metric below kvm.trace, whether or not this kernel has it.',
     value: () => traces.length,
   }
   return {
@@ -85,7 +85,7 @@ function cpusOf({ root, cpuCount }: TraceOptions): readonly number[] {
   return parseCpuList(readAttribute(root, '/sys/devices/system/cpu/online') ?? '')
 }
 
-/** Trace points of this kernel with their counters. The log is told once why there are none. */
+/** Opens counters for the trace points of this kernel. Logs once why there are none. */
 function openAll(
   { root, config, log, openCounters = openPerfCounters }: TraceOptions,
   cpus: readonly number[],
@@ -108,7 +108,7 @@ function openAll(
       try {
         perCpu.set(cpu, open(id, cpu))
       } catch (error) {
-        problem ??= (error as Error).message // that processor has no value
+        problem ??= (error as Error).message // that CPU has no value
       }
     if (perCpu.size > 0) found.set(name, perCpu)
   }

@@ -1,16 +1,16 @@
-/** Names and labels from outside PCP: made into those that it can carry. docs/agents.md */
+/** Converts names and labels from outside PCP to valid ones. docs/reference/agent-toolkit.md */
 import type { Labels, LabelValue } from '../../pmda/define.ts'
 
-/** Half of what one set may have, because labels and annotations of one thing become one set. */
+/** Half of the limit of a label set, because labels and optional labels of an object become one set. */
 const MAX_LABELS = 120
-/** Characters of names and values: at worst six bytes each, of 64 KiB that a set may have. */
+/** Characters of names and values: at most six bytes each, of the 64 KiB of a set. */
 const MAX_TEXT = 5000
 const MAX_NAME = 200
 const MAX_VALUE = 1000
 
 /**
- * Names become letters, digits and underscores. Of names that become equal the last one stays. Labels beyond what a set can
- * hold are left out, long values are cut: a label too many must not cost the others their place.
+ * Replaces all but letters, digits and underscores in names; of names that become equal the last wins. Labels beyond the
+ * limit are left out and long values are cut, so that the other labels are kept.
  */
 export function foreignLabels(entries: Iterable<readonly [name: string, value: LabelValue]>): Labels {
   const labels = new Map<string, LabelValue>()
@@ -27,18 +27,18 @@ export function foreignLabels(entries: Iterable<readonly [name: string, value: L
   return Object.fromEntries(labels)
 }
 
-/** A name as a label may have it: `http.route` is `http_route`, and `1` is `key_1`. */
+/** Returns a valid label name: `http.route` becomes `http_route`, and `1` becomes `key_1`. */
 export function labelName(name: string): string {
   const word = name.slice(0, MAX_NAME).replace(/[^A-Za-z0-9_]/g, '_')
   return /^[A-Za-z_]/.test(word) ? word : `key_${word}`
 }
 
-/** Names of which none is a part of another, as metrics and groups of metrics must be. */
+/** Set of metric names, none of which is also a group of others. */
 export class FreeNames {
   readonly #leaves = new Set<string>()
   readonly #groups = new Set<string>()
 
-  /** Takes names all together; false when any has no place, and then none is taken. */
+  /** Adds all names; returns false and adds none if any of them conflicts. */
   add(...names: readonly string[]): boolean {
     if (names.some((name) => !this.#isFree(name))) return false
     for (const name of names) {
@@ -54,7 +54,7 @@ export class FreeNames {
   }
 }
 
-/** The groups above a name. */
+/** Groups above a name. */
 function groupsOf(name: string): readonly string[] {
   const groups: string[] = []
   for (let dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1))

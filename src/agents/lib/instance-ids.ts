@@ -1,35 +1,35 @@
-/** Instance numbers that stay with a name while it is in use. */
+/** Instance identifiers that stay with a name while it is in use. */
 
-/** Names remembered before those not used for long are forgotten; more where more are in use. */
+/** Names remembered before unused ones are forgotten; more if more are in use. */
 const MOST_NAMES = 10_000
-/** Names forgotten even where all of them may be in use: interrupts or control groups by processor are some hundred thousand. */
+/** Hard limit, even if all names are in use: interrupts or control groups by CPU are a few hundred thousand. */
 const MOST_AT_ONCE = 1_048_576
 const MAX_INST = 0x7fffffff
 
 /**
- * Gives names the numbers 0, 1, 2... in order of first appearance; a name that comes back has its old number again, unless
- * some ten thousand others were used since it was. No other name has its number then before 2^31 are given out.
+ * Assigns 0, 1, 2... to names in order of first use. A name that returns keeps its identifier unless about ten thousand
+ * others were used since. Identifiers are not reused before all 2^31 were assigned.
  */
 export class InstanceIds {
-  /** Names used since `#old` was made, and those used before that and not since: the next to forget. */
+  /** Names used since `#old` was replaced, and names last used before that, which are forgotten next. */
   #young = new Map<string, number>()
   #old = new Map<string, number>()
   readonly #names = new Map<number, string>()
   #next = 0
-  /** How often a name was used since `#old` was made. */
+  /** Uses of names since `#old` was replaced. */
   #uses = 0
 
-  /** Names that are remembered. */
+  /** Number of names remembered. */
   get size(): number {
     return this.#names.size
   }
 
-  /** The number of `name`, a new one when it is not known. A caller uses all names of a domain before it uses one again. */
+  /** Returns the identifier of `name`, assigning one if needed. Callers use all names of a domain before using one again. */
   idOf(name: string): number {
     this.#uses++
     const known = this.#young.get(name)
     if (known !== undefined) {
-      // All that are there have been used, then: the rest has gone.
+      // All current names have been used, so the rest are gone.
       if (this.#young.size >= MOST_NAMES && this.#uses >= 2 * this.#young.size) this.#forget()
       return known
     }
@@ -40,13 +40,13 @@ export class InstanceIds {
     return id
   }
 
-  /** These names with their numbers: the instances of a domain. */
+  /** Returns names with their identifiers: the instances of a domain. */
   list(names: Iterable<string>): { readonly ids: readonly number[]; readonly names: readonly string[] } {
     const listed = [...names]
     return { ids: listed.map((name) => this.idOf(name)), names: listed }
   }
 
-  /** The name of a number given before. */
+  /** Returns the name of an identifier. */
   nameOf(id: number): string | undefined {
     return this.#names.get(id)
   }

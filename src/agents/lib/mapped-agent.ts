@@ -1,4 +1,4 @@
-/** An agent of the files of memory-mapped values in one directory: mmv, and pmproxy, which is the same elsewhere. docs/formats/mmv.md */
+/** An agent for the MMV files of a directory: mmv, and pmproxy with another directory. docs/formats/mmv.md */
 import { join } from 'node:path'
 import { MmvFiles } from '../../mmv/files.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -8,8 +8,8 @@ import { rooted } from '../../sys/proc.ts'
 import { mappedTables } from './mapped-tables.ts'
 
 /**
- * The tables of an agent whose names begin with `root`, of the files in the directory `root` of PCP_TMP_DIR. Names, and what
- * is behind them, change with the files.
+ * Returns the tables of an agent with the name prefix `root`, for files in the directory `root` of PCP_TMP_DIR. The tables
+ * are replaced when the files change.
  */
 export function openMapped(env: AgentEnv, root: string): AgentTables {
   const directory = rooted(env.root, join(tmpDirOf(env.env), root))
@@ -29,23 +29,23 @@ export function openMapped(env: AgentEnv, root: string): AgentTables {
   })
   const controls: { readonly [name: string]: MetricSpec } = {
     [`${root}.control.reload`]: control(0, {
-      help: 'Store anything but 0 to have all files read anew',
-      text: 'Files are read anew by themselves when the directory or what a file describes changes. The value is always 0.',
+      help: 'Store a value other than 0 to reload all files',
+      text: 'Files are reloaded automatically when the directory or the layout of a file changes. The value is always 0.',
       value: () => 0,
       store: (value) => {
         isReloadAsked = Number(value) !== 0
       },
     }),
     [`${root}.control.debug`]: control(1, {
-      help: 'Store 1 to have every reading of the files told in the log, 0 to end that',
+      help: 'Store 1 to log each reload of the files, 0 to stop logging',
       value: () => isTalkative,
       store: (value) => {
         isTalkative = Number(value)
       },
     }),
     [`${root}.control.files`]: control(2, {
-      help: 'How many files are mapped',
-      text: `Files in $PCP_TMP_DIR/${root} whose structure is complete and, where they ask for it, whose process lives.`,
+      help: 'Number of mapped files',
+      text: `Files in $PCP_TMP_DIR/${root} with a complete layout and, if the file requires it, a running process.`,
       value: () => files.list.length,
     }),
   }
@@ -70,7 +70,7 @@ export function openMapped(env: AgentEnv, root: string): AgentTables {
     try {
       env.replaceTables(tables())
     } catch (error) {
-      env.log('error', PcpError.from(error).message) // the tables stay as they were
+      env.log('error', PcpError.from(error).message) // the old tables stay
     }
   }
   files.reload()

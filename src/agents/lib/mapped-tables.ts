@@ -1,4 +1,4 @@
-/** From files of memory-mapped values to the tables of an agent. docs/formats/mmv.md */
+/** Builds the tables of an agent from MMV files. docs/formats/mmv.md */
 
 import type { MmvFile } from '../../mmv/files.ts'
 import {
@@ -41,13 +41,13 @@ import type {
   TypeName,
 } from '../../pmda/define.ts'
 
-/** What the tables need besides the files. */
+/** Options of `mappedTables`. */
 export interface MappedOptions {
   readonly controls: { readonly [name: string]: MetricSpec }
   /** Microseconds since the epoch. */
   readonly nowUs: () => number
   readonly log: (text: string) => void
-  /** What names begin with: `mmv`. Without it each file's names are whole. */
+  /** Prefix of names: `mmv`. Without it names in files are complete. */
   readonly root?: string
 }
 
@@ -66,35 +66,35 @@ const TYPES: ReadonlyMap<number, TypeName> = new Map([
   [MMV_TYPE_ELAPSED, '64'],
 ])
 
-/** Where a value is. */
-interface Place {
+/** Location of a value. */
+interface ValueLocation {
   readonly view: DataView
   readonly at: number
   readonly rules: ValueRules
 }
 
 /**
- * A metric to which several files may add values, under one name or more. As with PCP's agent the last one says what it is,
- * and where both have something to say the first one's values and texts hold.
+ * A metric to which several files may add values and names. As in PCP's agent the last file defines the metric, but the
+ * first one's values and texts win.
  */
 interface Item {
-  /** The last one, which says what the metric is. */
+  /** The last file, which defines the metric. */
   file: MmvFile
   type: number
-  /** The first one's. */
+  /** From the first file. */
   readonly texts: MmvTexts
   readonly names: string[]
-  readonly places: Map<number, Place>
+  readonly places: Map<number, ValueLocation>
 }
 
-/** An instance domain to which several files may add. */
+/** An instance domain to which several files may add instances. */
 interface Shared {
   readonly names: Map<number, string>
   readonly labels: Map<number, Labels>
   readonly spec: IndomSpec
 }
 
-/** The metrics of all files, what is wrong with some of them told in the log. */
+/** Returns the metrics of all files. Logs invalid ones. */
 export function mappedTables(
   files: readonly MmvFile[],
   options: MappedOptions,
@@ -110,7 +110,7 @@ export function mappedTables(
   return builder.tables()
 }
 
-/** The least number from 1 on that is not taken, which it is then. */
+/** Takes and returns the lowest free number from 1. */
 function nextFree(taken: Set<number>): number {
   let cluster = 1
   while (taken.has(cluster)) cluster++
@@ -131,13 +131,13 @@ class Builder {
     this.#metrics = { ...options.controls }
   }
 
-  /** Names in the order in which PCP's agent lists them: the last one first. */
+  /** Names in the order of PCP's agent, the last one first. */
   tables(): Pick<AgentTables, 'metrics' | 'clusterLabels'> {
     const metrics = Object.fromEntries(Object.entries(this.#metrics).reverse())
     return { metrics, clusterLabels: this.#clusterLabels }
   }
 
-  /** Adds what a file describes. */
+  /** Adds the contents of a file. */
   add(file: MmvFile, cluster: number): void {
     const { indoms, labels, metrics } = file.layout
     const domains = new Map<number, Shared>()
@@ -161,7 +161,7 @@ class Builder {
       spec: {
         serial,
         instances: () => ({ ids: [...names.keys()], names: [...names.values()] }),
-        help: 'Instances that an application named',
+        help: 'Instances defined by an application',
         texts,
         instanceLabels: (inst) => labels.get(inst),
       },
@@ -180,21 +180,21 @@ class Builder {
     const domain = metric.indom === undefined ? undefined : domains.get(metric.indom)
     const problem = this.#problem(metric, domain, known?.file === file)
     if (problem !== undefined) log(`${fileName}: ${name} is left out: ${problem}`)
-    else if (!NAME.test(name)) log(`${fileName}: "${name}" can be no name of a metric`)
+    else if (!NAME.test(name)) log(`${fileName}: "${name}" is not a valid metric name`)
     else if (Object.hasOwn(this.#metrics, name) && known?.names.includes(name) !== true)
-      log(`${fileName}: ${name} is there already`)
+      log(`${fileName}: ${name} already exists`)
     else {
       const item = this.#item(cluster, metric, file)
       for (const [inst, at] of metric.values)
         if (!item.places.has(inst)) item.places.set(inst, { view: file.view, at, rules: this.#rules(layout) })
       this.#metrics[name] = this.#spec(metric, cluster, domain, layout.labels, item)
-      // The last one says what it is, and the other names stand for it too.
+      // The last name is listed first; the others are aliases.
       if (!item.names.includes(name)) item.names.push(name)
       for (const other of item.names) if (other !== name) this.#metrics[other] = { alias: name }
     }
   }
 
-  /** The item as another file has begun it, unless its values are of another type: then they are left. */
+  /** The item, possibly started by another file. Values of another type are ignored. */
   #item(cluster: number, { item, type, texts }: MmvMetric, file: MmvFile): Item {
     const key = cluster * 1024 + item
     const known = this.#items.get(key)
@@ -207,16 +207,16 @@ class Builder {
     return { hasSentinels: (header.flags & MMV_FLAG_SENTINEL) !== 0, nowUs: this.#options.nowUs }
   }
 
-  /** Why a metric cannot be. */
+  /** Why a metric is left out. */
   #problem(
     { item, type, indom }: MmvMetric,
     domain: Shared | undefined,
     isTaken: boolean,
   ): string | undefined {
     if (item > MAX_ITEM) return `item ${item} is above ${MAX_ITEM}`
-    if (isTaken) return `item ${item} of its cluster is another metric's`
-    if (!TYPES.has(type)) return `type ${type} is not known`
-    return indom !== undefined && domain === undefined ? `there is no instance domain ${indom}` : undefined
+    if (isTaken) return `item ${item} of its cluster belongs to another metric`
+    if (!TYPES.has(type)) return `unknown type ${type}`
+    return indom !== undefined && domain === undefined ? `unknown instance domain ${indom}` : undefined
   }
 
   #spec(
@@ -234,7 +234,7 @@ class Builder {
       sem: semantics(sem),
       units: 'none',
       describe: (desc) => ({ ...desc, units: units | 0 }),
-      help: 'A value that an application publishes',
+      help: 'A value published by an application',
       texts,
       ...(domain === undefined ? {} : { indom: domain.spec }),
       ...(labels === undefined ? {} : { labels }),
@@ -264,13 +264,13 @@ function semantics(sem: number): SemName {
   return sem === PM_SEM_COUNTER ? 'counter' : sem === PM_SEM_DISCRETE ? 'discrete' : 'instant'
 }
 
-/** The labels that records of one level give one thing; undefined for none. */
+/** Labels of an object from the records of one level; undefined for none. */
 function labelsFor(labels: readonly MmvLabel[], level: number, id: number): Labels | undefined {
   const found = labels.filter((label) => (label.flags & ~LABEL_OPTIONAL) === level && label.id === id)
   return found.length === 0 ? undefined : found.map(labelsOf).reduce(merged)
 }
 
-/** Both; of objects within them what both have. */
+/** Merges labels, including nested objects. */
 function merged(some: Labels = {}, more: Labels): Labels {
   const all: { [name: string]: LabelValue } = { ...some }
   for (const [name, value] of Object.entries(more)) {
@@ -284,12 +284,12 @@ function isObject(value: LabelValue | undefined): value is Labels {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Labels of a record; none where its text is no JSON object. */
+/** Labels of a record; empty unless its text is a JSON object. */
 function labelsOf({ json }: MmvLabel): Labels {
   try {
     const value: unknown = JSON.parse(json)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Labels) : {}
   } catch {
-    return {} // an application's mistake must not cost its values
+    return {} // invalid labels must not cost the values
   }
 }

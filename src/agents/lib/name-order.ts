@@ -1,28 +1,28 @@
-/** The order of names in the name space, which tools show when they list metrics: that of the rows. */
+/** Orders the rows of an agent as tools list metrics. */
 import type { MetricSpec } from '../../pmda/define.ts'
 
-/** A row with its place among the metrics of PCP's agent of that name. */
-export interface PlacedRow extends MetricSpec {
-  /** Last part of the sibling that it follows. Default: the row before it. */
+/** A row with its position among the metrics of PCP's agent of that name. */
+export interface OrderedRow extends MetricSpec {
+  /** Last part of the name of the preceding sibling. Default: the row before it. */
   readonly after?: string
-  /** PCP's agent has no such metric. Tests accept no other additions to the catalogues of test/vectors/metrics. */
+  /** Not a metric of PCP's agent. Tests accept no other additions to the catalogues of test/vectors/metrics. */
   readonly isAddition?: true
 }
 
-/** One inner node of the name space. */
+/** An inner node of the name space. */
 interface Group {
-  /** Rows below it that follow no certain sibling. */
+  /** Its metrics without `after`. */
   readonly leaves: string[]
-  /** Rows by the name of the sibling that they follow. */
+  /** Its metrics with `after`, by the name of the preceding sibling. */
   readonly following: Map<string, string[]>
   readonly groups: Group[]
 }
 
 /**
- * Returns the rows in the order of the name space: in each group first its metrics, in row order unless a row says `after`, then
- * its groups, in order of first mention. `groups` mentions some before all rows, divided by blanks.
+ * Returns the rows in the order of the name space: in each group its metrics, in row order unless a row has `after`, then
+ * its groups in the order of first mention. `groups` lists, separated by spaces, groups that come before all others.
  */
-export function inNameOrder<T extends PlacedRow>(
+export function inNameOrder<T extends OrderedRow>(
   rows: { readonly [name: string]: T },
   groups = '',
 ): { [name: string]: T } {
@@ -39,7 +39,7 @@ export function inNameOrder<T extends PlacedRow>(
   let parent = ''
   let group = groupOf(parent)
   for (const name in rows) {
-    // Most rows have the parent of the row before.
+    // Most rows have the same parent as the row before.
     if (name.lastIndexOf('.') !== parent.length || !name.startsWith(parent)) {
       parent = parentOf(name)
       group = groupOf(parent)
@@ -49,7 +49,7 @@ export function inNameOrder<T extends PlacedRow>(
     if (sibling === undefined || rows[sibling] === undefined) group.leaves.push(name)
     else if (!group.following.get(sibling)?.push(name)) group.following.set(sibling, [name])
   }
-  // without prototype it is a dictionary from the start: an ordinary object takes a microsecond for each name
+  // without a prototype the object is a hash table from the start; an ordinary object takes a microsecond per added name
   const sorted: { [name: string]: T } = Object.create(null)
   const addLeaves = (leaves: readonly string[] | undefined, following: Group['following']): void => {
     for (const name of leaves ?? []) {

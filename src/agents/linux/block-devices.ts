@@ -4,7 +4,7 @@ import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
 import { DISK_COLUMNS, type DiskKind, type DiskTable } from './disk-table.ts'
 
-/** What an instance domain of block devices is made from. */
+/** Options of `BlockDevices`. */
 export interface BlockDevicesOptions {
   readonly reading: Reading<DiskTable>
   readonly kind: DiskKind
@@ -12,17 +12,17 @@ export interface BlockDevicesOptions {
   readonly help: string
   readonly text: string
   readonly labels?: Labels
-  /** The external name of a kernel device, or undefined to leave it out; the kernel's name itself by default. */
+  /** Returns the external name of a kernel device, or undefined to leave it out; default the kernel's name. */
   readonly nameOf?: (device: string) => string | undefined
 }
 
-/** The devices of one kind, their instances and where their numbers stand. */
+/** The devices of one kind, with their instances and the positions of their columns. */
 export class BlockDevices {
   readonly indom: IndomSpec
   readonly reading: Reading<DiskTable>
   readonly #options: BlockDevicesOptions
   readonly #ids = new InstanceIds()
-  /** What the index below was made from; names that come from elsewhere are looked at after every reading. */
+  /** Layout of the table that was indexed; names from other sources are looked up after every reading. */
   #layout = -1
   #numbers: number[] = []
   #names: string[] = []
@@ -43,33 +43,33 @@ export class BlockDevices {
     }
   }
 
-  /** Instance numbers and names, in file order. */
+  /** Instances in file order. */
   list(): { readonly ids: readonly number[]; readonly names: readonly string[] } {
     this.#index()
     return { ids: this.#numbers, names: this.#names }
   }
 
-  /** How many there are. */
+  /** Number of devices. */
   get count(): number {
     this.#index()
     return this.#numbers.length
   }
 
-  /** The kernel's name of an instance; undefined when the device is gone. */
+  /** Returns the kernel's name of an instance; undefined if the device is gone. */
   deviceOf(inst: number): string | undefined {
     this.#index()
     const line = this.#lines.get(inst)
     return line === undefined ? undefined : this.#options.reading.value.names[line]
   }
 
-  /** Calls `compute` with the columns of an instance and where they start; NaN when the device is gone. */
+  /** Calls `compute` with the columns and the offset of an instance; NaN if the device is gone. */
   numberOf(inst: number, compute: (columns: Float64Array, at: number) => number): number {
     this.#index()
     const line = this.#lines.get(inst)
     return line === undefined ? Number.NaN : compute(this.#options.reading.value.columns, line * DISK_COLUMNS)
   }
 
-  /** `compute` summed over all instances. */
+  /** Sums `compute` over all instances. */
   sumOf(compute: (columns: Float64Array, at: number) => number): number {
     this.#index()
     const { columns } = this.#options.reading.value
@@ -100,17 +100,17 @@ export class BlockDevices {
 }
 
 /**
- * The table of `diskstats` for devices named by something that can change without the file changing. `before` is called
- * at each reading.
+ * Returns the table of `diskstats` for devices whose names may change independently of the file. `before` is called at each
+ * reading.
  */
 export function namedReading(
   diskstats: Reading<DiskTable>,
   before: () => void = () => undefined,
 ): Reading<DiskTable> {
   let layout = 0
-  return new Reading((moment) => {
+  return new Reading((batch) => {
     before()
-    diskstats.refresh(moment)
+    diskstats.refresh(batch)
     return { ...diskstats.value, layout: ++layout }
   })
 }

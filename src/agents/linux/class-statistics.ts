@@ -2,7 +2,7 @@
 import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { parseNumber } from './sample.ts'
 
@@ -15,7 +15,7 @@ interface StatisticsRow {
   readonly help: string
   readonly text?: string
   readonly isLevel?: boolean
-  /** What one of the kernel's units is in the metric's. */
+  /** Factor from the kernel's unit to the metric's. */
   readonly times?: number
 }
 
@@ -24,7 +24,7 @@ interface DeviceClass {
   readonly prefix: string
   readonly cluster: number
   readonly serial: number
-  /** The directory of the class, which devices belong to it, and where in a device's directory the files are. */
+  /** Directory of the class, pattern of its devices, and subdirectory of their statistics. */
   readonly directory: string
   readonly pattern: RegExp
   readonly statistics: string
@@ -44,7 +44,7 @@ const CLASSES: readonly DeviceClass[] = [
     pattern: /^st\d+$/,
     statistics: 'stats',
     what: "SCSI tape drives by the kernel's name for them",
-    hinv: ['hinv.ntape', 16, 'How many SCSI tape drives the kernel knows of'],
+    hinv: ['hinv.ntape', 16, 'Number of SCSI tape drives'],
     rows: [
       {
         name: 'in_flight',
@@ -52,7 +52,7 @@ const CLASSES: readonly DeviceClass[] = [
         file: 'in_flight',
         units: 'count',
         isLevel: true,
-        help: 'Requests that the drive works on right now',
+        help: 'Requests in progress',
       },
       {
         name: 'io_ns',
@@ -82,7 +82,7 @@ const CLASSES: readonly DeviceClass[] = [
         item: 6,
         file: 'resid_cnt',
         units: 'count',
-        help: 'Requests that moved less data than they asked for',
+        help: 'Requests that transferred less data than requested',
       },
       { name: 'write_byte_cnt', item: 7, file: 'write_byte_cnt', units: 'byte', help: 'Data put on tapes' },
       {
@@ -109,14 +109,14 @@ const CLASSES: readonly DeviceClass[] = [
     pattern: /^host\d+$/,
     statistics: 'statistics',
     what: "Fibre Channel adapters by the kernel's name for them",
-    hinv: ['hinv.nfchost', 16, 'How many Fibre Channel adapters the kernel knows of'],
+    hinv: ['hinv.nfchost', 16, 'Number of Fibre Channel adapters'],
     rows: [
       {
         name: 'lip_count',
         item: 4,
         file: 'lip_count',
         units: 'count',
-        help: 'Times a Fibre Channel loop was initialised anew',
+        help: 'Times a Fibre Channel loop was reinitialised',
       },
       {
         name: 'nos_count',
@@ -137,7 +137,7 @@ const CLASSES: readonly DeviceClass[] = [
         item: 7,
         file: 'dumped_frames',
         units: 'count',
-        help: 'Frames thrown away for want of buffers in the adapter',
+        help: 'Frames dropped for lack of buffers in the adapter',
       },
       { name: 'in.frames', item: 0, file: 'rx_frames', units: 'count', help: 'Frames the adapter received' },
       {
@@ -163,7 +163,7 @@ const CLASSES: readonly DeviceClass[] = [
   },
 ]
 
-/** All bits set: how Fibre Channel drivers say that they do not count something. */
+/** All bits set: written by Fibre Channel drivers for unsupported counters. */
 const NOT_COUNTED = 2n ** 64n - 1n
 
 /** A number in decimal or hexadecimal digits; undefined for anything else and for 'not counted'. */
@@ -175,8 +175,8 @@ export function parseStatistic(text: string | undefined): number | bigint | unde
 }
 
 /** The metrics of tape drives (cluster 71) and Fibre Channel adapters (cluster 91). */
-export function classStatisticsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+export function classStatisticsMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const { prefix, cluster, serial, directory, pattern, statistics, what, hinv, rows } of CLASSES) {
     const instances = new InstanceIds()
     const reading = new Reading(() => ctx.list(directory).filter((name) => pattern.test(name)))

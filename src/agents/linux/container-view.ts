@@ -1,4 +1,4 @@
-/** The machine as a container sees it: its network, its file systems and its name. docs/formats/root.md */
+/** The machine as seen in a container: its network, file systems and name. docs/formats/root.md */
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
 import type { AgentEnv, AgentTables } from '../../pmda/define.ts'
@@ -6,7 +6,7 @@ import type { Container } from '../../sys/containers/container.ts'
 import { containerHostname } from '../../sys/containers/container.ts'
 import { ContainerLookup } from '../../sys/containers/list.ts'
 import { rooted } from '../../sys/proc.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import { type LinuxContext, openContext } from './context.ts'
 import { fileSystemMetrics } from './filesys.ts'
 import { addressMetrics } from './net-addr.ts'
@@ -15,9 +15,9 @@ import { protocol6Metrics, protocolMetrics } from './net-snmp.ts'
 import { connectionMetrics, sockStatMetrics } from './net-sockets.ts'
 import { unameMetrics } from './uname.ts'
 
-type Metrics = { readonly [name: string]: PlacedRow }
+type Metrics = { readonly [name: string]: OrderedRow }
 
-/** Containers whose tables are kept; of more, the one that was asked about longest ago is let go. */
+/** Most containers whose tables are kept; beyond that the least recently used are dropped. */
 const MAX_VIEWS = 16
 
 interface View {
@@ -26,31 +26,35 @@ interface View {
   readonly tables: Pick<AgentTables, 'metrics'>
 }
 
-/** Tables for clients of containers, by the first process of the container they look into. */
+/** Tables for clients that look into containers, by the first process of the container. */
 export class ContainerViews {
   readonly #env: AgentEnv
   readonly #host: Metrics
-  /** The most recently asked about last. */
+  /** In order of their last use. */
   readonly #views = new Map<string, View>()
   readonly #lookup: ContainerLookup
 
-  /** `host` are the metrics of the machine; those that no container has of its own are shown to all clients. */
+  /** `host` are the metrics of the machine; those that are not specific to containers are shown to all clients. */
   constructor(env: AgentEnv, host: Metrics) {
     this.#env = env
-    this.#lookup = new ContainerLookup(env.root, env.env, env.clock)
+    this.#lookup = new ContainerLookup(
+      rooted(env.root, env.env['LINUX_STATSPATH'] || '/'),
+      env.env,
+      env.clock,
+    )
     this.#host = host
   }
 
-  /** undefined for a client that looks into none. PM_ERR_NOCONTAINER when it does not run or is not there. */
-  tablesFor({ requester: { container }, moment }: Ask): Pick<AgentTables, 'metrics'> | undefined {
+  /** Undefined for a client without a container. PM_ERR_NOCONTAINER for an unknown or stopped one. */
+  tablesFor({ requester: { container }, batch }: Ask): Pick<AgentTables, 'metrics'> | undefined {
     if (container === undefined || container === '') return undefined
     const found = this.#lookup.find(container)
     if (found?.pid === undefined) {
-      const why = found === undefined ? 'There is no container' : 'There runs no process in the container'
+      const why = found === undefined ? 'Unknown container' : 'No running process in container'
       throw new PcpError('PM_ERR_NOCONTAINER', `${why} "${container}"`)
     }
     const view = this.#viewOf(found, found.pid)
-    view.ctx.begin(moment)
+    view.ctx.begin(batch)
     return view.tables
   }
 
@@ -65,7 +69,7 @@ export class ContainerViews {
     let view = this.#views.get(id)
     this.#views.delete(id)
     if (view !== undefined && view.pid !== pid) {
-      view.ctx.close() // it was started again
+      view.ctx.close() // the container was restarted
       view = undefined
     }
     view ??= this.#open(container, pid)
@@ -80,7 +84,7 @@ export class ContainerViews {
 
   #open(container: Container, pid: number): View {
     const ctx = contextOf(openContext(this.#env), pid)
-    const metrics: { [name: string]: PlacedRow } = Object.assign(Object.create(null), this.#host)
+    const metrics: { [name: string]: OrderedRow } = Object.assign(Object.create(null), this.#host)
     const own: readonly Metrics[] = [
       unameMetrics(ctx, () => nameOf(this.#env.root, container)),
       fileSystemMetrics(ctx),
@@ -96,7 +100,7 @@ export class ContainerViews {
   }
 }
 
-/** A context whose network is that of the process, and whose other files are below the process's root directory. */
+/** A context with the network of a process, and its root directory for other files. */
 function contextOf(host: LinuxContext, pid: number): LinuxContext {
   const inside = `/proc/${pid}/root`
   const there = (path: string): string => {
@@ -117,12 +121,12 @@ function contextOf(host: LinuxContext, pid: number): LinuxContext {
   }
 }
 
-/** What the container calls itself. */
+/** Host name of a container. */
 function nameOf(root: string, container: Container): string {
   const name = containerHostname(root, container)
   if (name !== undefined) return name
   throw new PcpError(
     'PM_ERR_APPVERSION',
-    `Neither the engine nor /etc/hostname says what container ${container.id} calls itself`,
+    `Neither the engine nor /etc/hostname has a host name of container ${container.id}`,
   )
 }

@@ -1,50 +1,50 @@
-/** What the subjects of the linux agent share: rooted files, kernel constants, CPUs and nodes. */
+/** Shared context of the linux agent: files, kernel constants, CPUs and nodes. */
 import { existsSync, readdirSync } from 'node:fs'
 import type { AgentEnv, IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { Attributes } from '../../sys/attributes.ts'
-import { unitsOrGiven } from '../../sys/auxv.ts'
+import { kernelUnitsFor } from '../../sys/auxv.ts'
 import { ProcFile, readSmallFile, rooted } from '../../sys/proc.ts'
 import { newStat, type ProcStat, parseStat } from './proc-stat.ts'
 import { parseNumber } from './sample.ts'
 import { readTopology, type Topology } from './topology.ts'
 
-/** The one place where the agent's subjects get at the system. Every path is absolute and taken below the agent's root. */
+/** The agent's access to the system. Paths are absolute and resolved below the agent's root. */
 export interface LinuxContext {
   readonly env: AgentEnv
-  /** Where the system's files are: '/' or the root of a fixture tree. */
+  /** Root of the observed file system: '/' or the root of a fixture tree. */
   readonly root: string
-  /** Clock ticks a second: the unit of CPU times in /proc/stat. */
+  /** Clock ticks per second, the unit of CPU times in /proc/stat. */
   readonly hertz: number
-  /** Bytes a page. */
+  /** Page size in bytes. */
   readonly pagesize: number
-  /** A file that is read again and again: kept open until the agent is closed; the same object for the same path. */
+  /** Returns a file that is read repeatedly: kept open until the agent is closed; the same object for the same path. */
   file(path: string): ProcFile
-  /** A file as text; what is below /proc/ stays open. Throws Node's error (ENOENT...). */
+  /** Returns the text of a file; files below /proc/ stay open. Throws Node's error (ENOENT...). */
   text(path: string): string
-  /** As `text`, but '' when there is no such file: the kernel has nothing of the kind to tell about. */
+  /** As `text`, but '' for a missing file, which means an unsupported feature. */
   optionalText(path: string): string
-  /** An attribute of sysfs or another small file, trimmed, read once a request; undefined when it cannot be read. */
+  /** Returns a sysfs attribute or another small file, trimmed, read once per request; undefined if it is not readable. */
   attribute(path: string): string | undefined
-  /** The number that an attribute is, decimal or 0x hexadecimal; undefined when it cannot be read or is none. */
+  /** Returns the number in an attribute, decimal or 0x hexadecimal; undefined if it is not readable or not a number. */
   number(path: string): number | undefined
-  /** Names in a directory, sorted, listed once a request; none when there is no such directory. */
+  /** Returns the sorted names in a directory, listed once per request; empty if it does not exist. */
   list(path: string): readonly string[]
   /** /proc/stat. */
   readonly stat: Reading<ProcStat>
-  /** Which CPU belongs to which NUMA node. */
+  /** NUMA nodes of the CPUs. */
   readonly topology: Reading<Topology>
   /** Instance domain 0: CPUs, the id is the CPU's number. */
   readonly cpus: IndomSpec
   /** Instance domain 19: NUMA nodes, the id is the node's number; a kernel without NUMA has one, node0. */
   readonly nodes: IndomSpec
-  /** A request begins: forgets the attributes, unless it belongs to the moment of the one before. */
-  begin(moment: object | undefined): void
+  /** Starts a request: clears cached attributes unless it is in the same batch as the last one. */
+  begin(batch: object | undefined): void
   /** Releases the open files. */
   close(): void
 }
 
-/** Opens the context. Environment: LINUX_STATSPATH (a further root), LINUX_HERTZ, LINUX_PAGESIZE. */
+/** Opens the context. Environment: LINUX_STATSPATH (an additional root), LINUX_HERTZ, LINUX_PAGESIZE. */
 export function openContext(env: AgentEnv): LinuxContext {
   const root = rooted(env.root, env.env['LINUX_STATSPATH'] || '/')
   const files = new Map<string, ProcFile>()
@@ -84,7 +84,7 @@ export function openContext(env: AgentEnv): LinuxContext {
   return {
     env,
     root,
-    ...unitsOrGiven(env.env, 'LINUX'),
+    ...kernelUnitsFor(env.env, 'LINUX'),
     file,
     text,
     optionalText: (path) => {
@@ -108,7 +108,7 @@ export function openContext(env: AgentEnv): LinuxContext {
         return { ids, names: ids.map((id) => `cpu${id}`) }
       },
       help: 'Processors that are online',
-      text: 'One instance for each cpuN line of /proc/stat. The instance number is the number the kernel gives the processor.',
+      text: 'One instance for each cpuN line of /proc/stat. The instance identifier is the number of the CPU.',
       labels: { device_type: 'cpu', indom_name: 'per cpu' },
       instanceLabels: (inst) => ({ cpu: inst }),
     },
@@ -124,12 +124,12 @@ export function openContext(env: AgentEnv): LinuxContext {
       labels: { device_type: 'numa_node', indom_name: 'per numa_node' },
       instanceLabels: (inst) => ({ numa_node: inst }),
     },
-    begin: (moment) => {
-      if (moment === undefined || moment !== current) {
+    begin: (batch) => {
+      if (batch === undefined || batch !== current) {
         remembered.clear()
         listed.clear()
       }
-      current = moment
+      current = batch
     },
     close: () => {
       attributes.close()
@@ -140,11 +140,11 @@ export function openContext(env: AgentEnv): LinuxContext {
 }
 
 function namesIn(directory: string): readonly string[] {
-  // most kernels lack some of these directories, and an exception costs more than the question
+  // most kernels lack some of these directories, and an exception costs more than the check
   if (!existsSync(directory)) return []
   try {
     return readdirSync(directory).sort()
   } catch {
-    return [] // gone meanwhile, or not for us: nothing of that kind exists
+    return [] // removed in the meantime, or not permitted
   }
 }

@@ -1,15 +1,15 @@
-/** hinv.cpu, hinv.map.cpu_num, hinv.map.cpu_node and hinv.node: what processors there are. /proc/cpuinfo, /sys/devices/system */
+/** hinv.cpu, hinv.map.cpu_num, hinv.map.cpu_node and hinv.node: the processors. /proc/cpuinfo, /sys/devices/system */
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { parseCpuList } from '../../sys/cpu-list.ts'
 import { ParsedFile } from '../../sys/proc.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
-/** The lines of one processor in /proc/cpuinfo, names in small letters. */
+/** The lines of one processor in /proc/cpuinfo, with names in lower case. */
 export type CpuFacts = ReadonlyMap<string, string>
 
-/** Paragraphs of `name : value`, each beginning with the processor's number; what stands before the first is left out. */
+/** Parses paragraphs of `name : value`, each starting with the processor's number; text before the first is ignored. */
 export function parseCpuinfo(text: string): ReadonlyMap<number, CpuFacts> {
   const cpus = new Map<number, CpuFacts>()
   let facts: Map<string, string> | undefined
@@ -27,17 +27,17 @@ export function parseCpuinfo(text: string): ReadonlyMap<number, CpuFacts> {
   return cpus
 }
 
-/** How fast a CPU may run, in MHz, and how it did so far. */
+/** Speeds of a CPU in MHz. */
 export interface Scaling {
-  /** Sum over all speeds of MHz times the ticks spent at it; without statistics the speed now. */
+  /** Sum over all speeds of MHz times the ticks spent at it; without statistics the current speed. */
   readonly count: number | undefined
-  /** Ticks for which there are statistics. */
+  /** Ticks covered by statistics. */
   readonly time: number | undefined
   readonly max: number | undefined
   readonly min: number | undefined
 }
 
-/** stats/time_in_state: a speed in kHz and the ticks spent at it, one a line. undefined when it has none. */
+/** Parses stats/time_in_state, lines of a speed in kHz and the ticks spent at it. Undefined if it has none. */
 export function parseTimeInState(text: string): Scaling | undefined {
   let count = 0
   let time = 0
@@ -64,7 +64,7 @@ type FactRow = readonly [
   fact: readonly string[],
   help: string,
   text: string,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ]
 
 const FACT_ROWS: readonly FactRow[] = [
@@ -74,7 +74,7 @@ const FACT_ROWS: readonly FactRow[] = [
     'string',
     'none',
     ['vendor_id'],
-    'Who made each processor, as the processor itself says',
+    'Manufacturer of each processor, as reported by the processor',
     'GenuineIntel, AuthenticAMD... Architectures without such a line have no value.',
   ],
   [
@@ -84,7 +84,7 @@ const FACT_ROWS: readonly FactRow[] = [
     'none',
     ['model'],
     'Model number of each processor within its family',
-    'A number, but given as text. hinv.cpu.model_name is what people call it.',
+    'A number in text form. The trade name is hinv.cpu.model_name.',
   ],
   [
     'stepping',
@@ -93,7 +93,7 @@ const FACT_ROWS: readonly FactRow[] = [
     'none',
     ['stepping'],
     'Revision of the silicon of each processor',
-    'Errata are listed by it.',
+    'Errata lists refer to it.',
   ],
   [
     'cache',
@@ -102,7 +102,7 @@ const FACT_ROWS: readonly FactRow[] = [
     'Kbyte',
     ['cache size'],
     'Size of the largest cache of each processor',
-    'Often shared by several processors, each of which shows it in full.',
+    'Often shared by several processors, each of which reports the full size.',
   ],
   [
     'bogomips',
@@ -110,7 +110,7 @@ const FACT_ROWS: readonly FactRow[] = [
     'float',
     'none',
     ['bogomips'],
-    'How many million empty loops a second the kernel reckoned for each processor at boot',
+    'BogoMIPS: million empty loops per second, calculated for each processor at boot',
     'Used for short delays; useless to compare processors.',
   ],
   [
@@ -120,7 +120,7 @@ const FACT_ROWS: readonly FactRow[] = [
     'none',
     ['model name'],
     'Trade name of each processor',
-    'As the processor itself gives it.',
+    'As reported by the processor.',
   ],
   [
     'flags',
@@ -128,7 +128,7 @@ const FACT_ROWS: readonly FactRow[] = [
     'string',
     'none',
     ['flags', 'features'],
-    'Abilities of each processor that the kernel knows, with blanks between them',
+    'Features of each processor known to the kernel, separated by spaces',
     'Such as sse4_2 or avx512f; documented in the kernel sources.',
   ],
   [
@@ -138,16 +138,16 @@ const FACT_ROWS: readonly FactRow[] = [
     'none',
     ['cache_alignment'],
     'Bytes to which data should be aligned so that it does not share a cache line',
-    'As a rule the length of a cache line.',
+    'Usually the length of a cache line.',
   ],
 ]
 
 /** The metrics of /proc/cpuinfo (cluster 18, hinv.machine apart) and of CPUs and nodes in sysfs (cluster 55). */
-export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const facts = new ParsedFile(ctx.file('/proc/cpuinfo'), parseCpuinfo)
   const cpuinfo = new Reading(() => facts.read())
   const perCpu = { sem: 'discrete', indom: ctx.cpus } as const
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
 
   metrics['hinv.cpu.clock'] = {
     ...perCpu,
@@ -155,7 +155,7 @@ export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
     item: 0,
     type: 'float',
     units: '/ microsec',
-    help: 'Clock rate of each processor at this moment, in MHz',
+    help: 'Current clock rate of each processor, in MHz',
     text: `Line cpu MHz of /proc/cpuinfo, else ${CPU_DIR}/cpuN/cpufreq/scaling_cur_freq. It changes with load and temperature.`,
     reading: cpuinfo,
     value: (inst) => {
@@ -190,7 +190,7 @@ export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
     item: 6,
     type: 'u32',
     units: 'none',
-    help: 'The number by which the kernel, taskset(1) and the like know each processor',
+    help: 'Number of each processor in the kernel and in tools such as taskset(1)',
     text: 'The number in the name of the instance.',
     value: (inst) => inst,
   }
@@ -208,27 +208,27 @@ export function cpuInfoMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
   return { ...metrics, ...onlineMetrics(ctx), ...throttleMetrics(ctx), ...scalingMetrics(ctx) }
 }
 
-/** The number a text begins with: `512 KB` is 512. */
+/** Parses the number at the start of a text: 512 of `512 KB`. */
 function leadingNumber(text: string): number | undefined {
   const number = Number.parseFloat(text)
   return Number.isNaN(number) ? undefined : number
 }
 
-/** A frequency of cpufreq, kHz in the file, in MHz. */
+/** A frequency of cpufreq, in MHz (kHz in the file). */
 function frequency(ctx: LinuxContext, cpu: number, file: string): number | undefined {
   const khz = ctx.number(`${CPU_DIR}/cpu${cpu}/cpufreq/${file}`)
   return khz === undefined ? undefined : Math.floor(khz / 1000)
 }
 
-function onlineMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+function onlineMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const state = { cluster: 55, type: 'u32', sem: 'instant', units: 'none' } as const
   return {
     'hinv.cpu.online': {
       ...state,
       item: 0,
       indom: ctx.cpus,
-      help: 'Whether each processor takes part in scheduling: 1 yes, 0 no',
-      text: `The number in ${CPU_DIR}/cpuN/online. A processor without that file cannot be switched off: 1.`,
+      help: 'Is each processor online? 1 yes, 0 no',
+      text: `The number in ${CPU_DIR}/cpuN/online. A processor without that file cannot be taken offline: 1.`,
       value: (inst) => {
         const path = `${CPU_DIR}/cpu${inst}/online`
         return ctx.attribute(path) === undefined ? 1 : ctx.number(path)
@@ -238,8 +238,8 @@ function onlineMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       ...state,
       item: 1,
       indom: ctx.nodes,
-      help: 'Whether each NUMA node is in use: 1 yes, 0 no',
-      text: 'From the list in /sys/devices/system/node/online. A kernel without it has all its nodes in use: 1.',
+      help: 'Is each NUMA node online? 1 yes, 0 no',
+      text: 'From the list in /sys/devices/system/node/online. Without that list all nodes are online: 1.',
       value: (inst) => {
         const online = ctx.attribute('/sys/devices/system/node/online')
         return online === undefined || parseCpuList(online).includes(inst) ? 1 : 0
@@ -256,33 +256,33 @@ const THROTTLE_ROWS: readonly ThrottleRow[] = [
     2,
     'count',
     'core_throttle_count',
-    'How often a core was slowed down because it got too hot',
+    'Number of times a core was throttled because of its temperature',
   ],
   [
     'core.time',
     3,
     'millisec',
     'core_throttle_total_time_ms',
-    'How long a core was slowed down because it got too hot',
+    'Time a core was throttled because of its temperature',
   ],
   [
     'package.count',
     4,
     'count',
     'package_throttle_count',
-    'How often a whole processor package was slowed down because it got too hot',
+    'Number of times a processor package was throttled because of its temperature',
   ],
   [
     'package.time',
     5,
     'count',
     'package_throttle_total_time_ms',
-    'Milliseconds for which a whole processor package was slowed down because it got too hot',
+    'Milliseconds a processor package was throttled because of its temperature',
   ],
 ]
 
-function throttleMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function throttleMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, units, file, help] of THROTTLE_ROWS) {
     metrics[`hinv.cpu.thermal_throttle.${name}`] = {
       cluster: 55,
@@ -292,15 +292,15 @@ function throttleMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       units,
       indom: ctx.cpus,
       help,
-      text: `The number in ${CPU_DIR}/cpuN/thermal_throttle/${file}, only on Intel processors; every thread of the core or package shows the same.`,
+      text: `The number in ${CPU_DIR}/cpuN/thermal_throttle/${file}, only on Intel processors; all threads of a core or package report the same value.`,
       value: (inst) => ctx.number(`${CPU_DIR}/cpu${inst}/thermal_throttle/${file}`),
     }
   }
   return metrics
 }
 
-function scalingMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  /** Four metrics rest on the same files of a processor. */
+function scalingMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  /** Four metrics share the files of a processor. */
   const read = new Reading(() => new Map<number, Scaling>())
   const scaling = (cpu: number): Scaling => {
     let found = read.value.get(cpu)
@@ -325,8 +325,8 @@ function scalingMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       type: 'u64',
       sem: 'counter',
       units: 'count',
-      help: 'Speeds of each processor in MHz, multiplied with the ticks spent at each and added up',
-      text: `From ${stats}: divided by the time counter it gives the mean MHz. Without such statistics it is the speed at the moment, from scaling_cur_freq.`,
+      help: 'MHz times the ticks spent at that speed, summed over all speeds of each processor',
+      text: `From ${stats}: divided by the time counter it gives the mean MHz. Without statistics it is the current speed, from scaling_cur_freq.`,
       value: (inst) => scaling(inst).count,
     },
     'hinv.cpu.frequency_scaling.time': {
@@ -335,8 +335,8 @@ function scalingMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       type: 'u64',
       sem: 'counter',
       units: 'microsec',
-      help: 'Ticks for which each processor has statistics of its speeds',
-      text: `The second column of ${stats} added up: ticks of 10 milliseconds, whatever the units say.`,
+      help: 'Ticks covered by the speed statistics of each processor',
+      text: `Sum of the second column of ${stats}, in ticks of 10 milliseconds regardless of the units.`,
       value: (inst) => scaling(inst).time,
     },
     'hinv.cpu.frequency_scaling.max': {

@@ -1,6 +1,6 @@
 /** CPU times of the machine, of each CPU and of each NUMA node. /proc/stat */
 import type { MetricSpec } from '../../pmda/define.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import {
   CPU_COLUMNS,
@@ -17,7 +17,7 @@ import {
 } from './proc-stat.ts'
 import { orUnsupported } from './sample.ts'
 
-/** Name below `cpu`, items of kernel.all, kernel.percpu and kernel.pernode, ticks from columns at `o`, what they are. */
+/** Name below `cpu`; items of kernel.all, kernel.percpu and kernel.pernode; ticks from columns at `o`; help texts. */
 type Row = readonly [
   name: string,
   all: number,
@@ -58,15 +58,7 @@ const ROWS: readonly Row[] = [
     'interrupts were served, in hardware handlers and deferred work together',
     'irq plus softirq',
   ],
-  [
-    'steal',
-    55,
-    58,
-    67,
-    (t, o) => t[o + STEAL]!,
-    'the hypervisor ran something else than this machine',
-    'steal',
-  ],
+  ['steal', 55, 58, 67, (t, o) => t[o + STEAL]!, 'the hypervisor ran another guest (steal)', 'steal'],
   ['guest', 60, 61, 68, (t, o) => t[o + GUEST]!, 'virtual CPUs of guests ran at normal priority', 'guest'],
   [
     'vuser',
@@ -75,7 +67,7 @@ const ROWS: readonly Row[] = [
     77,
     (t, o) => t[o + USER]! - t[o + GUEST]!,
     'ordinary user code of this host ran, guests of virtual machines left out',
-    'user less guest',
+    'user minus guest',
   ],
   [
     'guest_nice',
@@ -93,7 +85,7 @@ const ROWS: readonly Row[] = [
     86,
     (t, o) => t[o + NICE]! - t[o + GUEST_NICE]!,
     'user code of this host with a lowered priority ran, guests left out',
-    'nice less guest_nice',
+    'nice minus guest_nice',
   ],
   [
     'wait.total',
@@ -109,9 +101,9 @@ const ROWS: readonly Row[] = [
 ]
 
 /** kernel.all.cpu, kernel.percpu.cpu and kernel.pernode.cpu. */
-export function cpuMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function cpuMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const { stat, topology, cpus, hertz } = ctx
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   const millis = (ticks: number): number => Math.floor((ticks * 1000) / hertz)
 
   for (const [name, all, perCpu, perNode, ticks, what, column] of ROWS) {
@@ -153,8 +145,8 @@ export function cpuMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
     type: 'u32',
     sem: 'discrete',
     units: 'none',
-    help: 'How many processors are online, hardware threads counted one by one',
-    text: 'The number of cpuN lines in /proc/stat. A processor that is switched off does not count.',
+    help: 'Number of online processors, counting hardware threads',
+    text: 'The number of cpuN lines in /proc/stat. Offline processors are not counted.',
     reading: stat,
     value: () => stat.value.ids.length || undefined,
   }
@@ -164,8 +156,8 @@ export function cpuMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
     type: 'u32',
     sem: 'discrete',
     units: 'none',
-    help: 'How many NUMA nodes the machine has; 1 when memory is equally near to every CPU',
-    text: 'The number of nodeN directories in /sys/devices/system/node, or 1 where there are none.',
+    help: 'Number of NUMA nodes; 1 on a machine without NUMA',
+    text: 'The number of nodeN directories in /sys/devices/system/node, at least 1.',
     reading: topology,
     value: () => topology.value.nodes.length,
   }
@@ -175,10 +167,10 @@ export function cpuMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
 function explain(column: string, lines: string, name: string): string {
   const wait =
     name === 'wait.total'
-      ? ' The kernel only estimates this time and it may step back a little; steps of less than 100 ticks are not shown.'
+      ? ' The kernel only estimates this time, which may decrease slightly; decreases of less than 100 ticks are hidden.'
       : ''
   return (
     `Column ${column} of /proc/stat, ${lines}, converted from clock ticks to milliseconds. ` +
-    `As a rate it is the share of one CPU: 1000 milliseconds a second is one CPU kept busy that way.${wait}`
+    `As a rate it is the share of one CPU: 1000 milliseconds per second is one CPU fully busy.${wait}`
   )
 }

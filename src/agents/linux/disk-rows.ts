@@ -1,4 +1,4 @@
-/** Data: what is counted about every block device, in all its instance domains. /proc/diskstats */
+/** Data: statistics of every block device, in all its instance domains. /proc/diskstats */
 import type { MetricSpec } from '../../pmda/define.ts'
 import {
   DISCARD,
@@ -23,27 +23,27 @@ import {
 /** One statistic. */
 export interface DiskRow {
   readonly name: string
-  /** What it follows in the name space for devices that are parts of disks or made of them. Default: the row before it. */
+  /** Preceding name for partitions and devices made of disks. Default: the row before it. */
   readonly partAfter?: string
-  /** Items in disk.dev and disk.wwid, in disk.all (-1: not there) and in disk.partitions. */
+  /** Items in disk.dev and disk.wwid, in disk.all (-1: absent) and in disk.partitions. */
   readonly dev: number
   readonly all: number
   readonly partition: number
-  /** Item in disk.dm and disk.md; zram has the numbers of the partitions. */
+  /** Item in disk.dm and disk.md; zram uses the items of the partitions. */
   readonly mapped: number
-  /** 'count': a 64-bit counter; 'bytes': Kbyte, 32 bits wide in dm and md; 'time': milliseconds in 32 bits; 'level': now. */
+  /** 'count': a 64-bit counter; 'bytes': Kbyte, 32 bits in dm and md; 'time': milliseconds in 32 bits; 'level': current. */
   readonly kind: 'count' | 'bytes' | 'time' | 'level'
-  /** The number of a device whose columns start at `o`. */
+  /** Computes the value of a device whose columns start at `o`. */
   readonly value: (c: Float64Array, o: number) => number
-  /** What it is: a help line continues with the devices. */
-  readonly what: string
-  /** Where it comes from and what to make of it. */
+  /** Start of the help line, followed by the devices. */
+  readonly help: string
+  /** Source and interpretation. */
   readonly text: string
 }
 
-const SECTORS = 'Sectors are 512 bytes whatever the device uses inside.'
+const SECTORS = 'Sectors are 512 bytes regardless of the device.'
 const RAW =
-  'Every request counts for itself, so with several at once this grows faster than the clock; divided by the rate of requests it is their mean response time.'
+  'Concurrent requests count separately, so this may grow faster than the clock; divided by the rate of requests it is their mean response time.'
 
 /** The statistics, in the order of disk.partitions' items. */
 export const DISK_ROWS: readonly DiskRow[] = [
@@ -55,8 +55,8 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 0,
     kind: 'count',
     value: (c, o) => c[o + READ]!,
-    what: 'Read requests completed',
-    text: 'Column 1 of /proc/diskstats. Requests that were merged into others on the way do not count.',
+    help: 'Read requests completed',
+    text: 'Column 1 of /proc/diskstats. Merged requests are not counted.',
   },
   {
     name: 'write',
@@ -66,8 +66,8 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 1,
     kind: 'count',
     value: (c, o) => c[o + WRITE]!,
-    what: 'Write requests completed',
-    text: 'Column 5 of /proc/diskstats. Requests that were merged into others on the way do not count.',
+    help: 'Write requests completed',
+    text: 'Column 5 of /proc/diskstats. Merged requests are not counted.',
   },
   {
     name: 'total',
@@ -77,8 +77,8 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 2,
     kind: 'count',
     value: (c, o) => c[o + READ]! + c[o + WRITE]!,
-    what: 'Read and write requests completed',
-    text: 'Columns 1 and 5 of /proc/diskstats added up; discards and flushes are counted apart.',
+    help: 'Read and write requests completed',
+    text: 'Sum of columns 1 and 5 of /proc/diskstats, without discards and flushes.',
   },
   {
     name: 'blkread',
@@ -88,7 +88,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 3,
     kind: 'count',
     value: (c, o) => c[o + READ_SECTORS]!,
-    what: 'Sectors of 512 bytes read',
+    help: 'Sectors of 512 bytes read',
     text: `Column 3 of /proc/diskstats. ${SECTORS}`,
   },
   {
@@ -99,7 +99,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 4,
     kind: 'count',
     value: (c, o) => c[o + WRITE_SECTORS]!,
-    what: 'Sectors of 512 bytes written',
+    help: 'Sectors of 512 bytes written',
     text: `Column 7 of /proc/diskstats. ${SECTORS}`,
   },
   {
@@ -110,7 +110,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 5,
     kind: 'count',
     value: (c, o) => c[o + READ_SECTORS]! + c[o + WRITE_SECTORS]!,
-    what: 'Sectors of 512 bytes read and written',
+    help: 'Sectors of 512 bytes read and written',
     text: `Columns 3 and 7 of /proc/diskstats added up. ${SECTORS}`,
   },
   {
@@ -121,7 +121,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 6,
     kind: 'bytes',
     value: (c, o) => Math.floor(c[o + READ_SECTORS]! / 2),
-    what: 'Data read, in Kbyte',
+    help: 'Data read, in Kbyte',
     text: 'Half the sectors of column 3 of /proc/diskstats.',
   },
   {
@@ -132,7 +132,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 7,
     kind: 'bytes',
     value: (c, o) => Math.floor(c[o + WRITE_SECTORS]! / 2),
-    what: 'Data written, in Kbyte',
+    help: 'Data written, in Kbyte',
     text: 'Half the sectors of column 7 of /proc/diskstats.',
   },
   {
@@ -143,7 +143,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 8,
     kind: 'bytes',
     value: (c, o) => Math.floor((c[o + READ_SECTORS]! + c[o + WRITE_SECTORS]!) / 2),
-    what: 'Data read and written, in Kbyte',
+    help: 'Data read and written, in Kbyte',
     text: 'Half the sectors of columns 3 and 7 of /proc/diskstats.',
   },
   {
@@ -154,7 +154,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 9,
     kind: 'count',
     value: (c, o) => c[o + READ_MERGE]!,
-    what: 'Read requests that joined one already queued for a neighbouring place',
+    help: 'Read requests merged with an adjacent queued request',
     text: 'Column 2 of /proc/diskstats. Many merges mean sequential access in small pieces.',
   },
   {
@@ -165,7 +165,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 10,
     kind: 'count',
     value: (c, o) => c[o + WRITE_MERGE]!,
-    what: 'Write requests that joined one already queued for a neighbouring place',
+    help: 'Write requests merged with an adjacent queued request',
     text: 'Column 6 of /proc/diskstats. Many merges mean sequential access in small pieces.',
   },
   {
@@ -176,8 +176,8 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 11,
     kind: 'time',
     value: (c, o) => c[o + IO_MS]!,
-    what: 'Time with at least one request under way',
-    text: 'Column 10 of /proc/diskstats. As a rate, 1000 milliseconds a second is always busy: full load for a device that serves one request at a time, not for one that serves many.',
+    help: 'Time with at least one request in progress',
+    text: 'Column 10 of /proc/diskstats. As a rate, 1000 milliseconds per second means always busy: full load for a device that serves one request at a time, but not for a device that serves many.',
   },
   {
     name: 'read_rawactive',
@@ -187,7 +187,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 14,
     kind: 'time',
     value: (c, o) => c[o + READ_MS]!,
-    what: 'Time from queueing to completion, summed over read requests',
+    help: 'Time from queueing to completion, summed over read requests',
     text: `Column 4 of /proc/diskstats. ${RAW}`,
   },
   {
@@ -198,7 +198,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 15,
     kind: 'time',
     value: (c, o) => c[o + WRITE_MS]!,
-    what: 'Time from queueing to completion, summed over write requests',
+    help: 'Time from queueing to completion, summed over write requests',
     text: `Column 8 of /proc/diskstats. ${RAW}`,
   },
   {
@@ -209,7 +209,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 16,
     kind: 'time',
     value: (c, o) => c[o + READ_MS]! + c[o + WRITE_MS]!,
-    what: 'Time from queueing to completion, summed over read and write requests',
+    help: 'Time from queueing to completion, summed over read and write requests',
     text: `Columns 4 and 8 of /proc/diskstats added up. ${RAW}`,
   },
   {
@@ -221,7 +221,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 12,
     kind: 'time',
     value: (c, o) => c[o + WEIGHTED_MS]!,
-    what: 'Time weighted with the number of requests under way',
+    help: 'Time weighted with the number of requests in progress',
     text: 'Column 11 of /proc/diskstats. Its rate divided by 1000 is the mean number of requests queued or being served.',
   },
   {
@@ -232,8 +232,8 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 18,
     kind: 'count',
     value: (c, o) => c[o + DISCARD]!,
-    what: 'Requests completed that told the device which data is no longer wanted',
-    text: 'Column 12 of /proc/diskstats, 0 before Linux 4.18. File systems send them after deleting files (TRIM, UNMAP).',
+    help: 'Discard requests completed',
+    text: 'Column 12 of /proc/diskstats, 0 before Linux 4.18. File systems send them after deleting files, to declare blocks unused (TRIM, UNMAP).',
   },
   {
     name: 'blkdiscard',
@@ -243,7 +243,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 19,
     kind: 'count',
     value: (c, o) => c[o + DISCARD_SECTORS]!,
-    what: 'Sectors of 512 bytes declared no longer wanted',
+    help: 'Sectors of 512 bytes discarded',
     text: `Column 14 of /proc/diskstats, 0 before Linux 4.18. ${SECTORS}`,
   },
   {
@@ -254,7 +254,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 20,
     kind: 'count',
     value: (c, o) => Math.floor(c[o + DISCARD_SECTORS]! / 2),
-    what: 'Data declared no longer wanted, in Kbyte',
+    help: 'Data discarded, in Kbyte',
     text: 'Half the sectors of column 14 of /proc/diskstats, 0 before Linux 4.18.',
   },
   {
@@ -265,7 +265,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 21,
     kind: 'count',
     value: (c, o) => c[o + DISCARD_MERGE]!,
-    what: 'Discard requests that joined one already queued for a neighbouring place',
+    help: 'Discard requests merged with an adjacent queued request',
     text: 'Column 13 of /proc/diskstats, 0 before Linux 4.18.',
   },
   {
@@ -276,7 +276,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 22,
     kind: 'time',
     value: (c, o) => c[o + DISCARD_MS]!,
-    what: 'Time from queueing to completion, summed over discard requests',
+    help: 'Time from queueing to completion, summed over discard requests',
     text: `Column 15 of /proc/diskstats, 0 before Linux 4.18. ${RAW}`,
   },
   {
@@ -287,7 +287,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 23,
     kind: 'count',
     value: (c, o) => c[o + FLUSH]!,
-    what: "Requests completed that made the device's write cache permanent",
+    help: 'Flush requests completed, which empty the write cache of the device',
     text: 'Column 16 of /proc/diskstats, 0 before Linux 5.5. Only whole disks count them.',
   },
   {
@@ -298,7 +298,7 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 24,
     kind: 'time',
     value: (c, o) => c[o + FLUSH_MS]!,
-    what: 'Time from queueing to completion, summed over flush requests',
+    help: 'Time from queueing to completion, summed over flush requests',
     text: `Column 17 of /proc/diskstats, 0 before Linux 5.5. ${RAW}`,
   },
   {
@@ -309,8 +309,8 @@ export const DISK_ROWS: readonly DiskRow[] = [
     mapped: 25,
     kind: 'level',
     value: (c, o) => c[o + INFLIGHT]!,
-    what: 'Requests under way at this moment',
-    text: 'Column 9 of /proc/diskstats: handed to the driver and not completed yet.',
+    help: 'Requests in progress',
+    text: 'Column 9 of /proc/diskstats: issued to the driver and not yet completed.',
   },
 ]
 

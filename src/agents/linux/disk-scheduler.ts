@@ -1,21 +1,21 @@
-/** disk.dev.scheduler: which policy orders a disk's requests. /sys/block/DEVICE/queue */
-import type { PlacedRow } from '../lib/name-order.ts'
+/** disk.dev.scheduler: I/O scheduler of a disk. /sys/block/DEVICE/queue */
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { BlockDevices } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 
-/** Files that only one scheduler has among its settings. */
+/** Settings specific to one scheduler. */
 const SETTINGS: readonly (readonly [file: string, scheduler: string])[] = [
   ['quantum', 'cfq'],
   ['fifo_batch', 'deadline'],
   ['antic_expire', 'anticipatory'],
 ]
 
-/** The scheduler in use: the word in brackets of queue/scheduler, `mq-deadline [none]`; undefined without brackets. */
+/** Returns the active scheduler, the word in brackets of queue/scheduler, `mq-deadline [none]`; undefined without brackets. */
 function activeScheduler(text: string): string | undefined {
   return /\[([^\]]+)\]/.exec(text)?.[1]
 }
 
-/** The scheduler of a kernel device; old kernels do not say, but show its settings. 'unknown' when neither helps. */
+/** Returns the scheduler of a device, on old kernels derived from its settings; 'unknown' if neither is available. */
 export function schedulerOf(ctx: LinuxContext, device: string): string {
   const queue = `${sysBlock(device)}/queue`
   const named = activeScheduler(ctx.attribute(`${queue}/scheduler`) ?? '')
@@ -31,7 +31,7 @@ export function sysBlock(device: string): string {
 }
 
 /** The scheduler of each disk. */
-export function schedulerMetric(ctx: LinuxContext, disks: BlockDevices): { [name: string]: PlacedRow } {
+export function schedulerMetric(ctx: LinuxContext, disks: BlockDevices): { [name: string]: OrderedRow } {
   return {
     'disk.dev.scheduler': {
       after: 'aveq',
@@ -41,7 +41,7 @@ export function schedulerMetric(ctx: LinuxContext, disks: BlockDevices): { [name
       units: 'none',
       indom: disks.indom,
       help: 'Policy by which the kernel orders the requests of each disk',
-      text: 'The word in brackets in /sys/block/DEVICE/queue/scheduler: none, mq-deadline, bfq, kyber...; guessed from the settings in queue/iosched on kernels that do not tell, else unknown.',
+      text: 'The word in brackets in /sys/block/DEVICE/queue/scheduler: none, mq-deadline, bfq, kyber...; derived from the settings in queue/iosched on older kernels, else unknown.',
       reading: disks.reading,
       value: (inst) => {
         const device = disks.deviceOf(inst)

@@ -1,4 +1,4 @@
-/** /proc/diskstats: one line a block device, and which kind of device each is. Documentation/admin-guide/iostats.rst of the kernel */
+/** Parses /proc/diskstats, with the kind of each block device. Documentation/admin-guide/iostats.rst of the kernel */
 import type { Scanner } from '../../base/scan.ts'
 
 /** Columns of a line after the name, in file order. */
@@ -19,14 +19,14 @@ export const DISCARD_SECTORS = 13
 export const DISCARD_MS = 14
 export const FLUSH = 15
 export const FLUSH_MS = 16
-/** How many columns a line has at most. */
+/** Most columns of a line. */
 export const DISK_COLUMNS = 17
 
-/** What a block device is to us: the instance domain it belongs to. */
+/** Kind of a block device, which determines its instance domain. */
 export type DiskKind = 'disk' | 'partition' | 'dm' | 'md' | 'zram' | 'other'
 
 /**
- * The kind of a kernel device name. A name that ends in a digit is a partition, but for the drivers that number their
+ * Returns the kind of a kernel device. A name that ends in a digit is a partition, except for drivers that number their
  * disks (mmcblk0, nvme0n1, rbd0, nbd0, cciss/c0d0), whose partitions have a `p` before the number.
  */
 export function diskKind(name: string): DiskKind {
@@ -38,18 +38,18 @@ export function diskKind(name: string): DiskKind {
   return /^(mmcblk\d+|nvme\d+n\d+|rbd\d+|nbd\d+|(cciss\/|ida\/)?c\d+d\d+)$/.test(name) ? 'disk' : 'partition'
 }
 
-/** /proc/diskstats as numbers. Filled anew by each reading. */
+/** /proc/diskstats as numbers, overwritten by each reading. */
 export interface DiskTable {
-  /** Grows when devices came, went or moved since the reading before. */
+  /** Incremented when devices were added, removed or moved. */
   layout: number
-  /** How many devices the last reading found. */
+  /** Number of devices in the last reading. */
   count: number
   /** Name and kind of the device on each line; only the first `count` are current. */
   readonly names: string[]
   readonly kinds: DiskKind[]
-  /** Each name followed by a blank, as it stands in the file: to see quickly that a line is still the same device's. */
+  /** Each name followed by a space, as in the file, to detect quickly that a line is for the same device as before. */
   readonly keywords: string[]
-  /** Numbers of line n start at n * DISK_COLUMNS; NaN for what the line does not give. */
+  /** Numbers of line n start at n * DISK_COLUMNS; NaN for missing columns. */
   columns: Float64Array
 }
 
@@ -59,8 +59,8 @@ export function newDiskTable(): DiskTable {
 }
 
 /**
- * Fills the table and returns it. Kernels before 4.18 have no discard columns and those before 5.5 no flush columns:
- * they do neither as a request of its own, so 0 is the truth.
+ * Fills the table and returns it. Kernels before 4.18 have no discard columns and those before 5.5 no flush columns,
+ * because they send no such requests, so these are 0.
  */
 export function parseDiskstats(scan: Scanner, table: DiskTable): DiskTable {
   const { names, kinds, keywords } = table
@@ -90,7 +90,7 @@ export function parseDiskstats(scan: Scanner, table: DiskTable): DiskTable {
   return table
 }
 
-/** Requests and sectors, all that kernels before 2.6.25 count for partitions. */
+/** Requests and sectors, the only statistics of partitions before Linux 2.6.25. */
 const SHORT_LINE = [READ, READ_SECTORS, WRITE, WRITE_SECTORS]
 
 function readColumns(scan: Scanner, into: Float64Array, at: number): void {
@@ -106,7 +106,7 @@ function readColumns(scan: Scanner, into: Float64Array, at: number): void {
   into.fill(0, at + Math.max(found, DISCARD), at + DISK_COLUMNS)
 }
 
-/** Kbyte of each device named in /proc/partitions: `major minor #blocks name`. */
+/** Parses /proc/partitions, lines `major minor #blocks name`, to Kbyte by name. */
 export function parsePartitions(text: string): ReadonlyMap<string, number> {
   const sizes = new Map<string, number>()
   for (const match of text.matchAll(/^\s*\d+\s+\d+\s+(\d+)\s+(\S+)$/gm))

@@ -1,39 +1,39 @@
-/** disk.wwid: disks by their world wide name, all paths to one added up; hinv.map.scsi_id. /sys/block/DEVICE/device/wwid */
+/** disk.wwid: disks by world wide name, summed over their paths; hinv.map.scsi_id. /sys/block/DEVICE/device/wwid */
 import { existsSync } from 'node:fs'
 import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { rooted } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { DISK_ROWS, diskMeaning } from './disk-rows.ts'
 import { schedulerOf, sysBlock } from './disk-scheduler.ts'
 import type { DiskTable } from './disk-table.ts'
-import { orNothing } from './sample.ts'
+import { orUndefined } from './sample.ts'
 
-/** How scsi_id(8) writes the kinds of names: by a digit in front. */
+/** Digit that scsi_id(8) puts before each kind of name. */
 const PREFIXES: readonly (readonly [kernel: string, scsiId: string])[] = [
   ['t10.', '1'],
   ['eui.', '2'],
   ['naa.', '3'],
 ]
 
-/** A wwid as the kernel writes it in the form of scsi_id: `naa.5000c5...` is `35000c5...`. */
+/** Converts a wwid of the kernel to the form of scsi_id: `naa.5000c5...` to `35000c5...`. */
 export function scsiId(wwid: string): string {
   for (const [kernel, digit] of PREFIXES)
     if (wwid.startsWith(kernel)) return digit + wwid.slice(kernel.length)
   return wwid
 }
 
-/** One disk and the ways to it. */
+/** A disk and its paths. */
 interface Unit {
   readonly name: string
   /** Instances of the devices that lead to it. */
   readonly paths: number[]
 }
 
-/** The disks again, with a reading of their own that is as old as the names. */
+/** The disks with a separate reading, refreshed with the names. */
 const PATHS = {
   kind: 'disk',
   serial: 1,
@@ -41,18 +41,18 @@ const PATHS = {
   text: 'The instances of disk.dev.',
 } as const
 
-/** What the metrics of disk.wwid rest on; `sizes` has the Kbyte of each device. */
+/** Readings of the metrics of disk.wwid; `sizes` has the Kbyte of each device. */
 interface Readings {
   readonly diskstats: Reading<DiskTable>
   readonly sizes: Reading<ReadonlyMap<string, number>>
 }
 
-/** disk.wwid, and hinv.map.scsi_id of `disks`. */
+/** Returns disk.wwid, and hinv.map.scsi_id for `disks`. */
 export function wwidMetrics(
   ctx: LinuxContext,
   disks: BlockDevices,
   { diskstats, sizes }: Readings,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const idOf = (device: string): string | undefined => {
     const wwid = readWwid(ctx, `${sysBlock(device)}/device/wwid`) ?? readWwid(ctx, `${sysBlock(device)}/wwid`)
     return wwid === undefined ? undefined : scsiId(wwid)
@@ -60,8 +60,8 @@ export function wwidMetrics(
   const ids = new InstanceIds()
   const named = namedReading(diskstats)
   const devices = new BlockDevices({ ...PATHS, reading: named })
-  const units = new Reading((moment) => {
-    named.refresh(moment)
+  const units = new Reading((batch) => {
+    named.refresh(batch)
     const found = new Map<number, Unit>()
     for (const inst of devices.list().ids) {
       const name = idOf(devices.deviceOf(inst)!)
@@ -80,13 +80,13 @@ export function wwidMetrics(
       ids: [...units.value.keys()],
       names: [...units.value.values()].map((unit) => unit.name),
     }),
-    help: 'Disks by a name that is unique in the world, whichever way they are reached',
+    help: 'Disks by world wide name, regardless of the path',
     text: 'From device/wwid or wwid in /sys/block/DEVICE, with 1, 2 or 3 for t10., eui. and naa. in front as scsi_id(8) writes it. Disks without such a name are left out.',
   }
   const shared = { cluster: 92, indom, reading: units } as const
   const devicesOf = (inst: number): string[] =>
     (units.value.get(inst)?.paths ?? []).flatMap((path) => devices.deviceOf(path) ?? [])
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
 
   metrics['disk.wwid.scsi_paths'] = {
     ...shared,
@@ -94,7 +94,7 @@ export function wwidMetrics(
     type: 'string',
     sem: 'discrete',
     units: 'none',
-    help: 'Block devices that lead to the same disk, with blanks between them',
+    help: 'Block devices that are paths to the same disk, separated by spaces',
     text: 'More than one for a disk behind several host adapters or switches: sda sdf.',
     value: (inst) => devicesOf(inst).join(' '),
   }
@@ -102,12 +102,12 @@ export function wwidMetrics(
     metrics[`disk.wwid.${row.name}`] = {
       item: row.dev,
       type: row.kind === 'time' ? 'u32' : 'u64',
-      help: `${row.what}, for each disk over all its paths`,
-      text: `${row.text} Added up over the block devices that lead to the same disk (disk.wwid.scsi_paths).`,
+      help: `${row.help}, for each disk over all paths`,
+      text: `${row.text} Summed over the block devices of a disk (disk.wwid.scsi_paths).`,
       value: (inst) => {
         const paths = units.value.get(inst)?.paths
         if (paths === undefined) return undefined
-        return orNothing(paths.reduce((total, path) => total + devices.numberOf(path, row.value), 0))
+        return orUndefined(paths.reduce((total, path) => total + devices.numberOf(path, row.value), 0))
       },
       ...diskMeaning(row),
       ...shared,
@@ -121,7 +121,7 @@ export function wwidMetrics(
     sem: 'discrete',
     units: 'none',
     help: 'Policy by which the kernel orders the requests of each disk, on the last of its paths',
-    text: 'As disk.dev.scheduler. Paths are set up alike, as a rule.',
+    text: 'As disk.dev.scheduler. All paths usually have the same scheduler.',
     value: (inst) => {
       const device = devicesOf(inst).at(-1)
       return device === undefined ? undefined : schedulerOf(ctx, device)
@@ -134,7 +134,7 @@ export function wwidMetrics(
     type: 'u64',
     sem: 'discrete',
     units: 'Kbyte',
-    help: 'How much data fits on each disk, whichever path is taken to it',
+    help: 'Capacity of each disk',
     text: 'Column #blocks of /proc/partitions, for the first path that has a size there.',
     reading: sizes,
     value: (inst) =>
@@ -157,12 +157,12 @@ export function wwidMetrics(
   return metrics
 }
 
-/** Content of a wwid file: blanks at the end belong to the name. */
+/** Text of a wwid file: trailing spaces belong to the name. */
 function readWwid(ctx: LinuxContext, path: string): string | undefined {
   if (!existsSync(rooted(ctx.root, path))) return undefined // most devices have none
   try {
     return ctx.text(path).replace(/\n$/, '') || undefined
   } catch {
-    return undefined // gone meanwhile
+    return undefined // removed in the meantime
   }
 }

@@ -2,7 +2,7 @@
 import { readlinkSync } from 'node:fs'
 import { Reading } from '../../pmda/reading.ts'
 import { ParsedFile, rooted } from '../../sys/proc.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import { BlockDevices, namedReading } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { DISK_ROWS, type DiskRow, diskMeaning } from './disk-rows.ts'
@@ -10,22 +10,22 @@ import { schedulerMetric } from './disk-scheduler.ts'
 import { type DiskTable, newDiskTable, parseDiskstats, parsePartitions } from './disk-table.ts'
 import { wwidMetrics } from './disk-wwid.ts'
 import { mdStatusMetric } from './md-status.ts'
-import { orNothing } from './sample.ts'
+import { orUndefined } from './sample.ts'
 import { zramMetrics } from './zram.ts'
 
-/** Where the statistics of one kind of devices go. */
+/** Statistics of one kind of devices. */
 interface Family {
   readonly prefix: string
   readonly cluster: number
   readonly devices: BlockDevices
-  /** Ends every help line: 'for each disk'. */
+  /** End of every help line: 'for each disk'. */
   readonly whose: string
   readonly itemOf: (row: DiskRow) => number
   readonly bytesType: 'u64' | 'u32'
 }
 
-/** Everything that /proc/diskstats says, and what else is known about the devices in it. */
-export function diskMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+/** Returns the metrics of /proc/diskstats, and of other properties of the devices in it. */
+export function diskMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const table = newDiskTable()
   const diskstats = new Reading(() => parseDiskstats(ctx.file('/proc/diskstats').scan(), table))
   const partitionSizes = new ParsedFile(ctx.file('/proc/partitions'), parsePartitions)
@@ -37,7 +37,7 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
     kind: 'disk',
     serial: 1,
     help: 'Disks: block devices that are neither parts of others nor made of others',
-    text: 'By the name the kernel gives them. Loop devices, RAM disks, optical drives, device mapper and md devices are left out.',
+    text: 'Named as in the kernel. Loop devices, RAM disks, optical drives, device mapper and md devices are left out.',
     labels: { ...device, indom_name: 'per disk' },
   })
   const partitions = new BlockDevices({
@@ -45,7 +45,7 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
     kind: 'partition',
     serial: 10,
     help: 'Partitions of disks',
-    text: 'Names of /proc/diskstats that end in a number and are not numbered disks: sda1, nvme0n1p1.',
+    text: 'Names in /proc/diskstats that end in a number, except numbered disks: sda1, nvme0n1p1.',
     labels: { ...device, indom_name: 'per partition' },
   })
   const zram = new BlockDevices({
@@ -53,7 +53,7 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
     kind: 'zram',
     serial: 38,
     help: 'Compressed disks in memory',
-    text: 'By the name the kernel gives them: zram0.',
+    text: 'Named as in the kernel: zram0.',
   })
   const dm = new BlockDevices({
     reading: namedReading(diskstats),
@@ -135,7 +135,7 @@ export function diskMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       type: 'u32',
       sem: 'discrete',
       units: 'none',
-      help: 'How many disks the machine has, as disk.dev lists them',
+      help: 'Number of disks, as listed in disk.dev',
       text: 'Disks of /proc/diskstats, without partitions, loop devices, RAM disks, optical drives, device mapper and md devices.',
       reading: diskstats,
       value: () => disks.count,
@@ -162,18 +162,18 @@ function mdDevices(ctx: LinuxContext, diskstats: Reading<DiskTable>): BlockDevic
   })
 }
 
-/** Last part of what a symbolic link points to; undefined for what is no link. */
+/** Last part of the target of a symbolic link; undefined for other files. */
 function linkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path).split('/').at(-1)
   } catch {
-    return undefined // an ordinary file among the links names no device
+    return undefined // a regular file is not the name of a device
   }
 }
 
-function familyMetrics(family: Family): { [name: string]: PlacedRow } {
+function familyMetrics(family: Family): { [name: string]: OrderedRow } {
   const { prefix, cluster, devices, whose, itemOf, bytesType } = family
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const row of DISK_ROWS) {
     const type = row.kind === 'count' ? 'u64' : row.kind === 'bytes' ? bytesType : 'u32'
     metrics[`${prefix}.${row.name}`] = {
@@ -181,10 +181,10 @@ function familyMetrics(family: Family): { [name: string]: PlacedRow } {
       item: itemOf(row),
       type,
       indom: devices.indom,
-      help: `${row.what}, ${whose}`,
+      help: `${row.help}, ${whose}`,
       text: row.text,
       reading: devices.reading,
-      value: (inst) => orNothing(devices.numberOf(inst, row.value)),
+      value: (inst) => orUndefined(devices.numberOf(inst, row.value)),
       ...diskMeaning(row),
       ...(row.partAfter === undefined || prefix === 'disk.dev' ? {} : { after: row.partAfter }),
     }
@@ -192,17 +192,17 @@ function familyMetrics(family: Family): { [name: string]: PlacedRow } {
   return metrics
 }
 
-function allMetrics(disks: BlockDevices, reading: Reading<unknown>): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function allMetrics(disks: BlockDevices, reading: Reading<unknown>): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const row of DISK_ROWS) {
     const narrow = row.name === 'discard_rawactive' || row.name === 'flush_rawactive'
     metrics[`disk.all.${row.name}`] = {
       item: row.all,
       type: narrow ? 'u32' : 'u64',
-      help: `${row.what}, all disks added up`,
-      text: `${row.text} Summed over the instances of disk.dev, so partitions and what is built on disks do not count twice.`,
+      help: `${row.help}, all disks together`,
+      text: `${row.text} Summed over the instances of disk.dev, so that partitions and devices on top of disks are not counted twice.`,
       reading,
-      value: () => orNothing(disks.sumOf(row.value)),
+      value: () => orUndefined(disks.sumOf(row.value)),
       ...diskMeaning(row),
     }
   }
@@ -211,11 +211,11 @@ function allMetrics(disks: BlockDevices, reading: Reading<unknown>): { [name: st
 
 function capacityMetric(
   prefix: string,
-  place: Pick<PlacedRow, 'after' | 'cluster' | 'item'>,
+  place: Pick<OrderedRow, 'after' | 'cluster' | 'item'>,
   devices: BlockDevices,
   sizes: Reading<ReadonlyMap<string, number>>,
   whose: string,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   return {
     [`${prefix}.capacity`]: {
       ...place,
@@ -223,8 +223,8 @@ function capacityMetric(
       sem: 'discrete',
       units: 'Kbyte',
       indom: devices.indom,
-      help: `How much data fits on ${whose}`,
-      text: 'Column #blocks of /proc/partitions. A device without medium has no value.',
+      help: `Capacity of ${whose}`,
+      text: 'Column #blocks of /proc/partitions. A device without a medium has no value.',
       reading: sizes,
       value: (inst) => sizes.value.get(devices.deviceOf(inst) ?? '') || undefined,
     },
@@ -237,7 +237,7 @@ function nameMetric(
   devices: BlockDevices,
   what: string,
   example: string,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   return {
     [name]: {
       after: 'cpu_node',
@@ -247,8 +247,8 @@ function nameMetric(
       sem: 'discrete',
       units: 'none',
       indom: devices.indom,
-      help: `What the kernel calls each ${what}`,
-      text: `The name in /proc/diskstats and kernel messages, such as ${example}; the instance has the name users give it.`,
+      help: `Kernel name of each ${what}`,
+      text: `The name in /proc/diskstats and kernel messages, such as ${example}; the instance has the name used by users.`,
       reading: devices.reading,
       value: (inst) => devices.deviceOf(inst),
     },

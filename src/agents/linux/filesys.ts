@@ -1,23 +1,23 @@
-/** filesys and tmpfs: room in mounted file systems. /proc/self/mounts, statfs(2) */
+/** filesys and tmpfs: space in mounted file systems. /proc/self/mounts, statfs(2) */
 import { realpathSync, statfsSync } from 'node:fs'
 import { type Outcome, PcpError } from '../../model/errors.ts'
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { ParsedFile, rooted } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One line of the mount table. */
 export interface Mount {
   readonly device: string
-  /** Where it is mounted, with blanks and other odd characters as octal escapes. */
+  /** Mount point, with spaces and special characters as octal escapes. */
   readonly directory: string
   readonly type: string
   readonly options: readonly string[]
 }
 
-/** What statfs(2) says, in blocks of `bsize` bytes. */
+/** Result of statfs(2), in blocks of `bsize` bytes. */
 export interface FileSystemRoom {
   readonly bsize: number
   readonly blocks: number
@@ -27,10 +27,10 @@ export interface FileSystemRoom {
   readonly ffree: number
 }
 
-/** Asks the kernel about the file system that a directory is in. */
+/** Returns the space of the file system of a directory. */
 export type StatFs = (directory: string) => FileSystemRoom
 
-/** Parses /proc/self/mounts: device, directory, type, options, two numbers nobody uses. */
+/** Parses /proc/self/mounts: device, directory, type, options and two unused numbers. */
 export function parseMounts(text: string): readonly Mount[] {
   const mounts: Mount[] = []
   for (const line of text.split('\n')) {
@@ -41,14 +41,14 @@ export function parseMounts(text: string): readonly Mount[] {
   return mounts
 }
 
-/** Undoes the octal escapes of the mount table: `/with\040blank`. */
+/** Decodes octal escapes of the mount table: `/with\040blank`. */
 export function unescapeMount(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_all, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 8)),
   )
 }
 
-/** File systems that hold no files of users, or whose room is not this host's. */
+/** File systems without files of users, or whose space is not on this host. */
 const SKIPPED = [
   'proc',
   'nfs',
@@ -63,20 +63,20 @@ const SKIPPED = [
   'sysfs',
 ]
 
-/** Is this a file system on a disk of this host? Those in memory are tmpfs and stand apart. */
+/** Whether this is a file system on a disk of this host; those in memory (tmpfs) are handled separately. */
 export function isOnDisk(mount: Mount): boolean {
   if (mount.type === 'tmpfs' || SKIPPED.includes(mount.type) || mount.type.startsWith('auto')) return false
   return mount.device.startsWith('/dev') || mount.directory === '/'
 }
 
-/** A line of the mount table that counts, the name of its instance, and where to ask about it. */
+/** A mount table entry that is exported, its instance name, and the path for statfs. */
 interface Mounted {
   readonly mount: Mount
   readonly name: string
   readonly directory: string
 }
 
-/** A mounted file system with an instance number; what it holds is asked for once a reading, when first wanted. */
+/** A mounted file system with its instance; statfs is called on demand, once per reading. */
 class MountedRoom {
   readonly mount: Mount
   readonly #statfs: () => FileSystemRoom
@@ -105,36 +105,36 @@ interface MountTable {
   readonly byId: ReadonlyMap<number, MountedRoom>
 }
 
-/** Blocks as kilobytes; exact unless a file system has more than 2^53 bytes. */
+/** Converts blocks to kilobytes; exact up to 2^53 bytes. */
 function kilobytes(blocks: number, bsize: number): number {
   return Math.floor((blocks * bsize) / 1024)
 }
 
-/** Percentage of the room ordinary users may have that is taken; 0 where there is no room at all. */
+/** Percentage of the space available to ordinary users that is used; 0 if there is no space at all. */
 export function fullness({ blocks, bfree, bavail }: FileSystemRoom): number {
   const used = blocks - bfree
   const total = used + bavail
   return total === 0 ? 0 : (100 * used) / total
 }
 
-/** The metrics of mounted file systems (clusters 5 and 34). `statfs` asks the kernel, unless a test answers. */
+/** Returns the metrics of mounted file systems (clusters 5 and 34). Tests replace `statfs`. */
 export function fileSystemMetrics(
   ctx: LinuxContext,
   statfs: StatFs = (directory) => statfsSync(directory),
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const table = (
     isWanted: (mount: Mount) => boolean,
     nameOf: (mount: Mount) => string,
   ): Reading<MountTable> => {
     const instances = new InstanceIds()
-    // where links to devices lead is looked up when something is mounted, not for each reading
+    // links to devices are resolved when something is mounted, not at each reading
     const mounted = new ParsedFile(ctx.file('/proc/self/mounts'), (text) => {
       const byId = new Map<number, Mounted>()
       for (const mount of parseMounts(text)) {
         if (!isWanted(mount)) continue
         const name = nameOf(mount)
         const id = instances.idOf(name)
-        // a device mounted twice counts where it was mounted first
+        // a device mounted twice is reported for its first mount point
         if (byId.has(id)) continue
         byId.set(id, { mount, name, directory: rooted(ctx.env.root, unescapeMount(mount.directory)) })
       }
@@ -159,15 +159,15 @@ export function fileSystemMetrics(
     instances: () => disks.value,
     help: 'Mounted file systems by the device they are on',
     text:
-      'Lines of /proc/self/mounts whose device begins with /dev, and the root directory, apart from kinds that hold no ' +
-      'files of users. A link to a device is followed, unless it is in /dev/mapper or /dev/md.',
+      'Lines of /proc/self/mounts whose device begins with /dev, and the root directory, except types without ' +
+      'user files. Links to devices are resolved, except in /dev/mapper and /dev/md.',
   }
   const memoryIndom: IndomSpec = {
     serial: 18,
     reading: memory,
     instances: () => memory.value,
-    help: 'Mounted file systems that live in memory and swap (tmpfs) by their directory',
-    text: 'Lines of /proc/self/mounts whose type is tmpfs. Blanks in a name are written \\040.',
+    help: 'File systems in memory and swap (tmpfs), by mount point',
+    text: 'Lines of /proc/self/mounts whose type is tmpfs. Spaces in a name are written \\040.',
   }
   return {
     ...roomMetrics('filesys', 5, diskIndom, disks, 'file system'),
@@ -179,15 +179,15 @@ export function fileSystemMetrics(
       type: 'u32',
       sem: 'discrete',
       units: 'count',
-      help: 'How many mounted devices the filesys metrics report about',
-      text: 'A device mounted in several places counts once; file systems in memory do not count.',
+      help: 'Number of mounted devices in the filesys metrics',
+      text: 'A device mounted in several places is counted once; file systems in memory are not counted.',
       reading: disks,
       value: () => disks.value.ids.length,
     },
   }
 }
 
-/** A device's own path; device mapper and RAID names say more than what they link to. */
+/** Resolved path of a device, except for device mapper and RAID devices, whose names are more meaningful. */
 function deviceName(root: string, device: string): string {
   if (!device.startsWith('/dev') || device.startsWith('/dev/mapper') || device.startsWith('/dev/md'))
     return device
@@ -199,14 +199,14 @@ function deviceName(root: string, device: string): string {
   }
 }
 
-/** Metrics that both families have; tmpfs numbers the percentage 7 where filesys has the directory. */
+/** Metrics of both families; item 7 is the percentage in tmpfs and the directory in filesys. */
 function roomMetrics(
   prefix: 'filesys' | 'tmpfs',
   cluster: number,
   indom: IndomSpec,
   reading: Reading<MountTable>,
   what: string,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const spec = (
     item: number,
     rest: Pick<MetricSpec, 'type' | 'sem' | 'units' | 'help' | 'text'>,
@@ -224,28 +224,28 @@ function roomMetrics(
   })
   const kb = { type: 'u64', sem: 'instant', units: 'Kbyte' } as const
   const files = { type: 'u32', sem: 'instant', units: 'none' } as const
-  const inodes = 'File systems that make inodes as they go, such as btrfs, say 0.'
+  const inodes = '0 for file systems that create inodes dynamically, such as btrfs.'
   return {
     [`${prefix}.capacity`]: spec(
       1,
       {
         ...kb,
         sem: 'discrete',
-        help: `Size of the ${what}, without its own bookkeeping`,
+        help: `Size of the ${what}, without metadata`,
         text: 'f_blocks of statfs(2).',
       },
       (room) => kilobytes(room.blocks, room.bsize),
     ),
     [`${prefix}.used`]: spec(
       2,
-      { ...kb, help: `Room taken in the ${what}`, text: 'f_blocks less f_bfree of statfs(2).' },
+      { ...kb, help: `Used space of the ${what}`, text: 'f_blocks minus f_bfree of statfs(2).' },
       (room) => kilobytes(room.blocks - room.bfree, room.bsize),
     ),
     [`${prefix}.free`]: spec(
       3,
       {
         ...kb,
-        help: `Room left in the ${what}, what is reserved for root included`,
+        help: `Free space of the ${what}, including space reserved for root`,
         text: 'f_bfree of statfs(2).',
       },
       (room) => kilobytes(room.bfree, room.bsize),
@@ -255,7 +255,7 @@ function roomMetrics(
       {
         ...files,
         sem: 'discrete',
-        help: `How many inodes the ${what} has room for`,
+        help: `Largest number of inodes of the ${what}`,
         text: `f_files of statfs(2). ${inodes}`,
       },
       (room) => room.files,
@@ -264,14 +264,14 @@ function roomMetrics(
       5,
       {
         ...files,
-        help: `Inodes taken in the ${what}: its files, directories and links`,
-        text: `f_files less f_ffree of statfs(2). ${inodes}`,
+        help: `Used inodes of the ${what}: its files, directories and links`,
+        text: `f_files minus f_ffree of statfs(2). ${inodes}`,
       },
       (room) => room.files - room.ffree,
     ),
     [`${prefix}.freefiles`]: spec(
       6,
-      { ...files, help: `Inodes left in the ${what}`, text: `f_ffree of statfs(2). ${inodes}` },
+      { ...files, help: `Free inodes of the ${what}`, text: `f_ffree of statfs(2). ${inodes}` },
       (room) => room.ffree,
     ),
     [`${prefix}.full`]: spec(
@@ -280,16 +280,16 @@ function roomMetrics(
         type: 'double',
         sem: 'instant',
         units: 'none',
-        help: `Percentage of the ${what} that is taken, as df(1) shows it`,
-        text: 'Room taken in proportion to room taken plus room that ordinary users may still take (f_bavail of statfs(2)).',
+        help: `Used percentage of the ${what}, as in df(1)`,
+        text: 'Used space divided by the sum of used space and space available to ordinary users (f_bavail of statfs(2)).',
       },
       fullness,
     ),
   }
 }
 
-/** Metrics of file systems on devices alone. */
-function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [name: string]: PlacedRow } {
+/** Metrics of file systems on devices only. */
+function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [name: string]: OrderedRow } {
   const of = (inst: number): MountedRoom | undefined => reading.value.byId.get(inst)
   const fromRoom = (inst: number, pick: (room: FileSystemRoom) => number): Sample => {
     const room = of(inst)?.room
@@ -304,8 +304,8 @@ function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [nam
       sem: 'discrete',
       units: 'none',
       indom,
-      help: "Directory through which the device's files are reached",
-      text: 'Second column of /proc/self/mounts: the first place when there are several. Blanks in it are written \\040.',
+      help: 'Mount point of the device',
+      text: 'Second column of /proc/self/mounts: the first one if there are several. Spaces are written \\040.',
       reading,
       value: (inst) => of(inst)?.mount.directory,
     },
@@ -316,7 +316,7 @@ function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [nam
       sem: 'instant',
       units: 'byte',
       indom,
-      help: 'Size of the pieces in which the file system gives out room',
+      help: 'Block size of the file system',
       text: 'f_bsize of statfs(2).',
       reading,
       value: (inst) => fromRoom(inst, (room) => room.bsize),
@@ -328,8 +328,8 @@ function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [nam
       sem: 'instant',
       units: 'Kbyte',
       indom,
-      help: 'Room left in the file system for ordinary users',
-      text: 'f_bavail of statfs(2): less than filesys.free where some room is reserved for root.',
+      help: 'Space of the file system available to ordinary users',
+      text: 'f_bavail of statfs(2): less than filesys.free if space is reserved for root.',
       reading,
       value: (inst) => fromRoom(inst, (room) => kilobytes(room.bavail, room.bsize)),
     },
@@ -340,7 +340,7 @@ function diskOnlyMetrics(indom: IndomSpec, reading: Reading<MountTable>): { [nam
       sem: 'instant',
       units: 'none',
       indom,
-      help: 'Is the device mounted so that nothing can be written? 1 yes, 0 no',
+      help: 'Is the device mounted read-only? 1 yes, 0 no',
       text: 'Whether option ro is in the fourth column of /proc/self/mounts. The kernel may set it after an error.',
       reading,
       value: (inst) => {

@@ -1,6 +1,6 @@
-/** The linux agent (domain 60): what the kernel says about the machine in /proc and /sys. */
+/** The linux agent (domain 60): the kernel's statistics in /proc and /sys. */
 import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
-import { inNameOrder, type PlacedRow } from '../lib/name-order.ts'
+import { inNameOrder, type OrderedRow } from '../lib/name-order.ts'
 import { classStatisticsMetrics } from './class-statistics.ts'
 import { ContainerViews } from './container-view.ts'
 import { type LinuxContext, openContext } from './context.ts'
@@ -31,11 +31,11 @@ import { userMetrics } from './users.ts'
 import { vfsMetrics } from './vfs.ts'
 import { vmstatMetrics } from './vmstat.ts'
 
-/** One subject: the metrics of one kernel file or a few that belong together. */
-type Subject = (ctx: LinuxContext) => { readonly [name: string]: PlacedRow }
+/** Returns the metrics of one or a few related kernel files. */
+type MetricTable = (ctx: LinuxContext) => { readonly [name: string]: OrderedRow }
 
-/** Every subject of the agent, in the order of their names where they share a group; a new file is one line here. */
-const SUBJECTS: readonly Subject[] = [
+/** Modules of the agent, in the order of their names where they share a group; a new module is one line here. */
+const SUBJECTS: readonly MetricTable[] = [
   loadMetrics,
   kernelMetrics,
   uptimeMetrics,
@@ -71,7 +71,7 @@ const SUBJECTS: readonly Subject[] = [
   classStatisticsMetrics,
 ]
 
-/** Groups of the name space that are not in the order in which subjects have their metrics. */
+/** Groups of the name space whose order differs from that of the modules. */
 const GROUPS = `
   hinv kernel mem.util mem.numa mem.vmstat mem.buddyinfo mem.slabinfo swap
   network.all network.interface network.sockstat network.ip network.icmp network.icmpmsg network.tcp network.udp network.udplite
@@ -89,12 +89,12 @@ export const agent: AgentDefinition = defineAgent({
   ],
   open: (env) => {
     const ctx = openContext(env)
-    const metrics: { [name: string]: PlacedRow } = Object.create(null) // a dictionary from the start, as in inNameOrder
+    const metrics: { [name: string]: OrderedRow } = Object.create(null) // a hash table from the start, as in inNameOrder
     for (const subject of SUBJECTS) Object.assign(metrics, subject(ctx))
     const containers = new ContainerViews(env, metrics)
     return {
       metrics: inNameOrder(metrics, GROUPS),
-      beforeRequest: (_kind, { moment }) => ctx.begin(moment),
+      beforeRequest: (_kind, { batch }) => ctx.begin(batch),
       tablesFor: (ask) => containers.tablesFor(ask),
       close: () => {
         containers.close()

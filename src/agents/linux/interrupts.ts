@@ -1,7 +1,7 @@
 /** kernel.all.interrupts, kernel.percpu.interrupts, softirqs and their sums. /proc/interrupts, /proc/softirqs */
 import type { IndomSpec, Labels } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { cpuTotal, IrqInstances, type IrqTable, parseIrqTable, rowTotal } from './irq-table.ts'
 
@@ -67,14 +67,14 @@ function irqFile(
 const irqLabels = (irq: string, irqtext: string): Labels => ({ irq, irqtext })
 
 /** kernel.all.interrupts, kernel.percpu.interrupts and kernel.percpu.intr. */
-export function interruptMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function interruptMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const file = irqFile(
     ctx,
     '/proc/interrupts',
     {
       serial: 4,
       help: 'Interrupt lines, by number, and kinds of interrupts that have none',
-      text: 'The first word of each line of /proc/interrupts; the label irqtext is what stands after the counts.',
+      text: 'The first word of each line of /proc/interrupts; the label irqtext is the text after the counts.',
       labels: { device_type: 'irq', indom_name: 'per irq' },
       labelsOf: irqLabels,
     },
@@ -94,8 +94,8 @@ export function interruptMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
       item: 0,
       type: 'u64',
       indom: file.lines,
-      help: 'Interrupts of each line since boot, all CPUs added up',
-      text: 'The counts of a line of /proc/interrupts. Each CPU counts in 32 bits, so the sum steps back when one of them wraps.',
+      help: 'Interrupts of each line since boot, all CPUs together',
+      text: 'The counts of a line of /proc/interrupts. Each CPU counts in 32 bits, so the sum decreases when one of them wraps.',
       value: file.total,
     },
     'kernel.percpu.interrupts': {
@@ -103,8 +103,8 @@ export function interruptMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
       item: 1,
       type: 'u32',
       indom: file.cells,
-      help: 'Interrupts of each line that each CPU served since boot',
-      text: 'The counts of /proc/interrupts one by one. Large machines have very many instances: kernel.all.interrupts.total and kernel.percpu.intr are the sums.',
+      help: 'Interrupts of each line served by each CPU since boot',
+      text: 'The individual counts of /proc/interrupts. Large machines have very many instances: kernel.all.interrupts.total and kernel.percpu.intr are the sums.',
       value: file.count,
     },
     'kernel.all.interrupts.missed': {
@@ -119,8 +119,8 @@ export function interruptMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
       ...counter,
       item: 3,
       type: 'u32',
-      help: 'Interrupts that arrived wrongly: errors on the bus between interrupt controllers',
-      text: 'The ERR line (on some machines Err or BAD) of /proc/interrupts. It should stay where it is.',
+      help: 'Erroneous interrupts: errors on the bus between interrupt controllers',
+      text: 'The ERR line (on some machines Err or BAD) of /proc/interrupts. It should not increase.',
       value: () => reading.value.errors,
     },
     'kernel.percpu.intr': {
@@ -128,7 +128,7 @@ export function interruptMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
       item: 4,
       type: 'u64',
       indom: ctx.cpus,
-      help: 'Interrupts of all lines that each CPU served since boot',
+      help: 'Interrupts of all lines served by each CPU since boot',
       text: 'The sum of a CPU column of /proc/interrupts.',
       value: (inst) => cpuTotal(reading.value, inst),
     },
@@ -136,7 +136,7 @@ export function interruptMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
 }
 
 /** kernel.all.softirqs, kernel.percpu.softirqs and kernel.percpu.sirq. */
-export function softirqMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function softirqMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const file = irqFile(
     ctx,
     '/proc/softirqs',
@@ -149,7 +149,7 @@ export function softirqMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
     {
       serial: 41,
       help: 'Kinds of deferred interrupt work on each CPU, as NAME::cpuN',
-      text: 'One instance for each count in /proc/softirqs, which has a column for every CPU that could be there.',
+      text: 'One instance for each count in /proc/softirqs, which has a column for every possible CPU.',
       labels: { device_type: 'cpu', indom_name: 'per cpu, per softirq' },
       labelsOf: (softirq) => ({ softirq }),
     },
@@ -163,8 +163,8 @@ export function softirqMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
       item: 0,
       type: 'u64',
       indom: file.lines,
-      help: 'Times each kind of deferred interrupt work ran since boot, all CPUs added up',
-      text: 'The counts of a line of /proc/softirqs. Each CPU counts in 32 bits, so the sum steps back when one of them wraps.',
+      help: 'Times each kind of deferred interrupt work ran since boot, all CPUs together',
+      text: 'The counts of a line of /proc/softirqs. Each CPU counts in 32 bits, so the sum decreases when one of them wraps.',
       value: file.total,
     },
     'kernel.percpu.softirqs': {
@@ -175,7 +175,7 @@ export function softirqMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
       type: 'u32',
       indom: file.cells,
       help: 'Times each kind of deferred interrupt work ran on each CPU since boot',
-      text: 'The counts of /proc/softirqs one by one.',
+      text: 'The individual counts of /proc/softirqs.',
       value: file.count,
     },
     'kernel.percpu.sirq': {

@@ -32,42 +32,42 @@ export const IPC_LIMITS: readonly LimitRow[] = [
     cluster: 21,
     item: 1,
     source: { file: 'sem', column: 3 },
-    help: 'How many sets of semaphores there may be',
+    help: 'Maximum number of semaphore sets',
   },
   {
     name: 'sem.max_sem',
     cluster: 21,
     item: 2,
     source: { file: 'sem', column: 1 },
-    help: 'How many semaphores all sets together may have',
+    help: 'Maximum number of semaphores in all sets together',
   },
   {
     name: 'sem.num_undo',
     cluster: 21,
     item: 3,
     source: { file: 'sem', column: 1 },
-    help: 'How many structures for undoing operations there may be, which Linux does not limit',
+    help: 'Maximum number of undo structures, not limited by Linux',
   },
   {
     name: 'sem.max_perid',
     cluster: 21,
     item: 4,
     source: { file: 'sem', column: 0 },
-    help: 'How many semaphores one set may have',
+    help: 'Maximum number of semaphores in one set',
   },
   {
     name: 'sem.max_ops',
     cluster: 21,
     item: 5,
     source: { file: 'sem', column: 2 },
-    help: 'How many operations one call of semop(2) may do',
+    help: 'Maximum number of operations in one call of semop(2)',
   },
   {
     name: 'sem.max_undoent',
     cluster: 21,
     item: 6,
     source: { file: 'sem', column: 2 },
-    help: 'How many operations of one process can be undone at its exit, which Linux does not limit',
+    help: 'Maximum number of operations that can be undone at the exit of a process, not limited by Linux',
   },
   {
     name: 'sem.sz_semundo',
@@ -96,7 +96,7 @@ export const IPC_LIMITS: readonly LimitRow[] = [
     item: 0,
     units: 'Kbyte',
     source: { file: 'msgmni', times: 'msgmnb' },
-    help: 'Room for all messages together, were every queue full',
+    help: 'Space for all messages if every queue is full',
   },
   {
     name: 'msg.mapent',
@@ -110,42 +110,42 @@ export const IPC_LIMITS: readonly LimitRow[] = [
     cluster: 22,
     item: 2,
     source: { file: 'msgmax' },
-    help: 'How many bytes one message may have',
+    help: 'Largest message, in bytes',
   },
   {
     name: 'msg.max_defmsgq',
     cluster: 22,
     item: 3,
     source: { file: 'msgmnb' },
-    help: 'How many bytes of messages a new queue has room for',
+    help: 'Default size of a queue, in bytes of messages',
   },
   {
     name: 'msg.max_msgqid',
     cluster: 22,
     item: 4,
     source: { file: 'msgmni' },
-    help: 'How many message queues there may be',
+    help: 'Maximum number of message queues',
   },
   {
     name: 'msg.max_msgseg',
     cluster: 22,
     item: 5,
     source: 16,
-    help: 'Bytes of a piece of a message, which Linux does not use',
+    help: 'Size of a message segment, not used by Linux',
   },
   {
     name: 'msg.num_smsghdr',
     cluster: 22,
     item: 6,
     source: { file: 'msgmnb' },
-    help: 'How many messages all queues together may hold, which Linux does not limit',
+    help: 'Maximum number of messages in all queues, not limited by Linux',
   },
   {
     name: 'msg.max_seg',
     cluster: 22,
     item: 7,
     source: 65535,
-    help: 'How many pieces of messages there may be, which Linux does not limit',
+    help: 'Maximum number of message segments, not limited by Linux',
   },
   {
     name: 'shm.max_segsz',
@@ -153,7 +153,7 @@ export const IPC_LIMITS: readonly LimitRow[] = [
     item: 0,
     units: 'byte',
     source: { file: 'shmmax' },
-    help: 'Largest shared memory segment that may be made',
+    help: 'Largest shared memory segment that may be created',
   },
   {
     name: 'shm.min_segsz',
@@ -161,39 +161,39 @@ export const IPC_LIMITS: readonly LimitRow[] = [
     item: 1,
     units: 'byte',
     source: 1,
-    help: 'Smallest shared memory segment that may be made',
+    help: 'Smallest shared memory segment that may be created',
   },
   {
     name: 'shm.max_seg',
     cluster: 23,
     item: 2,
     source: { file: 'shmmni' },
-    help: 'How many shared memory segments there may be',
+    help: 'Maximum number of shared memory segments',
   },
   {
     name: 'shm.max_segproc',
     cluster: 23,
     item: 3,
     source: { file: 'shmmni' },
-    help: 'How many segments one process may attach, which Linux does not limit',
+    help: 'Maximum number of segments attached by one process, not limited by Linux',
   },
   {
     name: 'shm.max_shmsys',
     cluster: 23,
     item: 4,
     source: { file: 'shmall' },
-    help: 'How many pages all shared memory segments together may have',
+    help: 'Maximum number of pages of all shared memory segments together',
   },
 ]
 
-/** A number about all objects of a kind: how many there are, or the sum of a column. */
+/** A total over all objects of a kind: their number, or the sum of a column. */
 export interface TotalRow {
   readonly name: string
   readonly cluster: number
   readonly item: number
   readonly kind: IpcKind
   readonly column?: string
-  /** Each object counts in whole pages. */
+  /** Each object is rounded up to whole pages. */
   readonly isSize?: boolean
   readonly units?: string
   readonly help: string
@@ -264,7 +264,7 @@ export interface ObjectRow {
   readonly name: string
   readonly column: string
   readonly as: 'number' | 'octal' | 'key' | 'owner' | 'status'
-  /** Stays as it is while the object lives. */
+  /** Constant for the lifetime of an object. */
   readonly isFixed?: boolean
   readonly units?: string
   readonly help: string
@@ -289,21 +289,21 @@ function commonRows(thing: string): readonly ObjectRow[] {
       as: 'key',
       isFixed: true,
       help: `Name by which programs find the ${thing}, as a hexadecimal number`,
-      text: '0x00000000 is one that only its maker and those it tells can find.',
+      text: '0x00000000 is a private object without a key.',
     },
     {
       name: 'owner',
       column: 'uid',
       as: 'owner',
       isFixed: true,
-      help: `User the ${thing} belongs to`,
-      text: 'The name that /etc/passwd has for the number, or the number.',
+      help: `Owner of the ${thing}`,
+      text: 'The user name in /etc/passwd, or the number.',
     },
     {
       name: 'perms',
       column: 'perms',
       as: 'octal',
-      help: `Who may read and write the ${thing}, as octal digits: 600 is its user alone`,
+      help: `Permissions of the ${thing} in octal digits: 600 is only its owner`,
     },
   ]
 }
@@ -341,14 +341,14 @@ export const IPC_OBJECTS: readonly ObjectKind[] = [
         column: 'lspid',
         as: 'number',
         units: 'byte',
-        help: 'Process that put something into the queue most recently',
-        text: 'A process number, although its units say byte as in the reference.',
+        help: 'Process that last sent a message to the queue',
+        text: 'A process identifier, although its units are byte as in the reference.',
       },
       {
         name: 'last_recv_pid',
         column: 'lrpid',
         as: 'number',
-        help: 'Process that took something out of the queue most recently',
+        help: 'Process that last received a message from the queue',
       },
     ],
   },
@@ -365,27 +365,27 @@ export const IPC_OBJECTS: readonly ObjectKind[] = [
         as: 'number',
         isFixed: true,
         units: 'byte',
-        help: 'Size that the segment was made with',
-        text: 'Only the low 32 bits are shown.',
+        help: 'Size of the segment when created',
+        text: 'Only the low 32 bits.',
       },
       {
         name: 'nattch',
         column: 'nattch',
         as: 'number',
-        help: 'How often processes have the segment attached',
+        help: 'Number of attachments of the segment',
       },
       {
         name: 'status',
         column: 'perms',
         as: 'status',
-        help: 'What is special about the segment: dest, it goes when nobody uses it any more; locked, it is never swapped',
+        help: 'Flags of the segment: dest, removed after the last detach; locked, never swapped',
       },
       {
         name: 'creator_pid',
         column: 'cpid',
         as: 'number',
         isFixed: true,
-        help: 'Process that made the segment',
+        help: 'Process that created the segment',
       },
       {
         name: 'last_access_pid',

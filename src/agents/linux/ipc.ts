@@ -3,16 +3,16 @@ import type { IndomSpec, MetricSpec, Sample, TypeName } from '../../pmda/define.
 import { Reading } from '../../pmda/reading.ts'
 import { readAttribute } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { IPC_LIMITS, IPC_OBJECTS, IPC_TOTALS, type IpcKind, type LimitSource } from './ipc-rows.ts'
 
-/** One object: its columns by the names of the heading, such as `key` and `perms`. */
+/** One object: its columns by the names in the heading, such as `key` and `perms`. */
 export type IpcObject = ReadonlyMap<string, number>
 
 const ID_COLUMN: Readonly<Record<IpcKind, string>> = { sem: 'semid', msg: 'msqid', shm: 'shmid' }
 
-/** Parses a file of /proc/sysvipc: a heading with names, then a row of numbers for each object; by object id. */
+/** Parses a file of /proc/sysvipc, a heading and a row of numbers per object, by object id. */
 export function parseIpc(text: string, kind: IpcKind): ReadonlyMap<number, IpcObject> {
   const [heading = '', ...rows] = text.split('\n')
   const names = heading.trim().split(/\s+/)
@@ -32,7 +32,7 @@ export function parseIpc(text: string, kind: IpcKind): ReadonlyMap<number, IpcOb
   return objects
 }
 
-/** The numbers of a limits file under /proc/sys/kernel. Beyond 2^53 they lose low bits as a double, so they are bigint. */
+/** The numbers of a limits file below /proc/sys/kernel, as bigints because they may exceed 2^53. */
 function parseLimits(text: string): readonly bigint[] {
   return (text.match(/\d+/g) ?? []).map(BigInt)
 }
@@ -58,7 +58,7 @@ interface Ipc {
 }
 
 /** The metrics of System V IPC (clusters 21 to 23, 56, 61, 62 and 64 to 66). */
-export function ipcMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function ipcMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const read = (kind: IpcKind): Reading<ReadonlyMap<number, IpcObject>> =>
     new Reading(() => parseIpc(ctx.file(`/proc/sysvipc/${kind}`).text(), kind))
   const limits = new Map<string, Reading<readonly bigint[]>>()
@@ -73,8 +73,8 @@ export function ipcMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   return { ...limitMetrics(ipc), ...totalMetrics(ctx, ipc), ...objectMetrics(ctx, ipc) }
 }
 
-function limitMetrics(ipc: Ipc): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function limitMetrics(ipc: Ipc): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const { name, cluster, item, source, units, help } of IPC_LIMITS) {
     const reading = typeof source === 'number' ? undefined : ipc.limits(source.file)
     metrics[`ipc.${name}`] = {
@@ -108,11 +108,11 @@ function explain(source: LimitSource): string {
   if (typeof source === 'number') return 'A constant of the Linux kernel.'
   const place = source.column === undefined ? '' : `, number ${source.column + 1}`
   const factor = source.times === undefined ? '' : ` times kernel.${source.times}, in KB`
-  return `From /proc/sys/kernel/${source.file}${place}${factor}. Only the low 32 bits of larger numbers are shown.`
+  return `From /proc/sys/kernel/${source.file}${place}${factor}. Only the low 32 bits.`
 }
 
-function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const { name, cluster, item, kind, column, isSize, units, help } of IPC_TOTALS) {
     const reading = ipc.objects[kind]
     metrics[`ipc.${name}`] = {
@@ -125,7 +125,7 @@ function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow 
       text:
         column === undefined
           ? `Rows of /proc/sysvipc/${kind}.`
-          : `The sum of column ${column} of /proc/sysvipc/${kind}${isSize === true ? ', in whole pages' : ''}. Starts over at 2^32.`,
+          : `The sum of column ${column} of /proc/sysvipc/${kind}${isSize === true ? ', in whole pages' : ''}. Wraps at 2^32.`,
       reading,
       value: () => {
         if (column === undefined) return reading.value.size
@@ -146,7 +146,7 @@ function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow 
     sem: 'instant',
     units: 'none',
     help,
-    text: 'The kernel has a place for this number in what shmctl(2) tells, and always says 0 since Linux 2.4.',
+    text: 'shmctl(2) has a field for this number, which is always 0 since Linux 2.4.',
     value: () => 0,
   })
   return {
@@ -156,8 +156,8 @@ function totalMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow 
   }
 }
 
-function objectMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function objectMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   const users = new Reading(() => readUsers(ctx))
   for (const { kind, cluster, serial, what, rows } of IPC_OBJECTS) {
     const reading = ipc.objects[kind]
@@ -166,7 +166,7 @@ function objectMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow
       serial,
       reading,
       instances: () => instances.list([...reading.value.keys()].map(String)),
-      help: `${what} by the number that the kernel gave them`,
+      help: `${what} by identifier`,
       text: `Rows of /proc/sysvipc/${kind}; ipcs(1) shows the same numbers.`,
     }
     for (const [item, row] of rows.entries()) {
@@ -193,14 +193,14 @@ function objectMetrics(ctx: LinuxContext, ipc: Ipc): { [name: string]: PlacedRow
   return metrics
 }
 
-/** A column's number in the form that the metric has. */
+/** Converts a column to the form of the metric. */
 function shown(
   as: 'number' | 'octal' | 'key' | 'owner' | 'status',
   value: number,
   users: Reading<ReadonlyMap<number, string>>,
 ): Sample {
   if (as === 'number') return value
-  // decimal digits that read as the octal number: 644
+  // decimal digits that look like the octal number: 644
   if (as === 'octal') return Number((value & 0o777).toString(8))
   if (as === 'key') return `0x${(value >>> 0).toString(16).padStart(8, '0')}`
   if (as === 'status')

@@ -4,15 +4,15 @@ import { InstanceIds } from '../lib/instance-ids.ts'
 
 /** One line of counts. */
 export interface IrqRow {
-  /** First word without its colon: an interrupt number, or letters for what has none. */
+  /** First word without its colon: an interrupt number, or letters for interrupts without a number. */
   readonly name: string
-  /** What stands after the counts, blanks squeezed: controller, trigger and devices. */
+  /** The text after the counts, with single spaces: controller, trigger and devices. */
   readonly text: string
-  /** One count a CPU column; NaN where the line is shorter. */
+  /** One count per CPU column; NaN where the line is shorter. */
   readonly counts: Float64Array
-  /** How many columns have a count. */
+  /** Number of columns with a count. */
   readonly columns: number
-  /** First word and text as they are in the file. */
+  /** First word and text as in the file. */
   readonly raw: { readonly word: string; readonly text: string }
 }
 
@@ -27,8 +27,8 @@ export interface IrqTable {
 }
 
 /**
- * Parses either file; lines that do not end in counts of CPUs go to `errors` and `missed`. `last` is the table of the
- * reading before, whose texts serve again.
+ * Parses either file; lines without a count per CPU go to `errors` and `missed`. `last` is the previous table, whose strings
+ * are reused.
  */
 export function parseIrqTable(scan: Scanner, last?: IrqTable): IrqTable {
   const cpus: number[] = []
@@ -74,14 +74,14 @@ function countOf(scan: Scanner): number | undefined {
   return Number.isNaN(count) ? undefined : count
 }
 
-/** All CPUs' counts of a line; undefined for a line without any. */
+/** Sum of a line over all CPUs; undefined for a line without counts. */
 export function rowTotal(row: IrqRow): number | undefined {
   let sum: number | undefined
   for (const count of row.counts) if (!Number.isNaN(count)) sum = (sum ?? 0) + count
   return sum
 }
 
-/** All lines' counts of a CPU; undefined for a CPU without column. */
+/** Sum of a CPU over all lines; undefined for a CPU without a column. */
 export function cpuTotal(table: IrqTable, cpu: number): number | undefined {
   const column = table.cpus.indexOf(cpu)
   if (column < 0) return undefined
@@ -93,14 +93,14 @@ export function cpuTotal(table: IrqTable, cpu: number): number | undefined {
   return sum
 }
 
-/** A line, or a line's count of one CPU. */
+/** A line, or its count for one CPU. */
 export interface IrqCell {
   readonly row: IrqRow
-  /** Position in the line's counts; -1 stands for the whole line. */
+  /** Index of the count; -1 for the whole line. */
   readonly column: number
 }
 
-/** Instances of a table: numbers for its lines (`NAME`) or its cells (`NAME::cpuN`), kept while the agent lives. */
+/** Instances of a table: stable identifiers for its lines (`NAME`) or counts (`NAME::cpuN`). */
 export class IrqInstances {
   readonly #ids = new InstanceIds()
   readonly #perCpu: boolean
@@ -114,13 +114,13 @@ export class IrqInstances {
     this.#perCpu = perCpu
   }
 
-  /** Instance numbers and names of the table, in file order. */
+  /** Returns the instances of the table in file order. */
   list(table: IrqTable): { ids: readonly number[]; names: readonly string[] } {
     this.#index(table)
     return { ids: this.#numbers, names: this.#names }
   }
 
-  /** What an instance stands for in this table; undefined when the line is gone. */
+  /** Returns the line and column of an instance; undefined when the line is gone. */
   cell(table: IrqTable, inst: number): IrqCell | undefined {
     this.#index(table)
     const place = this.#places.get(inst)
@@ -145,14 +145,14 @@ export class IrqInstances {
 
   #add(name: string, line: number, column: number): void {
     const id = this.#ids.idOf(name)
-    if (this.#places.has(id)) return // a name that stands in the file twice keeps its first line
+    if (this.#places.has(id)) return // a repeated name keeps its first line
     this.#names.push(name)
     this.#numbers.push(id)
     this.#places.set(id, { line, column })
   }
 }
 
-/** Have two tables the same lines with the same columns? */
+/** Whether two tables have the same lines and columns. */
 function hasSameShape(a: IrqTable, b: IrqTable): boolean {
   if (a.rows.length !== b.rows.length || a.cpus.length !== b.cpus.length) return false
   for (let i = 0; i < a.cpus.length; i++) if (a.cpus[i] !== b.cpus[i]) return false

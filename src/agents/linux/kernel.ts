@@ -2,12 +2,12 @@
 import type { Scanner } from '../../base/scan.ts'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import type { ProcStat } from './proc-stat.ts'
-import { orNothing, orUnsupported } from './sample.ts'
+import { orUndefined, orUnsupported } from './sample.ts'
 
-/** /proc/loadavg as numbers; NaN for what is missing. Filled anew by each reading. */
+/** /proc/loadavg as numbers; NaN for missing ones. Overwritten by each reading. */
 export interface LoadAverage {
   /** Averages over 1, 5 and 15 minutes. */
   readonly averages: Float64Array
@@ -21,7 +21,7 @@ export function newLoadAverage(): LoadAverage {
   return { averages: new Float64Array(3), runnable: Number.NaN, processes: Number.NaN, lastPid: Number.NaN }
 }
 
-/** `0.20 0.18 0.12 1/80 11206`: three averages, runnable/all, the newest process. Fills `load` and returns it. */
+/** Parses `0.20 0.18 0.12 1/80 11206`: three averages, runnable/all, last PID. Fills `load` and returns it. */
 export function parseLoadavg(scan: Scanner, load: LoadAverage): LoadAverage {
   for (let i = 0; i < 3; i++) load.averages[i] = scan.decimal()
   load.runnable = scan.uint()
@@ -31,14 +31,14 @@ export function parseLoadavg(scan: Scanner, load: LoadAverage): LoadAverage {
 }
 
 /** kernel.all.load and the other numbers of /proc/loadavg. */
-export function loadMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function loadMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const table = newLoadAverage()
   const load = new Reading(() => parseLoadavg(ctx.file('/proc/loadavg').scan(), table))
   const indom: IndomSpec = {
     serial: 2,
     instances: { '1 minute': 1, '5 minute': 5, '15 minute': 15 },
-    help: 'The spans of time that load averages cover',
-    text: 'The instance number is the span in minutes: 1, 5 and 15.',
+    help: 'Time spans of load averages',
+    text: 'The instance identifier is the span in minutes: 1, 5 and 15.',
   }
   const from = { cluster: 2, sem: 'instant', units: 'none', reading: load } as const
   return {
@@ -48,35 +48,35 @@ export function loadMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       type: 'float',
       indom,
       help: 'Run queue length averaged over 1, 5 and 15 minutes',
-      text: 'The first three numbers of /proc/loadavg: processes that run, wait for a CPU or sleep uninterruptibly (mostly for disks), as exponentially damped averages.',
-      value: (inst) => orNothing(load.value.averages[inst === 1 ? 0 : inst === 5 ? 1 : 2]!),
+      text: 'The first three numbers of /proc/loadavg: exponentially damped averages of processes that run, wait for a CPU or sleep uninterruptibly (mostly for disks).',
+      value: (inst) => orUndefined(load.value.averages[inst === 1 ? 0 : inst === 5 ? 1 : 2]!),
     },
     'kernel.all.lastpid': {
       ...from,
       after: 'nsessions',
       item: 1,
       type: 'u32',
-      help: 'Process id that was given out last',
-      text: 'The last number of /proc/loadavg. Threads take ids too, so it moves faster than processes are started.',
-      value: () => orNothing(load.value.lastPid),
+      help: 'Last process id assigned',
+      text: 'The last number of /proc/loadavg. Threads have ids too, so it increases faster than processes are started.',
+      value: () => orUndefined(load.value.lastPid),
     },
     'kernel.all.runnable': {
       ...from,
       after: 'nsessions',
       item: 2,
       type: 'u32',
-      help: 'Threads that run or wait for a CPU at this moment',
-      text: 'The number before the slash in /proc/loadavg. The thread that reads the file counts itself.',
-      value: () => orNothing(load.value.runnable),
+      help: 'Threads running or waiting for a CPU',
+      text: 'The number before the slash in /proc/loadavg. Includes the thread that reads the file.',
+      value: () => orUndefined(load.value.runnable),
     },
     'kernel.all.nprocs': {
       ...from,
       after: 'nsessions',
       item: 3,
       type: 'u32',
-      help: 'Processes and threads that exist at this moment',
+      help: 'Existing processes and threads',
       text: 'The number after the slash in /proc/loadavg: scheduling entities, each thread counted by itself.',
-      value: () => orNothing(load.value.processes),
+      value: () => orUndefined(load.value.processes),
     },
   }
 }
@@ -89,7 +89,7 @@ type StatRow = readonly [
   pick: (stat: ProcStat) => number,
   help: string,
   text: string,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ]
 
 const STAT_ROWS: readonly StatRow[] = [
@@ -126,8 +126,8 @@ const STAT_ROWS: readonly StatRow[] = [
     'instant',
     'none',
     (s) => s.running,
-    'Threads that occupy a CPU or wait in a run queue now',
-    'The procs_running line of /proc/stat; the reader of the file is one of them.',
+    'Threads on a CPU or in a run queue',
+    'The procs_running line of /proc/stat; includes the reader of the file.',
   ],
   [
     'blocked',
@@ -135,15 +135,15 @@ const STAT_ROWS: readonly StatRow[] = [
     'instant',
     'none',
     (s) => s.blocked,
-    'Threads that wait for a disk or another uninterruptible event now',
+    'Threads waiting for a disk or another uninterruptible event',
     'The procs_blocked line of /proc/stat.',
   ],
 ]
 
 /** kernel.all.intr, pswitch, sysfork, running, blocked, boottime and hz. */
-export function kernelMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function kernelMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const { stat } = ctx
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, sem, units, pick, help, text, own] of STAT_ROWS) {
     metrics[`kernel.all.${name}`] = {
       item,
@@ -163,7 +163,7 @@ export function kernelMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
     sem: 'discrete',
     units: 'sec',
     help: 'When the system was started, in seconds since 1970-01-01 UTC',
-    text: 'The btime line of /proc/stat. It moves when the clock is set.',
+    text: 'The btime line of /proc/stat. It changes when the clock is set.',
     reading: stat,
     value: () => orUnsupported(stat.value.btime),
   }
@@ -172,15 +172,15 @@ export function kernelMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
     type: 'u32',
     sem: 'discrete',
     units: 'count / sec',
-    help: 'Clock ticks a second in which the kernel reports CPU times',
-    text: 'The same number as getconf CLK_TCK prints, 100 on nearly every machine. It is not the rate of the timer interrupt.',
+    help: 'Clock ticks per second, the unit of CPU times in the kernel',
+    text: 'As printed by getconf CLK_TCK, 100 on nearly every machine. It is not the rate of the timer interrupt.',
     value: () => ctx.hertz,
   }
   return metrics
 }
 
 /** kernel.all.uptime and idletime. */
-export function uptimeMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function uptimeMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const uptime = new Reading(() => {
     const scan = ctx.file('/proc/uptime').scan()
     return { up: scan.decimal(), idle: scan.decimal() }
@@ -190,16 +190,16 @@ export function uptimeMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
     'kernel.all.uptime': {
       ...from,
       item: 0,
-      help: 'Time since the system was started, suspended time included',
+      help: 'Time since the system was started, including suspended time',
       text: 'First number of /proc/uptime, to a hundredth of a second.',
-      value: () => orNothing(uptime.value.up),
+      value: () => orUndefined(uptime.value.up),
     },
     'kernel.all.idletime': {
       ...from,
       item: 1,
-      help: 'Idle time of all CPUs added up since the system was started',
+      help: 'Idle time of all CPUs since the system was started',
       text: 'Second number of /proc/uptime: with several CPUs it grows faster than the clock.',
-      value: () => orNothing(uptime.value.idle),
+      value: () => orUndefined(uptime.value.idle),
     },
   }
 }
@@ -211,7 +211,7 @@ type LimitRow = readonly [
   path: string,
   help: string,
   text: string,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ]
 
 const LIMIT_ROWS: readonly LimitRow[] = [
@@ -236,22 +236,22 @@ const LIMIT_ROWS: readonly LimitRow[] = [
     2,
     'discrete',
     '/proc/sys/kernel/pid_max',
-    'Number at which process ids start again from the beginning',
-    'It bounds how many processes and threads can exist at a time.',
+    'Largest process id plus one, after which ids start again',
+    'It limits the number of processes and threads.',
   ],
   [
     'nptys',
     3,
     'instant',
     '/proc/sys/kernel/pty/nr',
-    'Pseudo terminals in use: remote logins, terminal windows and the like',
+    'Pseudo terminals in use, by remote logins, terminal windows and so on',
     'The limit is /proc/sys/kernel/pty/max.',
   ],
 ]
 
 /** kernel.all.pid_max, nptys and entropy. */
-export function limitMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+export function limitMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, sem, path, help, text, own] of LIMIT_ROWS) {
     const reading = new Reading(() => ctx.file(path).scan().uint())
     metrics[`kernel.all.${name}`] = {
@@ -263,7 +263,7 @@ export function limitMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       help,
       text: `The number in ${path}. ${text}`,
       reading,
-      value: () => orNothing(reading.value),
+      value: () => orUndefined(reading.value),
       ...own,
     }
   }

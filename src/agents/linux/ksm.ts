@@ -1,5 +1,5 @@
 /** mem.ksm: merging of equal pages (kernel samepage merging). /sys/kernel/mm/ksm */
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 type Row = readonly [
@@ -9,7 +9,7 @@ type Row = readonly [
   units: string,
   help: string,
   text?: string | undefined,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ]
 
 const MERGING =
@@ -32,59 +32,32 @@ const ROWS: readonly Row[] = [
     'May pages of different NUMA nodes be merged? 1 yes, 0 no',
     'A setting.',
   ],
-  [
-    'pages_shared',
-    2,
-    'pages_shared',
-    'none',
-    'Pages that several places in memory use together after merging',
-    MERGING,
-  ],
+  ['pages_shared', 2, 'pages_shared', 'none', 'Pages shared after merging', MERGING],
   [
     'pages_sharing',
     3,
     'pages_sharing',
     'none',
-    'Places that use a merged page beyond the first: how many pages merging saves',
+    'Additional uses of merged pages: pages saved by merging',
     MERGING,
   ],
-  [
-    'pages_to_scan',
-    4,
-    'pages_to_scan',
-    'none',
-    'How many pages the scanner looks at before it sleeps',
-    'A setting.',
-  ],
-  [
-    'pages_unshared',
-    5,
-    'pages_unshared',
-    'count',
-    'Pages that were checked again and again and found to have no equal',
-  ],
+  ['pages_to_scan', 4, 'pages_to_scan', 'none', 'Pages scanned before the scanner sleeps', 'A setting.'],
+  ['pages_unshared', 5, 'pages_unshared', 'count', 'Pages repeatedly checked without finding an equal one'],
   ['pages_volatile', 6, 'pages_volatile', 'none', 'Pages that change too fast to be merged'],
   [
     'run_state',
     7,
     'run',
     'none',
-    'Does the scanner run? 0 no, 1 yes, 2 no and everything merged is being separated',
+    'Is the scanner running? 0 no, 1 yes, 2 no and merged pages are being separated',
     'A setting.',
   ],
-  [
-    'sleep_time',
-    8,
-    'sleep_millisecs',
-    'millisec',
-    'How long the scanner sleeps between two batches',
-    'A setting.',
-  ],
+  ['sleep_time', 8, 'sleep_millisecs', 'millisec', 'Time the scanner sleeps between batches', 'A setting.'],
 ]
 
 /** The metrics of samepage merging (cluster 69). */
-export function ksmMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+export function ksmMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, file, units, help, text, own] of ROWS) {
     const source = `From /sys/kernel/mm/ksm/${file}. No value where the kernel was built without samepage merging.`
     metrics[`mem.ksm.${name}`] = {

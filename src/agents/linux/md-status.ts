@@ -1,17 +1,17 @@
-/** disk.md.status: whether software RAIDs are complete, as mdadm(8) sees it. */
+/** disk.md.status: state of software RAIDs, from mdadm(8). */
 import { accessSync, constants } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
 import type { Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { BlockDevices } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 
-/** How long all arrays of one request together may keep everybody else waiting. */
+/** Time limit for all arrays of one request together, as other requests wait. */
 const PATIENCE_MS = 2000
 
-/** Runs mdadm for each software RAID that is asked about, once a moment. */
-export function mdStatusMetric(ctx: LinuxContext, md: BlockDevices): { [name: string]: PlacedRow } {
+/** Runs mdadm for each requested software RAID, once per batch. */
+export function mdStatusMetric(ctx: LinuxContext, md: BlockDevices): { [name: string]: OrderedRow } {
   const program = ctx.env.env['LINUX_MDADM'] || '/sbin/mdadm'
   const states = new Reading(() => ({
     deadline: performance.now() + PATIENCE_MS,
@@ -26,8 +26,8 @@ export function mdStatusMetric(ctx: LinuxContext, md: BlockDevices): { [name: st
       sem: 'instant',
       units: 'none',
       indom: md.indom,
-      help: 'Whether each software RAID works: 0 complete, 1 a disk is missing, 2 data is lost, 4 not to be had',
-      text: 'The exit status of mdadm --detail --test, which is run for each value: ask seldom. The variable LINUX_MDADM names another program. An error when it cannot be run, or takes more than two seconds for all arrays together.',
+      help: 'State of each software RAID: 0 complete, 1 a disk is missing, 2 data is lost, 4 not available',
+      text: 'The exit status of mdadm --detail --test, which is run for each value, so fetch it rarely. The variable LINUX_MDADM sets another program. An error if it cannot be run or takes more than two seconds for all arrays together.',
       reading: states,
       value: (inst) => {
         const device = md.deviceOf(inst)
@@ -46,7 +46,7 @@ function testArray(program: string, device: string, deadline: number): NonNullab
   const timeout = Math.floor(deadline - performance.now())
   if (timeout <= 0) return late
   try {
-    accessSync(program, constants.X_OK) // costs microseconds, where a process that cannot start costs milliseconds
+    accessSync(program, constants.X_OK) // takes microseconds; a failing start of a process takes milliseconds
   } catch (error) {
     return PcpError.from(error, program)
   }

@@ -1,11 +1,11 @@
-/** /proc/meminfo: `Name:  number [kB]`, one a line. proc(5) */
+/** Parses /proc/meminfo, lines `Name:  number [kB]`. proc(5) */
 import type { Scanner } from '../../base/scan.ts'
 
-/** Values of /proc/meminfo by position in `fields`; NaN where the kernel gives none. Filled anew by each reading. */
+/** Values of /proc/meminfo by position in `fields`; NaN for missing fields. Overwritten by each reading. */
 export interface Meminfo {
   readonly fields: readonly string[]
   readonly values: Float64Array
-  /** Which field stood on each line last time: kernels do not reorder lines while they run. */
+  /** Field of each line in the last reading: the order of lines does not change. */
   readonly layout: { keyword: string; slot: number }[]
 }
 
@@ -14,7 +14,7 @@ export function newMeminfo(fields: readonly string[]): Meminfo {
   return { fields, values: new Float64Array(fields.length), layout: [] }
 }
 
-/** Fills the table and returns it. Sizes are as in the file: Kbyte, counts of huge pages apart. */
+/** Fills the table and returns it. Values are as in the file: Kbyte, except counts of huge pages. */
 export function parseMeminfo(scan: Scanner, table: Meminfo): Meminfo {
   const { fields, values, layout } = table
   values.fill(Number.NaN)
@@ -31,7 +31,7 @@ export function parseMeminfo(scan: Scanner, table: Meminfo): Meminfo {
   return table
 }
 
-/** The value of one field; NaN when the kernel has none. The name must be one of the table's. */
+/** Returns the value of a field, which must be one of the table's; NaN if the kernel does not have it. */
 export function memField(table: Meminfo, field: string): number {
   return table.values[table.fields.indexOf(field)] ?? Number.NaN
 }

@@ -1,49 +1,49 @@
 /** Data: the metrics that are one field of /proc/meminfo each. proc(5) */
 
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 
-/** Name, item, field, one-line help, what else there is to know. */
+/** Name, item, field, help line, additional help. */
 export const MEMORY_ROWS: readonly (readonly [
   name: string,
   item: number,
   field: string,
   help: string,
   text: string,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ])[] = [
   [
     'mem.freemem',
     10,
     'MemFree',
-    'Memory that holds nothing, the same number as mem.util.free',
+    'Unused memory, the same as mem.util.free',
     'A healthy system keeps it low by caching files.',
   ],
   [
     'mem.util.free',
     2,
     'MemFree',
-    'Memory that holds nothing and is handed out first',
-    'Low is normal, because files are cached in what nobody needs; mem.util.available tells a shortage.',
+    'Unused memory',
+    'Low values are normal, because unused memory caches files; mem.util.available shows a shortage.',
   ],
   [
     'mem.util.shared',
     3,
     'MemShared',
     'Memory mapped by more than one process, which kernels reported up to Linux 2.4',
-    'Later kernels have no such field, so there is no value; see mem.util.shmem.',
+    'No value on later kernels; see mem.util.shmem.',
   ],
   [
     'mem.util.bufmem',
     4,
     'Buffers',
     'Cache of raw block device contents: file system metadata, mostly',
-    'Counted beside mem.util.cached, not in it.',
+    'Not included in mem.util.cached.',
   ],
   [
     'mem.util.cached',
     5,
     'Cached',
-    'Page cache: contents of files kept in memory, tmpfs and shared memory included',
+    'Page cache: contents of files in memory, including tmpfs and shared memory',
     'Swap cache is counted separately in mem.util.swapCached.',
   ],
   [
@@ -99,7 +99,7 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.swapTotal',
     20,
     'SwapTotal',
-    'Swap space set up, in Kbyte',
+    'Total swap space, in Kbyte',
     'The same as swap.length, which is in bytes.',
   ],
   [
@@ -113,14 +113,14 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.dirty',
     22,
     'Dirty',
-    'Changed file contents that wait to be written',
+    'Modified file contents waiting to be written',
     'When it nears the limits in /proc/sys/vm/dirty_*, writers are slowed down.',
   ],
   [
     'mem.util.writeback',
     23,
     'Writeback',
-    'Changed file contents that are being written at this moment',
+    'Modified file contents being written',
     'Pages on their way to a disk or server.',
   ],
   [
@@ -134,15 +134,15 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.slab',
     25,
     'Slab',
-    'Memory of the kernel for its own small objects: inodes, directory entries, sockets...',
+    'Kernel memory for small objects: inodes, directory entries, sockets...',
     'The sum of mem.util.slabReclaimable and slabUnreclaimable.',
   ],
   [
     'mem.util.committed_AS',
     26,
     'Committed_AS',
-    'Memory promised to all processes, whether they touched it or not',
-    'What would be needed if every allocation were used in full; it may exceed main memory.',
+    'Memory committed to all processes, whether or not they use it',
+    'Needed if every allocation were used in full; it may exceed main memory.',
   ],
   [
     'mem.util.pageTables',
@@ -156,7 +156,7 @@ export const MEMORY_ROWS: readonly (readonly [
     28,
     'ReverseMaps',
     'Memory for finding the processes that map a page, reported by early 2.6 kernels',
-    'Later kernels have no such field, so there is no value.',
+    'No value on later kernels.',
   ],
   [
     'mem.util.anonpages',
@@ -169,7 +169,7 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.commitLimit',
     31,
     'CommitLimit',
-    'How much memory may be promised when overcommitting is forbidden',
+    'Memory that may be committed when overcommitting is disabled',
     'Enforced only with /proc/sys/vm/overcommit_memory set to 2.',
   ],
   [
@@ -190,14 +190,14 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.slabReclaimable',
     34,
     'SReclaimable',
-    "The kernel's small objects that are only caches and can be given up",
+    'Reclaimable small objects of the kernel',
     'Cached inodes and directory entries, above all.',
   ],
   [
     'mem.util.slabUnreclaimable',
     35,
     'SUnreclaim',
-    "The kernel's small objects that must stay",
+    'Small objects of the kernel that cannot be reclaimed',
     'Steady growth hints at a leak in the kernel or a driver.',
   ],
   [
@@ -218,21 +218,21 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.active_file',
     38,
     'Active(file)',
-    'Page cache used more than once of late',
-    'Kept in preference to what was read only once.',
+    'Page cache used more than once recently',
+    'Kept longer than pages read only once.',
   ],
   [
     'mem.util.inactive_file',
     39,
     'Inactive(file)',
     'Page cache that was read once or not for a while',
-    'Dropped first when memory is wanted.',
+    'Dropped first when memory is needed.',
   ],
   [
     'mem.util.unevictable',
     40,
     'Unevictable',
-    'Memory that cannot be reclaimed: locked pages, ramfs and the like',
+    'Memory that cannot be reclaimed: locked pages, ramfs and so on',
     'It includes mem.util.mlocked.',
   ],
   [
@@ -253,8 +253,8 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.kernelStack',
     43,
     'KernelStack',
-    'Stacks of all threads while they are in the kernel',
-    'It grows with the number of threads, not with what they do.',
+    'Kernel stacks of all threads',
+    'It depends on the number of threads, not on their activity.',
   ],
   [
     'mem.util.directMap4k',
@@ -281,7 +281,7 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.vmallocUsed',
     51,
     'VmallocUsed',
-    'Address space taken by large virtual areas of the kernel',
+    'Address space used by large virtual areas of the kernel',
     'Reported as 0 from Linux 4.4 to 5.2.',
   ],
   [
@@ -295,22 +295,22 @@ export const MEMORY_ROWS: readonly (readonly [
     'mem.util.mmap_copy',
     53,
     'MmapCopy',
-    'Memory with copies of mapped files on machines without memory management unit',
-    'Other kernels have no such field, so there is no value.',
+    'Memory with copies of mapped files on machines without a memory management unit',
+    'No value on other kernels.',
   ],
   [
     'mem.util.quicklists',
     54,
     'Quicklists',
-    'Free page tables kept at hand, on kernels before 5.4',
-    'Later kernels have no such field, so there is no value.',
+    'Cached free page tables, on kernels before 5.4',
+    'No value on later kernels.',
   ],
   [
     'mem.util.corrupthardware',
     55,
     'HardwareCorrupted',
     'Memory taken out of use because the hardware reported errors in it',
-    'Anything but 0 calls for a look at the memory modules.',
+    'If it is not 0, check the memory modules.',
   ],
   [
     'mem.util.anonhugepages',
@@ -328,7 +328,7 @@ export const MEMORY_ROWS: readonly (readonly [
   ],
 ]
 
-/** Huge pages set aside: name, item of the count, field, one-line help, item of the size. */
+/** Pool of huge pages: name, item of the count, field, help line, item of the size. */
 export const HUGE_ROWS: readonly (readonly [
   name: string,
   item: number,
@@ -336,15 +336,9 @@ export const HUGE_ROWS: readonly (readonly [
   help: string,
   bytesItem: number,
 ])[] = [
-  ['hugepagesTotal', 44, 'HugePages_Total', 'Pool of huge pages that are set aside', 60],
-  ['hugepagesFree', 45, 'HugePages_Free', 'Huge pages of the pool that no program has touched', 61],
-  [
-    'hugepagesRsvd',
-    46,
-    'HugePages_Rsvd',
-    'Huge pages of the pool promised to programs but not touched yet',
-    62,
-  ],
+  ['hugepagesTotal', 44, 'HugePages_Total', 'Huge pages in the pool', 60],
+  ['hugepagesFree', 45, 'HugePages_Free', 'Huge pages of the pool that are not allocated', 61],
+  ['hugepagesRsvd', 46, 'HugePages_Rsvd', 'Huge pages of the pool reserved but not yet allocated', 62],
   [
     'hugepagesSurp',
     47,

@@ -1,33 +1,33 @@
 /** Data: fields of /proc/zoneinfo and the metrics they feed. */
 import type { FieldRow } from './fields.ts'
 
-const EVENTS = 'The kernel counts events here; they are turned into KB like the rest, as in the reference.'
+const EVENTS = 'The kernel counts events here; as in the reference they are converted to KB like the rest.'
 const HUGE =
-  'The kernel counts huge pages here; they are turned into KB as if they were small ones, as in the reference.'
+  'The kernel counts huge pages here; as in the reference they are converted to KB as if they were small pages.'
 const REFAULT = `A refault is a page that was evicted and is needed again. ${EVENTS}`
 const NUMA = `Kernels built without NUMA support do not have the field. ${EVENTS}`
 
 /** Memory of a zone or a node, and events that the kernel counts in pages. */
 export const ZONE_FIELDS: readonly FieldRow[] = [
-  ['free', 0, 'free', 'Memory of the zone that nobody uses'],
+  ['free', 0, 'free', 'Free memory of the zone'],
   ['min', 1, 'min', "Level below which only the kernel's own urgent allocations are served"],
   ['low', 2, 'low', 'Level below which kswapd starts to free pages'],
   ['high', 3, 'high', 'Level at which kswapd goes back to sleep'],
-  ['scanned', 4, 'scanned', 'Memory examined since reclaim last freed something', 'Older kernels only.'],
-  ['spanned', 5, 'spanned', 'Extent of the zone, holes included'],
-  ['present', 6, 'present', 'Memory the zone has, holes left out'],
+  ['scanned', 4, 'scanned', 'Memory scanned since reclaim last freed something', 'Older kernels only.'],
+  ['spanned', 5, 'spanned', 'Extent of the zone, including holes'],
+  ['present', 6, 'present', 'Memory of the zone, without holes'],
   [
     'managed',
     7,
     'managed',
-    'Memory of the zone that the page allocator hands out, what the kernel took at boot left out',
+    'Memory of the zone managed by the page allocator, without memory reserved at boot',
   ],
-  ['nr_free_pages', 8, 'nr_free_pages', "Memory nobody uses, as the zone's own statistics have it"],
+  ['nr_free_pages', 8, 'nr_free_pages', 'Free memory in the statistics of the zone'],
   [
     'nr_alloc_batch',
     9,
     'nr_alloc_batch',
-    "Memory the zone may still give before the next one's turn comes",
+    'Memory the zone may still provide before the next zone is used',
     'Older kernels only.',
   ],
   ['nr_inactive_anon', 10, 'nr_inactive_anon', 'Anonymous memory not used recently: first to be swapped out'],
@@ -38,16 +38,16 @@ export const ZONE_FIELDS: readonly FieldRow[] = [
   ['nr_mlock', 15, 'nr_mlock', 'Memory locked by mlock(2) and its relatives'],
   ['nr_anon_pages', 16, 'nr_anon_pages', 'Anonymous memory mapped into processes'],
   ['nr_mapped', 17, 'nr_mapped', 'Page cache that is mapped into some process'],
-  ['nr_file_pages', 18, 'nr_file_pages', 'Page cache, shared memory and swap cache included'],
-  ['nr_dirty', 19, 'nr_dirty', 'Page cache changed and not yet written back'],
-  ['nr_writeback', 20, 'nr_writeback', 'Page cache being written back right now'],
+  ['nr_file_pages', 18, 'nr_file_pages', 'Page cache, including shared memory and swap cache'],
+  ['nr_dirty', 19, 'nr_dirty', 'Modified page cache, not yet written back'],
+  ['nr_writeback', 20, 'nr_writeback', 'Page cache being written back'],
   [
     'nr_slab_reclaimable',
     21,
     'nr_slab_reclaimable',
     'Kernel object caches that can be freed when memory is needed',
   ],
-  ['nr_slab_unreclaimable', 22, 'nr_slab_unreclaimable', 'Kernel object caches that must stay'],
+  ['nr_slab_unreclaimable', 22, 'nr_slab_unreclaimable', 'Kernel object caches that cannot be freed'],
   ['nr_page_table_pages', 23, 'nr_page_table_pages', 'Page tables of processes'],
   [
     'nr_kernel_stack',
@@ -84,18 +84,8 @@ export const ZONE_FIELDS: readonly FieldRow[] = [
     'nr_writeback_temp',
     'Buffers in which FUSE file systems keep data to be written',
   ],
-  [
-    'nr_isolated_anon',
-    30,
-    'nr_isolated_anon',
-    'Anonymous memory off its lists for the moment, being reclaimed or moved',
-  ],
-  [
-    'nr_isolated_file',
-    31,
-    'nr_isolated_file',
-    'Page cache off its lists for the moment, being reclaimed or moved',
-  ],
+  ['nr_isolated_anon', 30, 'nr_isolated_anon', 'Isolated anonymous memory, being reclaimed or moved'],
+  ['nr_isolated_file', 31, 'nr_isolated_file', 'Isolated page cache, being reclaimed or moved'],
   ['nr_shmem', 32, 'nr_shmem', 'Shared memory and tmpfs file systems'],
   ['nr_dirtied', 33, 'nr_dirtied', 'Page cache that became dirty since boot', EVENTS],
   ['nr_written', 34, 'nr_written', 'Dirty page cache that was written since boot', EVENTS],
@@ -128,7 +118,7 @@ export const ZONE_FIELDS: readonly FieldRow[] = [
     'workingset_activate',
     42,
     'workingset_activate',
-    'Refaulted data put on the active list at once',
+    'Refaulted data activated immediately',
     `Older kernels only. ${REFAULT}`,
   ],
   [
@@ -147,7 +137,7 @@ export const ZONE_FIELDS: readonly FieldRow[] = [
   ],
   ['nr_free_cma', 45, 'nr_free_cma', 'Free memory in the areas reserved for contiguous allocations'],
   ['cma', 46, 'cma', 'Areas reserved for contiguous allocations (contiguous memory allocator)'],
-  ['nr_swapcached', 47, 'nr_swapcached', 'Memory whose contents stand in swap as well'],
+  ['nr_swapcached', 47, 'nr_swapcached', 'Memory whose contents are also in swap'],
   ['nr_shmem_hugepages', 48, 'nr_shmem_hugepages', 'Huge pages in use for shared memory and tmpfs', HUGE],
   [
     'nr_shmem_pmdmapped',
@@ -196,14 +186,14 @@ export const ZONE_FIELDS: readonly FieldRow[] = [
     'workingset_active_anon',
     57,
     'workingset_activate_anon',
-    'Refaulted anonymous memory put on the active list at once',
+    'Refaulted anonymous memory activated immediately',
     REFAULT,
   ],
   [
     'workingset_active_file',
     58,
     'workingset_activate_file',
-    'Refaulted page cache put on the active list at once',
+    'Refaulted page cache activated immediately',
     REFAULT,
   ],
   [

@@ -3,19 +3,19 @@ import type { Scanner } from '../../base/scan.ts'
 import type { IndomSpec, Labels } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { fieldMetrics } from './fields.ts'
 import { ZONE_FIELDS } from './memory-zone-rows.ts'
 
-/** The head of a line `Node 0, zone   Normal`, as it was last time. */
+/** Parsed words of a line `Node 0, zone   Normal` of the last reading. */
 interface Heading {
   readonly words: readonly [number: string, name: string]
   /** `Normal::node0` */
   readonly zone: string
 }
 
-/** Moves over `Node 0, zone   Normal`; undefined for any other line. `known` is what stood there last time. */
+/** Skips `Node 0, zone   Normal`; undefined for any other line. `known` is the heading of the last reading. */
 function readHeading(scan: Scanner, known: Heading | undefined): Heading | undefined {
   if (!scan.accept('Node ')) return undefined
   const number = scan.word(known?.words[0])
@@ -26,13 +26,13 @@ function readHeading(scan: Scanner, known: Heading | undefined): Heading | undef
   return { words: [number, name], zone: `${name}::node${number.slice(0, -1)}` }
 }
 
-/** A line of /proc/buddyinfo as it was last time: the names of its numbers. */
+/** A line of /proc/buddyinfo in the last reading: the instance names of its numbers. */
 export interface BuddyLine {
   readonly heading: Heading
   readonly names: string[]
 }
 
-/** Free blocks of 2^order pages, by instance name `ZONE::orderN::nodeN`, in file order. `lines` are those of last time. */
+/** Parses free blocks of 2^order pages, by instance name `ZONE::orderN::nodeN`, in file order. `lines` are from the last reading. */
 export function parseBuddyInfo(scan: Scanner, lines: BuddyLine[] = []): ReadonlyMap<string, number> {
   const blocks = new Map<string, number>()
   for (let at = 0; !scan.atEnd; at++) {
@@ -60,11 +60,11 @@ export type ZoneFields = ReadonlyMap<string, number>
 export interface ZoneInfo {
   /** By instance name: `nodeN` for statistics of a whole node, `ZONE::nodeN` for those of a zone; in file order. */
   readonly fields: ReadonlyMap<string, ZoneFields>
-  /** Pages of each zone kept back from allocations that could use a higher one: `ZONE::nodeN::lowmem_reservedI`. */
+  /** Pages of each zone reserved from allocations that could use a higher one: `ZONE::nodeN::lowmem_reservedI`. */
   readonly protection: ReadonlyMap<string, number>
 }
 
-/** A line of /proc/zoneinfo as it was last time: the head of a zone, or else its first word. */
+/** A line of /proc/zoneinfo in the last reading: the heading of a zone, or its first word. */
 export interface ZoneLine {
   readonly heading: Heading | undefined
   readonly word: string
@@ -130,7 +130,7 @@ function readProtection(scan: Scanner, zone: string, protection: Map<string, num
   }
 }
 
-/** The node, zone... in an instance name such as `DMA::order3::node0`. */
+/** Labels from an instance name such as `DMA::order3::node0`. */
 function labelsOf(name: string): Labels {
   const labels: { [label: string]: string | number } = {}
   for (const part of name.split('::')) {
@@ -142,11 +142,11 @@ function labelsOf(name: string): Labels {
 }
 
 /** The metrics of /proc/buddyinfo (cluster 67) and /proc/zoneinfo (clusters 68 and 70). */
-export function memoryZoneMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function memoryZoneMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   return { ...buddyMetrics(ctx), ...zoneMetrics(ctx) }
 }
 
-function buddyMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+function buddyMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const lines: BuddyLine[] = []
   const reading = new Reading(() => parseBuddyInfo(ctx.file('/proc/buddyinfo').scan(), lines))
   const [indom, nameOf] = namedIndom(
@@ -163,15 +163,15 @@ function buddyMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       ...common,
       item: 0,
       units: 'none',
-      help: 'Free blocks of the size that the instance names',
-      text: 'From /proc/buddyinfo. Few large blocks beside many small ones mean that memory is fragmented.',
+      help: 'Free blocks of the size in the instance name',
+      text: 'From /proc/buddyinfo. Few large blocks and many small ones mean fragmented memory.',
       value: blocksOf,
     },
     'mem.buddyinfo.total': {
       ...common,
       item: 1,
       units: 'Kbyte',
-      help: 'Memory in free blocks of the size that the instance names',
+      help: 'Memory in free blocks of the size in the instance name',
       text: 'The number of blocks in /proc/buddyinfo times the size of a block.',
       value: (inst) => {
         const blocks = blocksOf(inst)
@@ -184,13 +184,13 @@ function buddyMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   }
 }
 
-function zoneMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+function zoneMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const lines: ZoneLine[] = []
   const reading = new Reading(() => parseZoneInfo(ctx.file('/proc/zoneinfo').scan(), lines))
   const [zones, nameOf] = namedIndom(
     reading,
     function* () {
-      // a zone without a single page is there in name only
+      // skip zones without pages
       for (const [name, fields] of reading.value.fields) if (fields.get('present') !== 0) yield name
     },
     32,
@@ -201,7 +201,7 @@ function zoneMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
     reading,
     () => reading.value.protection.keys(),
     33,
-    'Zones of memory, each once for every zone that an allocation may have asked for instead',
+    'Pairs of memory zones: a zone, and a higher zone requested by an allocation',
   )
   const kilobytes = (pages: number | undefined): number | undefined =>
     pages === undefined ? undefined : (pages * ctx.pagesize) / 1024
@@ -212,7 +212,7 @@ function zoneMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
         cluster: 68,
         reading,
         source: (field) =>
-          `Field ${field} of /proc/zoneinfo, pages turned into KB. Some kernels keep it for each zone, others for each node; the other instances have no value then.`,
+          `Field ${field} of /proc/zoneinfo, converted from pages to KB. Kernels keep it for each zone or for each node; the other instances have no value.`,
         pick: ({ fields }, field, inst) => kilobytes(fields.get(nameOf(inst) ?? '')?.get(field)),
         sem: 'instant',
         units: 'Kbyte',
@@ -227,15 +227,15 @@ function zoneMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       sem: 'instant',
       units: 'Kbyte',
       indom: reserves,
-      help: 'Memory of a zone kept back from allocations that could be served by a higher zone',
-      text: 'From the lines "protection:" of /proc/zoneinfo, pages turned into KB. vm.lowmem_reserve_ratio sets how much.',
+      help: 'Memory of a zone reserved from allocations that a higher zone could serve',
+      text: 'From the lines "protection:" of /proc/zoneinfo, converted from pages to KB. Set by vm.lowmem_reserve_ratio.',
       reading,
       value: (inst) => kilobytes(reading.value.protection.get(reserveOf(inst) ?? '')),
     },
   }
 }
 
-/** An instance domain of names that number themselves as they appear, and the way back from number to name. */
+/** An instance domain of names, with identifiers in order of appearance. */
 function namedIndom(
   reading: Reading<unknown>,
   list: () => Iterable<string>,

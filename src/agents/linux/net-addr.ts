@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One interface, or one alias of it (eth0:1). */
@@ -23,10 +23,10 @@ const SCOPES: { readonly [bits: number]: string } = {
   128: 'Compat',
 }
 
-/** Address, number of the interface, length of the prefix, scope, flags and name: all but the name in hexadecimal. */
+/** Address, interface number, prefix length, scope, flags and name: all but the name in hexadecimal. */
 const INET6_LINE = /^([0-9a-f]{32})\s+[0-9a-f]+\s+([0-9a-f]{2})\s+([0-9a-f]{2})\s+[0-9a-f]+\s+(\S+)\s*$/i
 
-/** /proc/net/if_inet6: of several addresses of an interface the last one, as the reference has it. */
+/** Parses /proc/net/if_inet6. As in the reference the last of several addresses of an interface wins. */
 export function parseIfInet6(text: string): ReadonlyMap<string, Required<Omit<InterfaceAddress, 'inet'>>> {
   const found = new Map<string, Required<Omit<InterfaceAddress, 'inet'>>>()
   for (const line of text.split('\n')) {
@@ -34,14 +34,14 @@ export function parseIfInet6(text: string): ReadonlyMap<string, Required<Omit<In
     if (name === undefined) continue
     found.set(name, {
       inet6: `${formatInet6(address!)}/${Number.parseInt(prefix!, 16)}`,
-      // the low four bits are flags of the kernel's own
+      // the low four bits are internal flags of the kernel
       scope: SCOPES[Number.parseInt(scope!, 16) & 0xf0] ?? 'Unknown',
     })
   }
   return found
 }
 
-/** 32 hexadecimal digits as inet_ntop(3) prints an address: the longest run of zeroes left out, IPv4 tails dotted. */
+/** Formats 32 hexadecimal digits as inet_ntop(3): the longest run of zeroes omitted, IPv4 tails dotted. */
 export function formatInet6(hex: string): string {
   const groups = Array.from({ length: 8 }, (_, i) => Number.parseInt(hex.slice(i * 4, i * 4 + 4), 16))
   let start = -1
@@ -66,19 +66,19 @@ export function formatInet6(hex: string): string {
 
 type Interfaces = ReturnType<typeof networkInterfaces>
 
-/** The metrics of interface addresses (cluster 33). `inet` lists IPv4 addresses: this process's own view, unless told. */
+/** Returns the metrics of interface addresses (cluster 33). `inet` lists IPv4 addresses, by default those of this process's network. */
 export function addressMetrics(
   ctx: LinuxContext,
   inet: () => Interfaces = ctx.root === '/' ? networkInterfaces : () => ({}),
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const instances = new InstanceIds()
   const reading = new Reading(() => readAddresses(ctx, inet()))
   const indom: IndomSpec = {
     serial: 17,
     reading,
     instances: () => instances.list(reading.value.keys()),
-    help: 'Network interfaces and the aliases that have an address of their own',
-    text: 'The interfaces of /sys/class/net, and names such as eth0:1 that an address was given to.',
+    help: 'Network interfaces, and aliases with separate addresses',
+    text: 'The interfaces of /sys/class/net, and aliases with an address, such as eth0:1.',
     labels: { device_type: 'interface', indom_name: 'per interface' },
   }
   const spec = (
@@ -116,7 +116,7 @@ export function addressMetrics(
     ),
     'network.interface.ipv6_scope': spec(
       2,
-      'How far the IPv6 address is valid: Global, Site, Link, Host, Compat or Unknown',
+      'Scope of the IPv6 address: Global, Site, Link, Host, Compat or Unknown',
       'From the fourth column of /proc/net/if_inet6, for the address in network.interface.ipv6_addr.',
       (_name, address) => address?.scope,
     ),
@@ -132,7 +132,7 @@ export function addressMetrics(
 function readAddresses(ctx: LinuxContext, inet: Interfaces): ReadonlyMap<string, InterfaceAddress> {
   const found = new Map<string, InterfaceAddress>()
   for (const name of ctx.list('/sys/class/net')) {
-    // the directory holds one file that is no interface, bonding_masters
+    // bonding_masters is the only file that is not an interface
     if (name !== 'bonding_masters') found.set(name, {})
   }
   for (const [name, addresses] of Object.entries(inet)) {

@@ -21,18 +21,18 @@ export const OUT_FIFO = 12
 export const COLLISIONS = 13
 export const OUT_CARRIER = 14
 export const OUT_COMPRESSED = 15
-/** How many columns an interface has. */
+/** Columns of an interface. */
 const DEV_COLUMNS = 16
 
 const COLON = 0x3a
 const EXACT = 2 ** 53
 
 /**
- * The interfaces and their counters, filled anew by each reading. A counter of 2^53 or more is in `big` as well, and
- * one the file does not give is NaN.
+ * The interfaces and their counters, overwritten by each reading. Counters of 2^53 or more are also in `big`; missing ones
+ * are NaN.
  */
 export interface NetDev {
-  /** Instance ids in file order; the same array as before when nothing changed. */
+  /** Instances in file order; the same array as before if nothing changed. */
   ids: readonly number[]
   names: readonly string[]
   /** Line of each instance. */
@@ -48,12 +48,12 @@ export function newNetDev(): NetDev {
   return { ids: [], names: [], lines: new Map(), counters: new Float64Array(0), big: new Map() }
 }
 
-/** Fills `dev` from the file; `instances` gives interfaces their numbers. Returns `dev`. */
+/** Fills `dev` from the file and returns it; `instances` assigns identifiers to interfaces. */
 export function parseNetDev(scan: Scanner, dev: NetDev, instances: InstanceIds): NetDev {
   dev.big.clear()
   const before = dev.ids
   let count = 0
-  // two lines of headings, then one line an interface: `  eth0: 1 2 3`, or `eth0:1 2 3` when the number is wide
+  // two heading lines, then one line per interface: `  eth0: 1 2 3`, or `eth0:1 2 3` if the number is wide
   scan.nextLine()
   while (scan.nextLine()) {
     const id = readName(scan, dev, count, instances)
@@ -67,12 +67,12 @@ export function parseNetDev(scan: Scanner, dev: NetDev, instances: InstanceIds):
   }
   if (dev.ids !== before) {
     dev.lines = new Map(dev.ids.map((id, line) => [id, line]))
-    instances.list(dev.names) // marks unchanged names as in use, too
+    instances.list(dev.names) // also marks unchanged names as in use
   }
   return dev
 }
 
-/** Moves past `name:` and gives the interface's id. The name seen in this place last time costs no new string. */
+/** Skips `name:` and returns the interface's identifier. A name unchanged since the last reading needs no new string. */
 function readName(scan: Scanner, dev: NetDev, place: number, instances: InstanceIds): number | undefined {
   scan.skipBlanks()
   const before = dev.names[place]
@@ -123,7 +123,7 @@ function grown(table: Float64Array, interfaces: number): Float64Array {
   return larger
 }
 
-/** A counter of an interface; undefined when the file does not give it. */
+/** Returns a counter of an interface; undefined if it is missing. */
 export function devCounter(dev: NetDev, id: number, column: number): number | bigint | undefined {
   const line = dev.lines.get(id)
   if (line === undefined) return undefined
@@ -133,7 +133,7 @@ export function devCounter(dev: NetDev, id: number, column: number): number | bi
   return value >= EXACT ? (dev.big.get(at) ?? value) : value
 }
 
-/** The sum of unsigned 64-bit counters, which wraps as the kernel's own would; undefined when one is missing. */
+/** Returns the sum of unsigned 64-bit counters, wrapped at 64 bits; undefined if one is missing. */
 export function sumCounters(...parts: readonly (number | bigint | undefined)[]): number | bigint | undefined {
   let sum = 0
   let big: bigint | undefined

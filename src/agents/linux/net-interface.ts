@@ -4,7 +4,7 @@ import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { readAttribute, rooted } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import * as dev from './net-dev.ts'
 
@@ -16,13 +16,13 @@ type CounterRow = readonly [
   units: 'byte' | 'count',
   help: string,
   text?: string | undefined,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ]
 
-const DRIVERS = 'What exactly is counted is up to the driver.'
+const DRIVERS = 'The exact meaning depends on the driver.'
 
 const COUNTERS: readonly CounterRow[] = [
-  ['in.bytes', 0, [dev.IN_BYTES], 'byte', 'Octets received, link-layer headers included'],
+  ['in.bytes', 0, [dev.IN_BYTES], 'byte', 'Octets received, including link-layer headers'],
   ['in.packets', 1, [dev.IN_PACKETS], 'count', 'Frames received and passed on to the protocols'],
   ['in.errors', 2, [dev.IN_ERRORS], 'count', 'Frames received damaged: checksum, length, alignment', DRIVERS],
   [
@@ -30,7 +30,7 @@ const COUNTERS: readonly CounterRow[] = [
     3,
     [dev.IN_DROPS],
     'count',
-    'Good frames thrown away on arrival, for want of buffers or of a protocol that takes them',
+    'Valid received frames dropped, for lack of buffers or of a matching protocol',
     DRIVERS,
   ],
   [
@@ -46,7 +46,7 @@ const COUNTERS: readonly CounterRow[] = [
     5,
     [dev.IN_FRAME],
     'count',
-    'Frames with a wrong length, a bad checksum or a length that is no multiple of eight bits',
+    'Frames with a wrong length, a bad checksum or a length that is not a multiple of eight bits',
     DRIVERS,
   ],
   [
@@ -57,7 +57,7 @@ const COUNTERS: readonly CounterRow[] = [
     'Compressed packets received; only PPP and SLIP have them',
   ],
   ['in.mcasts', 7, [dev.IN_MCASTS], 'count', 'Frames received that were addressed to a multicast group'],
-  ['out.bytes', 8, [dev.OUT_BYTES], 'byte', 'Octets sent, link-layer headers included'],
+  ['out.bytes', 8, [dev.OUT_BYTES], 'byte', 'Octets sent, including link-layer headers'],
   ['out.packets', 9, [dev.OUT_PACKETS], 'count', 'Frames handed to the device and sent'],
   [
     'out.errors',
@@ -72,7 +72,7 @@ const COUNTERS: readonly CounterRow[] = [
     11,
     [dev.OUT_DROPS],
     'count',
-    'Frames thrown away before they were sent, mostly as a queue was full',
+    'Frames dropped before they were sent, mostly because a queue was full',
     DRIVERS,
   ],
   [
@@ -108,14 +108,7 @@ const COUNTERS: readonly CounterRow[] = [
     'Frames that arrived damaged or could not be sent',
     DRIVERS,
   ],
-  [
-    'total.drops',
-    19,
-    [dev.IN_DROPS, dev.OUT_DROPS],
-    'count',
-    'Frames thrown away in either direction',
-    DRIVERS,
-  ],
+  ['total.drops', 19, [dev.IN_DROPS, dev.OUT_DROPS], 'count', 'Frames dropped in either direction', DRIVERS],
   ['total.mcasts', 20, [dev.IN_MCASTS], 'count', 'Multicast frames; the kernel counts received ones only'],
 ]
 
@@ -138,7 +131,7 @@ const COLUMN_NAMES = [
   'compressed',
 ] as const
 
-/** Sums over the interfaces that carry traffic of their own: item in cluster 90 and the counter it adds up. */
+/** Sums over the interfaces that are not part of others: item in cluster 90 and name of the counter. */
 const SUMS: readonly (readonly [item: number, counter: string])[] = [
   [0, 'in.bytes'],
   [1, 'in.packets'],
@@ -156,11 +149,11 @@ const SUMS: readonly (readonly [item: number, counter: string])[] = [
 
 const IFF_UP = 0x1
 
-/** Interfaces whose traffic others count already, when no configuration says otherwise. */
+/** Default pattern of interfaces whose traffic is already counted by others. */
 const DEFAULT_EXCLUDED = '^(lo|bond[0-9]+|team[0-9]+|face)$'
 
 /** The metrics of /proc/net/dev and of interfaces' attributes (clusters 3 and 90). */
-export function interfaceMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function interfaceMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const instances = new InstanceIds()
   const table = dev.newNetDev()
   const reading = new Reading(() => dev.parseNetDev(ctx.file('/proc/net/dev').scan(), table, instances))
@@ -168,12 +161,12 @@ export function interfaceMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
     serial: 3,
     reading,
     instances: () => ({ ids: reading.value.ids, names: reading.value.names }),
-    help: 'Network interfaces of this host, virtual ones included',
-    text: 'One instance for each line of /proc/net/dev. An interface that comes back has its old number again.',
+    help: 'Network interfaces of this host, including virtual ones',
+    text: 'One instance for each line of /proc/net/dev. An interface that returns keeps its identifier.',
     labels: { device_type: 'interface', indom_name: 'per interface' },
     instanceLabels: (_inst, name) => ({ interface: name }),
   }
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, columns, units, help, text, own] of COUNTERS) {
     metrics[`network.interface.${name}`] = {
       cluster: 3,
@@ -198,8 +191,8 @@ export function interfaceMetrics(ctx: LinuxContext): { [name: string]: PlacedRow
       type: 'u32',
       sem: 'discrete',
       units: 'none',
-      help: 'How many lines for an interface /proc/net/dev has',
-      text: 'Counts virtual interfaces and those that are down as well.',
+      help: 'Number of network interfaces in /proc/net/dev',
+      text: 'Includes virtual interfaces and those that are down.',
       reading,
       value: () => reading.value.ids.length,
     },
@@ -220,17 +213,17 @@ function counterOf(table: dev.NetDev, inst: number, columns: readonly number[]):
   return dev.sumCounters(...columns.map((column) => dev.devCounter(table, inst, column)))
 }
 
-/** Attributes of /sys/class/net: read for the instances somebody asked for, when they are asked for. */
+/** Attributes in /sys/class/net, read on demand for the requested instances. */
 function attributeMetrics(
   ctx: LinuxContext,
   indom: IndomSpec,
   nameOf: (inst: number) => string | undefined,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const attribute = (inst: number, file: string): string | undefined =>
     ctx.attribute(`/sys/class/net/${nameOf(inst)}/${file}`)
   const number = (inst: number, file: string): number | undefined =>
     ctx.number(`/sys/class/net/${nameOf(inst)}/${file}`)
-  /** sysfs gives -1 or an error where a driver does not know, and 0 says nothing. */
+  /** sysfs contains -1, 0 or an error if the driver does not know the value. */
   const positive = (inst: number, file: string): number | undefined => number(inst, file) || undefined
   const exists = (inst: number, path: (name: string) => string): Sample => {
     const name = nameOf(inst)
@@ -253,7 +246,7 @@ function attributeMetrics(
       type: 'float',
       sem: 'discrete',
       units: 'Mbyte / sec',
-      help: 'Nominal line rate that was negotiated, in units of 1,048,576 bytes a second',
+      help: 'Negotiated nominal line rate, in units of 1,048,576 bytes a second',
       text: 'From /sys/class/net/INTERFACE/speed, which has megabits (10^6). No value where the driver does not know it.',
       value: (inst) => {
         const megabits = positive(inst, 'speed')
@@ -264,7 +257,7 @@ function attributeMetrics(
       type: 'u64',
       sem: 'discrete',
       units: 'byte / sec',
-      help: 'Nominal line rate that was negotiated, in bytes a second',
+      help: 'Negotiated nominal line rate, in bytes a second',
       text: 'From /sys/class/net/INTERFACE/speed, which has megabits (10^6). No value where the driver does not know it.',
       value: (inst) => {
         const megabits = positive(inst, 'speed')
@@ -275,7 +268,7 @@ function attributeMetrics(
       type: 'u32',
       sem: 'discrete',
       units: 'none',
-      help: 'Whether the link sends and receives at once: 1 half, 2 full',
+      help: 'Duplex mode of the link: 1 half, 2 full',
       text: 'From /sys/class/net/INTERFACE/duplex. No value where the driver does not know it.',
       value: (inst) => ({ half: 1, full: 2 })[attribute(inst, 'duplex') ?? ''],
     }),
@@ -295,7 +288,7 @@ function attributeMetrics(
       sem: 'instant',
       units: 'none',
       help: 'Is the interface enabled and its link usable? 1 yes, 0 no',
-      text: 'What ip(8) shows as RUNNING: IFF_UP in /sys/class/net/INTERFACE/flags, and an operstate of up or unknown.',
+      text: 'Shown as RUNNING by ip(8): IFF_UP in /sys/class/net/INTERFACE/flags, and an operstate of up or unknown.',
       value: (inst) => {
         const bits = number(inst, 'flags')
         const state = attribute(inst, 'operstate')
@@ -307,7 +300,7 @@ function attributeMetrics(
       type: 'u32',
       sem: 'discrete',
       units: 'none',
-      help: 'Does the device speak to a radio network? 1 yes, 0 no',
+      help: 'Is it a wireless device? 1 yes, 0 no',
       text: 'Whether /sys/class/net/INTERFACE/wireless exists.',
       value: (inst) => exists(inst, (name) => `/sys/class/net/${name}/wireless`),
     }),
@@ -323,20 +316,20 @@ function attributeMetrics(
       type: 'u32',
       sem: 'discrete',
       units: 'none',
-      help: 'Is there no hardware behind the interface? 1 yes, 0 no',
+      help: 'Is the interface virtual, without hardware? 1 yes, 0 no',
       text: 'Whether /sys/devices/virtual/net/INTERFACE exists: loopback, bridges, bonds, tunnels, container links.',
       value: (inst) => exists(inst, (name) => `/sys/devices/virtual/net/${name}`),
     }),
   }
 }
 
-function sumMetrics(ctx: LinuxContext, reading: Reading<dev.NetDev>): { [name: string]: PlacedRow } {
+function sumMetrics(ctx: LinuxContext, reading: Reading<dev.NetDev>): { [name: string]: OrderedRow } {
   let excluded: RegExp | undefined
   const counts = (table: dev.NetDev, place: number): boolean => {
     excluded ??= excludedInterfaces(configuration(ctx))
     return !excluded.test(table.names[place]!)
   }
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [item, name] of SUMS) {
     const [, , columns, units, help] = COUNTERS.find((row) => row[0] === name)!
     metrics[`network.all.${name}`] = {
@@ -349,7 +342,7 @@ function sumMetrics(ctx: LinuxContext, reading: Reading<dev.NetDev>): { [name: s
       text:
         `The sum of network.interface.${name} over the interfaces whose name does not match the expression in ` +
         '$PCP_SYSCONF_DIR/linux/interfaces.conf, so that no packet counts twice: without that file loopback, bonds and teams. ' +
-        'The sum steps back when an interface disappears.',
+        'The sum decreases when an interface disappears.',
       reading,
       value: () => {
         const table = reading.value
@@ -369,14 +362,14 @@ function configuration(ctx: LinuxContext): string | undefined {
 }
 
 /**
- * The expression for interfaces that network.all leaves out: the text of interfaces.conf without comments and white
- * space, or the default when there is none or it is not a regular expression.
+ * Returns the pattern of interfaces left out of network.all: the text of interfaces.conf without comments and white space,
+ * or the default if the file is missing or not a regular expression.
  */
 export function excludedInterfaces(configuration: string | undefined): RegExp {
   const pattern = (configuration ?? '').replace(/#.*/g, '').replace(/\s+/g, '')
   try {
     return new RegExp(pattern === '' ? DEFAULT_EXCLUDED : pattern)
   } catch {
-    return new RegExp(DEFAULT_EXCLUDED) // a mistake in a comment-sized file must not cost the metrics
+    return new RegExp(DEFAULT_EXCLUDED) // a mistake in the file must not cost the metrics
   }
 }

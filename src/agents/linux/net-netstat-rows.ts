@@ -6,21 +6,21 @@ const ECN =
 const COOKIE = 'A SYN cookie lets a host whose queue is full answer a SYN without keeping state for it.'
 const PAWS =
   'PAWS (RFC 7323) recognises segments of an earlier connection, or delayed duplicates, by their timestamp.'
-const SACK = 'Selective acknowledgements (SACK, RFC 2018) tell the sender which later segments did arrive.'
+const SACK = 'Selective acknowledgements (SACK, RFC 2018) list later segments that did arrive.'
 const DSACK =
-  'A duplicate SACK (RFC 2883) reports a segment that arrived twice, so one that was sent again needlessly.'
+  'A duplicate SACK (RFC 2883) reports a segment that arrived twice, so that its retransmission was needless.'
 const RENO = 'For peers without selective acknowledgements.'
-const UNDO = 'When a supposed loss turns out to be none, the sender takes back the slowing down.'
+const UNDO = 'When no segment was lost after all, the sender undoes the slow-down.'
 const PREQUEUE =
   'Only kernels before 4.14 have the prequeue, where segments waited for the receiving process.'
 const HEADER =
   'Header prediction is the fast path for segments that arrive in order and carry nothing special.'
 const FASTOPEN = 'TCP Fast Open (RFC 7413) sends data in the SYN.'
-const WINDOW = 'The window says how much the peer may send; 0 makes it stop.'
+const WINDOW = 'The window is the amount of data the peer may send; 0 stops it.'
 const MD5 = 'TCP MD5 signatures (RFC 2385) protect BGP sessions.'
 const HYSTART = 'Hystart ends the slow start of the CUBIC congestion control before packets are lost.'
 const ACKS =
-  'The kernel limits answers to suspicious segments, so that nobody can provoke a storm of them (net.ipv4.tcp_invalid_ratelimit).'
+  'The kernel limits answers to suspicious segments, to prevent storms of answers (net.ipv4.tcp_invalid_ratelimit).'
 const CHALLENGE = 'A challenge ACK (RFC 5961) makes the peer prove that it sent a suspicious SYN or reset.'
 const TIMEWAIT = 'A closed connection stays in TIME_WAIT for a minute, so that late segments do no harm.'
 const OLDER = 'Only older kernels have the field.'
@@ -72,7 +72,7 @@ export const IPEXT_ROWS: readonly FieldRow[] = [
     'Arrived datagrams with codepoint ECT(0), capable of congestion notification',
     ECN,
   ],
-  ['cepkts', 16, 'InCEPkts', 'Arrived datagrams that a router marked because it was congested', ECN],
+  ['cepkts', 16, 'InCEPkts', 'Arrived datagrams marked by a congested router', ECN],
   [
     'reasmoverlaps',
     168,
@@ -112,7 +112,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'arpfilter',
     26,
     'ArpFilter',
-    'ARP requests not answered by choice of net.ipv4.conf.*.arp_filter',
+    'ARP requests ignored because of net.ipv4.conf.*.arp_filter',
     "Not about TCP, but in the kernel's row TcpExt.",
   ],
   [
@@ -151,12 +151,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'Segments of established connections rejected for an old timestamp',
     PAWS,
   ],
-  [
-    'delayedacks',
-    33,
-    'DelayedACKs',
-    'Acknowledgements sent by timer, after no data came along to carry them',
-  ],
+  ['delayedacks', 33, 'DelayedACKs', 'Delayed acknowledgements sent by timer'],
   [
     'delayedacklocked',
     34,
@@ -233,16 +228,16 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     RENO,
   ],
   ['tsreorder', 52, 'TCPTSReorder', 'Segments found to travel out of order, by timestamps'],
-  ['fullundo', 53, 'TCPFullUndo', 'Slow-downs taken back in full, as all was acknowledged after all', UNDO],
-  ['partialundo', 54, 'TCPPartialUndo', 'Slow-downs taken back after a partial acknowledgement', UNDO],
+  ['fullundo', 53, 'TCPFullUndo', 'Slow-downs undone completely, because everything was acknowledged', UNDO],
+  ['partialundo', 54, 'TCPPartialUndo', 'Slow-downs undone after a partial acknowledgement', UNDO],
   [
     'dsackundo',
     55,
     'TCPDSACKUndo',
-    'Slow-downs taken back because duplicates showed that nothing was lost',
+    'Slow-downs undone because duplicates showed that nothing was lost',
     UNDO,
   ],
-  ['lossundo', 56, 'TCPLossUndo', 'Slow-downs after a timeout taken back by a late acknowledgement', UNDO],
+  ['lossundo', 56, 'TCPLossUndo', 'Slow-downs after a timeout undone by a late acknowledgement', UNDO],
   ['lostretransmit', 57, 'TCPLostRetransmit', 'Retransmissions that were lost in turn'],
   ['renofailures', 58, 'TCPRenoFailures', 'Timeouts during fast recovery on connections without SACK', RENO],
   ['sackfailures', 59, 'TCPSackFailures', 'Timeouts during fast recovery on connections with SACK', SACK],
@@ -352,13 +347,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'Found by F-RTO, RFC 5682.',
   ],
   ['md5notfound', 86, 'TCPMD5NotFound', 'Segments dropped because the expected signature is missing', MD5],
-  [
-    'md5unexpected',
-    87,
-    'TCPMD5Unexpected',
-    'Segments dropped because they carry a signature nobody asked for',
-    MD5,
-  ],
+  ['md5unexpected', 87, 'TCPMD5Unexpected', 'Segments dropped because of an unexpected signature', MD5],
   [
     'sackshifted',
     88,
@@ -379,7 +368,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'minttldrop',
     92,
     'TCPMinTTLDrop',
-    'Segments dropped because they came with fewer hops left than the socket demands (IP_MINTTL)',
+    'Segments dropped with a time to live below the minimum of the socket (IP_MINTTL)',
   ],
   [
     'deferacceptdrop',
@@ -412,13 +401,19 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'reqqfulldrop',
     97,
     'TCPReqQFullDrop',
-    'Connection requests dropped because the queue was full and cookies are off',
+    'Connection requests dropped because the queue was full and cookies are disabled',
     COOKIE,
   ],
   ['retransfail', 98, 'TCPRetransFail', 'Retransmissions that the layers below refused to send'],
   ['rcvcoalesce', 99, 'TCPRcvCoalesce', 'Arrived segments appended to the one before in the receive queue'],
   ['ofoqueue', 100, 'TCPOFOQueue', 'Segments that came ahead of others and were kept', OFO],
-  ['ofodrop', 101, 'TCPOFODrop', 'Segments that came ahead of others and were dropped for want of room', OFO],
+  [
+    'ofodrop',
+    101,
+    'TCPOFODrop',
+    'Segments that came ahead of others and were dropped for lack of space',
+    OFO,
+  ],
   ['ofomerge', 102, 'TCPOFOMerge', 'Segments ahead of others that overlapped data already waiting', OFO],
   [
     'challengeack',
@@ -469,7 +464,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'Data in a SYN refused because too many such requests were pending',
     FASTOPEN,
   ],
-  ['fastopencookiereqd', 110, 'TCPFastOpenCookieReqd', 'SYNs that asked for a Fast Open cookie', FASTOPEN],
+  ['fastopencookiereqd', 110, 'TCPFastOpenCookieReqd', 'SYNs that requested a Fast Open cookie', FASTOPEN],
   [
     'spuriousrtxhostqueues',
     111,
@@ -503,7 +498,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     118,
     'TCPOrigDataSent',
     'Data segments sent for the first time',
-    'Set beside network.tcp.retranssegs it gives the rate of retransmission.',
+    'With network.tcp.retranssegs it gives the retransmission rate.',
   ],
   ['tcpbacklogcoalesce', 132, 'TCPBacklogCoalesce', 'Segments merged in the backlog of a busy socket'],
   [
@@ -511,7 +506,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     133,
     'TCPMemoryPressuresChrono',
     "How long TCP's memory has been above its pressure limit, in all",
-    'Milliseconds, although its units say Mbyte as in the reference.',
+    'In milliseconds, although its units are Mbyte as in the reference.',
     { units: 'Mbyte' },
   ],
   ['tcpmd5failure', 134, 'TCPMD5Failure', 'Segments dropped because their signature is wrong', MD5],
@@ -532,7 +527,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'tcpfastopenblackhole',
     137,
     'TCPFastOpenBlackhole',
-    'Times Fast Open was switched off as a middlebox seems to swallow such packets',
+    'Times Fast Open was switched off because a middlebox seems to drop such packets',
     FASTOPEN,
   ],
   [
@@ -648,7 +643,7 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
     'tcpdsackignoreddubious',
     165,
     'TCPDSACKIgnoredDubious',
-    'Duplicate reports ignored as they tell of more than was ever sent again',
+    'Duplicate reports ignored because they exceed the retransmissions',
     DSACK,
   ],
   [
@@ -669,10 +664,10 @@ export const TCPEXT_ROWS: readonly FieldRow[] = [
 const CAPABLE = 'Option MP_CAPABLE opens a connection by multipath TCP (RFC 8684).'
 const JOIN = 'Option MP_JOIN adds a path (subflow) to a connection by multipath TCP (RFC 8684).'
 const DSS = "Option DSS (data sequence signal) maps a subflow's bytes to those of the whole connection."
-const ADDR = 'Peers tell each other of further addresses by ADD_ADDR and withdraw them by RM_ADDR.'
+const ADDR = 'Peers announce further addresses by ADD_ADDR and withdraw them by RM_ADDR.'
 const PORT = "Paths may lead to another port than the connection's own."
 const SHARED = 'All subflows of a connection share one window.'
-const INFINITE = 'An infinite mapping ends the use of multipath and goes on as plain TCP.'
+const INFINITE = 'An infinite mapping ends the use of multipath and continues as plain TCP.'
 const PRIO = 'Option MP_PRIO makes a path a backup, or an ordinary one again.'
 
 /** Row MPTcpExt. */
@@ -824,8 +819,8 @@ export const MPTCP_ROWS: readonly FieldRow[] = [
     'rcvwndconflictupdate',
     203,
     'RcvWndConflictUpdate',
-    'Times two subflows changed the window at once and one was corrected',
+    'Times two subflows changed the window concurrently and one was corrected',
     SHARED,
   ],
-  ['rcvwndconflict', 204, 'RcvWndConflict', 'Times two subflows changed the window at once', SHARED],
+  ['rcvwndconflict', 204, 'RcvWndConflict', 'Times two subflows changed the window concurrently', SHARED],
 ]

@@ -3,10 +3,10 @@ import type { FieldRow } from './fields.ts'
 
 const FRAGMENTS =
   'A datagram larger than the MTU travels as fragments, which the receiver puts together again.'
-const REDIRECT = 'A redirect tells a host of a better first hop.'
+const REDIRECT = 'A redirect announces a better first hop.'
 const ECHO = 'ping(8) sends echo requests.'
-const MASKS = 'Nobody uses address mask messages any more.'
-const QUENCH = 'Source quench asked a sender to slow down; it is obsolete.'
+const MASKS = 'Address mask messages are obsolete.'
+const QUENCH = 'Source quench messages, obsolete, request a slower rate.'
 const LITE = 'UDP-Lite protects only a part of the payload by its checksum. Recent kernels no longer have it.'
 
 /** Row Ip. */
@@ -16,21 +16,21 @@ export const IP_ROWS: readonly FieldRow[] = [
     0,
     'Forwarding',
     'Does this host forward datagrams as a router? 1 yes, 2 no',
-    'A setting (net.ipv4.ip_forward), although its semantics say counter as in the reference.',
+    'A setting (net.ipv4.ip_forward), although its semantics are counter as in the reference.',
   ],
   [
     'defaultttl',
     1,
     'DefaultTTL',
     'Time to live, in hops, given to datagrams when their sender does not choose one',
-    'A setting (net.ipv4.ip_default_ttl), although its semantics say counter as in the reference.',
+    'A setting (net.ipv4.ip_default_ttl), although its semantics are counter as in the reference.',
   ],
-  ['inreceives', 2, 'InReceives', 'IPv4 datagrams that arrived on all interfaces, faulty ones included'],
+  ['inreceives', 2, 'InReceives', 'IPv4 datagrams received on all interfaces, including invalid ones'],
   [
     'inhdrerrors',
     3,
     'InHdrErrors',
-    'Arrived datagrams dropped for a fault in the header: checksum, version, length, time to live, options',
+    'Received datagrams dropped because of an invalid header: checksum, version, length, time to live, options',
   ],
   [
     'inaddrerrors',
@@ -38,26 +38,21 @@ export const IP_ROWS: readonly FieldRow[] = [
     'InAddrErrors',
     'Arrived datagrams dropped because their destination is not valid here',
   ],
-  ['forwdatagrams', 5, 'ForwDatagrams', 'Datagrams for somebody else that this host passed on or tried to'],
   [
-    'inunknownprotos',
-    6,
-    'InUnknownProtos',
-    'Datagrams for this host dropped because nothing here speaks the protocol in them',
+    'forwdatagrams',
+    5,
+    'ForwDatagrams',
+    'Datagrams for other hosts that this host forwarded or tried to forward',
   ],
-  ['indiscards', 7, 'InDiscards', 'Faultless arrived datagrams dropped for lack of memory or by policy'],
+  ['inunknownprotos', 6, 'InUnknownProtos', 'Datagrams for this host dropped because of an unknown protocol'],
+  ['indiscards', 7, 'InDiscards', 'Valid received datagrams dropped for lack of memory or by policy'],
   ['indelivers', 8, 'InDelivers', 'Datagrams handed to the protocols above: TCP, UDP, ICMP...'],
-  [
-    'outrequests',
-    9,
-    'OutRequests',
-    'Datagrams that protocols on this host gave to IPv4 to send; forwarded ones do not count',
-  ],
+  ['outrequests', 9, 'OutRequests', 'Datagrams sent by protocols on this host, without forwarded ones'],
   [
     'outdiscards',
     10,
     'OutDiscards',
-    'Faultless datagrams to be sent that were dropped for lack of memory or by policy',
+    'Valid datagrams to be sent that were dropped for lack of memory or by policy',
   ],
   [
     'outnoroutes',
@@ -65,39 +60,39 @@ export const IP_ROWS: readonly FieldRow[] = [
     'OutNoRoutes',
     'Datagrams to be sent that were dropped because no route leads to their destination',
   ],
-  [
-    'reasmtimeout',
-    12,
-    'ReasmTimeout',
-    'Reassemblies given up because fragments did not come in time',
-    FRAGMENTS,
-  ],
-  ['reasmreqds', 13, 'ReasmReqds', 'Fragments that arrived and had to be put together', FRAGMENTS],
-  ['reasmoks', 14, 'ReasmOKs', 'Datagrams put together from fragments successfully', FRAGMENTS],
+  ['reasmtimeout', 12, 'ReasmTimeout', 'Reassemblies that timed out', FRAGMENTS],
+  ['reasmreqds', 13, 'ReasmReqds', 'Fragments received for reassembly', FRAGMENTS],
+  ['reasmoks', 14, 'ReasmOKs', 'Datagrams reassembled successfully', FRAGMENTS],
   [
     'reasmfails',
     15,
     'ReasmFails',
-    'Failures to put datagrams together, for lost fragments, errors or lack of memory',
+    'Failed reassemblies, because of lost fragments, errors or lack of memory',
     FRAGMENTS,
   ],
-  ['fragoks', 16, 'FragOKs', 'Datagrams cut into fragments successfully', FRAGMENTS],
-  ['fragfails', 17, 'FragFails', 'Datagrams dropped because they needed cutting and forbade it', FRAGMENTS],
-  ['fragcreates', 18, 'FragCreates', 'Fragments made by cutting datagrams', FRAGMENTS],
+  ['fragoks', 16, 'FragOKs', 'Datagrams fragmented successfully', FRAGMENTS],
+  [
+    'fragfails',
+    17,
+    'FragFails',
+    'Datagrams dropped because they needed fragmentation but did not allow it',
+    FRAGMENTS,
+  ],
+  ['fragcreates', 18, 'FragCreates', 'Fragments created', FRAGMENTS],
 ]
 
 /** Row Icmp. */
 export const ICMP_ROWS: readonly FieldRow[] = [
-  ['inmsgs', 20, 'InMsgs', 'ICMP packets that arrived, faulty ones included'],
-  ['inerrors', 21, 'InErrors', 'ICMP packets that arrived with a fault: bad checksum, bad length'],
-  ['indestunreachs', 22, 'InDestUnreachs', 'Notices that something this host sent could not be delivered'],
+  ['inmsgs', 20, 'InMsgs', 'ICMP packets received, including invalid ones'],
+  ['inerrors', 21, 'InErrors', 'Invalid ICMP packets received: bad checksum, bad length'],
+  ['indestunreachs', 22, 'InDestUnreachs', 'Notices that a packet of this host could not be delivered'],
   [
     'intimeexcds',
     23,
     'InTimeExcds',
-    'Notices that something this host sent ran out of hops or of time for reassembly',
+    'Notices that a packet of this host exceeded its hops or the time for reassembly',
   ],
-  ['inparmprobs', 24, 'InParmProbs', 'Notices that something this host sent had a header nobody understood'],
+  ['inparmprobs', 24, 'InParmProbs', 'Notices that a packet of this host had an invalid header'],
   ['insrcquenchs', 25, 'InSrcQuenchs', 'Requests to slow down that reached this host', QUENCH],
   ['inredirects', 26, 'InRedirects', 'Notices from routers of a better first hop', REDIRECT],
   ['inechos', 27, 'InEchos', 'Echo requests that reached this host', ECHO],
@@ -107,7 +102,12 @@ export const ICMP_ROWS: readonly FieldRow[] = [
   ['inaddrmasks', 31, 'InAddrMasks', 'Requests for the network mask that reached this host', MASKS],
   ['inaddrmaskreps', 32, 'InAddrMaskReps', "Answers to this host's requests for the network mask", MASKS],
   ['outmsgs', 33, 'OutMsgs', 'ICMP packets this host tried to send'],
-  ['outerrors', 34, 'OutErrors', 'ICMP packets not sent for trouble inside ICMP, such as lack of memory'],
+  [
+    'outerrors',
+    34,
+    'OutErrors',
+    'ICMP packets not sent because of internal problems, such as lack of memory',
+  ],
   [
     'outdestunreachs',
     35,
@@ -120,7 +120,7 @@ export const ICMP_ROWS: readonly FieldRow[] = [
     'OutTimeExcds',
     'Notices sent that a packet ran out of hops here, or its fragments out of time',
   ],
-  ['outparmprobs', 37, 'OutParmProbs', 'Notices sent that a header was not understood'],
+  ['outparmprobs', 37, 'OutParmProbs', 'Notices sent of an invalid header'],
   ['outsrcquenchs', 38, 'OutSrcQuenchs', 'Requests to slow down that were sent', QUENCH],
   ['outredirects', 39, 'OutRedirects', 'Notices of a better first hop that this router sent', REDIRECT],
   ['outechos', 40, 'OutEchos', 'Echo requests that programs here sent through the kernel', ECHO],
@@ -132,7 +132,7 @@ export const ICMP_ROWS: readonly FieldRow[] = [
   ['incsumerrors', 46, 'InCsumErrors', 'ICMP packets that arrived with a wrong checksum'],
 ]
 
-/** What rows about a number that is there now, and about milliseconds, have of their own. */
+/** Properties of rows that are current numbers, and of rows in milliseconds. */
 const LEVEL = { sem: 'instant', units: 'none' } as const
 const TIME = { sem: 'instant', units: 'millisec' } as const
 
@@ -142,8 +142,8 @@ export const TCP_ROWS: readonly FieldRow[] = [
     'rtoalgorithm',
     50,
     'RtoAlgorithm',
-    'How the retransmission timeout is worked out: 1 other, 2 constant, 3 RSRE, 4 Van Jacobson',
-    'Linux says 1.',
+    'Algorithm of the retransmission timeout: 1 other, 2 constant, 3 RSRE, 4 Van Jacobson',
+    '1 on Linux.',
     LEVEL,
   ],
   ['rtomin', 51, 'RtoMin', 'Shortest time before an unacknowledged segment is sent again', undefined, TIME],
@@ -152,7 +152,7 @@ export const TCP_ROWS: readonly FieldRow[] = [
     'maxconn',
     53,
     'MaxConn',
-    'How many connections there may be; Linux has no limit and says -1',
+    'Maximum number of connections; -1 on Linux, which has no limit',
     'As an unsigned number, -1 shows as 18446744073709551615.',
     LEVEL,
   ],
@@ -178,27 +178,27 @@ export const TCP_ROWS: readonly FieldRow[] = [
     undefined,
     LEVEL,
   ],
-  ['insegs', 59, 'InSegs', 'Segments that arrived, faulty ones included'],
-  ['outsegs', 60, 'OutSegs', 'Segments sent; those that only repeat earlier data do not count'],
+  ['insegs', 59, 'InSegs', 'Segments received, including invalid ones'],
+  ['outsegs', 60, 'OutSegs', 'Segments sent, without retransmissions'],
   ['retranssegs', 61, 'RetransSegs', 'Segments sent again because they seemed to be lost'],
-  ['inerrs', 62, 'InErrs', 'Segments that arrived with a fault, such as a wrong checksum'],
+  ['inerrs', 62, 'InErrs', 'Invalid segments received, for example with a wrong checksum'],
   ['outrsts', 63, 'OutRsts', 'Segments sent that carry the reset flag'],
   ['incsumerrors', 64, 'InCsumErrors', 'Segments that arrived with a wrong checksum'],
 ]
-/** Fields of the rows Udp and UdpLite, and of snmp6 with another beginning, and what they count. */
+/** Fields of the rows Udp and UdpLite, and with another prefix of snmp6, and their help texts. */
 const UDP_FIELDS: readonly (readonly [field: string, what: string])[] = [
   ['InDatagrams', 'packets handed to the programs that wait for them'],
-  ['NoPorts', 'packets for a port nobody listens on'],
+  ['NoPorts', 'packets for a port without a listener'],
   ['InErrors', 'packets not delivered for other reasons: checksum, full buffer, no memory'],
   ['OutDatagrams', 'packets that were sent'],
   ['RcvbufErrors', "packets lost because the receiving socket's buffer was full"],
   ['SndbufErrors', "packets not sent because the sending socket's buffer was full"],
   ['InCsumErrors', 'packets that arrived with a wrong checksum'],
-  ['IgnoredMulti', 'packets to a broadcast address or multicast group that no socket here wanted'],
+  ['IgnoredMulti', 'packets to a broadcast address or multicast group without a matching socket'],
   ['MemErrors', "packets dropped because the protocol's memory limit was reached"],
 ]
 
-/** Rows for the first of these fields; `items` has the metrics' names and items in the same order. */
+/** Rows for the first of these fields; `items` has names and items in the same order. */
 function udpRows(
   protocol: string,
   beginning: string,
@@ -248,12 +248,12 @@ const ECN =
 
 /** Fields Ip6... of snmp6. */
 export const IP6_ROWS: readonly FieldRow[] = [
-  ['inreceives', 0, 'Ip6InReceives', 'IPv6 datagrams that arrived on all interfaces, faulty ones included'],
+  ['inreceives', 0, 'Ip6InReceives', 'IPv6 datagrams received on all interfaces, including invalid ones'],
   [
     'inhdrerrors',
     1,
     'Ip6InHdrErrors',
-    'Arrived datagrams dropped for a fault in the header: version, hop limit, options',
+    'Received datagrams dropped because of an invalid header: version, hop limit, options',
   ],
   [
     'intoobigerrors',
@@ -272,7 +272,7 @@ export const IP6_ROWS: readonly FieldRow[] = [
     'inunknownprotos',
     5,
     'Ip6InUnknownProtos',
-    'IPv6 datagrams for this host dropped because nothing here speaks the protocol in them',
+    'IPv6 datagrams for this host dropped because of an unknown protocol',
   ],
   [
     'intruncatedpkts',
@@ -280,25 +280,20 @@ export const IP6_ROWS: readonly FieldRow[] = [
     'Ip6InTruncatedPkts',
     'Arrived IPv6 datagrams dropped as the frame did not hold all of their data',
   ],
-  [
-    'indiscards',
-    7,
-    'Ip6InDiscards',
-    'Faultless arrived IPv6 datagrams dropped for lack of memory or by policy',
-  ],
+  ['indiscards', 7, 'Ip6InDiscards', 'Valid received IPv6 datagrams dropped for lack of memory or by policy'],
   ['indelivers', 8, 'Ip6InDelivers', 'Datagrams handed to the protocols above: TCP, UDP, ICMPv6...'],
-  ['outforwdatagrams', 9, 'Ip6OutForwDatagrams', 'Datagrams for somebody else that this host passed on'],
+  ['outforwdatagrams', 9, 'Ip6OutForwDatagrams', 'IPv6 datagrams forwarded to other hosts'],
   [
     'outrequests',
     10,
     'Ip6OutRequests',
-    'Datagrams that protocols on this host gave to IPv6 to send; forwarded ones do not count',
+    'Datagrams sent by protocols on this host over IPv6, without forwarded ones',
   ],
   [
     'outdiscards',
     11,
     'Ip6OutDiscards',
-    'Faultless IPv6 datagrams to be sent that were dropped for lack of memory or by policy',
+    'Valid IPv6 datagrams to be sent that were dropped for lack of memory or by policy',
   ],
   [
     'outnoroutes',
@@ -306,42 +301,36 @@ export const IP6_ROWS: readonly FieldRow[] = [
     'Ip6OutNoRoutes',
     'Datagrams of this host dropped because no route leads to their destination',
   ],
-  [
-    'reasmtimeout',
-    13,
-    'Ip6ReasmTimeout',
-    'IPv6 reassemblies given up because fragments did not come in time',
-    FRAGMENTS,
-  ],
-  ['reasmreqds', 14, 'Ip6ReasmReqds', 'IPv6 fragments that arrived and had to be put together', FRAGMENTS],
-  ['reasmoks', 15, 'Ip6ReasmOKs', 'IPv6 datagrams put together from fragments successfully', FRAGMENTS],
+  ['reasmtimeout', 13, 'Ip6ReasmTimeout', 'IPv6 reassemblies that timed out', FRAGMENTS],
+  ['reasmreqds', 14, 'Ip6ReasmReqds', 'IPv6 fragments received for reassembly', FRAGMENTS],
+  ['reasmoks', 15, 'Ip6ReasmOKs', 'IPv6 datagrams reassembled successfully', FRAGMENTS],
   [
     'reasmfails',
     16,
     'Ip6ReasmFails',
-    'Failures to put IPv6 datagrams together, for lost fragments, errors or lack of memory',
+    'Failed IPv6 reassemblies, because of lost fragments, errors or lack of memory',
     FRAGMENTS,
   ],
   [
     'fragoks',
     17,
     'Ip6FragOKs',
-    'IPv6 datagrams cut into fragments successfully',
-    'Only the sender of a datagram may cut it.',
+    'IPv6 datagrams fragmented successfully',
+    'Only the sender of a datagram may fragment it.',
   ],
   [
     'fragfails',
     18,
     'Ip6FragFails',
-    'Datagrams dropped because they needed cutting and could not be',
-    'Only the sender of a datagram may cut it.',
+    'IPv6 datagrams dropped because they could not be fragmented',
+    'Only the sender of a datagram may fragment it.',
   ],
   [
     'fragcreates',
     19,
     'Ip6FragCreates',
-    'Fragments made by cutting IPv6 datagrams',
-    'Only the sender of a datagram may cut it.',
+    'IPv6 fragments created',
+    'Only the sender of a datagram may fragment it.',
   ],
   ['inmcastpkts', 20, 'Ip6InMcastPkts', 'IPv6 datagrams to multicast groups that arrived'],
   ['outmcastpkts', 21, 'Ip6OutMcastPkts', 'IPv6 datagrams to multicast groups that were sent'],
@@ -382,54 +371,48 @@ export const IP6_ROWS: readonly FieldRow[] = [
     'Arrived IPv6 datagrams with codepoint ECT(0), capable of congestion notification',
     ECN,
   ],
-  [
-    'incepkts',
-    31,
-    'Ip6InCEPkts',
-    'Arrived IPv6 datagrams that a router marked because it was congested',
-    ECN,
-  ],
+  ['incepkts', 31, 'Ip6InCEPkts', 'Arrived IPv6 datagrams marked by a congested router', ECN],
 ]
 
-const GROUPS = 'Hosts tell routers by multicast listener discovery (MLD) which groups they want.'
+const GROUPS = 'Hosts report to routers by multicast listener discovery (MLD) which groups they want.'
 const NEIGHBOUR = 'Neighbour discovery finds link-layer addresses, as ARP does for IPv4.'
 const ROUTERS = 'Hosts configure addresses and default routes from router advertisements.'
 
 /** Fields Icmp6... of snmp6. */
 export const ICMP6_ROWS: readonly FieldRow[] = [
-  ['inmsgs', 32, 'Icmp6InMsgs', 'ICMPv6 packets that arrived, faulty ones included'],
-  ['inerrors', 33, 'Icmp6InErrors', 'ICMPv6 packets that arrived with a fault: bad checksum, bad length'],
+  ['inmsgs', 32, 'Icmp6InMsgs', 'ICMPv6 packets received, including invalid ones'],
+  ['inerrors', 33, 'Icmp6InErrors', 'Invalid ICMPv6 packets received: bad checksum, bad length'],
   ['outmsgs', 34, 'Icmp6OutMsgs', 'ICMPv6 packets this host tried to send'],
   [
     'outerrors',
     35,
     'Icmp6OutErrors',
-    'ICMPv6 packets not sent for trouble inside ICMPv6, such as lack of memory',
+    'ICMPv6 packets not sent because of internal problems, such as lack of memory',
   ],
   ['incsumerrors', 36, 'Icmp6InCsumErrors', 'ICMPv6 packets that arrived with a wrong checksum'],
   [
     'indestunreachs',
     37,
     'Icmp6InDestUnreachs',
-    'ICMPv6 notices that something this host sent could not be delivered',
+    'ICMPv6 notices that a packet of this host could not be delivered',
   ],
   [
     'inpkttoobigs',
     38,
     'Icmp6InPktTooBigs',
-    "Notices from routers that something this host sent exceeds a link's MTU",
+    "Notices from routers that a packet of this host exceeds a link's MTU",
   ],
   [
     'intimeexcds',
     39,
     'Icmp6InTimeExcds',
-    'ICMPv6 notices that something this host sent ran out of hops or of time for reassembly',
+    'ICMPv6 notices that a packet of this host exceeded its hops or the time for reassembly',
   ],
   [
     'inparmproblems',
     40,
     'Icmp6InParmProblems',
-    'ICMPv6 notices that something this host sent had a header nobody understood',
+    'ICMPv6 notices that a packet of this host had an invalid header',
   ],
   ['inechos', 41, 'Icmp6InEchos', 'ICMPv6 echo requests that reached this host', ECHO],
   ['inechoreplies', 42, 'Icmp6InEchoReplies', 'ICMPv6 answers to echo requests of this host', ECHO],
@@ -503,7 +486,7 @@ export const ICMP6_ROWS: readonly FieldRow[] = [
     'Icmp6OutTimeExcds',
     'ICMPv6 notices sent that a packet ran out of hops here, or its fragments out of time',
   ],
-  ['outparmproblems', 55, 'Icmp6OutParmProblems', 'ICMPv6 notices sent that a header was not understood'],
+  ['outparmproblems', 55, 'Icmp6OutParmProblems', 'ICMPv6 notices sent of an invalid header'],
   ['outechos', 56, 'Icmp6OutEchos', 'ICMPv6 echo requests that programs here sent through the kernel', ECHO],
   ['outechoreplies', 57, 'Icmp6OutEchoReplies', 'ICMPv6 answers sent to echo requests', ECHO],
   [

@@ -1,7 +1,7 @@
 /** Counters of the Internet protocols. /proc/net/snmp, /proc/net/netstat, /proc/net/snmp6 */
 import type { Scanner } from '../../base/scan.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import {
   type FieldFamily,
@@ -16,10 +16,10 @@ import {
 import * as netstat from './net-netstat-rows.ts'
 import * as snmp from './net-snmp-rows.ts'
 
-/** A file of row pairs: row name to field to value. Rows that the kernel leaves out are missing. */
+/** A file of row pairs: values by row name and field. Rows missing in the kernel are missing. */
 export type ProtocolTable = Map<string, Map<string, FieldValue>>
 
-/** A line of field names, kept because it is the same in each reading. */
+/** A line of field names, kept because it rarely changes. */
 export interface ProtocolHeading {
   readonly text: string
   readonly name: string
@@ -31,9 +31,8 @@ const NEWLINE = 0x0a
 const MINUS = 0x2d
 
 /**
- * Fills `table` from pairs of lines: `Ip: Forwarding DefaultTTL` and below it `Ip: 2 64`. Which fields there are, and
- * in which order, is up to the kernel. A negative number counts as the unsigned one of the same bits. `headings` are those
- * of the last reading into this table.
+ * Fills `table` from pairs of lines: `Ip: Forwarding DefaultTTL` and below it `Ip: 2 64`. Fields and their order depend on
+ * the kernel. Negative numbers become unsigned 64-bit ones. `headings` are from the last reading into this table.
  */
 export function parseProtocols(
   scan: Scanner,
@@ -50,7 +49,7 @@ export function parseProtocols(
       headings[at] = heading
       isNew = true
     }
-    // the values' line repeats the name; a heading without values says nothing
+    // the line of values repeats the name; a heading without values is ignored
     if (!scan.nextLine() || !scan.accept(heading.name)) heading.row.clear()
     else {
       readRow(scan, heading)
@@ -92,7 +91,7 @@ function readValue(scan: Scanner): FieldValue {
 
 const field = (table: ProtocolTable, row: string, name: string): FieldValue => table.get(row)?.get(name)
 
-/** How many types of ICMP message there are. */
+/** Number of ICMP message types. */
 const ICMP_TYPES = 256
 
 const ICMP_TYPE_INDOM = {
@@ -103,7 +102,7 @@ const ICMP_TYPE_INDOM = {
 }
 
 /** The metrics of IPv4, ICMP, TCP, UDP, UDP-Lite and multipath TCP (clusters 14 and 53). */
-export function protocolMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function protocolMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const read = (path: string): Reading<ProtocolTable> => {
     const table: ProtocolTable = new Map()
     const headings: ProtocolHeading[] = []
@@ -133,7 +132,7 @@ export function protocolMetrics(ctx: LinuxContext): { [name: string]: PlacedRow 
       family('snmp', 'IcmpMsg', 'icmpmsg', {
         indom: ICMP_TYPE_INDOM,
         pick: (table, name, inst) => {
-          // most kernels have counted few types, or none, of the 256
+          // only types that were seen are in the file
           const row = table.get('IcmpMsg')
           return row === undefined ? undefined : row.get(name.replace('N', String(inst)))
         },
@@ -148,7 +147,7 @@ export function protocolMetrics(ctx: LinuxContext): { [name: string]: PlacedRow 
   }
 }
 
-/** Row IcmpMsg: the N stands for the instance. */
+/** Row IcmpMsg: N in a field name is replaced by the instance. */
 const ICMP_MESSAGES: readonly FieldRow[] = [
   [
     'intype',
@@ -191,10 +190,10 @@ function newSnmp6(): FieldValue[] {
 }
 
 /** The metrics of IPv6, ICMPv6, UDP and UDP-Lite over IPv6 (cluster 58). */
-export function protocol6Metrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function protocol6Metrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const values = newSnmp6()
   const reading = new Reading(() => parseSnmp6(ctx.file('/proc/net/snmp6').scan(), values))
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [prefix, rows] of SNMP6_FAMILIES) {
     Object.assign(
       metrics,

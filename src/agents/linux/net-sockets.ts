@@ -3,10 +3,10 @@ import type { Scanner } from '../../base/scan.ts'
 import type { Ask } from '../../model/source.ts'
 import type { MetricSpec, Sample } from '../../pmda/define.ts'
 import { Reading, type Refreshable } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldRow, type FieldValue, fieldMetrics, numberOrNone } from './fields.ts'
-import { SlowReading } from './slow-reading.ts'
+import { ThreadedReading } from './slow-reading.ts'
 
 /** Numbers of sockstat by `row field`, as in `TCP inuse`. */
 export type SockStat = Map<string, FieldValue>
@@ -27,10 +27,10 @@ const TW = 'A closed connection stays in TIME_WAIT for a minute, so that late se
 const FRAG = 'Fragments of datagrams wait in these queues until all of them are there.'
 
 const SOCKSTAT: readonly FieldRow[] = [
-  ['total', 9, 'sockets used', 'Sockets of every family that processes hold open'],
+  ['total', 9, 'sockets used', 'Open sockets of all families'],
   ['tcp.inuse', 0, 'TCP inuse', 'TCP sockets bound or connected, IPv4 only'],
-  ['tcp.orphan', 10, 'TCP orphan', 'TCP sockets that no process holds any more, still sending or closing'],
-  ['tcp.tw', 11, 'TCP tw', 'TCP connections that linger after their end', TW],
+  ['tcp.orphan', 10, 'TCP orphan', 'TCP sockets no longer held by a process, still sending or closing'],
+  ['tcp.tw', 11, 'TCP tw', 'TCP connections in TIME_WAIT', TW],
   ['tcp.alloc', 12, 'TCP alloc', 'TCP sockets that exist in any state, IPv4 and IPv6'],
   [
     'tcp.mem',
@@ -74,7 +74,7 @@ const SOCKSTAT6: readonly FieldRow[] = [
   ],
 ]
 
-/** Rows of a socket table by state: position n counts the sockets in state n; position 0 all of them. */
+/** Number of sockets by state; index 0 is their total. */
 export type StateCounts = Uint32Array
 
 /** The kernel's socket states are 1 to 12. */
@@ -119,7 +119,7 @@ export function countUnix(scan: Scanner): UnixCounts {
     if (type === SOCK_DGRAM) datagram++
     if (type !== SOCK_STREAM) continue
     stream++
-    // a stream socket that is listed with a name but not connected is one that listens
+    // a named stream socket that is not connected is listening
     if (state === SS_UNCONNECTED) listen++
     else if (state === SS_CONNECTED) established++
   }
@@ -150,12 +150,12 @@ const UDP_STATES: readonly StateRow[] = [
 ]
 
 /** The metrics of /proc/net/sockstat and sockstat6 (clusters 11 and 73). */
-export function sockStatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function sockStatMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const family = (
     file: string,
     cluster: number,
     rows: readonly FieldRow[],
-  ): { [name: string]: PlacedRow } => {
+  ): { [name: string]: OrderedRow } => {
     const table: SockStat = new Map()
     const reading = new Reading(() => parseSockStat(ctx.file(`/proc/net/${file}`).scan(), table))
     return fieldMetrics(
@@ -178,7 +178,7 @@ export function sockStatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow 
 }
 
 /** Counts of connections by state (clusters 19, 76, 79, 80, 77, 78 and 81). */
-export function connectionMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function connectionMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const spec = (
     cluster: number,
     item: number,
@@ -197,7 +197,7 @@ export function connectionMetrics(ctx: LinuxContext): { [name: string]: PlacedRo
     reading,
     value,
   })
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   const byState = (
     prefix: string,
     cluster: number,
@@ -206,9 +206,9 @@ export function connectionMetrics(ctx: LinuxContext): { [name: string]: PlacedRo
     rows: readonly StateRow[],
   ): void => {
     const counts: StateCounts = new Uint32Array(STATES)
-    // for TCP the kernel looks through a table that has room for very many: 3 ms even when it is empty
-    const reading = new SlowReading(ctx.file(`/proc/net/${file}`), (scan) => countStates(scan, counts))
-    const ahead = rows === TCP_STATES ? { ahead: ({ moment }: Ask) => reading.begin(moment) } : {}
+    // for TCP the kernel scans a very large hash table, which takes 3 ms even when it is empty
+    const reading = new ThreadedReading(ctx.file(`/proc/net/${file}`), (scan) => countStates(scan, counts))
+    const prefetch = rows === TCP_STATES ? { prefetch: ({ batch }: Ask) => reading.begin(batch) } : {}
     const items = rows === UDP_STATES ? [1, 2] : rows.map((row) => row[1])
     for (const [i, [name, state, help]] of rows.entries())
       metrics[`${prefix}.${name}`] = {
@@ -216,11 +216,11 @@ export function connectionMetrics(ctx: LinuxContext): { [name: string]: PlacedRo
           cluster,
           items[i]!,
           `${what} ${help}`,
-          `Rows of /proc/net/${file} whose column st is ${hexState(state)}. The kernel lists every socket for this, which takes time when there are very many.`,
+          `Rows of /proc/net/${file} whose column st is ${hexState(state)}. The kernel lists every socket for this, which is slow if there are very many.`,
           reading,
           () => reading.value[state],
         ),
-        ...ahead,
+        ...prefetch,
       }
   }
   byState('network.tcpconn', 19, 'tcp', 'IPv4 connections', TCP_STATES)

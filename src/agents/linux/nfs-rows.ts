@@ -6,7 +6,7 @@ export interface RpcRow {
   readonly name: string
   readonly item: number
   readonly row: string
-  /** Which number of the row, counted from 0; several are added up. Undefined: no kernel since Linux 2.2 has it. */
+  /** Index of the number in the row, or several to be summed. Undefined: not counted since Linux 2.2. */
   readonly column: number | readonly number[] | undefined
   readonly help: string
   readonly text?: string
@@ -14,26 +14,26 @@ export interface RpcRow {
   readonly sem?: SemName
 }
 
-const HANDLES = 'A file handle is the name by which clients refer to a file of the server.'
+const HANDLES = 'Clients refer to a file of the server by a file handle.'
 const REPLIES =
-  'The reply cache answers a request that comes again, because its answer was lost, without doing the work twice.'
+  'The reply cache answers repeated requests, whose answer was lost, without executing them twice.'
 const READ_AHEAD = 'Kernels before 5.4 kept parameters of read-ahead in a cache.'
 
-/** All of rpc.client and rpc.server that kernels count. */
+/** Metrics of rpc.client and rpc.server. */
 export const RPC_ROWS: readonly RpcRow[] = [
   {
     name: 'client.rpccnt',
     item: 20,
     row: 'rpc',
     column: 0,
-    help: 'Remote procedure calls that NFS on this host made',
+    help: 'Remote procedure calls made by NFS on this host',
   },
   {
     name: 'client.rpcretrans',
     item: 21,
     row: 'rpc',
     column: 1,
-    help: 'Remote procedure calls of NFS sent again because no answer came in time',
+    help: 'Remote procedure calls of NFS retransmitted after a timeout',
   },
   {
     name: 'client.rpcauthrefresh',
@@ -86,28 +86,28 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 31,
     row: 'rpc',
     column: 1,
-    help: 'Calls the server refused, for any of the reasons that are counted apart',
+    help: 'Calls refused by the server for any reason',
   },
   {
     name: 'server.rpcbadfmt',
     item: 32,
     row: 'rpc',
     column: 2,
-    help: 'Calls the server refused because it could not make sense of them',
+    help: 'Calls refused by the server because of an invalid format',
   },
   {
     name: 'server.rpcbadauth',
     item: 33,
     row: 'rpc',
     column: 3,
-    help: 'Calls the server refused because their credentials were not good',
+    help: 'Calls refused by the server because of invalid credentials',
   },
   {
     name: 'server.rpcbadclnt',
     item: 34,
     row: 'rpc',
     column: 4,
-    help: 'Calls the server refused because the client may not make them',
+    help: 'Calls refused by the server because the client is not permitted',
   },
   {
     name: 'server.rchits',
@@ -122,7 +122,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 36,
     row: 'rc',
     column: 1,
-    help: 'Requests that were looked for in the reply cache and not found',
+    help: 'Requests not found in the reply cache',
     text: REPLIES,
   },
   {
@@ -130,7 +130,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 37,
     row: 'rc',
     column: 2,
-    help: 'Requests that may be done twice and are not cached',
+    help: 'Idempotent requests, which are not cached',
     text: REPLIES,
   },
   {
@@ -162,7 +162,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 41,
     row: 'fh',
     column: 1,
-    help: 'Searches for the file that a handle stands for',
+    help: 'Look-ups of the file of a handle',
     text: `Newer kernels leave it at 0. ${HANDLES}`,
   },
   {
@@ -170,7 +170,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 42,
     row: 'fh',
     column: 0,
-    help: 'Requests for a file that is no longer there',
+    help: 'Requests for a removed file (stale handle)',
     text: HANDLES,
   },
   {
@@ -214,7 +214,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 51,
     row: 'fh',
     column: 2,
-    help: 'Searches that found a file whose name is not known',
+    help: 'Look-ups of a file with an unknown name',
     text: `Newer kernels leave it at 0. ${HANDLES}`,
   },
   {
@@ -222,7 +222,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 52,
     row: 'fh',
     column: 3,
-    help: 'Searches for a directory that was not in the directory entry cache',
+    help: 'Look-ups of a directory that was not in the directory entry cache',
     text: `Newer kernels leave it at 0. ${HANDLES}`,
   },
   {
@@ -230,7 +230,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 53,
     row: 'fh',
     column: 4,
-    help: 'Searches for a plain file that was not in the directory entry cache',
+    help: 'Look-ups of a file that was not in the directory entry cache',
     text: `Newer kernels leave it at 0. ${HANDLES}`,
   },
   {
@@ -239,8 +239,8 @@ export const RPC_ROWS: readonly RpcRow[] = [
     row: 'io',
     column: 0,
     units: 'byte',
-    help: 'Bytes of files that clients have had from the server',
-    text: 'Starts over at 4 GB.',
+    help: 'Bytes read by clients from the server',
+    text: 'Wraps at 4 GB.',
   },
   {
     name: 'server.io_write',
@@ -248,8 +248,8 @@ export const RPC_ROWS: readonly RpcRow[] = [
     row: 'io',
     column: 1,
     units: 'byte',
-    help: 'Bytes of files that clients have given the server',
-    text: 'Starts over at 4 GB.',
+    help: 'Bytes written by clients to the server',
+    text: 'Wraps at 4 GB.',
   },
   {
     name: 'server.th_cnt',
@@ -264,7 +264,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 57,
     row: 'th',
     column: 1,
-    help: 'Times the last idle nfsd thread was put to work',
+    help: 'Times all nfsd threads were busy',
     text: 'Newer kernels leave it at 0.',
   },
   {
@@ -272,7 +272,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 68,
     row: 'ra',
     column: 0,
-    help: 'How many files the read-ahead cache has room for',
+    help: 'Size of the read-ahead cache, in files',
     text: READ_AHEAD,
   },
   {
@@ -280,7 +280,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
     item: 69,
     row: 'ra',
     column: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
-    help: 'Files found in the read-ahead cache, at whatever depth',
+    help: 'Files found in the read-ahead cache, at any depth',
     text: READ_AHEAD,
   },
   {
@@ -293,7 +293,7 @@ export const RPC_ROWS: readonly RpcRow[] = [
   },
 ]
 
-/** Numbers names from `first`. */
+/** Numbers the names from `first`. */
 function numbered(first: number, names: string): { readonly [name: string]: number } {
   return Object.fromEntries(
     names

@@ -1,10 +1,10 @@
-/** nfs, nfs3, nfs4 and rpc: what NFS clients and the NFS server of this host do. /proc/net/rpc, /proc/fs/nfsd */
+/** nfs, nfs3, nfs4 and rpc: NFS clients and the NFS server of this host. /proc/net/rpc, /proc/fs/nfsd */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { NFS2_CALLS, NFS3_CALLS, NFS4_CLIENT_CALLS, NFS4_SERVER_CALLS, RPC_ROWS } from './nfs-rows.ts'
-import { orNothing } from './sample.ts'
+import { orUndefined } from './sample.ts'
 
 /** Rows of a file in /proc/net/rpc: name to numbers. */
 export type RpcTable = ReadonlyMap<string, readonly number[]>
@@ -36,7 +36,7 @@ export function parsePools(text: string): PoolStats | undefined {
   return { pools: rows.length, sums }
 }
 
-/** The calls of one version of the protocol: first metric item counts all, the second each kind. */
+/** Calls of one version of the protocol: the first metric item is their total, the second by kind. */
 interface Version {
   readonly prefix: 'nfs' | 'nfs3' | 'nfs4'
   readonly side: 'client' | 'server'
@@ -69,8 +69,8 @@ const VERSIONS: readonly Version[] = [
 const VERSION_WORDS = { nfs: 'version 2', nfs3: 'version 3', nfs4: 'version 4' } as const
 
 /** The metrics of NFS and of the remote procedure calls under it (cluster 7). */
-export function nfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  // the files are there as long as the kernel module is loaded; without it there is nothing to count
+export function nfsMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  // the files exist while the kernel module is loaded
   const client = new Reading(() => parseRpc(ctx.optionalText('/proc/net/rpc/nfs')))
   const server = new Reading(() => parseRpc(ctx.optionalText('/proc/net/rpc/nfsd')))
   const pools = new Reading(() => parsePools(ctx.optionalText('/proc/fs/nfsd/pool_stats')))
@@ -81,13 +81,13 @@ export function nfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   }
 }
 
-function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const { prefix, side, row, items, indom } of VERSIONS) {
     const reading = side === 'client' ? client : server
     const who = side === 'client' ? 'made by this host' : 'served by this host'
     const ids = Object.values(indom.instances as { readonly [name: string]: number })
-    // the first number of a row says how many follow; the server's operations of version 4 are numbered from 1
+    // the first number of a row is the number of values; operations of version 4 in the server are numbered from 1
     const base = ids[0]!
     const countOf = (inst: number): number | undefined => reading.value.get(row)?.[1 + inst - base]
     const source = `Row ${row} of /proc/net/rpc/${side === 'client' ? 'nfs' : 'nfsd'}. No value while the kernel module is not loaded.`
@@ -99,7 +99,7 @@ function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [n
       text: `${source} The sum over all kinds.`,
       value: () => {
         const counts = ids.map(countOf).filter((count) => count !== undefined)
-        return counts.length === 0 ? undefined : orNothing(counts.reduce((sum, count) => sum + count, 0))
+        return counts.length === 0 ? undefined : orUndefined(counts.reduce((sum, count) => sum + count, 0))
       },
     }
     metrics[`${prefix}.${side}.reqs`] = {
@@ -108,14 +108,14 @@ function callMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [n
       indom,
       help: `Requests of NFS ${VERSION_WORDS[prefix]} ${who}, by kind`,
       text: source,
-      value: (inst) => orNothing(countOf(inst)),
+      value: (inst) => orUndefined(countOf(inst)),
     }
   }
   return metrics
 }
 
-function rpcMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function rpcMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const { name, item, row, column, help, text, units, sem } of RPC_ROWS) {
     const isClient = name.startsWith('client.')
     const reading = isClient ? client : server
@@ -135,7 +135,7 @@ function rpcMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [na
         const numbers = reading.value.get(row)
         let sum = columns.length === 0 ? Number.NaN : 0
         for (const at of columns) sum += numbers?.[at] ?? Number.NaN
-        return orNothing(sum)
+        return orUndefined(sum)
       },
     }
   }
@@ -145,7 +145,7 @@ function rpcMetrics(client: Reading<RpcTable>, server: Reading<RpcTable>): { [na
 function threadMetrics(
   server: Reading<RpcTable>,
   pools: Reading<PoolStats | undefined>,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const counter = (item: number, column: number, help: string): MetricSpec => ({
     cluster: 7,
     item,
@@ -155,7 +155,7 @@ function threadMetrics(
     help,
     text: `Column ${column + 2} of /proc/fs/nfsd/pool_stats, all pools together.`,
     reading: pools,
-    value: () => orNothing(pools.value?.sums[column]),
+    value: () => orUndefined(pools.value?.sums[column]),
   })
   return {
     'nfs.server.threads.total': {
@@ -167,7 +167,7 @@ function threadMetrics(
       help: 'How many kernel threads (nfsd) wait for requests of NFS clients',
       text: 'Row th of /proc/net/rpc/nfsd, number 1.',
       reading: server,
-      value: () => orNothing(server.value.get('th')?.[0]),
+      value: () => orUndefined(server.value.get('th')?.[0]),
     },
     'nfs.server.threads.pools': {
       cluster: 7,
@@ -175,7 +175,7 @@ function threadMetrics(
       type: 'u32',
       sem: 'instant',
       units: 'count',
-      help: 'Groups that the nfsd threads are divided into, such as one for each NUMA node',
+      help: 'Pools of nfsd threads, for example one for each NUMA node',
       text: 'Rows of /proc/fs/nfsd/pool_stats.',
       reading: pools,
       value: () => pools.value?.pools,

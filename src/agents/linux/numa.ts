@@ -3,17 +3,17 @@ import { existsSync } from 'node:fs'
 import type { Scanner } from '../../base/scan.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { readAttribute, rooted } from '../../sys/proc.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldRow, type FieldValue, fieldMetrics, numberOrNone } from './fields.ts'
 import { newMeminfo, parseMeminfo } from './meminfo.ts'
-import { orNothing } from './sample.ts'
+import { orUndefined } from './sample.ts'
 
-/** Fields of meminfo that are in kB. */
+/** Fields of meminfo in kB. */
 const UTIL: readonly FieldRow[] = [
   ['total', 0, 'MemTotal', 'Memory that belongs to the node'],
-  ['free', 1, 'MemFree', 'Memory of the node that nobody uses'],
-  ['used', 2, 'MemUsed', 'Memory of the node that is not free, caches included'],
+  ['free', 1, 'MemFree', 'Free memory of the node'],
+  ['used', 2, 'MemUsed', 'Used memory of the node, including caches'],
   ['active', 3, 'Active', 'Memory of the node that was used recently'],
   ['inactive', 4, 'Inactive', 'Memory of the node not used recently: first to be reclaimed'],
   ['active_anon', 5, 'Active(anon)', 'Anonymous memory of the node that was used recently'],
@@ -32,21 +32,9 @@ const UTIL: readonly FieldRow[] = [
     'Memory of the node the kernel has no permanent mapping for',
     '32-bit kernels only.',
   ],
-  [
-    'highFree',
-    10,
-    'HighFree',
-    'Memory of the node without a permanent mapping that nobody uses',
-    '32-bit kernels only.',
-  ],
+  ['highFree', 10, 'HighFree', 'Free memory of the node without a permanent mapping', '32-bit kernels only.'],
   ['lowTotal', 11, 'LowTotal', 'Memory of the node the kernel can reach directly', '32-bit kernels only.'],
-  [
-    'lowFree',
-    12,
-    'LowFree',
-    'Memory of the node the kernel can reach directly and nobody uses',
-    '32-bit kernels only.',
-  ],
+  ['lowFree', 12, 'LowFree', 'Free memory of the node the kernel can reach directly', '32-bit kernels only.'],
   [
     'unevictable',
     13,
@@ -55,8 +43,8 @@ const UTIL: readonly FieldRow[] = [
   ],
   ['mlocked', 14, 'Mlocked', 'Memory of the node locked by mlock(2) and its relatives'],
   ['dirty', 15, 'Dirty', 'Page cache on the node changed and not yet written back'],
-  ['writeback', 16, 'Writeback', 'Page cache on the node being written back right now'],
-  ['filePages', 17, 'FilePages', 'Page cache on the node, shared memory and swap cache included'],
+  ['writeback', 16, 'Writeback', 'Page cache on the node being written back'],
+  ['filePages', 17, 'FilePages', 'Page cache on the node, including shared memory and swap cache'],
   ['mapped', 18, 'Mapped', 'Page cache on the node that is mapped into some process'],
   ['anonpages', 19, 'AnonPages', 'Anonymous memory of the node mapped into processes'],
   ['shmem', 20, 'Shmem', 'Shared memory and tmpfs file systems on the node'],
@@ -82,27 +70,21 @@ const UTIL: readonly FieldRow[] = [
     'SReclaimable',
     'Kernel object caches on the node that can be freed when memory is needed',
   ],
-  ['slabUnreclaimable', 28, 'SUnreclaim', 'Kernel object caches on the node that must stay'],
+  ['slabUnreclaimable', 28, 'SUnreclaim', 'Kernel object caches on the node that cannot be freed'],
 ]
 
-const HUGE = 'The pool holds huge pages that are set aside by vm.nr_hugepages or its like for one node.'
+const HUGE = 'The pool of huge pages is allocated with vm.nr_hugepages or a similar setting for one node.'
 
-/** Fields of meminfo that count pages. */
+/** Fields of meminfo in pages. */
 const HUGEPAGES: readonly FieldRow[] = [
   ['hugepagesTotal', 29, 'HugePages_Total', 'Huge pages in the pool of the node', HUGE],
-  ['hugepagesFree', 30, 'HugePages_Free', 'Huge pages in the pool of the node that nobody uses', HUGE],
+  ['hugepagesFree', 30, 'HugePages_Free', 'Free huge pages in the pool of the node', HUGE],
   ['hugepagesSurp', 31, 'HugePages_Surp', 'Huge pages of the node beyond those of its pool', HUGE],
 ]
 
 const HUGEPAGE_BYTES: readonly FieldRow[] = [
   ['hugepagesTotalBytes', 39, 'HugePages_Total', 'Memory in huge pages in the pool of the node', HUGE],
-  [
-    'hugepagesFreeBytes',
-    40,
-    'HugePages_Free',
-    'Memory in huge pages in the pool of the node that nobody uses',
-    HUGE,
-  ],
+  ['hugepagesFreeBytes', 40, 'HugePages_Free', 'Memory in free huge pages in the pool of the node', HUGE],
   [
     'hugepagesSurpBytes',
     41,
@@ -130,15 +112,15 @@ const ALLOC: readonly FieldRow[] = [
 type Fields = ReadonlyMap<string, FieldValue>
 type Nodes = ReadonlyMap<number, Fields>
 
-/** Nodes, and how large a huge page of the default size is; NaN where there are none. */
+/** Nodes, and the default size of huge pages; NaN if the kernel has none. */
 interface HugePages {
   readonly nodes: Nodes
   readonly bytes: number
 }
 
 /**
- * Lines `Node 0 MemTotal: 8009216 kB` or `numa_hit 4419227` as numbers by field. `words` are those of each line last time,
- * and the fields that they name.
+ * Parses lines `Node 0 MemTotal: 8009216 kB` or `numa_hit 4419227` by field. `words` are the words of each line in the last
+ * reading, with their fields.
  */
 export function parseNode(scan: Scanner, words: { word: string; field: string }[] = []): Fields {
   const fields = new Map<string, FieldValue>()
@@ -157,8 +139,8 @@ export function parseNode(scan: Scanner, words: { word: string; field: string }[
 }
 
 /**
- * Megabytes a second by node, from a file with a line `Version:1.0` and lines `node0:12800.5`; # starts a comment.
- * Another version gives none.
+ * Parses bandwidth.conf, megabytes per second by node: a line `Version:1.0`, lines `node0:12800.5` and # comments. Empty for
+ * another version.
  */
 export function parseBandwidth(text: string): ReadonlyMap<number, number> {
   const bandwidth = new Map<number, number>()
@@ -174,7 +156,7 @@ export function parseBandwidth(text: string): ReadonlyMap<number, number> {
 }
 
 /** The metrics of NUMA nodes (cluster 36). */
-export function numaMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function numaMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const nodeFile = (file: string): Reading<Nodes> => {
     const words: { word: string; field: string }[] = []
     return new Reading(() => {
@@ -186,7 +168,7 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
           const scan = ctx.file(`/sys/devices/system/node/${name}/${file}`).scan()
           nodes.set(Number(number), parseNode(scan, words))
         } catch {
-          // memory of the node has gone, and its files with it: it has no values
+          // the node and its files were removed: no values
         }
       }
       return nodes
@@ -195,8 +177,8 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
   const meminfo = nodeFile('meminfo')
   const numastat = nodeFile('numastat')
   const pageSize = newMeminfo(['Hugepagesize'])
-  const huge = new Reading((moment): HugePages => {
-    meminfo.refresh(moment)
+  const huge = new Reading((batch): HugePages => {
+    meminfo.refresh(batch)
     const [kilobytes] = parseMeminfo(ctx.file('/proc/meminfo').scan(), pageSize).values
     return { nodes: meminfo.value, bytes: kilobytes! * 1024 }
   })
@@ -227,7 +209,7 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
           `Field ${field} of /sys/devices/system/node/nodeN/meminfo times Hugepagesize of /proc/meminfo.`,
         pick: ({ nodes, bytes }: HugePages, field, node) => {
           const pages = nodes.get(node)?.get(field)
-          return pages === undefined ? undefined : orNothing(Number(pages) * bytes)
+          return pages === undefined ? undefined : orUndefined(Number(pages) * bytes)
         },
       },
       HUGEPAGE_BYTES,
@@ -250,9 +232,9 @@ export function numaMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       sem: 'discrete',
       units: 'Mbyte / sec',
       indom: ctx.nodes,
-      help: 'Most data a second that memory of the node can deliver, as the administrator measured it',
+      help: 'Memory bandwidth of the node, as configured by the administrator',
       text:
-        'The kernel does not know it: from $PCP_PMDAS_DIR/linux/bandwidth.conf, which has a line Version:1.0 and a line ' +
+        'From $PCP_PMDAS_DIR/linux/bandwidth.conf, which has a line Version:1.0 and a line ' +
         'such as node0:12800 for each node. No value without that file.',
       reading: bandwidth,
       value: (node) => bandwidth.value.get(node),

@@ -1,24 +1,24 @@
-/** kernel.all.pressure: time lost waiting for CPU, memory, disks and interrupts. /proc/pressure, Documentation/accounting/psi.rst of the kernel */
+/** kernel.all.pressure: pressure stall information (PSI) of CPU, memory, I/O and interrupts. /proc/pressure, Documentation/accounting/psi.rst of the kernel */
 import type { Scanner } from '../../base/scan.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
-import { orNothing } from './sample.ts'
+import { orUndefined } from './sample.ts'
 
 /** One line: percentages over 10, 60 and 300 seconds, and microseconds since boot. */
-export interface Stall {
+export interface PressureLine {
   readonly averages: readonly number[]
   readonly total: number
 }
 
-/** A file of /proc/pressure: the lines it has. */
-export type Pressure = { readonly [line in 'some' | 'full']?: Stall }
+/** A file of /proc/pressure, by line. */
+export type Pressure = { readonly [line in 'some' | 'full']?: PressureLine }
 
-/** `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, and the like for `full`. */
+/** Parses `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, and the same for `full`. */
 export function parsePressure(scan: Scanner): Pressure {
-  const lines: { some?: Stall; full?: Stall } = {}
+  const lines: { some?: PressureLine; full?: PressureLine } = {}
   do {
     const name = scan.word()
     if (name !== 'some' && name !== 'full') continue
@@ -55,20 +55,20 @@ const ROWS: readonly Row[] = [
   ['irq', 93, ['full'], 'because interrupts held their CPU'],
 ]
 
-/** All of kernel.all.pressure. A kernel without such a file gives no values. */
-export function pressureMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+/** Returns the metrics of kernel.all.pressure. Without the file there are no values. */
+export function pressureMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const indom: IndomSpec = {
     serial: 37,
     instances: { '10 second': 10, '1 minute': 60, '5 minute': 300 },
-    help: 'The spans of time that pressure averages cover',
-    text: 'The instance number is the span in seconds: 10, 60 and 300.',
+    help: 'Time spans of pressure averages',
+    text: 'The instance identifier is the span in seconds: 10, 60 and 300.',
   }
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [resource, cluster, lines, waited, text] of ROWS) {
     const path = `/proc/pressure/${resource}`
     const reading = new Reading(() => readPressure(ctx, path))
     for (const [i, line] of lines.entries()) {
-      const who = line === 'some' ? 'at least one task waited' : 'all tasks that were not idle waited at once'
+      const who = line === 'some' ? 'at least one task waited' : 'all non-idle tasks waited simultaneously'
       const needs = `The ${line} line of ${path}, which needs a kernel built with PSI and not started with psi=0.`
       const from = text === undefined ? needs : `${needs} ${text}`
       metrics[`kernel.all.pressure.${resource}.${line}.avg`] = {
@@ -78,10 +78,10 @@ export function pressureMetrics(ctx: LinuxContext): { [name: string]: PlacedRow 
         sem: 'instant',
         units: 'none',
         indom,
-        help: `Percentage of time in which ${who} ${waited}`,
+        help: `Percentage of time ${who} ${waited}`,
         text: `${from} Averages over 10 seconds, 1 minute and 5 minutes.`,
         reading,
-        value: (inst) => orNothing(reading.value[line]?.averages[SPANS.indexOf(inst)]),
+        value: (inst) => orUndefined(reading.value[line]?.averages[SPANS.indexOf(inst)]),
       }
       metrics[`kernel.all.pressure.${resource}.${line}.total`] = {
         cluster,
@@ -89,10 +89,10 @@ export function pressureMetrics(ctx: LinuxContext): { [name: string]: PlacedRow 
         type: 'u64',
         sem: 'counter',
         units: 'microsec',
-        help: `Time in which ${who} ${waited}, since boot`,
-        text: `${from} Its rate is the share of time lost: 1000000 microseconds a second is standstill.`,
+        help: `Time ${who} ${waited}, since boot`,
+        text: `${from} Its rate is the share of time lost: 1000000 microseconds per second is a complete stall.`,
         reading,
-        value: () => orNothing(reading.value[line]?.total),
+        value: () => orUndefined(reading.value[line]?.total),
       }
     }
   }
@@ -104,7 +104,7 @@ function readPressure(ctx: LinuxContext, path: string): Pressure {
     return parsePressure(ctx.file(path).scan())
   } catch (error) {
     const code = PcpError.from(error).code
-    // EOPNOTSUPP: built in but switched off. Either way this kernel does not measure: no values, no failure
+    // EOPNOTSUPP: supported but disabled at boot. Either way there are no values, without an error
     if (code === 'ENOENT' || code === 'ENOTSUP') return {}
     throw error
   }

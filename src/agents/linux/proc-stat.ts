@@ -1,4 +1,4 @@
-/** /proc/stat: CPU times and a few counters of the whole kernel. proc(5) */
+/** Parses /proc/stat: CPU times and a few counters of the whole kernel. proc(5) */
 import type { Scanner } from '../../base/scan.ts'
 
 /** Columns of a cpu line, in file order. */
@@ -12,14 +12,14 @@ export const SOFTIRQ = 6
 export const STEAL = 7
 export const GUEST = 8
 export const GUEST_NICE = 9
-/** How many columns a cpu line has at most. */
+/** Most columns of a cpu line. */
 export const CPU_COLUMNS = 10
 
-/** /proc/stat as numbers. A number the kernel does not give is NaN. Filled anew by each reading. */
+/** /proc/stat as numbers; NaN for missing ones. Overwritten by each reading. */
 export interface ProcStat {
   /** The CPUs that have a line, in file order. */
   ids: readonly number[]
-  /** Ticks of all CPUs together: one number a column. */
+  /** Ticks of all CPUs together, by column. */
   readonly all: Float64Array
   /** Ticks of CPU n start at n * CPU_COLUMNS. */
   perCpu: Float64Array
@@ -51,8 +51,8 @@ export function newStat(): ProcStat {
 }
 
 /**
- * Fills `stat` and returns it. The last values of the wait column are kept to hide the kernel's small steps back; a
- * caller that wants none of that passes a new table.
+ * Fills `stat` and returns it. The last values of the wait column are kept to hide small decreases; to see these, pass a
+ * new table each time.
  */
 export function parseStat(scan: Scanner, stat: ProcStat): ProcStat {
   stat.intr = stat.ctxt = stat.btime = stat.processes = stat.running = stat.blocked = Number.NaN
@@ -86,10 +86,10 @@ export function parseStat(scan: Scanner, stat: ProcStat): ProcStat {
   return stat
 }
 
-/** Larger than any kernel's NR_CPUS: a bound for what a line may claim. */
+/** Larger than any kernel's NR_CPUS: a limit for the numbers in lines. */
 const MAX_CPUS = 65536
 
-/** Ticks that the wait time of a CPU may step back unseen: the kernel estimates it, and it is not monotonic. */
+/** Hidden decrease of a CPU's wait time in ticks: the kernel's estimate is not monotonic. */
 const WAIT_SLACK = 100
 
 function readColumns(scan: Scanner, into: Float64Array, at: number): void {
@@ -105,7 +105,7 @@ function grown(table: Float64Array, cpus: number): Float64Array {
   return larger
 }
 
-/** On a machine with one CPU its line is the total; kernels without SMP write only that one. */
+/** Kernels without SMP write only the total; with one CPU it is also that CPU's line. */
 function oneCpu(stat: ProcStat): void {
   const id = stat.ids[0] ?? 0
   if (stat.ids.length === 0) stat.ids = [id]

@@ -1,17 +1,17 @@
-/** mem.slabinfo and tty.serial: what the kernel shows to root alone. /proc/slabinfo, /proc/tty/driver/serial */
+/** mem.slabinfo and tty.serial: files that only root may read. /proc/slabinfo, /proc/tty/driver/serial */
 import type { Scanner } from '../../base/scan.ts'
 import { decodeText } from '../../base/text.ts'
 import type { Ask } from '../../model/source.ts'
 import type { IndomSpec, Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** Numbers of each instance by its name, in file order. */
 type Table = ReadonlyMap<string, readonly number[]>
 
-/** Positions of the numbers in a row that `parseSlabs` gives. */
+/** Indexes of numbers in a row of `parseSlabs`. */
 const ACTIVE_OBJECTS = 0
 const OBJECTS = 1
 const OBJECT_SIZE = 2
@@ -22,8 +22,8 @@ const SLABS = 6
 
 /**
  * Parses version 2 of /proc/slabinfo: `NAME active objects size objects-per-slab pages-per-slab : tunables 3 numbers :
- * slabdata active-slabs slabs ...`. Blanks in names, which old kernels have, become underscores. `words` are the first of
- * each line last time.
+ * slabdata active-slabs slabs ...`. Spaces in names, on old kernels, become underscores. `words` are the first words of the
+ * lines in the last reading.
  */
 export function parseSlabs(scan: Scanner, words: string[] = []): Table {
   const slabs = new Map<string, readonly number[]>()
@@ -42,7 +42,7 @@ export function parseSlabs(scan: Scanner, words: string[] = []): Table {
   return slabs
 }
 
-/** The numbers after a name of one word: there are hundreds of such rows. */
+/** Parses the numbers after a name without spaces, fast because there are hundreds of rows. */
 function slabRow(scan: Scanner): number[] | undefined {
   const row = [scan.uint(), scan.uint(), scan.uint(), scan.uint(), scan.uint()]
   scan.skipWords(5) // : tunables and its numbers
@@ -52,7 +52,7 @@ function slabRow(scan: Scanner): number[] | undefined {
   return row.some(Number.isNaN) ? undefined : row
 }
 
-/** A row whose name may have blanks; the lines in front of the rows are none. */
+/** Parses a row whose name may have spaces; ignores the heading. */
 function addOldRow(slabs: Map<string, readonly number[]>, line: string): void {
   const match = /^(\S.*?)\s+((?:\d+\s+){5}):.*: slabdata\s+(\d+)\s+(\d+)/.exec(line)
   if (match === null) return
@@ -60,10 +60,10 @@ function addOldRow(slabs: Map<string, readonly number[]>, line: string): void {
   slabs.set(name!.replace(/\s/g, '_'), [...numbers!.trim().split(/\s+/), active, total].map(Number))
 }
 
-/** Words before the numbers of /proc/tty/driver/serial; errors that never happened are left out there. */
+/** Words before the numbers of /proc/tty/driver/serial, which omits errors that never occurred. */
 const SERIAL_WORDS = ['tx', 'rx', 'fe', 'pe', 'brk', 'oe', 'irq'] as const
 
-/** Parses lines such as `0: uart:16550A port:000003F8 irq:4 tx:218 rx:0 brk:1 RTS|CTS`, ports without device left out. */
+/** Parses lines such as `0: uart:16550A port:000003F8 irq:4 tx:218 rx:0 brk:1 RTS|CTS`, without ports that have no device. */
 export function parseSerial({ bytes, end }: Scanner): Table {
   const ports = new Map<string, readonly number[]>()
   for (const line of decodeText(bytes, 0, end).split('\n')) {
@@ -89,10 +89,10 @@ const SLAB_ROWS: readonly SlabRow[] = [
     'objects.total',
     'u64',
     'none',
-    'Objects that each kernel cache has room for now, in use or not',
+    'Objects allocated in each kernel cache, in use or not',
     'Column num_objs.',
   ],
-  ['objects.size', 'u32', 'byte', 'Memory that one object of the kernel cache takes', 'Column objsize.'],
+  ['objects.size', 'u32', 'byte', 'Size of one object of the kernel cache', 'Column objsize.'],
   [
     'slabs.active',
     'u32',
@@ -100,27 +100,15 @@ const SLAB_ROWS: readonly SlabRow[] = [
     'Slabs (groups of pages) of the kernel cache with at least one object in use',
     'Column active_slabs.',
   ],
-  ['slabs.total', 'u32', 'none', 'Slabs (groups of pages) that the kernel cache has', 'Column num_slabs.'],
-  [
-    'slabs.pages_per_slab',
-    'u32',
-    'none',
-    'How many pages of memory make up one slab of the kernel cache',
-    'Column pagesperslab.',
-  ],
-  [
-    'slabs.objects_per_slab',
-    'u32',
-    'none',
-    'How many objects fit into one slab of the kernel cache',
-    'Column objperslab.',
-  ],
+  ['slabs.total', 'u32', 'none', 'Slabs (groups of pages) of the kernel cache', 'Column num_slabs.'],
+  ['slabs.pages_per_slab', 'u32', 'none', 'Pages of one slab of the kernel cache', 'Column pagesperslab.'],
+  ['slabs.objects_per_slab', 'u32', 'none', 'Objects of one slab of the kernel cache', 'Column objperslab.'],
   [
     'slabs.total_size',
     'u64',
     'byte',
-    'Memory for the objects in use, with their share of what each slab leaves over',
-    'Worked out: pagesperslab times active_objs times the size of a page, divided by objperslab.',
+    'Memory of the objects in use, with their share of unused memory in slabs',
+    'Computed: pagesperslab times active_objs times the size of a page, divided by objperslab.',
   ],
 ]
 
@@ -145,13 +133,13 @@ const SERIAL_ROWS: readonly (readonly [name: string, help: string])[] = [
 ]
 
 /** The metrics of /proc/slabinfo (cluster 20) and /proc/tty/driver/serial (cluster 74). */
-export function restrictedMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+export function restrictedMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   const isShown = accessOf(ctx)
   const words: string[] = []
   const slabs = namedTable(ctx, '/proc/slabinfo', (scan) => parseSlabs(scan, words), {
     serial: 12,
-    help: 'Caches in which the kernel keeps objects of one kind, such as inodes',
+    help: 'Kernel caches of objects of one kind, such as inodes',
     text: 'Rows of /proc/slabinfo.',
     labels: { device_type: 'memory', indom_name: 'per slab' },
   })
@@ -164,9 +152,9 @@ export function restrictedMetrics(ctx: LinuxContext): { [name: string]: PlacedRo
       units,
       indom: slabs.indom,
       help,
-      text: `${text} From /proc/slabinfo, shown to clients that are root on this host.`,
+      text: `${text} From /proc/slabinfo, shown only to root on this host.`,
       reading: slabs.reading,
-      isShown,
+      isVisibleTo: isShown,
       value: (inst) => slabValue(slabs.row(inst), SLAB_COLUMNS[item], ctx.pagesize),
     }
   }
@@ -184,9 +172,9 @@ export function restrictedMetrics(ctx: LinuxContext): { [name: string]: PlacedRo
       units: 'none',
       indom: serial.indom,
       help,
-      text: `Number after ${SERIAL_WORDS[item]}: in /proc/tty/driver/serial, shown to clients that are root on this host.`,
+      text: `Number after ${SERIAL_WORDS[item]}: in /proc/tty/driver/serial, shown only to root on this host.`,
       reading: serial.reading,
-      isShown,
+      isVisibleTo: isShown,
       value: (inst) => serial.row(inst)?.[item],
     }
   }
@@ -202,8 +190,8 @@ function slabValue(row: readonly number[] | undefined, column: number | undefine
 }
 
 /**
- * Only root sees values; everybody else finds none, which is no error in PCP either (6.0.3, over TCP and as another user
- * of its unix socket). The option -A lets everybody in, and so does LINUX_ACCESS in the environment.
+ * Whether a client may see values: only root may. Other clients get no values and, as in PCP, no error (6.0.3, over TCP and
+ * as another user of its unix socket). The option -A and LINUX_ACCESS in the environment permit all clients.
  */
 function accessOf(ctx: LinuxContext): (ask: Ask) => boolean {
   const { env, options } = ctx.env
@@ -211,7 +199,7 @@ function accessOf(ctx: LinuxContext): (ask: Ask) => boolean {
   return (ask) => ask.requester.credentials?.uid === 0
 }
 
-/** A table whose rows number themselves as they appear. */
+/** A table whose rows have identifiers in order of appearance. */
 function namedTable(
   ctx: LinuxContext,
   path: string,
@@ -224,7 +212,7 @@ function namedTable(
 } {
   const instances = new InstanceIds()
   const file = ctx.file(path)
-  file.prepare() // root's own: a collector that root started has become another user by the first request
+  file.prepare() // opened now, as a collector started by root switches to another user before the first request
   const reading = new Reading(() => parse(file.scan()))
   return {
     reading,

@@ -1,20 +1,20 @@
-/** hinv.map.scsi: which block device each SCSI unit is. /proc/scsi/scsi, /sys/class/scsi_device */
+/** hinv.map.scsi: block devices of SCSI units. /proc/scsi/scsi, /sys/class/scsi_device */
 import type { IndomSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One unit of a SCSI device. */
 export interface ScsiUnit {
-  /** Host, channel, target and unit, as sysfs calls it: `2:0:1:0`. */
+  /** Host, channel, target and unit, as in sysfs: `2:0:1:0`. */
   readonly address: string
-  /** First word of what kind it is: Direct-Access, CD-ROM, Sequential-Access, Enclosure... */
+  /** First word of its type: Direct-Access, CD-ROM, Sequential-Access, Enclosure... */
   readonly type: string
 }
 
 /**
- * Parses /proc/scsi/scsi, three lines a unit:
+ * Parses /proc/scsi/scsi, three lines per unit:
  *
  *     Host: scsi2 Channel: 00 Id: 01 Lun: 00
  *       Vendor: ATA      Model: ST3500418AS      Rev: CC38
@@ -35,8 +35,8 @@ export function parseScsi(text: string): readonly ScsiUnit[] {
   return units
 }
 
-/** The metric of cluster 15. Units that are no block devices, such as tape drives, are left out, as in PCP 6.0.3. */
-export function scsiMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+/** The metric of cluster 15. As in PCP 6.0.3 only block devices are included, not tape drives for example. */
+export function scsiMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const instances = new InstanceIds()
   const blocks = new Reading(() => {
     const found = new Map<string, string>()
@@ -50,7 +50,7 @@ export function scsiMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
     serial: 11,
     reading: blocks,
     instances: () => instances.list(blocks.value.keys()),
-    help: 'SCSI units that are block devices, as scsiHOST:CHANNEL:ID:LUN and what kind of device it is',
+    help: 'SCSI units that are block devices, as scsiHOST:CHANNEL:ID:LUN and type',
     text: 'Units of /proc/scsi/scsi with a directory /sys/class/scsi_device/HOST:CHANNEL:ID:LUN/device/block. SATA and USB disks are SCSI units to the kernel, NVMe and virtio disks are not.',
     labels: { device_type: 'block', indom_name: 'per disk' },
   }
@@ -62,7 +62,7 @@ export function scsiMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       sem: 'discrete',
       units: 'none',
       indom,
-      help: 'What the kernel calls the block device at each SCSI address',
+      help: 'Kernel name of the block device at each SCSI address',
       text: 'The directory in /sys/class/scsi_device/HOST:CHANNEL:ID:LUN/device/block, such as sda: an instance of disk.dev for a disk.',
       reading: blocks,
       value: (inst) => blocks.value.get(instances.nameOf(inst) ?? ''),

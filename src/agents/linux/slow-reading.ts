@@ -1,46 +1,46 @@
-/** A reading of a file the kernel takes milliseconds for: another thread waits, and the agent does the rest meanwhile. */
+/** A reading of a file that takes the kernel milliseconds: another thread reads it meanwhile. */
 import type { Scanner } from '../../base/scan.ts'
 import { type Outcome, PcpError } from '../../model/errors.ts'
 import type { Refreshable } from '../../pmda/reading.ts'
 import type { ProcFile } from '../../sys/proc.ts'
 
 /**
- * A `Reading` of one file. Metrics that rest on it have `ahead: (ask) => reading.begin(ask.moment)`; whoever asks without
- * that, for instances, waits as for any reading.
+ * A `Reading` of one file. Metrics that depend on it have `prefetch: (ask) => reading.begin(ask.batch)`; without that, as in
+ * requests for instances, the request waits.
  */
-export class SlowReading<T> implements Refreshable {
+export class ThreadedReading<T> implements Refreshable {
   readonly #file: ProcFile
   readonly #parse: (scan: Scanner) => T
-  #moment: object | undefined
+  #batch: object | undefined
   #outcome: Outcome<T> = new PcpError('PM_ERR_AGAIN', 'Not read yet')
-  /** What is being read, and for which moment. */
+  /** The pending read, and its batch. */
   #running: Promise<void> | undefined
-  #runningFor: object | undefined
+  #runningBatch: object | undefined
 
-  /** `parse` is given the file's content, which it must not keep. */
+  /** `parse` must not keep the file's contents. */
   constructor(file: ProcFile, parse: (scan: Scanner) => T) {
     this.#file = file
     this.#parse = parse
   }
 
   /**
-   * Begins to read for a moment, unless that has been done. The promise never fails: what went wrong is tried once more,
-   * and told, by `refresh`. Undefined when there is nothing to wait for.
+   * Starts to read for a batch, unless that was done. The promise never rejects: after an error `refresh` reads again and
+   * reports it. Undefined if there is nothing to wait for.
    */
-  begin(moment: object | undefined): Promise<void> | undefined {
-    if (moment === undefined || moment === this.#moment) return undefined
-    if (this.#running !== undefined && this.#runningFor === moment) return this.#running
-    // what is being read may be older than this moment
-    const running = this.#readFor(moment, this.#running)
+  begin(batch: object | undefined): Promise<void> | undefined {
+    if (batch === undefined || batch === this.#batch) return undefined
+    if (this.#running !== undefined && this.#runningBatch === batch) return this.#running
+    // the pending read may have started before this batch
+    const running = this.#readFor(batch, this.#running)
     this.#running = running
-    this.#runningFor = moment
+    this.#runningBatch = batch
     return running
   }
 
-  /** Reads now, unless this moment has been read already. */
-  refresh(moment: object | undefined): void {
-    if (moment !== undefined && moment === this.#moment) return
-    this.#moment = moment
+  /** Reads now, unless this batch was read. */
+  refresh(batch: object | undefined): void {
+    if (batch !== undefined && batch === this.#batch) return
+    this.#batch = batch
     try {
       this.#outcome = this.#parse(this.#file.scan())
     } catch (error) {
@@ -48,27 +48,27 @@ export class SlowReading<T> implements Refreshable {
     }
   }
 
-  /** What was read last. Throws the PcpError of a failed reading. */
+  /** Result of the last read. Throws its PcpError if it failed. */
   get value(): T {
     if (this.#outcome instanceof PcpError) throw this.#outcome
     return this.#outcome
   }
 
-  /** Why the last reading failed, or undefined. */
+  /** Why the last read failed, or undefined. */
   get error(): PcpError | undefined {
     return this.#outcome instanceof PcpError ? this.#outcome : undefined
   }
 
-  async #readFor(moment: object, before: Promise<void> | undefined): Promise<void> {
+  async #readFor(batch: object, before: Promise<void> | undefined): Promise<void> {
     await before
     try {
-      this.#outcome = this.#parse(await this.#file.scanLater())
-      this.#moment = moment
+      this.#outcome = this.#parse(await this.#file.scanAsync())
+      this.#batch = batch
     } catch {
-      // refresh reads again, and says why it cannot
+      // refresh reads again and reports the error
     }
-    if (this.#runningFor !== moment) return
+    if (this.#runningBatch !== batch) return
     this.#running = undefined
-    this.#runningFor = undefined
+    this.#runningBatch = undefined
   }
 }

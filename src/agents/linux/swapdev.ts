@@ -2,7 +2,7 @@
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /** One line of /proc/swaps; sizes in Kbyte. */
@@ -13,7 +13,7 @@ export interface SwapDevice {
   readonly priority: number
 }
 
-/** Lines after the heading: path (blanks in it as \040), type, size, used, priority. */
+/** Parses the lines after the heading: path (with spaces as \040), type, size, used, priority. */
 export function parseSwaps(text: string): readonly SwapDevice[] {
   const devices: SwapDevice[] = []
   for (const match of text.matchAll(/^(\/\S+)\s+\S+\s+(\d+)\s+(\d+)\s+(-?\d+)\s*$/gm))
@@ -35,7 +35,7 @@ type Row = readonly [
   value: (device: SwapDevice) => number,
   help: string,
   text: string,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ]
 
 const ROWS: readonly Row[] = [
@@ -46,8 +46,8 @@ const ROWS: readonly Row[] = [
     'instant',
     'Kbyte',
     (d) => d.size - d.used,
-    'Space on each swap device that holds nothing',
-    'Size less Used of /proc/swaps.',
+    'Free space on each swap device',
+    'Size minus Used of /proc/swaps.',
   ],
   [
     'length',
@@ -56,7 +56,7 @@ const ROWS: readonly Row[] = [
     'discrete',
     'Kbyte',
     (d) => d.size,
-    'Space on each swap device, used or not',
+    'Size of each swap device',
     'Size of /proc/swaps.',
   ],
   [
@@ -66,7 +66,7 @@ const ROWS: readonly Row[] = [
     'discrete',
     'Kbyte',
     (d) => d.size,
-    'How far each swap device may be filled',
+    'Usable space of each swap device',
     'On Linux always all of it: the same as swapdev.length.',
   ],
   [
@@ -76,7 +76,7 @@ const ROWS: readonly Row[] = [
     'discrete',
     'Kbyte',
     () => 0,
-    'Swap space on each device that only exists as a promise',
+    'Virtual swap space of each device',
     'Linux has no such swap space: always 0.',
   ],
   [
@@ -86,13 +86,13 @@ const ROWS: readonly Row[] = [
     'instant',
     'none',
     (d) => d.priority,
-    'Rank of each swap device: the highest is filled first',
-    'Priority of /proc/swaps. Devices of equal rank are filled in turn; negative ranks are given by the kernel.',
+    'Priority of each swap device: the highest is used first',
+    'Priority of /proc/swaps. Devices of equal priority are used in turn; negative priorities are assigned by the kernel.',
   ],
 ]
 
 /** The metrics of /proc/swaps. */
-export function swapdevMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function swapdevMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const ids = new InstanceIds()
   const swaps = new Reading(
     () =>
@@ -106,10 +106,10 @@ export function swapdevMetrics(ctx: LinuxContext): { [name: string]: PlacedRow }
       names: [...swaps.value.values()].map((device) => device.path),
     }),
     help: 'Partitions and files in use as swap space',
-    text: 'By the path in /proc/swaps, where a blank in a path is written \\040.',
+    text: 'By the path in /proc/swaps, where a space in a path is written \\040.',
     labels: { device_type: ['block', 'memory'], indom_name: 'per swap device' },
   }
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, type, sem, units, value, help, text, own] of ROWS) {
     metrics[`swapdev.${name}`] = {
       cluster: 6,

@@ -1,10 +1,10 @@
 /** sysfs.kernel: single files of /sys/kernel. */
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
-import { orNothing } from './sample.ts'
+import { orUndefined } from './sample.ts'
 
-/** Sums of the last row of each node in extfrag/unusable_index: `Node 0, zone Normal 0.000 0.100 ...`. */
+/** Parses extfrag/unusable_index to sums of the last row of each node: `Node 0, zone Normal 0.000 0.100 ...`. */
 export function parseUnusable(text: string): ReadonlyMap<number, number> {
   const nodes = new Map<number, number>()
   for (const line of text.split('\n')) {
@@ -20,7 +20,7 @@ export function parseUnusable(text: string): ReadonlyMap<number, number> {
 }
 
 /** The metrics of /sys/kernel (cluster 35). */
-export function sysfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function sysfsMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const index = ctx.file('/sys/kernel/debug/extfrag/unusable_index')
   const unusable = new Reading(() => parseUnusable(index.text()))
   return {
@@ -41,12 +41,12 @@ export function sysfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
       sem: 'instant',
       units: 'none',
       indom: ctx.nodes,
-      help: 'How much of the free memory of a node is in blocks too small to use, summed over block sizes',
+      help: 'Share of free memory of a node in blocks that are too small, summed over block sizes',
       text:
         'From /sys/kernel/debug/extfrag/unusable_index, which needs debugfs and root: for each size of block the part (0 to ' +
         '1) of free memory that cannot serve it. The sum is that of the last zone listed for the node.',
       reading: unusable,
-      value: (node) => orNothing(unusable.value.get(node)),
+      value: (node) => orUndefined(unusable.value.get(node)),
     },
   }
 }

@@ -1,17 +1,17 @@
 /** NUMA nodes and their CPUs. /sys/devices/system/node */
 import { parseCpuList } from '../../sys/cpu-list.ts'
 
-/** Which CPUs belong to which node. */
+/** NUMA nodes of the CPUs. */
 export interface Topology {
   /** Node numbers, ascending. */
   readonly nodes: readonly number[]
-  /** The node of a CPU; 0 for one that no node lists. */
+  /** Returns the node of a CPU; 0 if no node lists it. */
   nodeOf(cpu: number): number
 }
 
 /**
- * Reads the node directories with `list` (names in a directory) and `attribute` (content of a file, undefined when
- * there is none). A kernel built without NUMA has one node, 0, with every CPU.
+ * Reads the node directories with `list` (names in a directory) and `attribute` (text of a file, undefined if missing). A
+ * kernel built without NUMA has one node, 0, with every CPU.
  */
 export function readTopology(
   list: (path: string) => readonly string[],

@@ -1,10 +1,10 @@
-/** kernel.uname, pmda and hinv.machine: what system this is. uname(2) */
+/** kernel.uname, pmda and hinv.machine: identification of the system. uname(2) */
 import { hostname, machine, release, type as sysname, version } from 'node:os'
 import { VERSION } from '../../base/version.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
-/** Where distributions write what they are, in order of preference; the words are put before the content. */
+/** Release files of distributions in order of preference, with a prefix for their text. */
 const RELEASE_FILES: readonly (readonly [path: string, words: string])[] = [
   ['/etc/debian_version', 'Debian '],
   ['/etc/oracle-release', ''],
@@ -16,7 +16,7 @@ const RELEASE_FILES: readonly (readonly [path: string, words: string])[] = [
   ['/etc/amazon-linux-release', ''],
 ]
 
-/** First line of the first release file there is; '?' without one. `read` gives a file's content or undefined. */
+/** First line of the first existing release file; '?' without one. `read` returns a file's text or undefined. */
 export function distro(read: (path: string) => string | undefined): string {
   for (const [path, words] of RELEASE_FILES) {
     const text = read(path)
@@ -27,27 +27,27 @@ export function distro(read: (path: string) => string | undefined): string {
 
 type Row = readonly [name: string, item: number, value: () => string, help: string, text: string]
 
-/** The metrics of cluster 12, and hinv.machine. `nodename` is that of the machine unless somebody asks about another. */
+/** Returns the metrics of cluster 12, and hinv.machine. `nodename` is by default that of the machine. */
 export function unameMetrics(
   ctx: LinuxContext,
   nodename: () => string = hostname,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const rows: readonly Row[] = [
     [
       'kernel.uname.release',
       0,
       release,
-      'Which kernel is running, by its release: 6.1.0-18-amd64',
+      'Release of the running kernel, such as 6.1.0-18-amd64',
       'As uname -r prints it.',
     ],
     [
       'kernel.uname.version',
       1,
       version,
-      'When and with which options the running kernel was built',
+      'Build date and options of the running kernel',
       'As uname -v prints it; not a number to compare, use kernel.uname.release for that.',
     ],
-    ['kernel.uname.sysname', 2, sysname, 'Which operating system this is: Linux', 'As uname -s prints it.'],
+    ['kernel.uname.sysname', 2, sysname, 'Name of the operating system: Linux', 'As uname -s prints it.'],
     [
       'kernel.uname.machine',
       3,
@@ -55,18 +55,12 @@ export function unameMetrics(
       'Processor architecture the kernel runs on',
       'As uname -m prints it: x86_64, aarch64...',
     ],
-    [
-      'kernel.uname.nodename',
-      4,
-      nodename,
-      'What the machine calls itself, without asking the network',
-      'As uname -n prints it.',
-    ],
+    ['kernel.uname.nodename', 4, nodename, 'Host name of the machine', 'As uname -n prints it.'],
     [
       'kernel.uname.distro',
       7,
       () => distro(ctx.attribute),
-      'Which Linux distribution is installed, and which version of it',
+      'Name and version of the Linux distribution',
       `The first line of the first of ${RELEASE_FILES.map(([path]) => path).join(', ')}; a question mark when there is none.`,
     ],
     [
@@ -74,17 +68,11 @@ export function unameMetrics(
       5,
       () => [sysname(), nodename(), release(), version(), machine()].join(' '),
       'System, host, release, version and architecture in one line',
-      'As uname -a prints it: the kernel.uname metrics with blanks between them.',
+      'As uname -a prints it: the kernel.uname metrics separated by spaces.',
     ],
-    [
-      'pmda.version',
-      6,
-      () => VERSION,
-      'Which version of this agent answers',
-      'The version of the pcp-ts package it came with.',
-    ],
+    ['pmda.version', 6, () => VERSION, 'Version of this agent', 'The version of the pcp-ts package.'],
   ]
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, value, help, text] of rows) {
     metrics[name] = { cluster: 12, item, type: 'string', sem: 'discrete', units: 'none', help, text, value }
   }
@@ -94,7 +82,7 @@ export function unameMetrics(
     type: 'string',
     sem: 'discrete',
     units: 'none',
-    help: 'What kind of hardware this is, by its processor architecture',
+    help: 'Hardware of this machine, by processor architecture',
     text: 'The same as kernel.uname.machine.',
     value: machine,
   }

@@ -1,7 +1,7 @@
 /** kernel.all.nusers, nroots and nsessions. utmp(5) */
 import { decodeText } from '../../base/text.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 
 /**
@@ -10,25 +10,25 @@ import type { LinuxContext } from './context.ts'
  *     0  type (16 bits)   4  pid   8  line[32]   40  id[4]   44  user[32]   76  host[256]   332 ... 384 or 400
  */
 const RECORD_SIZE = 384
-/** Newer architectures have a wider session number and time stamp in it. */
+/** Architectures with a wider session number and time stamp. */
 const WIDE_RECORD_SIZE = 400
 const WIDE: ReadonlySet<string> = new Set(['arm64', 'riscv64', 'loong64'])
 const USER_AT = 44
 const USER_SIZE = 32
-/** Type of a record for somebody who is logged in. */
+/** Type of a login record. */
 const USER_PROCESS = 7
 
-/** Who is logged in. */
+/** Number of logins. */
 export interface Logins {
   readonly users: number
   readonly roots: number
-  /** Records of any kind: boot, terminals waiting for a login, ended sessions. */
+  /** Records of any type: boot, terminals waiting for a login, ended sessions. */
   readonly records: number
 }
 
 /**
- * Counts the records of a utmp file, as this architecture writes it. An incomplete one at the end does not count, nor a
- * login of nobody, as in PCP 6.0.3.
+ * Counts the records of a utmp file of this architecture. As in PCP 6.0.3 an incomplete record at the end and logins without
+ * a user name are not counted.
  */
 export function parseUtmp(bytes: Uint8Array, arch: string = process.arch): Logins {
   const size = WIDE.has(arch) ? WIDE_RECORD_SIZE : RECORD_SIZE
@@ -50,14 +50,14 @@ export function parseUtmp(bytes: Uint8Array, arch: string = process.arch): Login
 const NO_LOGINS: Logins = { users: 0, roots: 0, records: 0 }
 
 /** The three counts of the login records. */
-export function userMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function userMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const path = '/run/utmp'
   const file = ctx.file(path)
   const logins = new Reading(() => {
     try {
       return parseUtmp(file.read())
     } catch (error) {
-      // As for getutent(3): a system that keeps no such file has no records
+      // As getutent(3): a system without the file has no records
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NO_LOGINS
       throw error
     }
@@ -68,22 +68,22 @@ export function userMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
     'kernel.all.nusers': {
       ...from,
       item: 0,
-      help: 'How many logins are open; somebody with three terminals counts three times',
+      help: 'Number of logins; a user with three terminals is counted three times',
       text: `Records of type USER_PROCESS with a user name in ${path}. ${caveat}`,
       value: () => logins.value.users,
     },
     'kernel.all.nroots': {
       ...from,
       item: 1,
-      help: 'How many of the open logins are those of the superuser',
-      text: `Records of type USER_PROCESS in ${path} with the user name root; becoming root later, with su or sudo, does not count. ${caveat}`,
+      help: 'Number of logins of the superuser',
+      text: `Records of type USER_PROCESS in ${path} with the user name root; su and sudo are not counted. ${caveat}`,
       value: () => logins.value.roots,
     },
     'kernel.all.nsessions': {
       ...from,
       item: 2,
-      help: 'How many records the login accounting holds, of any type',
-      text: `All records in ${path}: logins, terminals that wait for one, the boot time and sessions that ended; only logins without a user name are left out. ${caveat}`,
+      help: 'Number of records of any type in the login accounting',
+      text: `All records in ${path}: logins, terminals waiting for a login, the boot time and ended sessions, except logins without a user name. ${caveat}`,
       value: () => logins.value.records,
     },
   }

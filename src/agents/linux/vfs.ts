@@ -2,9 +2,9 @@
 import type { Scanner } from '../../base/scan.ts'
 import type { Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
-import { SlowReading } from './slow-reading.ts'
+import { ThreadedReading } from './slow-reading.ts'
 
 /** Name, item, file below /proc/sys/fs, column, help, text. */
 type TableRow = readonly [
@@ -14,7 +14,7 @@ type TableRow = readonly [
   column: number,
   help: string,
   text?: string | undefined,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ]
 
 const TABLES: readonly TableRow[] = [
@@ -23,42 +23,42 @@ const TABLES: readonly TableRow[] = [
     0,
     'file-nr',
     0,
-    'Open files the kernel keeps a handle for',
-    'Several descriptors may share a handle.',
+    'File handles of open files',
+    'Several file descriptors may share a handle.',
   ],
   [
     'files.free',
     1,
     'file-nr',
     1,
-    'File handles that are allocated and not in use',
-    'Kernels since 2.6 free handles at once, so it is 0.',
+    'Allocated unused file handles',
+    '0 since Linux 2.6, which frees handles immediately.',
   ],
   [
     'files.max',
     2,
     'file-nr',
     2,
-    'How many open files the whole system may have (fs.file-max)',
+    'Maximum number of open files of the whole system (fs.file-max)',
     'A limit of 2^31 or more shows as -1.',
   ],
   ['inodes.count', 3, 'inode-state', 0, 'Inodes the kernel holds in memory'],
-  ['inodes.free', 4, 'inode-state', 1, 'Inodes in memory that nothing uses and that may be freed'],
+  ['inodes.free', 4, 'inode-state', 1, 'Unused inodes in memory'],
   ['dentry.count', 5, 'dentry-state', 0, 'Names of files the kernel holds in memory (directory entry cache)'],
+  ['dentry.free', 6, 'dentry-state', 1, 'Unused names in the directory entry cache'],
+  ['aio.count', 7, 'aio-nr', 0, 'Asynchronous requests reserved by programs with io_setup(2)'],
   [
-    'dentry.free',
-    6,
-    'dentry-state',
-    1,
-    'Names in the directory entry cache that nothing uses and that may be freed',
+    'aio.max',
+    8,
+    'aio-max-nr',
+    0,
+    'Maximum number of asynchronous requests that may be reserved (fs.aio-max-nr)',
   ],
-  ['aio.count', 7, 'aio-nr', 0, 'Asynchronous requests that programs have reserved room for by io_setup(2)'],
-  ['aio.max', 8, 'aio-max-nr', 0, 'How many asynchronous requests may be reserved in all (fs.aio-max-nr)'],
 ]
 
 /** The metrics of /proc/sys/fs (cluster 27). */
-export function vfsMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+export function vfsMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   const readings = new Map<string, Reading<readonly number[]>>()
   for (const [name, item, file, column, help, text, own] of TABLES) {
     const reading =
@@ -89,7 +89,7 @@ function parseNumbers(scan: Scanner): readonly number[] {
 
 const INT_MAX = 2 ** 31 - 1
 
-/** Limits may be set as high as 2^63 - 1, which systemd does; the metric has 31 bits, and -1 then says 'no limit', as the reference has it. */
+/** Limits may be as high as 2^63 - 1, set by systemd, but the metric has 31 bits: as in the reference -1 means no limit. */
 function withinInt(value: number | undefined): number | undefined {
   return value !== undefined && value > INT_MAX ? -1 : value
 }
@@ -108,7 +108,7 @@ export interface FileLocks {
   readonly lease: LockCounts
 }
 
-/** Counts the rows of /proc/locks; rows with an arrow are requests that wait for the lock above them. */
+/** Counts the rows of /proc/locks, without rows with an arrow, which are waiting requests. */
 export function parseLocks(scan: Scanner): FileLocks {
   const none = (): LockCounts => ({ read: 0, write: 0, count: 0 })
   const locks = { posix: none(), flock: none(), lease: none() }
@@ -138,14 +138,14 @@ const KINDS: { readonly [word: string]: keyof FileLocks } = {
 const LOCK_WORDS: { readonly [kind in keyof FileLocks]: string } = {
   posix: 'on ranges of files, by fcntl(2) or lockf(3)',
   flock: 'on whole files, by flock(2)',
-  lease: 'that tell a file server before somebody else opens a file (leases, delegations)',
+  lease: 'that notify their owner before another process opens the file (leases, delegations)',
 }
 
 /** The metrics of /proc/locks (cluster 75). */
-function lockMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
-  // the kernel waits until no processor is changing locks, which takes 7 ms on an idle machine
-  const reading = new SlowReading(ctx.file('/proc/locks'), parseLocks)
-  const metrics: { [name: string]: PlacedRow } = {}
+function lockMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
+  // the kernel waits until no CPU is changing locks, which takes 7 ms on an idle machine
+  const reading = new ThreadedReading(ctx.file('/proc/locks'), parseLocks)
+  const metrics: { [name: string]: OrderedRow } = {}
   let item = 0
   for (const kind of ['posix', 'flock', 'lease'] as const) {
     const words = LOCK_WORDS[kind]
@@ -161,9 +161,9 @@ function lockMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
         sem: 'instant',
         units: 'none',
         help,
-        text: 'Rows of /proc/locks; requests that wait for a lock do not count. A lock for both modes counts as either.',
+        text: 'Rows of /proc/locks; waiting requests are not counted. A lock for both modes is counted as either.',
         reading,
-        ahead: ({ moment }) => reading.begin(moment),
+        prefetch: ({ batch }) => reading.begin(batch),
         value: (): Sample => reading.value[kind][column],
       }
     }

@@ -1,7 +1,7 @@
 /** Data: fields of /proc/vmstat and the metrics they feed. */
 import type { FieldRow } from './fields.ts'
 
-/** Zones of memory as field names end, and in words. */
+/** Memory zones by the end of field names, with their descriptions. */
 const ZONES = {
   dma: 'the DMA zone (memory that old 24-bit devices reach)',
   dma32: 'the DMA32 zone (memory below 4 GB)',
@@ -12,7 +12,7 @@ const ZONES = {
 
 type ZoneItems = { readonly [zone in keyof typeof ZONES]?: number }
 
-/** One row a zone: `what` goes before the zone's words. */
+/** One row per zone: `what` precedes the zone's description. */
 function perZone(
   prefix: string,
   items: ZoneItems,
@@ -29,36 +29,36 @@ function perZone(
 
 const OLD = 'Only kernels before 4.8 have the field.'
 const KSWAPD = 'kswapd is the kernel thread that frees pages in the background.'
-const HUGE = 'A transparent huge page (THP) is one large page the kernel uses in place of many small ones.'
+const HUGE = 'A transparent huge page (THP) is one large page used by the kernel instead of many small ones.'
 const UNEVICTABLE =
   'Unevictable pages are locked in memory (mlock, ramfs, locked shared memory) and never reclaimed.'
 const COMPACTION = 'Compaction moves pages together so that large free blocks appear.'
 const REFAULT =
   'A refault is a page that was evicted from the page cache or swapped out, and is needed again.'
 const NUMA = 'Kernels built without NUMA support do not have the field.'
-const BALANCE = 'Automatic NUMA balancing unmaps pages now and then, to see from which node they are used.'
+const BALANCE = 'Automatic NUMA balancing occasionally unmaps pages to detect from which node they are used.'
 const BALLOON =
-  'A memory balloon holds pages which a guest gives back to its hypervisor. PCP has the names of the two counters ' +
-  'exchanged; so does this agent, so that recordings of both compare.'
+  'A memory balloon holds pages returned by a guest to its hypervisor. As in PCP the names of the two counters are ' +
+  'exchanged, so that archives of both are comparable.'
 
-/** A row of a number that is there now, not of events. */
+/** A row of a current number. */
 function level(name: string, item: number, field: string, help: string, text?: string): FieldRow {
   return [name, item, field, help, text, { sem: 'instant' }]
 }
 
-/** As `level`, for numbers of pages that have no unit. */
+/** As `level`, for numbers of pages without units. */
 function pages(name: string, item: number, field: string, help: string, text?: string): FieldRow {
   return [name, item, field, help, text, { sem: 'instant', units: 'none' }]
 }
 
-/** Counters of events, or of pages that were handled, since boot; levels where a row says so. */
+/** Counters of events or of processed pages since boot, unless a row is a level. */
 export const VMSTAT_ROWS: readonly FieldRow[] = [
   [
     'allocstall',
     35,
     'allocstall',
     'Allocations that had to wait while the allocating process freed pages itself',
-    `Direct reclaim, all zones together. ${OLD} Newer ones count by zone: see allocstall_normal and its siblings.`,
+    `Direct reclaim, all zones together. ${OLD} Newer kernels count by zone: see allocstall_normal and its siblings.`,
   ],
   ...perZone(
     'allocstall',
@@ -85,7 +85,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     105,
     'balloon_migrate',
     'Balloon pages that compaction replaced with pages elsewhere in memory',
-    'A memory balloon holds pages which a guest gives back to its hypervisor.',
+    'A memory balloon holds pages returned by a guest to its hypervisor.',
   ],
   [
     'compact_blocks_moved',
@@ -98,14 +98,14 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'compact_daemon_free_scanned',
     159,
     'compact_daemon_free_scanned',
-    'Pages that kcompactd looked at in search of free ones to move others into',
+    'Pages scanned by kcompactd for free pages to move others to',
     'kcompactd compacts memory in the background.',
   ],
   [
     'compact_daemon_migrate_scanned',
     160,
     'compact_daemon_migrate_scanned',
-    'Pages that kcompactd looked at in search of some that can be moved',
+    'Pages scanned by kcompactd for movable pages',
     'kcompactd compacts memory in the background.',
   ],
   [
@@ -119,7 +119,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'compact_fail',
     58,
     'compact_fail',
-    'Direct compactions after which the wanted large block was still not there',
+    'Direct compactions that failed to free the requested block',
     COMPACTION,
   ],
   [
@@ -147,14 +147,14 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'compact_pagemigrate_failed',
     59,
     'compact_pagemigrate_failed',
-    'Pages that compaction tried to move and could not',
+    'Pages that compaction failed to move',
     `${COMPACTION} Newer kernels count in pgmigrate_fail.`,
   ],
   [
     'compact_pages_moved',
     60,
     'compact_pages_moved',
-    'Single pages that compaction put in another place',
+    'Pages moved by compaction',
     `${COMPACTION} Newer kernels count in pgmigrate_success.`,
   ],
   [
@@ -164,37 +164,31 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'Allocations that waited while the allocating process compacted memory itself',
     COMPACTION,
   ],
-  [
-    'compact_success',
-    62,
-    'compact_success',
-    'Direct compactions that freed a block large enough for the waiting allocation',
-    COMPACTION,
-  ],
+  ['compact_success', 62, 'compact_success', 'Direct compactions that freed the requested block', COMPACTION],
   [
     'drop_pagecache',
     109,
     'drop_pagecache',
-    'Times somebody emptied the page cache by writing 1 or 3 to /proc/sys/vm/drop_caches',
+    'Times the page cache was emptied by writing 1 or 3 to /proc/sys/vm/drop_caches',
   ],
   [
     'drop_slab',
     110,
     'drop_slab',
-    "Times somebody shrank the kernel's object caches by writing 2 or 3 to /proc/sys/vm/drop_caches",
+    'Times the object caches of the kernel were shrunk by writing 2 or 3 to /proc/sys/vm/drop_caches',
   ],
   [
     'htlb_buddy_alloc_fail',
     43,
     'htlb_buddy_alloc_fail',
-    'Pages for the hugetlb pool that the page allocator could not provide',
+    'Failed allocations of pages for the hugetlb pool',
     'Counts attempts to grow the pool of preallocated huge pages.',
   ],
   [
     'htlb_buddy_alloc_success',
     44,
     'htlb_buddy_alloc_success',
-    'Pages the page allocator gave to the hugetlb pool',
+    'Pages allocated for the hugetlb pool',
     'The hugetlb pool holds huge pages that are preallocated (vm.nr_hugepages).',
   ],
   [
@@ -208,14 +202,14 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'kswapd_low_wmark_hit_quickly',
     87,
     'kswapd_low_wmark_hit_quickly',
-    'Times free memory was below the low watermark again right after kswapd had gone to sleep',
+    'Times free memory fell below the low watermark again right after kswapd went to sleep',
     KSWAPD,
   ],
   [
     'kswapd_high_wmark_hit_quickly',
     88,
     'kswapd_high_wmark_hit_quickly',
-    'Times free memory was below the high watermark again right after kswapd had gone to sleep',
+    'Times free memory fell below the high watermark again right after kswapd went to sleep',
     KSWAPD,
   ],
   [
@@ -248,13 +242,8 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'nr_bounce',
     'Pages copied to low memory for devices that cannot reach the original',
   ),
-  [
-    'nr_dirtied',
-    91,
-    'nr_dirtied',
-    'Page cache pages that became dirty, which means changed and not yet written back',
-  ],
-  pages('nr_dirty', 0, 'nr_dirty', 'Page cache pages changed and not yet written back'),
+  ['nr_dirtied', 91, 'nr_dirtied', 'Page cache pages that became dirty (modified and not yet written back)'],
+  pages('nr_dirty', 0, 'nr_dirty', 'Modified page cache pages, not yet written back'),
   level(
     'nr_dirty_background_threshold',
     92,
@@ -274,7 +263,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'nr_file_pages',
     41,
     'nr_file_pages',
-    'Pages in the page cache, shared memory and swap cache included',
+    'Pages in the page cache, including shared memory and swap cache',
   ),
   level(
     'nr_file_pmdmapped',
@@ -288,23 +277,23 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     163,
     'nr_foll_pin_acquired',
     'Pages pinned for device access (pin_user_pages) since boot',
-    'Grows only; its semantics say instant as in the reference.',
+    'A counter, although its semantics are instant as in the reference.',
   ),
   level(
     'nr_foll_pin_released',
     164,
     'nr_foll_pin_released',
     'Pages unpinned after device access since boot',
-    'Grows only; its semantics say instant as in the reference.',
+    'A counter, although its semantics are instant as in the reference.',
   ),
   [
     'nr_free_cma',
     111,
     'nr_free_cma',
     'Free pages in the areas reserved for contiguous allocations (CMA)',
-    'A level, although its semantics say counter as in the reference.',
+    'A level, although its semantics are counter as in the reference.',
   ],
-  level('nr_free_pages', 47, 'nr_free_pages', 'Pages nobody uses, all zones together'),
+  level('nr_free_pages', 47, 'nr_free_pages', 'Free pages of all zones together'),
   level(
     'nr_inactive_anon',
     48,
@@ -317,18 +306,8 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'nr_inactive_file',
     'Pages of the page cache not used recently: first to be dropped',
   ),
-  level(
-    'nr_isolated_anon',
-    50,
-    'nr_isolated_anon',
-    'Anonymous pages off their lists for the moment, being reclaimed or moved',
-  ),
-  level(
-    'nr_isolated_file',
-    51,
-    'nr_isolated_file',
-    'Page cache pages off their lists for the moment, being reclaimed or moved',
-  ),
+  level('nr_isolated_anon', 50, 'nr_isolated_anon', 'Isolated anonymous pages, being reclaimed or moved'),
+  level('nr_isolated_file', 51, 'nr_isolated_file', 'Isolated page cache pages, being reclaimed or moved'),
   level(
     'nr_kernel_misc_reclaimable',
     165,
@@ -349,7 +328,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     112,
     'nr_pages_scanned',
     'Pages examined since reclaim last freed something in their zone',
-    'A level, although its semantics say counter as in the reference. Older kernels only.',
+    'A level, although its semantics are counter as in the reference. Older kernels only.',
   ],
   pages('nr_page_table_pages', 3, 'nr_page_table_pages', 'Pages that hold the page tables of processes'),
   level('nr_shmem', 54, 'nr_shmem', 'Pages of shared memory and of tmpfs file systems'),
@@ -372,7 +351,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     5,
     'nr_slab',
     "Pages in use by the kernel's object caches",
-    'The sum of the reclaimable and the unreclaimable ones where the kernel has no such field.',
+    'The sum of the reclaimable and the unreclaimable ones if the kernel does not have the field.',
   ),
   pages(
     'nr_slab_reclaimable',
@@ -380,7 +359,12 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'nr_slab_reclaimable',
     'Pages of kernel object caches that can be freed when memory is needed',
   ),
-  pages('nr_slab_unreclaimable', 38, 'nr_slab_unreclaimable', 'Pages of kernel object caches that must stay'),
+  pages(
+    'nr_slab_unreclaimable',
+    38,
+    'nr_slab_unreclaimable',
+    'Pages of kernel object caches that cannot be freed',
+  ),
   level('nr_unevictable', 55, 'nr_unevictable', 'Pages that reclaim must leave alone', UNEVICTABLE),
   pages(
     'nr_unstable',
@@ -400,7 +384,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'nr_vmscan_write',
     'Pages that reclaim had to write out, to swap or to their file, before it could free them',
   ],
-  pages('nr_writeback', 1, 'nr_writeback', 'Pages being written back right now'),
+  pages('nr_writeback', 1, 'nr_writeback', 'Pages being written back'),
   level(
     'nr_writeback_temp',
     56,
@@ -459,7 +443,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'numa_foreign',
     95,
     'numa_foreign',
-    'Pages meant for one node that had to come from another, seen from the intended node',
+    'Pages intended for a node that came from another, counted on the intended node',
     NUMA,
   ],
   [
@@ -473,7 +457,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'numa_hint_faults_local',
     153,
     'numa_hint_faults_local',
-    'Such faults where the page already was on the node that used it',
+    'NUMA hinting faults on a page that was already on the right node',
     BALANCE,
   ],
   ['numa_hit', 96, 'numa_hit', 'Pages allocated on the node they were wanted on', NUMA],
@@ -502,7 +486,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'numa_miss',
     99,
     'numa_miss',
-    'Pages allocated on a node although another was preferred, seen from the node that gave',
+    'Pages allocated on a node although another was preferred, counted on the allocating node',
     NUMA,
   ],
   [
@@ -565,7 +549,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'Page faults of all processes, with and without reading from a device',
     'Minor faults are this minus mem.vmstat.pgmajfault.',
   ],
-  ['pgfree', 13, 'pgfree', 'Pages given back to the page allocator'],
+  ['pgfree', 13, 'pgfree', 'Pages returned to the page allocator'],
   [
     'pginodesteal',
     30,
@@ -671,7 +655,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     167,
     'pgsteal_file',
     'Pages of files, as opposed to anonymous memory, that reclaim freed',
-    'Counts pages which the counters by reclaimer have as well.',
+    'These pages are also included in the counters by reclaimer.',
   ],
   [
     'pgsteal_kswapd',
@@ -709,26 +693,26 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'Kernel cache objects, such as directory entries and inodes, that reclaim examined',
   ],
   ['swap_ra', 168, 'swap_ra', 'Pages read from swap ahead of their use'],
-  ['swap_ra_hit', 169, 'swap_ra_hit', 'Pages read from swap ahead that were then really used'],
+  ['swap_ra_hit', 169, 'swap_ra_hit', 'Pages read from swap ahead that were then used'],
   [
     'thp_collapse_alloc',
     75,
     'thp_collapse_alloc',
-    'Huge pages allocated by khugepaged to take the place of small ones',
+    'Huge pages allocated by khugepaged to replace small ones',
     HUGE,
   ],
   [
     'thp_collapse_alloc_failed',
     76,
     'thp_collapse_alloc_failed',
-    'Times khugepaged found no free huge page to put small ones together in',
+    'Failed allocations of huge pages by khugepaged',
     HUGE,
   ],
   [
     'thp_deferred_split_page',
     119,
     'thp_deferred_split_page',
-    'Huge pages queued to be broken up when memory gets short, as parts of them are unused',
+    'Partly unused huge pages queued to be split when memory is short',
     HUGE,
   ],
   ['thp_fault_alloc', 73, 'thp_fault_alloc', 'Huge pages allocated to serve a page fault', HUGE],
@@ -736,7 +720,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'thp_fault_fallback',
     74,
     'thp_fault_fallback',
-    'Page faults that wanted a huge page and got small ones',
+    'Page faults that fell back from a huge page to small ones',
     HUGE,
   ],
   [
@@ -759,7 +743,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'thp_split_page_failed',
     121,
     'thp_split_page_failed',
-    'Attempts to break up a huge page that failed, as somebody held on to it',
+    'Failed splits of huge pages, usually because they were pinned',
     HUGE,
   ],
   [
@@ -781,7 +765,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'thp_swpout_fallback',
     173,
     'thp_swpout_fallback',
-    'Huge pages broken up before they were swapped out, for want of contiguous room in swap',
+    'Huge pages split before they were swapped out, for lack of contiguous swap space',
     HUGE,
   ],
   [
@@ -858,7 +842,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'workingset_activate',
     123,
     'workingset_activate',
-    'Refaulted pages put on the active list at once, as they were evicted only a short while ago',
+    'Refaulted pages activated immediately, because they were evicted recently',
     `${REFAULT} Newer kernels count anonymous and file pages apart and do not have this field.`,
   ],
   [
@@ -866,7 +850,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     174,
     'workingset_nodes',
     'Page cache tree nodes that hold records of evicted pages',
-    'A level, although its semantics say counter as in the reference.',
+    'A level, although its semantics are counter as in the reference.',
   ],
   [
     'workingset_nodereclaim',
@@ -892,7 +876,7 @@ export const VMSTAT_ROWS: readonly FieldRow[] = [
     'zone_reclaim_failed',
     86,
     'zone_reclaim_failed',
-    'Attempts to free pages on the wanted node before falling back to another that freed too few',
+    'Failed attempts to free pages on the preferred node before falling back to another',
     NUMA,
   ],
 ]

@@ -2,7 +2,7 @@
 import type { Scanner } from '../../base/scan.ts'
 import type { MetricSpec } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { LinuxContext } from './context.ts'
 import { type FieldFamily, type FieldValue, fieldMetrics, readFields, slotsOf } from './fields.ts'
 import { VMSTAT_ROWS } from './vmstat-rows.ts'
@@ -10,14 +10,14 @@ import { VMSTAT_ROWS } from './vmstat-rows.ts'
 const FIELDS: readonly string[] = [...new Set(VMSTAT_ROWS.map((row) => row[2])), 'thp_split']
 const SLOTS = slotsOf(FIELDS)
 
-/** Sums of all fields the reference knows with one beginning. */
+/** Sums of all fields with a common prefix known to the reference. */
 const SUMS = {
   pgscan_direct_total: FIELDS.filter((field) => field.startsWith('pgscan_direct')),
   pgscan_kswapd_total: FIELDS.filter((field) => field.startsWith('pgscan_kswapd')),
   pgsteal_total: FIELDS.filter((field) => field.startsWith('pgsteal_')),
 } as const
 
-/** /proc/vmstat: values by position; undefined where this kernel has no such field. */
+/** /proc/vmstat: values by position; undefined for fields missing in this kernel. */
 export type Vmstat = readonly FieldValue[]
 
 /** Reads the file into `values`. */
@@ -31,7 +31,7 @@ export function vmstatField(vmstat: Vmstat, field: string): FieldValue {
   return slot === undefined ? undefined : vmstat[slot]
 }
 
-/** The sum of those of `fields` that there are; undefined when there are none. */
+/** Returns the sum of the existing `fields`; undefined if there are none. */
 export function sumOf(vmstat: Vmstat, fields: readonly string[]): number | undefined {
   let sum: number | undefined
   for (const field of fields) {
@@ -42,7 +42,7 @@ export function sumOf(vmstat: Vmstat, fields: readonly string[]): number | undef
 }
 
 /** The metrics of /proc/vmstat (cluster 28). */
-export function vmstatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } {
+export function vmstatMetrics(ctx: LinuxContext): { [name: string]: OrderedRow } {
   const values = newVmstat()
   const reading = new Reading(() => parseVmstat(ctx.file('/proc/vmstat').scan(), values))
   const family = {
@@ -50,10 +50,10 @@ export function vmstatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
     cluster: 28,
     reading,
     source: (field: string, { sem }: Partial<MetricSpec>) =>
-      `Field ${field} of /proc/vmstat${sem === 'instant' ? ', in pages unless said otherwise' : ''}.`,
+      `Field ${field} of /proc/vmstat${sem === 'instant' ? ', in pages unless stated otherwise' : ''}.`,
     pick: vmstatField,
   } satisfies FieldFamily<Vmstat>
-  const sum = (item: number, after: string, help: string, fields: readonly string[]): PlacedRow => ({
+  const sum = (item: number, after: string, help: string, fields: readonly string[]): OrderedRow => ({
     after,
     cluster: 28,
     item,
@@ -61,7 +61,7 @@ export function vmstatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
     sem: 'counter',
     units: 'count',
     help,
-    text: `The sum of those of these fields of /proc/vmstat that the kernel has: ${fields.join(', ')}.`,
+    text: `The sum of the existing fields of /proc/vmstat among ${fields.join(', ')}.`,
     reading,
     value: () => sumOf(reading.value, fields),
   })
@@ -79,7 +79,7 @@ export function vmstatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
         'thp_split_page',
         'thp_split_page_failed',
       ]),
-      text: 'Field thp_split of /proc/vmstat; where the kernel has none, thp_split_page and thp_split_page_failed together.',
+      text: 'Field thp_split of /proc/vmstat; on newer kernels the sum of thp_split_page and thp_split_page_failed.',
       value: () =>
         vmstatField(reading.value, 'thp_split') ??
         sumOf(reading.value, ['thp_split_page', 'thp_split_page_failed']),
@@ -93,7 +93,7 @@ export function vmstatMetrics(ctx: LinuxContext): { [name: string]: PlacedRow } 
     'mem.vmstat.pgscan_kswapd_total': sum(
       177,
       'pgscan_kswapd_normal',
-      'Pages that background reclaim examined, whatever the zone',
+      'Pages scanned by background reclaim in any zone',
       SUMS.pgscan_kswapd_total,
     ),
     'mem.vmstat.pgsteal_total': sum(

@@ -1,21 +1,21 @@
-/** zram.io_stat, mm_stat, bd_stat and capacity: what compressed disks in memory say besides /proc/diskstats. Documentation/admin-guide/blockdev/zram.rst of the kernel */
+/** zram.io_stat, mm_stat, bd_stat and capacity: statistics of zram devices in sysfs. Documentation/admin-guide/blockdev/zram.rst of the kernel */
 import type { MetricSpec } from '../../pmda/define.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { BlockDevices } from './block-devices.ts'
 import type { LinuxContext } from './context.ts'
 import { parseNumber } from './sample.ts'
 
-/** Name, item, column, and what it is. */
+/** Name, item, column, and help texts. */
 type Row = readonly [
   name: string,
   item: number,
   column: number,
   help: string,
   text: string,
-  own?: Partial<PlacedRow>,
+  own?: Partial<OrderedRow>,
 ]
 
-/** A file of /sys/block/zramN: cluster, semantics, units, what turns a number into these units, and rows. */
+/** A file of /sys/block/zramN: cluster, semantics, units, scale factor, and rows. */
 interface StatFile {
   readonly file: string
   readonly cluster: number
@@ -25,7 +25,7 @@ interface StatFile {
 }
 
 const isPages = (name: string): boolean => name.startsWith('pages.')
-/** Pages of 4 Kbyte, which is what zram counts in. */
+/** zram counts in pages of 4 Kbyte. */
 const PAGE_KBYTE = 4
 
 const FILES: readonly StatFile[] = [
@@ -35,26 +35,26 @@ const FILES: readonly StatFile[] = [
     meaning: () => ({ sem: 'counter', units: 'count' }),
     scale: (_name, number) => number,
     rows: [
-      ['failed.reads', 0, 0, 'Reads from a compressed disk that failed', 'It should stay 0.'],
+      ['failed.reads', 0, 0, 'Reads from a compressed disk that failed', 'Normally 0.'],
       [
         'failed.writes',
         1,
         1,
-        'Writes to a compressed disk that failed, for want of memory above all',
+        'Writes to a compressed disk that failed, mostly for lack of memory',
         'It grows when the limit (zram.mm_stat.mem.limit) is reached.',
       ],
       [
         'invalid',
         2,
         2,
-        'Requests that did not begin and end at pages',
+        'Requests not aligned to pages',
         'Always 0 on kernels that split such requests themselves.',
       ],
       [
         'notify_free',
         3,
         3,
-        'Pages given back because swap space was freed or blocks were discarded',
+        'Pages freed because swap space was freed or blocks were discarded',
         'On a swap device it grows as processes end.',
       ],
     ],
@@ -69,58 +69,46 @@ const FILES: readonly StatFile[] = [
         'data_size.original',
         0,
         0,
-        'Data kept on a compressed disk, by its size before compression',
-        'Pages that hold one value throughout take no space and are not in it.',
+        'Data on a compressed disk, by its size before compression',
+        'Excludes pages of a single repeated value, which take no space.',
       ],
       [
         'data_size.compressed',
         1,
         1,
-        'Data kept on a compressed disk, by its size after compression',
-        'The quotient with data_size.original is how well it compresses.',
+        'Data on a compressed disk, by its size after compression',
+        'The quotient with data_size.original is the compression ratio.',
       ],
       [
         'mem.used_total',
         2,
         2,
-        'Memory a compressed disk occupies, administration and fragments included',
-        'What it costs; compare zram.mm_stat.data_size.original for what it gains.',
+        'Memory used by a compressed disk, including overhead and fragmentation',
+        'Compare with zram.mm_stat.data_size.original.',
       ],
       [
         'mem.limit',
         3,
         3,
-        'How much memory a compressed disk may occupy; 0 for no limit',
+        'Memory limit of a compressed disk; 0 for no limit',
         'Set by writing to mem_limit.',
       ],
-      [
-        'mem.max_used',
-        4,
-        4,
-        'Most memory a compressed disk ever occupied',
-        'Writing 0 to mem_used_max starts it over.',
-      ],
+      ['mem.max_used', 4, 4, 'Peak memory used by a compressed disk', 'Writing 0 to mem_used_max resets it.'],
       [
         'pages.same',
         5,
         5,
-        'Pages that hold one value throughout, as the memory they would take',
+        'Pages of a single repeated value, as the memory they would take',
         'They are only noted, not stored.',
       ],
       [
         'pages.compacted',
         6,
         6,
-        'Memory given back by moving compressed pages together',
+        'Memory freed by compacting compressed pages',
         'Started by writing to compact, or under memory pressure.',
       ],
-      [
-        'pages.huge',
-        7,
-        7,
-        'Pages that do not compress and are kept as they are',
-        'Missing on kernels before 4.19.',
-      ],
+      ['pages.huge', 7, 7, 'Incompressible pages, stored uncompressed', 'Missing on kernels before 4.19.'],
     ],
   },
   {
@@ -133,7 +121,7 @@ const FILES: readonly StatFile[] = [
         'count',
         0,
         0,
-        'Data of a compressed disk that was moved out to its backing device',
+        'Data of a compressed disk on its backing device',
         'Needs a kernel with zram writeback and a backing_dev.',
       ],
       [
@@ -154,14 +142,14 @@ const FILES: readonly StatFile[] = [
   },
 ]
 
-/** Numbers of a statistics file: blanks between them; undefined for what is none. */
+/** Parses numbers separated by spaces; undefined for invalid ones. */
 function parseZramStat(text: string): readonly (number | undefined)[] {
   return text.trim().split(/\s+/).map(parseNumber)
 }
 
-/** What sysfs knows about zram devices; a file or column the kernel does not have gives no value. */
-export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+/** Returns the metrics of zram devices in sysfs; missing files and columns have no value. */
+export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const { file, cluster, rows, meaning, scale } of FILES) {
     for (const [name, item, column, help, text, own] of rows) {
       metrics[`zram.${file}.${name}`] = {
@@ -190,8 +178,8 @@ export function zramMetrics(ctx: LinuxContext, zram: BlockDevices): { [name: str
     sem: 'discrete',
     units: 'Kbyte',
     indom: zram.indom,
-    help: 'How much data fits on each compressed disk, before compression',
-    text: 'The bytes in /sys/block/zramN/disksize. 0 for a disk that is not set up.',
+    help: 'Capacity of each compressed disk, before compression',
+    text: 'The bytes in /sys/block/zramN/disksize. 0 for a disk that is not configured.',
     reading: zram.reading,
     value: (inst) => {
       const bytes = ctx.number(`/sys/block/${zram.deviceOf(inst)}/disksize`)

@@ -1,4 +1,4 @@
-/** The mmv agent (domain 70): values that applications keep in mapped files. docs/formats/mmv.md */
+/** The mmv agent (domain 70): values that applications publish in MMV files. docs/formats/mmv.md */
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
 import { openMapped } from '../lib/mapped-agent.ts'
 

@@ -1,12 +1,12 @@
 /**
- * The node agent (domain 460): Node.js processes on this host that measure themselves with `pcp-ts/node`, by process. Their
- * metrics are in files of memory-mapped values, which come and go with them. docs/guide/node.md
+ * The node agent (domain 460): Node.js processes on this host that use `pcp-ts/node`, by process. Their metrics are in MMV
+ * files that come and go with them. docs/how-to/instrument-node.md
  */
 import { join } from 'node:path'
 import { MmvFiles } from '../../mmv/files.ts'
 import { MMV_FLAG_NOPREFIX } from '../../mmv/layout.ts'
 import { PcpError } from '../../model/errors.ts'
-import { FILE_PREFIX, NODE_CLUSTER, removeStale } from '../../node/place.ts'
+import { FILE_PREFIX, NODE_CLUSTER, removeStale } from '../../node/files.ts'
 import type { AgentEnv, AgentTables, MetricSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
 import { parsePcpConf } from '../../sys/config.ts'
@@ -35,8 +35,8 @@ function open(env: AgentEnv): AgentTables {
       type: 'u32',
       sem: 'instant',
       units: 'count',
-      help: 'Processes of Node.js, and threads of them, that measure themselves',
-      text: 'What imports pcp-ts/node/register. Each has an instance in the other metrics while it lives.',
+      help: 'Processes and threads of Node.js that use pcp-ts/node',
+      text: 'Each has an instance in the other metrics while it runs.',
       value: () => files().length,
     },
   }
@@ -48,7 +48,7 @@ function open(env: AgentEnv): AgentTables {
     }),
     dynamicRoots: ['node'],
     beforeRequest: () => {
-      // All of them, not only up to the first in which something changed.
+      // reload() must be called for each directory, so `some` would not do.
       if (directories.map((directory) => directory.reload()).includes(true)) replace()
     },
     beforeFetch: () => {
@@ -62,7 +62,7 @@ function open(env: AgentEnv): AgentTables {
     try {
       env.replaceTables(tables())
     } catch (error) {
-      env.log('error', PcpError.from(error).message) // the tables stay as they were
+      env.log('error', PcpError.from(error).message) // the old tables stay
     }
   }
   for (const directory of directoriesOf(env)) removeStale(directory)
@@ -71,8 +71,8 @@ function open(env: AgentEnv): AgentTables {
 }
 
 /**
- * Where processes publish: below the directory of this collector, and that of an installed PCP, which processes that may
- * write there prefer unless their environment says otherwise.
+ * Directories where processes publish: that of this collector and that of an installed PCP, which processes use if they
+ * may write there and their environment sets no other.
  */
 function directoriesOf({ env, root }: AgentEnv): readonly string[] {
   const places = [env['PCP_TMP_DIR'], installedTmpDir(root)].filter((place) => place !== undefined)

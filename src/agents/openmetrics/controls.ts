@@ -1,19 +1,23 @@
-/** The agent's own metrics: how each source fares, and how often it is asked. docs/openmetrics.md */
+/** The agent's own metrics: state and interval of each source. docs/reference/agents/openmetrics.md */
 import { PcpError } from '../../model/errors.ts'
 import type { AgentTables, IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import type { SourceStats, Watch } from './watch.ts'
+import type { SourceStats, SourceWatcher } from './watch.ts'
 
 const MIN_INTERVAL = 0.1
 const MAX_INTERVAL = 86_400
 const NO_STATS = new PcpError('PM_ERR_INST')
 
 /** The metrics of cluster 0. */
-export function controlMetrics(root: string, watch: Watch, clock: () => number): AgentTables['metrics'] {
+export function controlMetrics(
+  root: string,
+  watch: SourceWatcher,
+  clock: () => number,
+): AgentTables['metrics'] {
   const indom: IndomSpec = {
     serial: 0,
     instances: () => watch.clusters.list(),
     help: 'Sources: files of the configuration directory',
-    text: 'Instances are called as the files, their directories before them and dots between. A source keeps its number when its file goes and comes again. Instance "control" stands for all sources together.',
+    text: 'Instances are named after the files, preceded by their directories and separated by dots. A source keeps its identifier when its file is removed and returns. Instance "control" is the total of all sources.',
   }
   const statsOf = (inst: number): SourceStats | undefined =>
     inst === 0 ? watch.totals : watch.sources.find(({ cluster }) => cluster === inst)?.stats
@@ -76,8 +80,8 @@ function stateRows(perSource: PerSource, clock: () => number): AgentTables['metr
         type: 'string',
         sem: 'instant',
         units: 'none',
-        help: 'How the last probe of a source ended, in words',
-        text: 'The word "success", or what went wrong and with what; "unknown" before the first probe has ended.',
+        help: 'Result of the last probe of a source',
+        text: '"success" or the error; "unknown" before the first probe has ended.',
       },
       ({ status }) => status,
     ),
@@ -87,8 +91,8 @@ function stateRows(perSource: PerSource, clock: () => number): AgentTables['metr
         type: '32',
         sem: 'discrete',
         units: 'none',
-        help: 'Status of HTTP that the last probe of a source got',
-        text: 'Is 0 for files and scripts, and where no server answered.',
+        help: 'HTTP status of the last probe of a source',
+        text: '0 for files and scripts, and if no server answered.',
       },
       ({ statusCode }) => statusCode,
     ),
@@ -98,8 +102,8 @@ function stateRows(perSource: PerSource, clock: () => number): AgentTables['metr
         type: 'double',
         sem: 'instant',
         units: 'sec',
-        help: 'How long ago the values of a source were read',
-        text: 'Counts from the last document that came. There is no value before the first one.',
+        help: 'Age of the values of a source',
+        text: 'Time since the last document. There is no value before the first one.',
       },
       ({ readMs }) => (readMs === undefined ? undefined : Math.max(0, clock() - readMs) / 1000),
     ),
@@ -114,26 +118,26 @@ function stateRows(perSource: PerSource, clock: () => number): AgentTables['metr
         type: 'u32',
         sem: 'instant',
         units: 'count',
-        help: 'Lines of the last document of a source that could not be used',
-        text: 'The log of the agent says what is wrong with the first of them. Other lines are not affected.',
+        help: 'Invalid lines in the last document of a source',
+        text: "The first of them are explained in the agent's log. Other lines are not affected.",
       },
       ({ badLines }) => badLines,
     ),
   }
 }
 
-function switchRows(watch: Watch): AgentTables['metrics'] {
+function switchRows(watch: SourceWatcher): AgentTables['metrics'] {
   return {
     debug: {
       item: 4,
       type: 'u32',
       sem: 'discrete',
       units: 'none',
-      help: 'Store 1 to have every probe told in the log, 0 to end that',
-      value: () => (watch.isTalkative ? 1 : 0),
+      help: 'Store 1 to log every probe, 0 to stop logging',
+      value: () => (watch.isVerbose ? 1 : 0),
       isControl: true,
       store: (value) => {
-        watch.isTalkative = Number(value) !== 0
+        watch.isVerbose = Number(value) !== 0
       },
     },
     interval: {
@@ -142,7 +146,7 @@ function switchRows(watch: Watch): AgentTables['metrics'] {
       sem: 'discrete',
       units: 'sec',
       help: 'Time between two probes of a source',
-      text: `Sources are probed in the background, whether or not anybody fetches their metrics, and a fetch answers with what the last probe found. Can be stored: from ${MIN_INTERVAL} seconds to a day.`,
+      text: `Sources are probed in the background, even if no client fetches their metrics, and a fetch returns the values of the last probe. Can be stored: from ${MIN_INTERVAL} seconds to a day.`,
       value: () => watch.intervalMs / 1000,
       isControl: true,
       store: (value) => {

@@ -1,16 +1,16 @@
-/** The configuration directory: files of URLs, and scripts, in it and below it. docs/openmetrics.md */
+/** Scans the configuration directory and its subdirectories for URL files and scripts. docs/reference/agents/openmetrics.md */
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import { trustedPath } from '../../sys/trusted-path.ts'
 
-/** One file that stands for a source. */
+/** The file of a source. */
 export interface SourceFile {
-  /** What metrics of the source have before their name: the path below the directory, with dots. */
+  /** Prefix of the source's metric names: the path below the directory, with dots. */
   readonly nickname: string
   readonly path: string
   readonly isScript: boolean
-  /** Of the last change of content or mode. */
+  /** Time of the last change of content or mode. */
   readonly changedMs: number
 }
 
@@ -18,10 +18,10 @@ const NICKNAME = /^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/
 const MAX_DEPTH = 16
 /** Bytes of a .url file. */
 const MAX_CONFIG = 1024 * 1024
-/** Files looked at; more than there can be sources. */
+/** Most files examined; more than the number of possible sources. */
 const MAX_FILES = 20_000
 
-/** The files of sources, in order of their paths if wanted. `log` hears why others are none, each time. */
+/** Returns the files of sources, optionally sorted by path. `log` is called each time for each unusable file. */
 export function scanDirectory(
   directory: string,
   isSorted: boolean,
@@ -55,7 +55,7 @@ function collect(directory: string, depth: number, paths: string[], log: (text: 
     }
   } catch (error) {
     const { code, message } = PcpError.from(error)
-    if (code !== 'ENOENT') log(`${directory}: ${message}`) // without a directory there are no sources
+    if (code !== 'ENOENT') log(`${directory}: ${message}`) // a missing directory means no sources
   }
 }
 
@@ -78,12 +78,12 @@ function sourceFile(directory: string, path: string, log: (text: string) => void
 
 function refusal(nickname: string, isScript: boolean, { size }: Stats): string | undefined {
   if (nickname === 'control') return 'the name belongs to the metrics of the agent itself'
-  if (!NICKNAME.test(nickname)) return `"${nickname}" can be no part of the name of a metric`
+  if (!NICKNAME.test(nickname)) return `"${nickname}" cannot be part of a metric name`
   if (!isScript) return size > MAX_CONFIG ? `it is longer than ${MAX_CONFIG} bytes` : undefined
   return undefined
 }
 
-/** A script runs, and files are read, with the rights of the agent. */
+/** Scripts run, and files are read, with the agent's privileges: others must not be able to change them. */
 function distrust(path: string): string | undefined {
   try {
     trustedPath(path)

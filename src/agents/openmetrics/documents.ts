@@ -1,23 +1,23 @@
-/** Documents that are not fetched by HTTP: what a script prints, and files. docs/openmetrics.md */
+/** Reads documents from scripts and files. docs/reference/agents/openmetrics.md */
 
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { PcpError } from '../../model/errors.ts'
-import { outputOf } from '../../pmda/feeds/child.ts'
+import { runForOutput } from '../../pmda/feeds/child.ts'
 import { tooLong } from './limits.ts'
 
-/** What bounds the reading of a document. */
+/** Limits for reading a document. */
 export interface ReadLimits {
   readonly signal: AbortSignal
   readonly maxBytes: number
 }
 
-/** Lines of a script's standard error that one run may bring into the log. */
+/** Most bytes of a script's standard error logged per run. */
 const MAX_STDERR = 4096
 
 /**
- * Runs a script and returns what it prints; kills it when the time is up. Throws a PcpError when it cannot run, fails, or prints
- * too much. `warn` receives the lines of its standard error.
+ * Runs a script and returns its output; kills it on timeout. Throws a PcpError if it cannot run, fails, or prints too much.
+ * `warn` receives the lines of its standard error.
  */
 export async function runScript(
   path: string,
@@ -26,7 +26,7 @@ export async function runScript(
 ): Promise<string> {
   let stderr = ''
   try {
-    const output = await outputOf({ command: path, name: 'The script', signal, maxBytes }, (piece) => {
+    const output = await runForOutput({ command: path, name: 'The script', signal, maxBytes }, (piece) => {
       if (stderr.length < MAX_STDERR) stderr += Buffer.from(piece).toString()
     })
     return Buffer.from(output.buffer, output.byteOffset, output.length).toString()
@@ -39,14 +39,14 @@ export async function runScript(
   }
 }
 
-/** The text of a file. Throws a PcpError when it cannot be read, is no file, or is too long. */
+/** Returns the text of a file. Throws a PcpError if it is unreadable, not a regular file, or too long. */
 export async function readDocument(path: string, { maxBytes }: ReadLimits): Promise<string> {
   let file: FileHandle | undefined
   try {
-    // To open a pipe for reading would wait for somebody to write to it.
+    // Opening a FIFO for reading would block until it has a writer.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-    if (!(await file.stat()).isFile()) throw new PcpError('EINVAL', `${path} is no file`)
-    // Files in /proc have size 0: what there is shows only by reading.
+    if (!(await file.stat()).isFile()) throw new PcpError('EINVAL', `${path} is not a regular file`)
+    // Files in /proc have size 0: their length is known only after reading.
     const chunks: Buffer[] = []
     for (let size = 0; ; ) {
       const { bytesRead, buffer } = await file.read({ buffer: Buffer.allocUnsafe(65_536) })

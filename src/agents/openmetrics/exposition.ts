@@ -1,11 +1,11 @@
-/** Text in which applications expose metrics: Prometheus 0.0.4 and OpenMetrics 1.0, line by line. docs/openmetrics.md */
+/** Parses the text formats of exporters line by line: Prometheus 0.0.4 and OpenMetrics 1.0. docs/reference/agents/openmetrics.md */
 
-/** What the comments before a run of samples say; it holds for all samples up to the next comment. */
-export interface Block {
+/** Contents of the comments before a run of samples; valid for all samples up to the next comment. */
+export interface MetricComments {
   readonly help?: string
   readonly type?: string
   readonly unit?: string
-  /** Words of a `# PCP` or `# PCP5` comment, that word itself first and without the PMID of the latter. */
+  /** Words of a `# PCP` or `# PCP5` comment: the keyword first, without the PMID of the latter. */
   readonly pcp?: readonly string[]
 }
 
@@ -13,20 +13,20 @@ export interface Block {
 export type LabelMap = ReadonlyMap<string, string>
 
 /**
- * Labels by the text between braces: endpoints repeat the same ones in each document. Keeps those of the document before,
- * so that it never has more than two documents have.
+ * Parsed labels by their text: endpoints repeat the same labels in each document. Keeps those of the current and the
+ * previous document.
  */
 export class LabelCache {
   #old = new Map<string, LabelsResult>()
   #young = new Map<string, LabelsResult>()
 
-  /** A new document begins. */
-  turn(): void {
+  /** Starts a new document. */
+  startDocument(): void {
     this.#old = this.#young
     this.#young = new Map()
   }
 
-  /** What a text says, the same object as before if it was there in this document or the one before. */
+  /** Parses a text, or returns the object parsed for it in this document or the previous one. */
   read(text: string): LabelsResult {
     let result = this.#young.get(text)
     if (result === undefined) {
@@ -37,59 +37,59 @@ export class LabelCache {
   }
 }
 
-/** What stands between braces. */
+/** The parsed text between braces. */
 export interface LabelsResult {
   readonly labels: LabelMap
-  /** A name of the metric in quotes among its labels, as newer exporters write those that are no plain words. */
+  /** Metric name in quotes among the labels, as newer exporters write names with special characters. */
   readonly name?: string
-  /** Why the text cannot be understood. */
+  /** Why the text is invalid. */
   readonly why?: string
 }
 
 /** One line with a value. */
 export interface ExposedSample {
   readonly name: string
-  /** In order of appearance; undefined for a line without any. Lines with the same text of labels share the object. */
+  /** In order of appearance; undefined for a line without labels. Lines with the same label text share the object. */
   readonly labels: LabelMap | undefined
   readonly value: string
-  /** Milliseconds or seconds since the epoch, as whoever exposes it chose. */
+  /** Milliseconds or seconds since the epoch, depending on the exporter. */
   readonly timestamp: string | undefined
   readonly line: number
-  readonly block: Block
+  readonly block: MetricComments
 }
 
-/** A line that could not be understood. */
+/** An invalid line. */
 export interface LineProblem {
   readonly line: number
   readonly why: string
 }
 
-/** Problems that are kept; further ones are only counted. */
+/** Most problems kept; further ones are only counted. */
 const MAX_PROBLEMS = 100
 const MAX_LINE = 65_536
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
-const NO_BLOCK: Block = {}
+const NO_BLOCK: MetricComments = {}
 
-/** Takes documents apart. One reader serves one document, which may come in pieces that end with whole lines. */
+/** Parses documents. A reader serves one document, which may be passed in pieces that end with whole lines. */
 export class ExpositionReader {
   readonly samples: ExposedSample[] = []
   readonly problems: LineProblem[] = []
-  /** Lines that could not be understood, also those not kept in `problems`. */
+  /** Number of invalid lines, including those not in `problems`. */
   problemCount = 0
   readonly #maxSamples: number
   readonly #cache: LabelCache
   #line = 0
-  #block: Block = NO_BLOCK
+  #block: MetricComments = NO_BLOCK
   #isAmongSamples = false
 
-  /** Samples beyond `maxSamples` are problems. A cache that outlives the reader makes the next document cheaper. */
+  /** Samples beyond `maxSamples` are problems. A cache that outlives the reader speeds up the next document. */
   constructor(maxSamples: number, cache: LabelCache = new LabelCache()) {
     this.#maxSamples = maxSamples
     this.#cache = cache
-    cache.turn()
+    cache.startDocument()
   }
 
-  /** Reads whole lines. Never throws: what is wrong with a line becomes a problem, and the next line is read. */
+  /** Reads whole lines. Never throws: an invalid line becomes a problem, and reading continues. */
   read(text: string): void {
     for (let start = 0; start < text.length; ) {
       const newline = text.indexOf('\n', start)
@@ -101,7 +101,7 @@ export class ExpositionReader {
     }
   }
 
-  /** Adds a problem with a line that was read before. */
+  /** Adds a problem with the current line. */
   #problem(why: string): void {
     this.problemCount++
     if (this.problems.length < MAX_PROBLEMS) this.problems.push({ line: this.#line, why })
@@ -125,7 +125,7 @@ export class ExpositionReader {
     else this.samples.push({ ...parsed, line: this.#line, block: this.#block })
   }
 
-  /** Comments say what follows; which name they give is not looked at, because exporters are careless about it. */
+  /** Comments describe the samples that follow; the metric name in them is ignored, as exporters often get it wrong. */
   #readComment([, keyword, ...words]: readonly string[]): void {
     switch (keyword) {
       case 'HELP':
@@ -151,7 +151,7 @@ export class ExpositionReader {
 
 type Parsed = Omit<ExposedSample, 'line' | 'block'>
 
-/** A line `name{label="value",...} value [timestamp] [# exemplar]`, or why it is none. */
+/** Parses a line `name{label="value",...} value [timestamp] [# exemplar]`. Returns a message for an invalid one. */
 export function parseSample(line: string, cache: LabelCache = new LabelCache()): Parsed | string {
   const cursor = new Cursor(line)
   let name = cursor.until(/[\s{]/g)
@@ -172,10 +172,10 @@ export function parseSample(line: string, cache: LabelCache = new LabelCache()):
   if (value === '') return `${name} has no value`
   cursor.skipBlanks()
   const timestamp = cursor.isAt('#') ? '' : cursor.until(/\s/g)
-  if (timestamp !== '' && !NUMBER.test(timestamp)) return `the time "${timestamp}" is no number`
+  if (timestamp !== '' && !NUMBER.test(timestamp)) return `the time "${timestamp}" is not a number`
   cursor.skipBlanks()
   if (!cursor.isAtEnd && !cursor.isAt('#')) return `"${cursor.rest()}" follows the value`
-  // What stands after # is an exemplar: PCP has no place for it, and it says nothing about the value.
+  // The exemplar after # is ignored: it has no counterpart in PCP and does not change the value.
   return { name, labels, value, timestamp: timestamp === '' ? undefined : timestamp }
 }
 
@@ -205,12 +205,12 @@ function readLabels(text: string): LabelsResult {
   }
 }
 
-/** Is it what `\s` matches? Nearly all there is are spaces. */
+/** As `\s`, with a fast path for spaces. */
 function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x09 || (code > 0x7f && /\s/.test(String.fromCharCode(code)))
 }
 
-/** A place in a line. */
+/** A position in a line. */
 class Cursor {
   readonly #text: string
   #at = 0
@@ -237,7 +237,7 @@ class Cursor {
     while (isBlank(this.#text.charCodeAt(this.#at))) this.#at++
   }
 
-  /** What stands before the first match of a pattern with flag g, or up to the end. */
+  /** Returns the text up to the first match of a pattern with flag g, or to the end. */
   until(pattern: RegExp): string {
     pattern.lastIndex = this.#at
     const end = pattern.exec(this.#text)?.index ?? this.#text.length
@@ -246,7 +246,7 @@ class Cursor {
     return word
   }
 
-  /** From a brace to the one that ends it, or to the end of the text where none does. */
+  /** Returns the text from a brace to its closing brace, or to the end if it is not closed. */
   braces(): string {
     const pattern = /\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\}/sy
     pattern.lastIndex = this.#at
@@ -259,7 +259,7 @@ class Cursor {
     return this.#text.slice(this.#at)
   }
 
-  /** A text in quotes, or undefined when it does not end. */
+  /** A text in quotes; undefined if it is not closed. */
   quoted(): string | undefined {
     let text = ''
     for (this.#at++; this.#at < this.#text.length; this.#at++) {
@@ -274,7 +274,7 @@ class Cursor {
       }
       const next = this.#text[++this.#at]
       if (next === undefined) return undefined
-      // Other characters need no backslash, so that before them is meant.
+      // A backslash before any other character is literal.
       text += next === 'n' ? '\n' : next === '\\' || next === '"' ? next : `\\${next}`
     }
     return undefined

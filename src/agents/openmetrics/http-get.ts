@@ -1,21 +1,21 @@
-/** Fetching a document by HTTP: with redirections, compression, and bounds on time and size. docs/openmetrics.md */
+/** Fetches documents by HTTP, with redirections, compression, and limits on time and size. docs/reference/agents/openmetrics.md */
 import type * as Http from 'node:http'
 import type * as Https from 'node:https'
 import type { Readable } from 'node:stream'
 import { PcpError } from '../../model/errors.ts'
 import { tooLong } from './limits.ts'
 
-/** What a server answered. */
+/** A server's answer. */
 export interface Document {
   /** The status of HTTP. */
   readonly status: number
   readonly text: string
 }
 
-/** What is asked for, and how patiently. */
+/** Options of a request. */
 export interface GetOptions {
   readonly headers: Readonly<Record<string, string>>
-  /** Ends the request. */
+  /** Aborts the request. */
   readonly signal: AbortSignal
   /** Bytes of the document after decompression. */
   readonly maxBytes: number
@@ -24,12 +24,12 @@ export interface GetOptions {
 const MAX_REDIRECTS = 5
 const ACCEPT = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'
 
-/** Keeps connections open between requests. */
+/** An HTTP client that keeps connections open between requests. */
 export class HttpClient {
   #http: Http.Agent | undefined
   #https: Https.Agent | undefined
 
-  /** Gets a document; its status may be any. Throws a PcpError when there is no answer or it is too big. */
+  /** Fetches a document, whatever its status. Throws a PcpError if there is no answer or it is too big. */
   async get(address: string, options: GetOptions): Promise<Document> {
     let url = new URL(address)
     let { headers } = options
@@ -43,13 +43,13 @@ export class HttpClient {
       response.destroy()
       if (redirects === MAX_REDIRECTS) throw failure(url, `more than ${MAX_REDIRECTS} redirections`)
       const next = redirected(url, location)
-      // What identifies the agent is for the host of the configuration alone.
+      // Headers that identify the agent are only for the configured host.
       if (next.origin !== url.origin) headers = withoutSecrets(headers)
       url = next
     }
   }
 
-  /** Closes connections that wait for the next request. */
+  /** Closes idle connections. */
   close(): void {
     this.#http?.destroy()
     this.#https?.destroy()
@@ -61,7 +61,7 @@ export class HttpClient {
     signal: AbortSignal,
   ): Promise<Http.IncomingMessage> {
     const isSecure = url.protocol === 'https:'
-    // Both modules have the same function; only the agents differ, and those fit their modules.
+    // Both modules have the same function; each needs its own kind of Agent.
     const get = isSecure
       ? process.getBuiltinModule('node:https').get
       : (process.getBuiltinModule('node:http').get as typeof Https.get)
@@ -99,10 +99,11 @@ function withoutSecrets(headers: Readonly<Record<string, string>>): Readonly<Rec
 }
 
 function redirected(from: URL, location: string): URL {
-  if (!URL.canParse(location, from.href)) throw failure(from, `redirection to "${location}", which is no URL`)
+  if (!URL.canParse(location, from.href))
+    throw failure(from, `redirection to "${location}", which is not a URL`)
   const next = new URL(location, from)
   if (next.protocol !== 'http:' && next.protocol !== 'https:')
-    throw failure(from, `redirection to ${next.protocol}, which is no HTTP`)
+    throw failure(from, `redirection to ${next.protocol}, which is not HTTP`)
   return next
 }
 
@@ -124,7 +125,7 @@ async function readText(response: Http.IncomingMessage, { maxBytes, signal }: Ge
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The body as it was before it was compressed. */
+/** The decompressed body. */
 function decoded(response: Http.IncomingMessage): Readable {
   const encoding = (response.headers['content-encoding'] ?? 'identity').toLowerCase().trim()
   if (encoding === 'identity' || encoding === '') return response

@@ -1,4 +1,4 @@
-/** The openmetrics agent (domain 144): what endpoints and scripts expose, as metrics of PCP. docs/openmetrics.md */
+/** The openmetrics agent (domain 144): metrics of OpenMetrics endpoints and scripts. docs/reference/agents/openmetrics.md */
 import { join, resolve } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv, AgentTables } from '../../pmda/define.ts'
@@ -6,7 +6,7 @@ import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
 import { rooted } from '../../sys/proc.ts'
 import { controlMetrics } from './controls.ts'
 import { sourceTables } from './tables.ts'
-import { Watch } from './watch.ts'
+import { SourceWatcher } from './watch.ts'
 
 /** The agent for the collector's registry. */
 export const agent: AgentDefinition = defineAgent({
@@ -25,13 +25,13 @@ export const agent: AgentDefinition = defineAgent({
     {
       short: 'n',
       long: 'nosort',
-      help: 'number sources as the directory has them, not in order of their names',
+      help: 'number sources in directory order, not in order of their names',
     },
   ],
   open,
 })
 
-/** Names that are left out and remembered, so that each is told once. */
+/** Most names remembered as left out, so that each is logged once. */
 const MAX_TOLD = 1000
 
 function open(env: AgentEnv): AgentTables {
@@ -49,7 +49,7 @@ function open(env: AgentEnv): AgentTables {
   }
   let isStale = false
   let soon: NodeJS.Immediate | undefined
-  const watch = new Watch(env, {
+  const watch = new SourceWatcher(env, {
     directory: rooted(env.root, directoryOf(env)),
     isSorted: env.options['nosort'] !== true,
     tables: rooted(env.root, join(env.env['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config', 'pmda')),
@@ -82,7 +82,7 @@ function open(env: AgentEnv): AgentTables {
     try {
       env.replaceTables(tables())
     } catch (error) {
-      env.log('error', PcpError.from(error).message) // the tables stay as they were
+      env.log('error', PcpError.from(error).message) // the old tables stay
     }
   }
   isStale = false
@@ -91,7 +91,7 @@ function open(env: AgentEnv): AgentTables {
   return tables()
 }
 
-/** An option of the daemon, or where that was not given the variable that stands for it, as in a collector. */
+/** An option of the daemon or, in a collector, its environment variable. */
 function setting(
   { env, options }: AgentEnv,
   name: 'config' | 'root' | 'timeout' | 'interval',
@@ -100,13 +100,13 @@ function setting(
   return typeof given === 'string' ? given : env[`PCP_OPENMETRICS_${name.toUpperCase()}`]
 }
 
-/** As a path without a slash at its end. */
+/** An absolute path without a trailing slash. */
 function directoryOf(env: AgentEnv): string {
   const pmdas = env.env['PCP_PMDAS_DIR'] ?? '/var/lib/pcp/pmdas'
   return resolve(setting(env, 'config') ?? join(pmdas, 'openmetrics', 'config.d'))
 }
 
-/** A setting that is a number of seconds. Throws PM_ERR_GENERIC when it is none. */
+/** A setting in seconds. PM_ERR_GENERIC if it is invalid. */
 function seconds(env: AgentEnv, name: 'timeout' | 'interval', otherwise: number): number {
   const text = setting(env, name)
   if (text === undefined) return otherwise

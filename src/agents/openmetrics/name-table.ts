@@ -1,4 +1,4 @@
-/** Names that keep their numbers for ever: of sources, of the metrics of a source, of instances. docs/openmetrics.md */
+/** Persistent numbers of names: of sources, of a source's metrics, of instances. docs/reference/agents/openmetrics.md */
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
@@ -6,29 +6,29 @@ import { makeDir } from '../../sys/make-dir.ts'
 import { replaceFile } from '../../sys/replace-file.ts'
 import { pickleNames, unpickleNames } from './pickle.ts'
 
-/** A file that is longer was not written by an agent. */
+/** Longest file that is read; agents do not write longer ones. */
 const MAX_FILE = 64 * 1024 * 1024
 
 /** Names with their numbers. */
-export interface Listing {
+export interface InstanceList {
   readonly ids: readonly number[]
-  /** As instances are called. */
+  /** Names of instances. */
   readonly names: readonly string[]
 }
 
-/** A table of names in a file that PCP's agent reads and writes, too. */
+/** A table of names in a file compatible with PCP's agent. */
 export class NameTable {
   readonly #path: string
   readonly #max: number
   readonly #numbers = new Map<string, number>()
   #hasPrefix = false
   #isChanged = false
-  #listing: Listing | undefined
+  #listing: InstanceList | undefined
 
   /**
    * @param path of the file, which need not exist
    * @param max highest number a name can get
-   * @param log hears when the file cannot be understood: numbers then start anew
+   * @param log called when the file is invalid: numbers are then assigned again
    */
   constructor(path: string, max: number, log: (text: string) => void) {
     this.#path = path
@@ -37,14 +37,14 @@ export class NameTable {
     if (text === undefined) return
     const list = unpickleNames(text)
     if (list === undefined) {
-      log(`${path} is not understood: its numbers are given out anew`)
+      log(`${path} is invalid: its numbers are assigned again`)
       return
     }
     for (const name of list.names) this.#numbers.set(name, this.#numbers.size)
     this.#hasPrefix = list.hasPrefix
   }
 
-  /** From now on the number of each instance is part of its name, which makes names unique up to the first space. */
+  /** Makes the number of each instance part of its name, so that names are unique up to the first space. */
   usePrefix(): void {
     if (this.#hasPrefix) return
     this.#hasPrefix = true
@@ -52,7 +52,7 @@ export class NameTable {
     this.#listing = undefined
   }
 
-  /** The number of a name, a new one if need be. Throws PM_ERR_TOOBIG when all are given out. */
+  /** Returns the number of a name, assigning one if needed. PM_ERR_TOOBIG when none is left. */
   numberOf(name: string): number {
     const known = this.#numbers.get(name)
     if (known !== undefined) return known
@@ -68,8 +68,8 @@ export class NameTable {
     return number
   }
 
-  /** All names in order of their numbers, the same object as long as nothing changed. */
-  list(): Listing {
+  /** Returns all names in order of their numbers: the same object until something changes. */
+  list(): InstanceList {
     this.#listing ??= {
       ids: [...this.#numbers.values()],
       names: [...this.#numbers].map(([name, number]) => (this.#hasPrefix ? `${number} ${name}` : name)),
@@ -77,13 +77,13 @@ export class NameTable {
     return this.#listing
   }
 
-  /** The name with a number, without that number. */
+  /** Returns the name with a number, without the prefix. */
   nameOf(number: number): string | undefined {
     const name = this.list().names[number]
     return this.#hasPrefix ? name?.slice(`${number} `.length) : name
   }
 
-  /** Writes the file when there are new names. Throws Node's error; the next call tries again. */
+  /** Writes the file if there are new names. Throws Node's error; the next call retries. */
   save(): void {
     if (!this.#isChanged) return
     makeDir(dirname(this.#path))

@@ -1,19 +1,19 @@
-/** The form in which PCP's agent keeps lists of names: Python's pickle, protocol 0. docs/openmetrics.md */
+/** Reads and writes lists of names as PCP's agent does: Python's pickle, protocol 0. docs/reference/agents/openmetrics.md */
 
-/** Names in order of their numbers, and whether the number is part of the name of an instance. */
+/** Names in order of their numbers, and whether instance names start with their number. */
 export interface NameList {
   readonly names: readonly string[]
   readonly hasPrefix: boolean
 }
 
-/** The bytes of a list, as PCP's agent writes and reads them. All of them are ASCII. */
+/** Encodes a list in ASCII, as PCP's agent does. */
 export function pickleNames({ names, hasPrefix }: NameList): string {
   let memo = 0
   const items = names.map((name) => `V${escapeName(name)}\np${++memo}\na`)
   return `(lp0\n${items.join('')}.${hasPrefix ? 'I01' : 'I00'}\n.`
 }
 
-/** The list in a text that PCP's agent or `pickleNames` wrote; undefined when it is anything else. */
+/** Decodes a list written by PCP's agent or `pickleNames`; undefined for anything else. */
 export function unpickleNames(text: string): NameList | undefined {
   const head = /^(?:\(lp\d+\n|\(l|\]q?)/.exec(text)
   if (head === null) return undefined
@@ -33,7 +33,7 @@ export function unpickleNames(text: string): NameList | undefined {
   return { names, hasPrefix: tail === '.I01\n.' }
 }
 
-/** Backslashes, ends of lines and what is not Latin-1 as \uXXXX; what is not ASCII too, which Python reads as well. */
+/** Escapes backslashes, line ends and all but ASCII as \uXXXX, which Python reads. */
 function escapeName(name: string): string {
   let text = ''
   for (const char of name) {

@@ -1,4 +1,4 @@
-/** Reading the document of one source, wherever it is. docs/openmetrics.md */
+/** Reads the document of a source. docs/reference/agents/openmetrics.md */
 import { fileURLToPath } from 'node:url'
 import { PcpError } from '../../model/errors.ts'
 import { yieldToEventLoop } from '../../sys/event-loop.ts'
@@ -9,21 +9,21 @@ import type { HttpClient } from './http-get.ts'
 import { MAX_DOCUMENT, MAX_SAMPLES } from './limits.ts'
 import type { SourceConfig } from './source-config.ts'
 
-/** What a probe needs. */
+/** Options of a probe. */
 export interface ProbeOptions {
   readonly client: HttpClient
   readonly signal: AbortSignal
-  /** Hears what a script says on its standard error. */
+  /** Called with lines of a script's standard error. */
   readonly warn: (text: string) => void
 }
 
-/** What came of a probe: a status of HTTP (0 where there is none), and the document or why there is none. */
+/** Result of a probe: an HTTP status (0 without one), and the document or the error. */
 export interface ProbeResult {
   readonly status: number
   readonly document: string | PcpError
 }
 
-/** Characters of a document that are read at a stretch, some milliseconds. */
+/** Characters parsed before yielding to the event loop, a few milliseconds. */
 const STRETCH = 64 * 1024
 
 /** Fetches a document. Never rejects. */
@@ -36,7 +36,7 @@ export async function probe(
   const limits = { signal, maxBytes: MAX_DOCUMENT }
   try {
     if (file.isScript) return { status: 0, document: await runScript(file.path, limits, warn) }
-    if (config.url === '') throw new PcpError('EINVAL', 'The file has no URL that can be used')
+    if (config.url === '') throw new PcpError('EINVAL', 'The file has no usable URL')
     if (config.url.startsWith('file:'))
       return { status: 0, document: await readDocument(fileURLToPath(config.url), limits) }
     const { status, text } = await client.get(config.url, { ...limits, headers: config.headers })
@@ -47,7 +47,7 @@ export async function probe(
   }
 }
 
-/** Takes a document apart, in stretches between which requests are answered. */
+/** Parses a document in steps, between which requests are served. */
 export async function readExposition(text: string, cache: LabelCache): Promise<ExpositionReader> {
   const reader = new ExpositionReader(MAX_SAMPLES, cache)
   for (let start = 0; start < text.length; ) {

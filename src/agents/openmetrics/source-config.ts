@@ -1,6 +1,6 @@
-/** A .url file: where a document is and what is wanted of it. docs/openmetrics.md */
+/** Parses a .url file: the address of a document and options. docs/reference/agents/openmetrics.md */
 
-/** What FILTER lines say about a metric or a label. */
+/** Result of FILTER lines for a metric or a label. */
 export type Verdict = 'INCLUDE' | 'OPTIONAL' | 'EXCLUDE'
 
 interface Filter {
@@ -9,7 +9,7 @@ interface Filter {
   readonly pattern: RegExp
 }
 
-/** A line METADATA: what the metrics are whose name matches. */
+/** A METADATA line: metadata of metrics with a matching name. */
 export interface MetadataRule {
   readonly pattern: RegExp
   readonly type: string
@@ -18,20 +18,20 @@ export interface MetadataRule {
   readonly units: string
 }
 
-/** What a file says. */
+/** Contents of a .url file. */
 export interface SourceConfig {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly filters: readonly Filter[]
   readonly metadata: readonly MetadataRule[]
-  /** Lines that have no meaning, and why. */
+  /** Invalid lines, and why. */
   readonly problems: readonly { readonly line: number; readonly why: string }[]
 }
 
-/** Says everything of a source that has no file of its own to say it: a script. */
+/** Configuration of a script, which has no .url file. */
 export const NO_CONFIG: SourceConfig = { url: '', headers: {}, filters: [], metadata: [], problems: [] }
 
-/** Reads a .url file. Never throws: a line that is wrong becomes a problem, and `url` is '' when there is none to use. */
+/** Parses a .url file. Never throws: an invalid line becomes a problem, and `url` is '' if there is no usable one. */
 export function parseSourceConfig(text: string): SourceConfig {
   const problems: { line: number; why: string }[] = []
   const headers = new Map<string, string>()
@@ -53,11 +53,11 @@ export function parseSourceConfig(text: string): SourceConfig {
     else if (line.startsWith('METADATA:')) add(addMetadata(line.slice(9).trim(), metadata))
     else add(`"${line}" starts with none of HEADER:, FILTER: and METADATA:`)
   }
-  if (url === undefined) problems.push({ line: 1, why: 'there is no URL' })
+  if (url === undefined) problems.push({ line: 1, why: 'the URL is missing' })
   return { url: url ?? '', headers: Object.fromEntries(headers), filters, metadata, problems }
 }
 
-/** The first rule about a name decides; without one it is included. Patterns match from the start of the name. */
+/** Returns the verdict of the first matching rule, by default INCLUDE. Patterns match from the start of the name. */
 export function verdictOn(config: SourceConfig, of: Filter['of'], name: string): Verdict {
   return config.filters.find((filter) => filter.of === of && filter.pattern.test(name))?.verdict ?? 'INCLUDE'
 }
@@ -69,7 +69,7 @@ function urlProblem(text: string): string | undefined {
     return host === '' ? undefined : `"${text}" names a host: write file:///path, with three slashes`
   return protocol === 'http:' || protocol === 'https:'
     ? undefined
-    : `"${protocol}" is none of http:, https:, file:`
+    : `"${protocol}" is not one of http:, https:, file:`
 }
 
 function addHeader(text: string, headers: Map<string, string>): string | undefined {
@@ -80,7 +80,7 @@ function addHeader(text: string, headers: Map<string, string>): string | undefin
     .trim()
     .replace(/\s+/g, ' ')
   if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return 'HEADER: must be followed by NAME: VALUE'
-  if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return `header ${name} has characters that no header can have`
+  if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return `header ${name} has invalid characters`
   headers.set(name, value)
   return undefined
 }
@@ -88,10 +88,10 @@ function addHeader(text: string, headers: Map<string, string>): string | undefin
 function addFilter(text: string, filters: Filter[]): string | undefined {
   const [verdict, of, ...rest] = text.split(/\s+/)
   if (verdict !== 'INCLUDE' && verdict !== 'EXCLUDE' && verdict !== 'OPTIONAL')
-    return `"${verdict}" is none of INCLUDE, EXCLUDE, OPTIONAL`
+    return `"${verdict}" is not one of INCLUDE, EXCLUDE, OPTIONAL`
   if (of !== 'METRIC' && of !== 'LABEL') return `"${of ?? ''}" is neither METRIC nor LABEL`
   if (verdict === 'OPTIONAL' && of === 'METRIC') return 'only labels can be OPTIONAL'
-  if (rest.length === 0) return 'there is no pattern'
+  if (rest.length === 0) return 'the pattern is missing'
   const pattern = patternOf(rest.join(' '))
   if (typeof pattern === 'string') return pattern
   filters.push({ verdict, of, pattern })
@@ -108,12 +108,12 @@ function addMetadata(text: string, rules: MetadataRule[]): string | undefined {
   return undefined
 }
 
-/** A pattern as Python's re.match takes it: from the start, not to the end. A text says why it is none. */
+/** Compiles a pattern with the semantics of Python's re.match: anchored at the start only. Returns a message for an invalid one. */
 function patternOf(text: string): RegExp | string {
   const [, flags = '', rest = text] = /^\(\?([ims]+)\)(.*)$/.exec(text) ?? []
   try {
     return new RegExp(`^(?:${rest.replace(/\(\?P</g, '(?<')})`, flags)
   } catch (error) {
-    return `"${text}" is no pattern: ${(error as Error).message}`
+    return `"${text}" is not a valid pattern: ${(error as Error).message}`
   }
 }

@@ -1,11 +1,11 @@
-/** One source: the metrics that a document was found to have, and their values when it was read last. docs/openmetrics.md */
+/** One source: the metrics found in its documents, and the values of the last one. docs/reference/agents/openmetrics.md */
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
 import type { Value } from '../../model/values.ts'
 import type { Labels } from '../../pmda/define.ts'
 import { foreignLabels } from '../lib/foreign-names.ts'
 import type { ExposedSample, ExpositionReader, LabelMap } from './exposition.ts'
-import { isWanted, type Metadata, metadataOf } from './metadata.ts'
+import { isIncluded, type Metadata, metadataOf } from './metadata.ts'
 import type { NameTable } from './name-table.ts'
 import { type SourceConfig, verdictOn } from './source-config.ts'
 import { readValue } from './values.ts'
@@ -17,70 +17,70 @@ export interface SourceMetric {
   readonly help: { readonly oneline: string; readonly help: string }
   /** Undefined for a metric with one value. */
   readonly instances: NameTable | undefined
-  /** By instance (PM_IN_NULL for the one value of a metric without them), of the document read last. */
+  /** Values of the last document by instance (PM_IN_NULL for a metric with one value). */
   readonly values: Map<number, Value>
-  /** Labels of the metric: of its first line, and of the lines of the document read last, later ones stronger. */
+  /** Labels of the metric: of its first line and of the lines of the last document; later ones win. */
   readonly labels: () => Labels
-  /** Labels that are OPTIONAL. */
+  /** Labels marked OPTIONAL. */
   readonly notes: Labels
   /** Labels of an instance. */
   readonly instanceLabels: (inst: number) => Labels | undefined
 }
 
-/** What belongs to a metric besides. */
+/** A metric with its internal state. */
 interface Entry extends SourceMetric {
-  /** Labels of the lines of the document read last, as far as instances are named after them. */
+  /** Instance-naming labels of the lines of the last document. */
   readonly lines: LabelMap[]
-  /** Labels that each instance had last. */
+  /** Last labels of each instance. */
   readonly naming: Map<number, LabelMap>
 }
 
-/** What a source is made of. */
+/** Options of a source. */
 export interface SourceOptions {
   readonly config: SourceConfig
   /** Numbers of metrics. */
   readonly items: NameTable
   /** Numbers of the instances of a metric. */
   readonly instancesOf: (item: number) => NameTable
-  /** Hears what is wrong with a line of the document. */
+  /** Called for each problem with a line of the document. */
   readonly problem: (line: number, why: string) => void
 }
 
-/** The labels of a line, as the configuration sorts them. */
+/** Labels of a line, sorted by the configuration. */
 interface Sorted {
-  /** Those that name the instance. */
+  /** Labels that name the instance. */
   readonly naming: LabelMap
   readonly optional: LabelMap
-  /** Is there any? */
+  /** Whether there are any labels. */
   readonly any: boolean
-  /** The former in order of their names, as one text. */
+  /** Naming labels in order of their names, as one text. */
   readonly text: string
 }
 
 const NO_LABELS: Sorted = { naming: new Map(), optional: new Map(), any: false, text: '' }
 const MAX_NAME = 1024
-/** Names remembered as refused; with more, all are judged again. */
+/** Most names remembered as refused; then the set is cleared. */
 const MAX_REFUSED = 10_000
 
-/** A source and what it has said so far. */
+/** A source and the metrics of all its documents so far. */
 export class Source {
   readonly #options: SourceOptions
   readonly #metrics = new Map<string, Entry>()
-  /** The reader gives the same object for the same text. */
+  /** Keyed by label object: the reader returns the same object for the same text. */
   readonly #sorted = new WeakMap<LabelMap, Sorted>()
-  /** Names that can be no metric, which are reported once. */
+  /** Invalid metric names, which are reported once. */
   readonly #refused = new Set<string>()
 
   constructor(options: SourceOptions) {
     this.#options = options
   }
 
-  /** In the order in which they were first seen. */
+  /** In order of first appearance. */
   get metrics(): Iterable<SourceMetric> {
     return this.#metrics.values()
   }
 
-  /** Forgets all values: the document could not be read. */
+  /** Removes all values when the document could not be read. */
   clear(): void {
     for (const { values, lines } of this.#metrics.values()) {
       values.clear()
@@ -88,12 +88,12 @@ export class Source {
     }
   }
 
-  /** Takes over the values of a document; true when there are metrics that were not there before. */
-  take({ samples }: ExpositionReader): boolean {
+  /** Takes the values of a document. Returns true if there are new metrics. */
+  update({ samples }: ExpositionReader): boolean {
     this.clear()
     const known = this.#metrics.size
     const sorted = samples.map(({ labels }) => this.#sort(labels))
-    // A metric has instances when any of its lines has labels: the first one need not.
+    // A metric has instances if any of its lines, not only the first, has labels.
     const labelled = new Set<string>()
     for (const [i, { name }] of samples.entries()) if (sorted[i]!.any) labelled.add(name)
     for (const [i, sample] of samples.entries()) {
@@ -103,7 +103,7 @@ export class Source {
     return this.#metrics.size > known
   }
 
-  /** Writes the numbers that were given out to their files. Throws Node's error. */
+  /** Saves assigned numbers. Throws Node's error. */
   save(): void {
     this.#options.items.save()
     for (const { instances } of this.#metrics.values()) instances?.save()
@@ -143,16 +143,16 @@ export class Source {
     return undefined
   }
 
-  /** Undefined when the configuration does not want it. Throws PcpError when there can be no such metric. */
+  /** Undefined if the configuration excludes it. Throws PcpError for an impossible metric. */
   #newMetric(sample: ExposedSample, labels: Sorted, hasInstances: boolean): Entry | undefined {
     const { name, block, line } = sample
     const { config, items, instancesOf, problem } = this.#options
-    if (!isWanted(name, config)) return undefined
+    if (!isIncluded(name, config)) return undefined
     if (!/^[A-Za-z][\w.:]*$/.test(name))
-      throw new PcpError('PM_ERR_NAME', `"${name}" can be no name of a metric`)
+      throw new PcpError('PM_ERR_NAME', `"${name}" is not a valid metric name`)
     const metadata = metadataOf(name, block, config)
     if (!/^[A-Za-z]\w*(?:\.[A-Za-z]\w*)*$/.test(metadata.name))
-      throw new PcpError('PM_ERR_NAME', `"${metadata.name}" can be no name of a metric`)
+      throw new PcpError('PM_ERR_NAME', `"${metadata.name}" is not a valid metric name`)
     for (const why of metadata.problems) problem(line, `${name}: ${why}`)
     const item = items.numberOf(name)
     const lines: LabelMap[] = []
@@ -161,7 +161,7 @@ export class Source {
       item,
       metadata,
       help: helpOf(block.help),
-      instances: hasInstances && !metadata.isSingular ? instancesOf(item) : undefined,
+      instances: hasInstances && !metadata.hasOneValue ? instancesOf(item) : undefined,
       values: new Map(),
       labels: () => together(labels.naming, lines),
       notes: foreignLabels(labels.optional),
@@ -187,9 +187,9 @@ export class Source {
   }
 }
 
-/** The instance that a line is about. Throws PM_ERR_TOOBIG when it is new and there can be no more. */
+/** Returns the instance of a line. PM_ERR_TOOBIG if it is new and the limit is reached. */
 function instanceOf(metric: Entry, table: NameTable, { naming, text }: Sorted): number {
-  // Whoever exposes metrics of PCP says what their instances are called.
+  // Exporters of PCP metrics set the instance's name as a label.
   const given = metric.metadata.isFromPcp ? (naming.get('instname') ?? naming.get('instance')) : undefined
   const name = given ?? text
   if (name.length > MAX_NAME)

@@ -1,4 +1,4 @@
-/** From sources to the tables of the agent. docs/openmetrics.md */
+/** Builds the tables of the agent from the sources. docs/reference/agents/openmetrics.md */
 import { hostname } from 'node:os'
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
@@ -6,16 +6,16 @@ import type { AgentTables, IndomSpec, Labels, MetricSpec } from '../../pmda/defi
 import { FreeNames } from '../lib/foreign-names.ts'
 import type { NameTable } from './name-table.ts'
 import type { SourceMetric } from './source.ts'
-import { safeUrl, type Watched } from './watch.ts'
+import { safeUrl, type WatchedSource } from './watch.ts'
 
 /** The source has no values now, or not this one. */
 const AGAIN = new PcpError('PM_ERR_AGAIN')
 const GONE = new PcpError('PM_ERR_INST')
 
-/** The metrics of all sources. A name that cannot stand beside those before it is left out, and told to `log`. */
+/** Returns the metrics of all sources. Names that conflict with earlier ones are left out and logged. */
 export function sourceTables(
   root: string,
-  sources: readonly Watched[],
+  sources: readonly WatchedSource[],
   controls: AgentTables['metrics'],
   log: (text: string) => void,
 ): Pick<AgentTables, 'metrics' | 'clusterLabels' | 'indoms'> {
@@ -31,13 +31,13 @@ export function sourceTables(
     for (const metric of watched.source.metrics) {
       const name = `${root}.${watched.file.nickname}.${metric.metadata.name}`
       if (names.add(name)) metrics[name] = rowOf(watched, metric)
-      else log(`${watched.file.path}: ${name} is left out: the name or a part of it is a metric already`)
+      else log(`${watched.file.path}: ${name} is left out: the name or a prefix of it is already a metric`)
     }
   }
   return { metrics, clusterLabels }
 }
 
-function rowOf(watched: Watched, metric: SourceMetric): MetricSpec {
+function rowOf(watched: WatchedSource, metric: SourceMetric): MetricSpec {
   const { item, metadata, values, help, instances, labels, notes } = metric
   const { cluster } = watched
   return {
@@ -47,10 +47,10 @@ function rowOf(watched: Watched, metric: SourceMetric): MetricSpec {
     sem: metadata.sem,
     units: 'none',
     describe: (desc) => ({ ...desc, units: metadata.units }),
-    help: 'A value that an endpoint or a script exposes',
+    help: 'A value exposed by an endpoint or a script',
     texts: help,
     labels,
-    notes,
+    optionalLabels: notes,
     ...(instances === undefined ? {} : { indom: indomOf(watched, metric, instances) }),
     value: (inst) => {
       if (values.size === 0) return AGAIN
@@ -59,18 +59,18 @@ function rowOf(watched: Watched, metric: SourceMetric): MetricSpec {
   }
 }
 
-function indomOf({ cluster, file }: Watched, metric: SourceMetric, table: NameTable): IndomSpec {
+function indomOf({ cluster, file }: WatchedSource, metric: SourceMetric, table: NameTable): IndomSpec {
   return {
     serial: 4096 + cluster * 1024 + metric.item,
     instances: () => table.list(),
-    help: 'Lines of one metric that differ by their labels',
+    help: 'Lines of one metric with different labels',
     labels: { source: file.nickname },
     instanceLabels: metric.instanceLabels,
-    instanceNotes: (inst) => ({ instname: `${inst} ${table.nameOf(inst) ?? ''}` }),
+    optionalInstanceLabels: (inst) => ({ instname: `${inst} ${table.nameOf(inst) ?? ''}` }),
   }
 }
 
-function labelsOf({ file, config }: Watched): Labels {
+function labelsOf({ file, config }: WatchedSource): Labels {
   const source = file.nickname
   if (file.isScript) return { script: file.path, source }
   const host = /^https?:\/\/([^/?#]*)/.exec(safeUrl(config.url))?.[1] ?? 'localhost'

@@ -1,4 +1,4 @@
-/** Values as exposed text writes them. docs/openmetrics.md */
+/** Parses values in exposed text. docs/reference/agents/openmetrics.md */
 import { type Outcome, PcpError } from '../../model/errors.ts'
 import type { Value } from '../../model/values.ts'
 import type { ValueType } from './metadata.ts'
@@ -13,7 +13,7 @@ const RANGES: { readonly [type in ValueType]?: readonly [bigint, bigint] } = {
   u64: [0n, 2n ** 64n - 1n],
 }
 
-/** A text as a value of a type; PM_ERR_CONV as data when it is none. */
+/** Parses a value of a type; returns PM_ERR_CONV for an invalid one. */
 export function readValue(text: string, type: ValueType): Outcome<Value> {
   if (type === 'string') return text
   const range = RANGES[type]
@@ -31,7 +31,7 @@ function readNumber(text: string): number | undefined {
   return special[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
 }
 
-/** Digits to the last place; other spellings (1e+06, 3.0) as far as they are whole numbers. */
+/** Exact for digits; other spellings (1e+06, 3.0) if they are integers. */
 function readWhole(text: string): bigint | undefined {
   if (/^[+-]?\d+$/.test(text)) return BigInt(text.replace('+', ''))
   const value = readNumber(text)
@@ -39,5 +39,5 @@ function readWhole(text: string): bigint | undefined {
 }
 
 function wrong(text: string, type: ValueType): PcpError {
-  return new PcpError('PM_ERR_CONV', `"${text}" is no value of type ${type}`)
+  return new PcpError('PM_ERR_CONV', `"${text}" is not a value of type ${type}`)
 }

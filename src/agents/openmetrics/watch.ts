@@ -1,8 +1,8 @@
-/** All sources: found in the configuration directory, probed in the background one interval after another. docs/openmetrics.md */
+/** Finds all sources in the configuration directory and probes them periodically in the background. docs/reference/agents/openmetrics.md */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after } from '../../base/after.ts'
+import { setLongTimeout } from '../../base/after.ts'
 import { withSignal } from '../../base/with-signal.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
@@ -15,39 +15,39 @@ import { probe, readExposition } from './probe.ts'
 import { Source } from './source.ts'
 import { NO_CONFIG, parseSourceConfig, type SourceConfig } from './source-config.ts'
 
-/** Where sources are and how they are asked. */
+/** Options of a watch. */
 export interface WatchOptions {
   readonly directory: string
-  /** Files are numbered in order of their names, so that the same files have the same numbers everywhere. */
+  /** Number files in order of their names, so that the same files have the same numbers everywhere. */
   readonly isSorted: boolean
-  /** Where numbers are kept. */
+  /** Directory of the tables of numbers. */
   readonly tables: string
-  /** Between the beginnings of two probes of a source. */
+  /** Interval between the starts of two probes of a source. */
   readonly intervalMs: number
-  /** A server that has not answered by then has failed; scripts have five times as long. */
+  /** Time limit of a server; scripts have five times as long. */
   readonly timeoutMs: number
-  /** Metrics came or went. */
+  /** Called when metrics were added or removed. */
   readonly onChange: () => void
 }
 
-/** What the agent's own metrics tell of a source. */
+/** Statistics of a source. */
 export interface SourceStats {
   calls: number
   errors: number
   fetchMs: number
   parseMs: number
-  /** In words: how the last probe ended. */
+  /** Result of the last probe, in words. */
   status: string
-  /** Of HTTP; 0 where there is none. */
+  /** HTTP status; 0 for none. */
   statusCode: number
   samples: number
   badLines: number
-  /** When the last document came, in milliseconds since the epoch. */
+  /** Time of the last document in milliseconds since the epoch. */
   readMs: number | undefined
 }
 
-/** A source with what belongs to it. */
-export interface Watched {
+/** A source with its state. */
+export interface WatchedSource {
   readonly cluster: number
   readonly file: SourceFile
   readonly config: SourceConfig
@@ -55,24 +55,24 @@ export interface Watched {
   readonly stats: SourceStats
 }
 
-interface Entry extends Watched {
+interface Entry extends WatchedSource {
   readonly labels: LabelCache
   isProbed: boolean
-  /** Problems told since the last document without any. */
+  /** Problems logged since the last document without problems. */
   told: number
   isGone: boolean
 }
 
 const SCRIPT_PATIENCE = 5
-/** Problems of one source told in the log before a document without any. */
+/** Most problems of a source logged until there is a document without problems. */
 const MAX_TOLD = 10
-/** Messages about the directory remembered, so that they are told once. */
+/** Most messages about the directory remembered, so that each is logged once. */
 const MAX_SAID = 1000
-/** A request for names looks at the directory no sooner than this after the last look. */
+/** Shortest time between scans of the directory caused by requests for names. */
 const RESCAN_MS = 1000
 
 /** The sources of a directory. */
-export class Watch {
+export class SourceWatcher {
   readonly #env: AgentEnv
   readonly #options: WatchOptions
   readonly #client = new HttpClient()
@@ -85,28 +85,28 @@ export class Watch {
   #intervalMs: number
   #cancel: () => void = () => {}
   #scannedMs = Number.NEGATIVE_INFINITY
-  /** Of all sources. */
+  /** Totals of all sources. */
   readonly totals: SourceStats = newStats('none')
-  /** Tells every probe in the log. */
-  isTalkative = false
+  /** Log every probe. */
+  isVerbose = false
 
-  /** Looks at the directory and begins to probe what is there. */
+  /** Scans the directory and starts probing. */
   constructor(env: AgentEnv, options: WatchOptions) {
     this.#env = env
     this.#options = options
     this.#intervalMs = options.intervalMs
     this.#clusters = this.#table(0, MAX_CLUSTER)
-    this.#clusters.numberOf('control') // cluster 0 is the agent's own
+    this.#clusters.numberOf('control') // cluster 0 is for the agent's metrics
     this.scan()
     this.#restartTimer()
   }
 
   /** By cluster. */
-  get sources(): readonly Watched[] {
+  get sources(): readonly WatchedSource[] {
     return [...this.#entries.values()].sort((a, b) => a.cluster - b.cluster)
   }
 
-  /** Names of all clusters that were ever given out, in order. */
+  /** Names of all clusters ever assigned, in order. */
   get clusters(): NameTable {
     return this.#clusters
   }
@@ -115,18 +115,18 @@ export class Watch {
     return this.#intervalMs
   }
 
-  /** From now on; the first probe is one interval away. */
+  /** Restarts the timer: the next probe is one interval away. */
   set intervalMs(ms: number) {
     this.#intervalMs = ms
     this.#restartTimer()
   }
 
-  /** Looks for new, changed and removed files unless that was done a moment ago. */
+  /** Scans for new, changed and removed files unless that was done recently. */
   rescan(): void {
     if (Math.abs(this.#env.clock() - this.#scannedMs) >= RESCAN_MS) this.scan()
   }
 
-  /** Looks for new, changed and removed files, and begins to probe those that are new. */
+  /** Scans for new, changed and removed files, and starts probing new ones. */
   scan(): void {
     this.#scannedMs = this.#env.clock()
     const { directory, isSorted } = this.#options
@@ -148,7 +148,7 @@ export class Watch {
     if (hasChanged) this.#options.onChange()
   }
 
-  /** Ends all probes; nothing is changed any more. */
+  /** Aborts all probes. */
   close(): void {
     this.#cancel()
     this.#closing.abort()
@@ -210,10 +210,10 @@ export class Watch {
       for (const entry of this.#entries.values()) this.#enqueue(entry)
       this.#restartTimer()
     }
-    this.#cancel = after(this.#intervalMs, scan, { isBackground: true })
+    this.#cancel = setLongTimeout(this.#intervalMs, scan, { isBackground: true })
   }
 
-  /** A source that is still being probed is not probed a second time. */
+  /** Schedules a probe unless the source is being probed. */
   #enqueue(entry: Entry): void {
     if (entry.isProbed) return
     entry.isProbed = true
@@ -257,7 +257,7 @@ export class Watch {
     stats.statusCode = status
     if (typeof document === 'string') await this.#take(entry, document)
     else this.#fail(entry, document)
-    if (this.isTalkative)
+    if (this.isVerbose)
       this.#env.log(
         'info',
         `${file.path}: ${stats.status}, ${stats.samples} values in ${fetchMs.toFixed(1)} ms`,
@@ -272,7 +272,7 @@ export class Watch {
     stats.badLines = 0
     for (const { line, why } of reader.problems) this.#tellProblem(entry, line, why)
     stats.badLines = reader.problemCount
-    const hasNew = source.take(reader)
+    const hasNew = source.update(reader)
     if (stats.badLines === 0) entry.told = 0
     const parseMs = performance.now() - startMs
     for (const each of [stats, this.totals]) each.parseMs += parseMs
@@ -283,7 +283,7 @@ export class Watch {
     if (hasNew) this.#options.onChange()
   }
 
-  /** Old values would be taken for new ones: there are none until the next document. */
+  /** Clients would take old values for new ones, so they are removed until the next document. */
   #fail({ source, stats, file }: Entry, error: PcpError): void {
     for (const each of [stats, this.totals]) each.errors++
     const status = `cannot read ${file.isScript ? 'from script' : 'the document of'} ${file.path}: ${error.message}`
@@ -307,7 +307,7 @@ export class Watch {
     try {
       save()
     } catch (error) {
-      this.#once(`Numbers of metrics cannot be kept: ${PcpError.from(error).message}`)
+      this.#once(`Numbers of metrics cannot be saved: ${PcpError.from(error).message}`)
     }
   }
 
@@ -319,7 +319,7 @@ export class Watch {
   }
 }
 
-/** A URL without what is nobody's business: name and password. */
+/** Returns a URL without user name and password. */
 export function safeUrl(text: string): string {
   return text.replace(/^(\w+:\/\/)[^/@]*@/, '$1')
 }

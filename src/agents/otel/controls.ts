@@ -1,8 +1,8 @@
-/** The agent's own metrics: what it received, and for how long a series counts. docs/otel.md */
+/** The agent's own metrics: statistics of requests, and the lifetime of series. docs/reference/agents/otel.md */
 import { PcpError } from '../../model/errors.ts'
 import type { AgentTables, MetricSpec } from '../../pmda/define.ts'
 
-/** What is counted, and what can be set. */
+/** Counters and settings. */
 export interface OtelState {
   requests: number
   /** Requests that were refused. */
@@ -15,7 +15,7 @@ export interface OtelState {
   lastProblem: string
 }
 
-/** What is asked of the other parts. */
+/** Values provided by the other parts. */
 export interface OtelGauges {
   readonly port: () => number
   readonly series: () => number
@@ -44,21 +44,21 @@ export function controlMetrics(root: string, state: OtelState, gauges: OtelGauge
     value,
   })
   const rows: AgentTables['metrics'] = {
-    requests: counter(0, 'count', 'Requests that brought metrics', () => state.requests),
-    refused: counter(1, 'count', 'Requests that were refused as a whole', () => state.refused),
+    requests: counter(0, 'count', 'Requests with metrics', () => state.requests),
+    refused: counter(1, 'count', 'Requests refused as a whole', () => state.refused),
     bytes: counter(2, 'byte', 'Bytes of the requests after decompression', () => state.bytes),
-    points: counter(3, 'count', 'Points that were received', () => state.points),
-    rejected: counter(4, 'count', 'Points that could not be taken over', () => state.rejected),
-    series: gauge(5, 'count', 'Series that have values now', gauges.series),
-    metrics: gauge(6, 'count', 'Metrics that were ever received since the agent started', gauges.metrics),
-    port: gauge(7, 'none', 'Port on which metrics are received, 0 when none can be had', gauges.port),
+    points: counter(3, 'count', 'Points received', () => state.points),
+    rejected: counter(4, 'count', 'Points rejected', () => state.rejected),
+    series: gauge(5, 'count', 'Series with values', gauges.series),
+    metrics: gauge(6, 'count', 'Metrics received since the agent started', gauges.metrics),
+    port: gauge(7, 'none', 'Port on which metrics are received, 0 if listening failed', gauges.port),
     stale: staleRow(state),
     last_problem: {
       item: 9,
       type: 'string',
       sem: 'instant',
       units: 'none',
-      help: 'Why a request or a point was refused last',
+      help: 'Why the last refused request or point was refused',
       value: () => state.lastProblem,
     },
   }
@@ -71,8 +71,8 @@ function staleRow(state: OtelState): MetricSpec {
     type: 'double',
     sem: 'discrete',
     units: 'sec',
-    help: 'How long a series has values after its last point',
-    text: `Applications do not say when they end: a series for which nothing was sent for so long has no value and is no instance any more, until something is sent again. Can be stored: from ${MIN_STALE} second to a week.`,
+    help: 'Time that a series keeps its values after its last point',
+    text: `Applications do not announce their end: after this time without a point a series has no value and its instance is removed until the next point. Can be stored: from ${MIN_STALE} second to a week.`,
     value: () => state.staleMs / 1000,
     isControl: true,
     store: (value) => {

@@ -1,26 +1,26 @@
-/** Instances of one family of metrics: numbers that stay, names with the number before them. docs/otel.md */
+/** Instances of one family of metrics: persistent identifiers, which are also part of the names. docs/reference/agents/otel.md */
 
 import { PcpError } from '../../model/errors.ts'
 import { cacheDir, InstanceCache } from '../../pmda/cache/instance-cache.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
 import { rooted } from '../../sys/proc.ts'
 
-/** What an instance stands for now; nothing while it is stale. */
-export interface Slot<T> {
+/** State of an instance; empty while it is stale. */
+export interface InstanceSlot<T> {
   content: T | undefined
 }
 
-/** Instances that a domain remembers, those that are gone included. */
+/** Most instances of a domain, including inactive ones. */
 const MAX_NAMES = 20_000
 
-/** The instances of one domain, with what each stands for. */
-export class Domain<T> {
+/** The instances of one domain, with the state of each. */
+export class SeriesDomain<T> {
   readonly serial: number
-  readonly #cache: InstanceCache<Slot<T>>
+  readonly #cache: InstanceCache<InstanceSlot<T>>
   #listing: { readonly ids: readonly number[]; readonly names: readonly string[] } | undefined
   #listedVersion = -1
 
-  /** Reads the numbers given out in earlier lives of the agent. */
+  /** Loads the identifiers assigned in earlier runs of the agent. */
   constructor(env: AgentEnv, serial: number) {
     this.serial = serial
     this.#cache = new InstanceCache({
@@ -37,28 +37,28 @@ export class Domain<T> {
     }
   }
 
-  /** The instance with a name, made if need be. PM_ERR_TOOBIG when there are too many. */
-  open(name: string): Slot<T> {
+  /** Returns the instance with a name, creating it if needed. PM_ERR_TOOBIG if there are too many. */
+  open(name: string): InstanceSlot<T> {
     const known = this.#cache.find(name)
     if (known?.data !== undefined && known.isActive) return known.data
     if (known === undefined) this.#makeRoom()
-    const slot: Slot<T> = known?.data ?? { content: undefined }
+    const slot: InstanceSlot<T> = known?.data ?? { content: undefined }
     this.#cache.add(name, slot)
     return slot
   }
 
-  /** The number of a name, which becomes active. PM_ERR_TOOBIG when there are too many. */
+  /** Activates a name and returns its identifier. PM_ERR_TOOBIG if there are too many. */
   numberOf(name: string): number {
     this.open(name)
     return this.#cache.find(name)!.id
   }
 
-  /** What an instance stands for. */
+  /** Returns the state of an instance. */
   get(id: number): T | undefined {
     return this.#cache.get(id)?.data?.content
   }
 
-  /** The instance is gone for now. */
+  /** Deactivates an instance. */
   hide(name: string): void {
     const known = this.#cache.find(name)
     if (known === undefined || !known.isActive) return
@@ -66,7 +66,7 @@ export class Domain<T> {
     this.#cache.hide(name)
   }
 
-  /** Active instances by number, the same object until they change. */
+  /** Returns active instances by identifier: the same object until they change. */
   list(): { readonly ids: readonly number[]; readonly names: readonly string[] } {
     if (this.#listing === undefined || this.#listedVersion !== this.#cache.version) {
       const { ids, names } = this.#cache.list()
@@ -76,7 +76,7 @@ export class Domain<T> {
     return this.#listing
   }
 
-  /** Writes what is new. Throws Node's error. */
+  /** Saves changes. Throws Node's error. */
   save(): void {
     this.#cache.save()
   }

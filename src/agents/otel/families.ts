@@ -1,49 +1,49 @@
-/** All metrics received: families of series, from requests to what is fetched. docs/otel.md */
+/** All received metrics: families of series, from requests to fetched values. docs/reference/agents/otel.md */
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
 import { FreeNames } from '../lib/foreign-names.ts'
-import { Domain, type Slot } from './domain.ts'
+import { type InstanceSlot, SeriesDomain } from './domain.ts'
 import { metricPath, seriesName } from './labels.ts'
 import type { OtlpMetric, OtlpPoint } from './otlp.ts'
-import { type Part, Series } from './series.ts'
+import { Series, type SeriesPart } from './series.ts'
 import { unitsOf } from './units.ts'
 
-/** What the metrics of a family are made of; exponential histograms are shown as others are. */
+/** Kind of a family; exponential histograms are exported as histograms. */
 export type Shape = 'gauge' | 'sum' | 'updown' | 'histogram' | 'summary'
 
-/** One metric as a client knows it: one or several of PCP. */
+/** One metric of a client: one or several metrics of PCP. */
 export interface Family {
   readonly number: number
   /** Below the root. */
-  readonly path: string
+  readonly name: string
   readonly shape: Shape
   readonly description: string
-  /** As the client wrote it. */
+  /** As sent by the client. */
   readonly unit: string
   /** The units word. */
   readonly units: number
-  readonly series: Domain<Series>
+  readonly series: SeriesDomain<Series>
   /** Buckets or quantiles; undefined for shapes without them. */
-  readonly parts: Domain<PartOf> | undefined
+  readonly parts: SeriesDomain<PartOf> | undefined
 }
 
-/** A bucket or quantile with the series it is of. */
+/** A bucket or quantile and its series. */
 export interface PartOf {
   readonly series: Series
-  readonly part: Part
+  readonly part: SeriesPart
 }
 
-/** What became of a request. */
-export interface Taken {
+/** Result of a request. */
+export interface IngestResult {
   readonly points: number
   readonly rejected: number
-  /** Why the first of those was. */
+  /** Why the first rejected point was rejected. */
   readonly why: string | undefined
-  /** There are metrics that were not there before. */
+  /** There are new metrics. */
   readonly hasNewFamilies: boolean
 }
 
-/** Names below the root that each shape has, beside the path itself where that is empty. */
+/** Names below the path of a family, by shape; '' is the path itself. */
 export const LEAVES: { readonly [shape in Shape]: readonly string[] } = {
   gauge: [''],
   sum: [''],
@@ -53,36 +53,36 @@ export const LEAVES: { readonly [shape in Shape]: readonly string[] } = {
 }
 
 const MAX_FAMILIES = 10_000
-/** Numbers given out in all lives of the agent: each takes 8 of the 1,024 items of a cluster. */
+/** Highest number of a family over all runs of the agent: each takes 8 of the 1,024 items of a cluster. */
 const MAX_NUMBER = 4095 * 128
 const MAX_SERIES = 100_000
 const MAX_INSTANCE_NAME = 2048
-/** Requests come often: series are looked through no sooner than this after the last time. */
+/** Shortest interval between searches for stale series, as requests are frequent. */
 const EXPIRE_MS = 1000
 
 interface Live {
   readonly family: Family
   readonly series: Series
-  /** Its parts now, by where they are: instances are found by their long names only when they are new. */
-  readonly parts: Map<string, { readonly name: string; readonly slot: Slot<PartOf> }>
+  /** Active parts by position: long instance names are looked up only for new parts. */
+  readonly parts: Map<string, { readonly name: string; readonly slot: InstanceSlot<PartOf> }>
 }
 
-/** The store of everything that was received and is not stale. */
+/** All received series that are not stale. */
 export class Families {
   readonly #env: AgentEnv
   readonly #root: string
-  readonly #numbers: Domain<true>
+  readonly #numbers: SeriesDomain<true>
   readonly #names = new FreeNames()
   readonly #families = new Map<string, Family>()
   readonly #live = new Map<Series, Live>()
   #expiredMs = Number.NEGATIVE_INFINITY
   readonly #unsaved = new Set<{ save(): void }>()
 
-  /** `taken` are names that are metrics of the agent itself. */
+  /** `taken`: names of the agent's own metrics. */
   constructor(env: AgentEnv, root: string, taken: readonly string[]) {
     this.#env = env
     this.#root = root
-    this.#numbers = new Domain(env, 0)
+    this.#numbers = new SeriesDomain(env, 0)
     this.#names.add(...taken)
   }
 
@@ -98,8 +98,8 @@ export class Families {
     return this.#live.size
   }
 
-  /** Takes over metrics. Points that cannot be taken are counted; the others are not affected. */
-  take(metrics: readonly OtlpMetric[]): Taken {
+  /** Takes metrics of a request. Invalid points are counted; others are not affected. */
+  ingest(metrics: readonly OtlpMetric[]): IngestResult {
     let points = 0
     let rejected = 0
     let why: string | undefined
@@ -118,7 +118,7 @@ export class Families {
     return { points, rejected, why, hasNewFamilies: this.#families.size > before }
   }
 
-  /** Series without a point for so long are gone, until there is one again. */
+  /** Removes the values of series without a point for `staleMs`. */
   expire(staleMs: number): void {
     const nowMs = this.#env.clock()
     if (Math.abs(nowMs - this.#expiredMs) < EXPIRE_MS) return
@@ -132,7 +132,7 @@ export class Families {
     }
   }
 
-  /** Writes the numbers of new instances, of some domains each time so that nobody waits long. Throws Node's error. */
+  /** Saves identifiers of new instances of at most `most` domains, so that requests do not wait long. Throws Node's error. */
   save(most: number): void {
     for (const domain of [...this.#unsaved].slice(0, most)) {
       this.#unsaved.delete(domain)
@@ -152,7 +152,7 @@ export class Families {
     if (family.parts !== undefined) this.#takeParts(live, family.parts)
   }
 
-  #enter(family: Family, series: Series, slot: Slot<Series>): Live {
+  #enter(family: Family, series: Series, slot: InstanceSlot<Series>): Live {
     if (this.#live.size >= MAX_SERIES) {
       family.series.hide(series.name.name)
       throw new PcpError('PM_ERR_TOOBIG', `There are ${MAX_SERIES} series already`)
@@ -163,7 +163,7 @@ export class Families {
     return live
   }
 
-  #takeParts({ series, parts }: Live, domain: Domain<PartOf>): void {
+  #takeParts({ series, parts }: Live, domain: SeriesDomain<PartOf>): void {
     for (const part of series.parts) {
       let known = parts.get(part.at)
       if (known === undefined) {
@@ -182,7 +182,7 @@ export class Families {
     }
   }
 
-  #open<T extends Series | PartOf>(domain: Domain<T>, name: string): Slot<T> {
+  #open<T extends Series | PartOf>(domain: SeriesDomain<T>, name: string): InstanceSlot<T> {
     this.#unsaved.add(domain)
     return domain.open(name)
   }
@@ -212,23 +212,23 @@ export class Families {
     const hasParts = shape === 'histogram' || shape === 'summary'
     return {
       number,
-      path,
+      name: path,
       shape,
       description,
       unit,
       units: unitsOf(unit),
-      series: new Domain(this.#env, 2 * number + 1),
-      parts: hasParts ? new Domain(this.#env, 2 * number + 2) : undefined,
+      series: new SeriesDomain(this.#env, 2 * number + 1),
+      parts: hasParts ? new SeriesDomain(this.#env, 2 * number + 2) : undefined,
     }
   }
 
-  /** A place in the name space: where the name says, or else near it. */
+  /** Finds a free path in the name space: that of the metric's name, or a similar one. */
   #pathFor({ name, unit }: OtlpMetric, shape: Shape): string {
     const path = metricPath(name)
     if (path === '') throw new PcpError('PM_ERR_NAME', 'The name of the metric is empty')
     const flat = path.replaceAll('.', '_')
     const suffix = metricPath(unit.replaceAll('.', '_')) || shape
-    // Clients may use one name for a metric and for a group of metrics, and for metrics in different units.
+    // Clients may use one name for a metric and a group of metrics, and for metrics in different units.
     for (const candidate of [
       path,
       `${path}.value`,

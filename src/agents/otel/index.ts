@@ -1,4 +1,4 @@
-/** The otel agent (domain 508): metrics that applications send by OTLP, as metrics of PCP. docs/otel.md */
+/** The otel agent (domain 508): metrics that applications send by OTLP. docs/reference/agents/otel.md */
 import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv, AgentTables } from '../../pmda/define.ts'
@@ -22,9 +22,9 @@ export const agent: AgentDefinition = defineAgent({
 const ROOT = 'otel'
 const DEFAULT_PORT = 4318
 const DEFAULT_STALE_MS = 300_000
-/** How often series that are stale are looked for, and numbers are written. */
+/** Interval at which stale series are removed and identifiers are saved. */
 const SWEEP_MS = 5000
-/** Files written at one go: each takes some milliseconds, in which requests wait. */
+/** Most files saved at a time: each takes some milliseconds, during which requests wait. */
 const MAX_SAVES = 20
 
 function open(env: AgentEnv): AgentTables {
@@ -47,7 +47,7 @@ function open(env: AgentEnv): AgentTables {
     address: setting(env, 'address') ?? '127.0.0.1',
     port: portOf(setting(env, 'port')),
     take: (metrics, bytes) => {
-      const taken = families.take(metrics)
+      const taken = families.ingest(metrics)
       state.requests++
       state.bytes += bytes
       state.points += taken.points
@@ -85,7 +85,7 @@ function open(env: AgentEnv): AgentTables {
     try {
       env.replaceTables(tables())
     } catch (error) {
-      env.log('error', PcpError.from(error).message) // the tables stay as they were
+      env.log('error', PcpError.from(error).message) // the old tables stay
     }
   }
   let said = ''
@@ -93,7 +93,7 @@ function open(env: AgentEnv): AgentTables {
     try {
       families.save(most)
     } catch (error) {
-      const text = `Numbers of instances cannot be kept: ${PcpError.from(error).message}`
+      const text = `Instance identifiers cannot be saved: ${PcpError.from(error).message}`
       if (text !== said) env.log('warning', text)
       said = text
     }
@@ -101,7 +101,7 @@ function open(env: AgentEnv): AgentTables {
   return tables()
 }
 
-/** An option of the daemon, or where that was not given the variable that stands for it, as in a collector. */
+/** An option of the daemon or, in a collector, its environment variable. */
 function setting({ env, options }: AgentEnv, name: 'address' | 'port'): string | undefined {
   const given = options[name]
   return typeof given === 'string' ? given : env[`PCP_OTEL_${name.toUpperCase()}`]

@@ -1,24 +1,24 @@
-/** From attributes to labels, and to the name of the instance that a series is. docs/otel.md */
+/** Converts attributes to labels and to the instance names of series. docs/reference/agents/otel.md */
 import type { Labels, LabelValue } from '../../pmda/define.ts'
 import { foreignLabels, labelName } from '../lib/foreign-names.ts'
 import type { Attributes, OtlpMetric } from './otlp.ts'
 
-/** What a series is called, and what is known of it. */
+/** Name and labels of a series. */
 export interface SeriesName {
   /** Labels in order, as `key:value key:value`. */
   readonly name: string
-  /** What tells it from others. */
+  /** Labels that identify it. */
   readonly labels: Labels
-  /** What else was sent. */
+  /** Other attributes. */
   readonly notes: Labels
 }
 
-/** What tells one service from another. */
+/** Attributes that identify a service. */
 const SERVICE = ['service.namespace', 'service.name', 'service.instance.id']
-/** What tells instances of a service apart that have no `service.instance.id`. */
+/** Attributes that identify an instance of a service without `service.instance.id`. */
 const PLACE = ['host.name', 'k8s.namespace.name', 'k8s.pod.name', 'container.id', 'process.pid']
 
-/** The name of the series that an attribute set belongs to. */
+/** Returns the name of the series of an attribute set. */
 export function seriesName({ resource, scope }: OtlpMetric, attributes: Attributes): SeriesName {
   const labels = new Map<string, LabelValue>()
   const identity = new Set(resource.has('service.instance.id') ? SERVICE : [...SERVICE, ...PLACE])
@@ -44,7 +44,7 @@ export function seriesName({ resource, scope }: OtlpMetric, attributes: Attribut
   }
 }
 
-/** The name of a metric below the root: parts between dots are words that begin with a letter. */
+/** Returns a metric's name below the root: words separated by dots that start with a letter. */
 export function metricPath(name: string): string {
   const parts = name.split('.').filter((part) => part !== '')
   return parts
@@ -53,9 +53,9 @@ export function metricPath(name: string): string {
     .join('.')
 }
 
-/** One line without control characters: names of instances are kept in a file of lines. */
+/** One line without control characters, because instance names are saved in a file of lines. */
 function textOf(value: LabelValue): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are replaced
   return text.replace(/[\u0000-\u001f\u007f]/g, ' ')
 }

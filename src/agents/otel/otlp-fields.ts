@@ -1,4 +1,4 @@
-/** Fields of the messages that carry metrics: OTLP 1.x, opentelemetry.proto.metrics.v1. https://opentelemetry.io/docs/specs/otlp */
+/** Fields of metrics messages: OTLP 1.x, opentelemetry.proto.metrics.v1. https://opentelemetry.io/docs/specs/otlp */
 import type { Field, FieldKind, Message } from './protobuf.ts'
 
 const one = (name: string, kind: FieldKind | Message): Field => ({ name, kind })
@@ -95,5 +95,5 @@ const RESOURCE_METRICS: ReturnType<Message> = {
   2: many('scopeMetrics', () => SCOPE_METRICS),
 }
 
-/** ExportMetricsServiceRequest: what a client sends to /v1/metrics. */
+/** ExportMetricsServiceRequest, the body of a POST to /v1/metrics. */
 export const EXPORT_METRICS: Message = () => ({ 1: many('resourceMetrics', () => RESOURCE_METRICS) })

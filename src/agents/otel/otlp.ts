@@ -1,29 +1,29 @@
-/** OTLP metrics as data: one shape for what came as JSON and as protocol buffers. https://opentelemetry.io/docs/specs/otlp */
+/** OTLP metrics in one form, whether received as JSON or as protocol buffers. https://opentelemetry.io/docs/specs/otlp */
 import { PcpError } from '../../model/errors.ts'
 import type { LabelValue } from '../../pmda/define.ts'
 
 /** Names to values; nested lists and objects are JSON. */
 export type Attributes = ReadonlyMap<string, LabelValue>
 
-/** Whether points count since the start of their series or since the point before. */
+/** Whether points count from the start of their series or from the previous point. */
 export type Temporality = 'delta' | 'cumulative'
 
-/** What the points of a metric are. */
+/** Kind of a metric. */
 export type OtlpKind = 'gauge' | 'sum' | 'histogram' | 'exponential' | 'summary'
 
-/** One measurement of one series. Numbers that were not sent are undefined. */
+/** One measurement of one series. Missing numbers are undefined. */
 export interface OtlpPoint {
   readonly attributes: Attributes
-  /** Nanoseconds since the epoch; 0 when it was not sent. */
+  /** Nanoseconds since the epoch; 0 if missing. */
   readonly time: bigint
   readonly start: bigint
-  /** Of gauges and sums; undefined for a point that says that there is no value. */
+  /** Of gauges and sums; undefined for a point with the flag "no recorded value". */
   readonly value: number | undefined
   readonly count: number
   readonly sum: number | undefined
   readonly min: number | undefined
   readonly max: number | undefined
-  /** Upper ends of all but the last bucket. */
+  /** Upper bounds of all but the last bucket. */
   readonly bounds: readonly number[]
   readonly buckets: readonly number[]
   readonly scale: number
@@ -33,13 +33,13 @@ export interface OtlpPoint {
   readonly quantiles: readonly (readonly [quantile: number, value: number])[]
 }
 
-/** Counts of the buckets from number `offset` on. */
+/** Counts of consecutive buckets, the first with number `offset`. */
 export interface ExponentialBuckets {
   readonly offset: number
   readonly counts: readonly number[]
 }
 
-/** A metric with its points, and where it comes from. */
+/** A metric with its points and its origin. */
 export interface OtlpMetric {
   readonly resource: Attributes
   readonly scope: { readonly name: string; readonly version: string; readonly attributes: Attributes }
@@ -52,7 +52,7 @@ export interface OtlpMetric {
   readonly points: readonly OtlpPoint[]
 }
 
-/** More points than a request of 16 MiB of compressed JSON should have. */
+/** Most points accepted in a request of 16 MiB of compressed JSON. */
 const MAX_POINTS = 200_000
 const MAX_BUCKETS = 4096
 const MAX_DEPTH = 16
@@ -67,7 +67,7 @@ const KINDS: readonly (readonly [field: string, kind: OtlpKind])[] = [
 
 type Node = { readonly [name: string]: unknown }
 
-/** The metrics of a request. PM_ERR_CONV says where it is not what it should be; fields that are not known do not count. */
+/** Returns the metrics of a request. PM_ERR_CONV names an invalid field; unknown fields are ignored. */
 export function metricsOf(request: unknown): readonly OtlpMetric[] {
   const found: OtlpMetric[] = []
   let points = 0
@@ -95,7 +95,7 @@ function scopeOf(scope: Node): OtlpMetric['scope'] {
   }
 }
 
-/** Undefined for a metric without points, and one of a kind that is not known. */
+/** Undefined for a metric without points or of an unknown kind. */
 function metricOf(metric: Node, resource: Attributes, scope: OtlpMetric['scope']): OtlpMetric | undefined {
   const found = KINDS.find(([field]) => metric[field] !== undefined && metric[field] !== null)
   if (found === undefined) return undefined
@@ -189,34 +189,35 @@ function anyValue(value: unknown, depth: number): LabelValue {
   return bytes instanceof Uint8Array ? Buffer.from(bytes).toString('base64') : null
 }
 
-/** An integer that a JSON number cannot hold is a text. */
+/** Returns the number, or its text if a JSON number cannot hold it exactly. */
 function integerLabel(value: unknown): LabelValue {
   const read = number(value, 'intValue')
   return Number.isSafeInteger(read) ? read : String(value)
 }
 
-/** Members of a list of messages; none when it was not sent. */
+/** Elements of a list of messages; none if it is missing. */
 function nodes(of: unknown, field: string): readonly Node[] {
   return list(node(of, 'request'), field).map((each) => node(each, field))
 }
 
 function node(value: unknown, field: string): Node {
   if (value === undefined || value === null) return {}
-  if (typeof value !== 'object' || Array.isArray(value)) throw wrong(field, `is ${show(value)}, no object`)
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw wrong(field, `is ${show(value)}, not an object`)
   return value as Node
 }
 
 function list(of: Node, field: string): readonly unknown[] {
   const value = of[field]
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value)) throw wrong(field, `is ${show(value)}, no list`)
+  if (!Array.isArray(value)) throw wrong(field, `is ${show(value)}, not a list`)
   return value as unknown[]
 }
 
 function textOf(of: Node, field: string): string {
   const value = of[field]
   if (value === undefined || value === null) return ''
-  if (typeof value !== 'string') throw wrong(field, `is ${show(value)}, no text`)
+  if (typeof value !== 'string') throw wrong(field, `is ${show(value)}, not a text`)
   return value
 }
 
@@ -232,17 +233,17 @@ function countOf(of: Node, field: string): number {
 
 function count(value: unknown, field: string): number {
   const read = number(value, field)
-  if (!(Number.isInteger(read) && read >= 0)) throw wrong(field, `is ${show(value)}, no count`)
+  if (!(Number.isInteger(read) && read >= 0)) throw wrong(field, `is ${show(value)}, not a count`)
   return read
 }
 
-/** JSON writes 64-bit integers and what is not finite as texts. */
+/** JSON encodes 64-bit integers and non-finite numbers as texts. */
 function number(value: unknown, field: string): number {
   if (typeof value === 'number') return value
   if (typeof value === 'bigint') return Number(value)
   if (typeof value === 'string' && /^(?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|-?Infinity|NaN)$/i.test(value))
     return Number(value)
-  throw wrong(field, `is ${show(value)}, no number`)
+  throw wrong(field, `is ${show(value)}, not a number`)
 }
 
 function timeOf(of: Node, field: string): bigint {
@@ -251,7 +252,7 @@ function timeOf(of: Node, field: string): bigint {
   if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value)
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return BigInt(value)
   if (value === undefined || value === null) return 0n
-  throw wrong(field, `is ${show(value)}, no time`)
+  throw wrong(field, `is ${show(value)}, not a time`)
 }
 
 function show(value: unknown): string {

@@ -1,8 +1,8 @@
-/** Protocol buffers: the wire form, read by a table of fields. https://protobuf.dev/programming-guides/encoding */
+/** Decodes protocol buffers with a table of fields. https://protobuf.dev/programming-guides/encoding */
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 
-/** How the bytes of a field are to be read. */
+/** Encoding of a field. */
 export type FieldKind =
   | 'string'
   | 'bytes'
@@ -18,7 +18,7 @@ export type FieldKind =
 
 /** One field of a message. */
 export interface Field {
-  /** As it is called in JSON. */
+  /** Its name in JSON. */
   readonly name: string
   readonly kind: FieldKind | Message
   readonly isRepeated?: true
@@ -27,7 +27,7 @@ export interface Field {
 /** The fields of a message by number. A function, because messages may contain themselves. */
 export type Message = () => { readonly [number: number]: Field }
 
-/** What a message becomes: an object as of JSON, but 64-bit integers are bigints, and bytes are bytes. */
+/** A decoded message: an object as of JSON, but with bigints for 64-bit integers, and bytes. */
 export interface Decoded {
   [name: string]: unknown
 }
@@ -53,7 +53,7 @@ const WIRE: { readonly [kind in FieldKind]: number } = {
   enum: VARINT,
 }
 
-/** Reads a message. Fields that the table does not have are skipped. PM_ERR_CONV when the bytes are no such message. */
+/** Decodes a message. Unknown fields are skipped. PM_ERR_CONV for an invalid message. */
 export function decodeMessage(bytes: Uint8Array, message: Message): Decoded {
   return readMessage(new Cursor(bytes), message, 0)
 }
@@ -84,7 +84,7 @@ function readField(cursor: Cursor, decoded: Decoded, field: Field, wire: number,
   decoded[name] = list
   if (wire === expected) list.push(readValue(cursor, kind, depth))
   else if (wire === LENGTH) {
-    // Numbers may stand in one block.
+    // Numbers may be packed in one block.
     const block = cursor.block()
     while (!block.isAtEnd) list.push(readValue(block, kind, depth))
   } else throw cursor.wrong(`"${name}" has wire type ${wire}`)
@@ -119,7 +119,7 @@ function readValue(cursor: Cursor, kind: FieldKind | Message, depth: number): un
   }
 }
 
-/** A place in a message. */
+/** A position in a message. */
 class Cursor {
   readonly #bytes: Uint8Array
   readonly #view: DataView
@@ -152,7 +152,7 @@ class Cursor {
       value |= BigInt(byte & 0x7f) << shift
       if (byte < 0x80) return BigInt.asUintN(64, value)
     }
-    throw this.wrong('a number has more than 64 bits')
+    throw this.wrong('a number is longer than 64 bits')
   }
 
   double(): number {
@@ -163,7 +163,7 @@ class Cursor {
     return this.#view.getBigUint64(this.#take(8), true)
   }
 
-  /** Borrows the bytes of the message. */
+  /** Returns a view of the message's bytes. */
   bytes(): Uint8Array {
     const length = this.number()
     const start = this.#take(length)
@@ -179,14 +179,14 @@ class Cursor {
     else if (wire === FIXED64) this.#take(8)
     else if (wire === LENGTH) this.bytes()
     else if (wire === FIXED32) this.#take(4)
-    else throw this.wrong(`wire type ${wire} is not known`)
+    else throw this.wrong(`unknown wire type ${wire}`)
   }
 
   wrong(why: string): PcpError {
     return new PcpError('PM_ERR_CONV', `Protocol buffers, byte ${this.#at} of ${this.#bytes.length}: ${why}`)
   }
 
-  /** Where the next `length` bytes begin. */
+  /** Skips `length` bytes and returns where they start. */
   #take(length: number): number {
     const start = this.#at
     if (length > this.#bytes.length - start) throw this.wrong(`${length} bytes are missing`)

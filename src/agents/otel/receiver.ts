@@ -1,40 +1,40 @@
-/** The door that applications send metrics to: OTLP over HTTP. https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+/** Receives metrics of applications: OTLP over HTTP. https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { PcpError } from '../../model/errors.ts'
-import { closeBeyondReserve } from '../../net/listen.ts'
-import type { Taken } from './families.ts'
+import { protectDescriptorReserve } from '../../net/listen.ts'
+import type { IngestResult } from './families.ts'
 import { metricsOf, type OtlpMetric } from './otlp.ts'
 import { EXPORT_METRICS } from './otlp-fields.ts'
 import { decodeMessage } from './protobuf.ts'
 
-/** Where to listen, and what to do with what comes. */
+/** Options of the receiver. */
 export interface ReceiverOptions {
   readonly address: string
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number
-  readonly take: (metrics: readonly OtlpMetric[], bytes: number) => Taken
-  /** A request was refused, with this status of HTTP. */
+  readonly take: (metrics: readonly OtlpMetric[], bytes: number) => IngestResult
+  /** Called when a request is refused, with the HTTP status. */
   readonly onRefused: (status: number, why: string) => void
-  /** Hears why nothing can be received now, once each time. */
+  /** Called when listening fails, once per reason. */
   readonly warn: (text: string) => void
 }
 
 const PATH = '/v1/metrics'
-/** Bytes of a request, and of what it is after decompression. */
+/** Most bytes of a request, before and after decompression. */
 const MAX_BODY: number = 4 * 1024 * 1024
 const MAX_DECODED: number = 16 * 1024 * 1024
 const MAX_CONNECTIONS = 128
 const REQUEST_MS = 10_000
-/** Another process has the port: it may end. */
+/** Interval of attempts to listen on a port in use by another process. */
 const RETRY_MS = 10_000
-/** google.rpc.Code of what is wrong with a request. */
+/** google.rpc.Code of an invalid request. */
 const INVALID_ARGUMENT = 3
 
 type Encoding = 'json' | 'protobuf'
 
-/** A request that is refused. */
+/** A refused request. */
 class Refusal extends Error {
   readonly status: number
 
@@ -44,7 +44,7 @@ class Refusal extends Error {
   }
 }
 
-/** The server, listening as soon as it can. */
+/** The server, which retries to listen until it succeeds. */
 export class Receiver {
   readonly #options: ReceiverOptions
   #server: Server | undefined
@@ -57,13 +57,13 @@ export class Receiver {
     this.#listen()
   }
 
-  /** The port it listens on; 0 while it cannot. */
+  /** The port it listens on; 0 while it does not. */
   get port(): number {
     const address = this.#server?.address() as AddressInfo | null | undefined
     return address?.port ?? 0
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void {
     this.#isClosed = true
     clearTimeout(this.#retry)
@@ -79,12 +79,12 @@ export class Receiver {
       (request, response) => void this.#answer(request, response),
     )
     server.maxConnections = MAX_CONNECTIONS
-    closeBeyondReserve(server)
+    protectDescriptorReserve(server)
     server.on('error', (error) => {
       server.close()
       if (this.#isClosed) return
       const text = `Cannot receive on ${address} port ${port}: ${PcpError.from(error).message}`
-      if (text !== this.#said) warn(`${text}; trying again every ${RETRY_MS / 1000} seconds`)
+      if (text !== this.#said) warn(`${text}; retrying every ${RETRY_MS / 1000} seconds`)
       this.#said = text
       this.#retry = setTimeout(() => this.#listen(), RETRY_MS)
       this.#retry.unref()
@@ -106,14 +106,14 @@ export class Receiver {
       const why = error instanceof Error ? error.message : String(error)
       this.#options.onRefused(status, why)
       if (status === 405) response.setHeader('allow', 'POST')
-      // The rest of what is too long is not read: the connection ends with the answer.
+      // The rest of an oversized request is not read: the connection is closed after the answer.
       if (!request.complete) response.setHeader('connection', 'close')
       send(response, status, encoding, failure(why, encoding))
     }
   }
 }
 
-/** What is wrong with the bytes is the client's; anything else is ours. */
+/** Invalid bytes are the client's fault; other errors are ours. */
 function statusOf(error: unknown): number {
   return error instanceof PcpError && error.code === 'PM_ERR_CONV' ? 400 : 500
 }
@@ -122,10 +122,9 @@ function checkRequest(request: IncomingMessage): Encoding {
   const path = (request.url ?? '').split('?', 1)[0]
   if (path !== PATH) throw new Refusal(404, `There is nothing at ${path}: metrics are sent to ${PATH}`)
   if (request.method !== 'POST') throw new Refusal(405, `${request.method} is not POST`)
-  // Browsers name a page's origin in every POST, also where a name of another site has been made to lead here.
+  // Browsers send the page's origin with every POST, even after DNS rebinding.
   const { origin } = request.headers
-  if (origin !== undefined)
-    throw new Refusal(403, `Web pages may not send metrics here, and this is one of ${origin}`)
+  if (origin !== undefined) throw new Refusal(403, `Web pages may not send metrics (origin ${origin})`)
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase()
   if (type === 'application/json') return 'json'
   if (type === 'application/x-protobuf') return 'protobuf'
@@ -175,12 +174,14 @@ function decode(bytes: Uint8Array, encoding: Encoding): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
-    throw new PcpError('PM_ERR_CONV', `The request is no JSON: ${(error as Error).message}`, { cause: error })
+    throw new PcpError('PM_ERR_CONV', `The request is not JSON: ${(error as Error).message}`, {
+      cause: error,
+    })
   }
 }
 
-/** ExportMetricsServiceResponse: what was not taken, and why. */
-function success({ rejected, why = '' }: Taken, encoding: Encoding): Uint8Array {
+/** ExportMetricsServiceResponse: number of rejected points, and why. */
+function success({ rejected, why = '' }: IngestResult, encoding: Encoding): Uint8Array {
   if (encoding === 'json')
     return Buffer.from(
       rejected === 0

@@ -1,11 +1,11 @@
-/** One series: what its last points said, and sums of what was counted between points. docs/otel.md */
+/** One series: its last values, and sums of deltas. docs/reference/agents/otel.md */
 import { PcpError } from '../../model/errors.ts'
-import { addGrids, cumulated, type Grid, gridOf } from './exponential.ts'
+import { addBucketCounts, type BucketCounts, bucketCountsOf, cumulated } from './exponential.ts'
 import type { SeriesName } from './labels.ts'
 import type { OtlpKind, OtlpPoint, Temporality } from './otlp.ts'
 
-/** A value of a series that has several of one sort: `le:0.5` of a histogram, `quantile:0.9` of a summary. */
-export interface Part {
+/** One of several values of a series: `le:0.5` of a histogram, `quantile:0.9` of a summary. */
+export interface SeriesPart {
   readonly label: 'le' | 'quantile'
   readonly at: string
   readonly value: number
@@ -14,24 +14,24 @@ export interface Part {
 /** The values of a series. */
 export class Series {
   readonly name: SeriesName
-  /** When a point came last, in milliseconds since the epoch. */
+  /** Time of the last point, in milliseconds since the epoch. */
   seenMs = 0
   value: number | undefined
   count: number | undefined
   sum: number | undefined
   min: number | undefined
   max: number | undefined
-  parts: readonly Part[] = []
+  parts: readonly SeriesPart[] = []
   #time = 0n
   #bounds: readonly number[] = []
   #buckets: readonly number[] = []
-  #grid: Grid | undefined
+  #grid: BucketCounts | undefined
 
   constructor(name: SeriesName) {
     this.name = name
   }
 
-  /** Takes over a point. Throws PM_ERR_VALUE for one that is older than what is known, or was counted already. */
+  /** Takes a point. PM_ERR_VALUE if it is not newer than the last one. */
   take(point: OtlpPoint, kind: OtlpKind, temporality: Temporality, nowMs: number): void {
     const isDelta = temporality === 'delta'
     const isKnown = point.time !== 0n && (isDelta ? point.time <= this.#time : point.time < this.#time)
@@ -55,7 +55,7 @@ export class Series {
   #takeBuckets({ bounds, buckets }: OtlpPoint, isDelta: boolean): void {
     const isSame =
       bounds.length === this.#bounds.length && bounds.every((bound, i) => bound === this.#bounds[i])
-    // Other bounds are another histogram: what was counted in the old ones cannot be sorted into the new ones.
+    // With other bounds the histogram starts again: old counts cannot be assigned to new buckets.
     this.#buckets = isDelta && isSame ? buckets.map((count, i) => count + (this.#buckets[i] ?? 0)) : buckets
     this.#bounds = bounds
     let total = 0
@@ -66,15 +66,15 @@ export class Series {
   }
 
   #takeGrid(point: OtlpPoint, isDelta: boolean): void {
-    const grid = gridOf(point)
-    this.#grid = isDelta && this.#grid !== undefined ? addGrids(this.#grid, grid) : grid
+    const grid = bucketCountsOf(point)
+    this.#grid = isDelta && this.#grid !== undefined ? addBucketCounts(this.#grid, grid) : grid
     const ends = cumulated(this.#grid).map(
-      ([end, value]): Part => ({ label: 'le', at: String(Number(end.toPrecision(6))), value }),
+      ([end, value]): SeriesPart => ({ label: 'le', at: String(Number(end.toPrecision(6))), value }),
     )
     this.parts = [...ends, { label: 'le', at: '+Inf', value: this.count ?? 0 }]
   }
 }
 
-function quantilesOf({ quantiles }: OtlpPoint): readonly Part[] {
+function quantilesOf({ quantiles }: OtlpPoint): readonly SeriesPart[] {
   return quantiles.map(([quantile, value]) => ({ label: 'quantile', at: String(quantile), value }))
 }

@@ -1,14 +1,14 @@
-/** From families to the tables of the agent. docs/otel.md */
+/** Builds the tables of the agent from the families. docs/reference/agents/otel.md */
 import type { AgentTables, IndomSpec, Labels, MetricSpec, Sample } from '../../pmda/define.ts'
-import type { Domain } from './domain.ts'
+import type { SeriesDomain } from './domain.ts'
 import { type Families, type Family, LEAVES, type PartOf, type Shape } from './families.ts'
 import type { Series } from './series.ts'
 import { COUNT } from './units.ts'
 
-/** Numbers of metrics that one family may have. */
+/** Items reserved for each family. */
 const ITEMS = 8
 
-/** How the metrics of a family are told from each other. */
+/** Metrics of a family. */
 interface Row {
   readonly item: number
   readonly type: 'double' | 'u64'
@@ -22,14 +22,14 @@ const ROWS: { readonly [leaf: string]: Row } = {
     item: 0,
     type: 'double',
     units: 'own',
-    help: 'A value that an application sent',
+    help: 'A value sent by an application',
     read: ({ value }) => value,
   },
   '.count': {
     item: 1,
     type: 'u64',
     units: 'count',
-    help: 'How many measurements an application made',
+    help: 'Number of measurements of an application',
     read: ({ count }) => count,
   },
   '.sum': {
@@ -43,20 +43,20 @@ const ROWS: { readonly [leaf: string]: Row } = {
     item: 3,
     type: 'double',
     units: 'own',
-    help: 'Least measurement of an application since it last began to look',
+    help: 'Smallest measurement of an application in its last interval',
     read: ({ min }) => min,
   },
   '.max': {
     item: 4,
     type: 'double',
     units: 'own',
-    help: 'Greatest measurement of an application since it last began to look',
+    help: 'Largest measurement of an application in its last interval',
     read: ({ max }) => max,
   },
 }
 const COUNTERS: ReadonlySet<string> = new Set(['.count', '.sum', '.bucket'])
 
-/** The metrics of all families. */
+/** Returns the metrics of all families. */
 export function familyTables(
   root: string,
   families: Families,
@@ -66,7 +66,7 @@ export function familyTables(
   for (const family of families.families) {
     const series = seriesIndom(family)
     for (const leaf of LEAVES[family.shape]) {
-      const name = `${root}.${family.path}${leaf}`
+      const name = `${root}.${family.name}${leaf}`
       metrics[name] =
         leaf === '.bucket' || leaf === '.quantile' ? partRow(family, leaf) : seriesRow(family, leaf, series)
     }
@@ -92,9 +92,7 @@ function seriesRow(family: Family, leaf: string, indom: IndomSpec): MetricSpec {
 function partRow(family: Family, leaf: '.bucket' | '.quantile'): MetricSpec {
   const domain = family.parts!
   const isBucket = leaf === '.bucket'
-  const help = isBucket
-    ? 'How many measurements were not above the number after "le"'
-    : 'The measurement below which that part of all measurements is'
+  const help = isBucket ? 'Number of measurements up to the bound after "le"' : 'Quantile of the measurements'
   return {
     ...common(family, 5, help, isBucket ? COUNT : family.units),
     type: isBucket ? 'u64' : 'double',
@@ -109,7 +107,7 @@ function common(
   item: number,
   help: string,
   units: number,
-): Pick<MetricSpec, 'cluster' | 'item' | 'units' | 'describe' | 'help' | 'text' | 'notes'> {
+): Pick<MetricSpec, 'cluster' | 'item' | 'units' | 'describe' | 'help' | 'text' | 'optionalLabels'> {
   const said = description.trim()
   return {
     cluster: 1 + Math.floor(number / 128),
@@ -118,7 +116,7 @@ function common(
     describe: (desc) => ({ ...desc, units }),
     help: said === '' ? help : said.split('\n', 1)[0]!,
     text: said === '' ? help : `${said}\n${help}.`,
-    notes: { otel_kind: SHAPES[shape], ...(unit === '' ? {} : { otel_unit: unit }) },
+    optionalLabels: { otel_kind: SHAPES[shape], ...(unit === '' ? {} : { otel_unit: unit }) },
   }
 }
 
@@ -133,13 +131,13 @@ const SHAPES: { readonly [shape in Shape]: string } = {
 function seriesIndom({ series }: Family): IndomSpec {
   return indomOf(
     series,
-    'Series of a metric: what sent it, and attributes of its points',
+    'Series of a metric: its sender, and attributes of its points',
     (each) => each,
     () => ({}),
   )
 }
 
-function partIndom(domain: Domain<PartOf>): IndomSpec {
+function partIndom(domain: SeriesDomain<PartOf>): IndomSpec {
   return indomOf(
     domain,
     'Buckets or quantiles of series',
@@ -149,7 +147,7 @@ function partIndom(domain: Domain<PartOf>): IndomSpec {
 }
 
 function indomOf<T>(
-  domain: Domain<T>,
+  domain: SeriesDomain<T>,
   help: string,
   seriesOf: (content: T) => Series,
   more: (content: T) => Labels,
@@ -162,7 +160,7 @@ function indomOf<T>(
       const content = domain.get(inst)
       return content === undefined ? undefined : { ...seriesOf(content).name.labels, ...more(content) }
     },
-    instanceNotes: (inst) => {
+    optionalInstanceLabels: (inst) => {
       const content = domain.get(inst)
       return content === undefined ? undefined : seriesOf(content).name.notes
     },

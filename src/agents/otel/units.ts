@@ -1,4 +1,4 @@
-/** Units as OpenTelemetry writes them (UCUM) in those of PCP. https://opentelemetry.io/docs/specs/semconv/general/metrics */
+/** Converts OpenTelemetry's units (UCUM) to PCP's. https://opentelemetry.io/docs/specs/semconv/general/metrics */
 import {
   PM_SPACE_GBYTE,
   PM_SPACE_KBYTE,
@@ -14,7 +14,7 @@ import {
   type Units,
 } from '../../model/units.ts'
 
-/** The word for a number of things. */
+/** Encoded units of a count. */
 export const COUNT: number = packUnits({ dimCount: 1 })
 
 const ATOMS: ReadonlyMap<string, Partial<Units>> = new Map<string, Partial<Units>>([
@@ -31,7 +31,7 @@ const ATOMS: ReadonlyMap<string, Partial<Units>> = new Map<string, Partial<Units
   ['TiBy', { dimSpace: 1, scaleSpace: PM_SPACE_TBYTE }],
 ])
 
-/** The units word of a text such as `By`, `{request}/s`; 0 for what PCP has no units for, as `1` and `%`. */
+/** Returns the encoded units of a text such as `By`, `{request}/s`; 0 for units unknown to PCP, such as `1` and `%`. */
 export function unitsOf(text: string): number {
   const [over = '', under, ...more] = text.split('/')
   if (more.length > 0) return 0
@@ -50,6 +50,6 @@ export function unitsOf(text: string): number {
 }
 
 function atom(text: string): Partial<Units> | undefined {
-  // Braces say what is counted.
+  // Braces name the counted thing.
   return /^\{[^}]*\}$/.test(text) ? { dimCount: 1 } : ATOMS.get(text)
 }

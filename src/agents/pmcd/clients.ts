@@ -1,22 +1,23 @@
-/** pmcd.agent.*, pmcd.client.*: who is connected to the collector, on either side. */
+/** pmcd.agent.*, pmcd.client.*: agents and clients connected to the collector. */
 import { PcpError } from '../../model/errors.ts'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import { ctime } from '../../sys/log.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { AgentInfo, ClientInfo, CollectorStatistics } from './statistics.ts'
 
 const CLUSTER_AGENT = 4
 const CLUSTER_CLIENT = 6
 const SERIAL_AGENTS = 3
 const SERIAL_CLIENTS = 6
-/** pmcd.agent.type: kind of connection, shifted by one; the low bit once said 'text protocol'. */
+/** pmcd.agent.type: kind of connection, shifted by one; the low bit once meant 'text protocol'. */
 const AGENT_TYPES = { dso: 0, socket: 2, pipe: 4 } as const
 
 /** Metrics about the configured agents. */
-export function agentMetrics(statistics: CollectorStatistics): Record<string, MetricSpec> {
+export function agentMetrics(statistics: CollectorStatistics): Record<string, OrderedRow> {
   const indom: IndomSpec = {
     serial: SERIAL_AGENTS,
     help: 'Agents the collector is configured with',
-    text: 'One instance an agent: its number is the domain, its name the label in the configuration.',
+    text: 'One instance per agent: its identifier is the domain, its name the label in the configuration.',
     instances: () => {
       const agents = [...statistics.agents()]
       return { ids: agents.map((agent) => agent.domain), names: agents.map((agent) => agent.name) }
@@ -60,7 +61,7 @@ its exit status and the third the signal that ended it.`,
       sem: 'instant',
       units: 'none',
       help: 'Is the agent fenced off?',
-      text: 'Storing 1 keeps all questions from the agent, which goes on running; storing 0 lets them through again.',
+      text: 'Storing 1 withholds all requests from the agent, which continues to run; storing 0 lifts the fence.',
       isControl: true,
       store: (value, inst) => {
         if (value !== 0 && value !== 1) throw new PcpError('PM_ERR_BADSTORE', 'Store 0 or 1')
@@ -75,6 +76,18 @@ its exit status and the third the signal that ended it.`,
       units: 'none',
       help: 'Label of each agent in the configuration',
     },
+    'pmcd.agent.failure': {
+      ...metric((agent) => agent.failure),
+      item: 100,
+      isAddition: true,
+      type: 'string',
+      sem: 'discrete',
+      units: 'none',
+      help: 'Reason of the last failure of each agent',
+      text: `Empty for an agent that has never failed. A restarted agent keeps the reason, with status 0. Reasons may name files, so only
+clients on the unix socket and authenticated ones see them.`,
+      isVisibleTo: ({ requester }) => requester.credentials !== undefined,
+    },
   }
 }
 
@@ -83,7 +96,7 @@ export function clientMetrics(statistics: CollectorStatistics): Record<string, M
   const indom: IndomSpec = {
     serial: SERIAL_CLIENTS,
     help: 'Clients connected to the collector',
-    text: 'One instance a connection: its number grows from one connection to the next and is never used again.',
+    text: 'One instance per connection. Identifiers increase and are never reused.',
     instances: () => {
       const ids = [...statistics.clients()].map((client) => client.seq)
       return { ids, names: ids.map(String) }
@@ -106,9 +119,9 @@ export function clientMetrics(statistics: CollectorStatistics): Record<string, M
       ...metric((client) => client.whoami),
       item: 0,
       sem: 'discrete',
-      help: 'What each client says it is',
+      help: 'Description of each client',
       text: 'A client stores a description of itself here, usually its command line. It may only set its own instance.',
-      storesToOwn: true,
+      acceptsNullInstance: true,
       store: (value, inst, ask) => statistics.setWhoami(ask.requester.client, inst, String(value)),
     },
     'pmcd.client.start_date': {
@@ -123,7 +136,7 @@ export function clientMetrics(statistics: CollectorStatistics): Record<string, M
       sem: 'instant',
       help: 'Container each client looks into',
       text: 'A client stores the name of a container here to get the values of that container. It may only set its own instance.',
-      storesToOwn: true,
+      acceptsNullInstance: true,
       store: (value, inst, ask) => statistics.setContainer(ask.requester.client, inst, String(value)),
     },
   }

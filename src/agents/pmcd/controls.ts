@@ -1,4 +1,4 @@
-/** pmcd.control.*, pmcd.limits.*: settings that may be read, and by the administrator changed. */
+/** pmcd.control.*, pmcd.limits.*: settings, some of which root may change. */
 import { PcpError } from '../../model/errors.ts'
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
 import type { CollectorStatistics } from './statistics.ts'
@@ -13,7 +13,7 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
   const { controls, limits, trace } = statistics
   const setting = (item: number, row: Row): MetricSpec => ({ item, sem: 'discrete', units: 'none', ...row })
   const control = (item: number, row: Row): MetricSpec => ({ ...setting(item, row), isControl: true })
-  /** A control that does something whatever is stored, also 0, as in PCP 6.0.3. */
+  /** A control that acts on any stored value, including 0, as in PCP 6.0.3. */
   const action = (item: number, help: string, text: string, act: () => void): MetricSpec =>
     control(item, {
       type: '32',
@@ -22,7 +22,7 @@ export function controlMetrics(statistics: CollectorStatistics): Record<string, 
       value: () => 0,
       store: act,
     })
-  /** A control that is on or off. */
+  /** A boolean control. */
   const flag = (
     item: number,
     key: 'recordsConnections' | 'recordsPdus' | 'isUnbuffered',
@@ -64,7 +64,7 @@ never had a number cannot be turned on here, and are turned off by whatever is s
       type: 'u32',
       units: 'sec',
       help: 'Seconds an agent may take for its first PDU',
-      text: 'An agent that does not introduce itself in this time counts as not started.',
+      text: 'An agent that sends no PDU in this time counts as not started.',
       value: () => controls.credsTimeoutSec,
       store: (value) => {
         if (notNegative(value) === 0) throw new PcpError('PM_ERR_CONV', 'Store at least 1 second')
@@ -75,24 +75,24 @@ never had a number cannot be turned on here, and are turned off by whatever is s
       9,
       'recordsConnections',
       'Does the event trace record connections?',
-      'Storing 1 records clients and agents that come and go, storing 0 does not. The option -T decides at the start.',
+      'Storing 1 records clients and agents that come and go, storing 0 does not. The option -T sets the initial value.',
     ),
     'pmcd.control.tracepdu': flag(
       10,
       'recordsPdus',
       'Does the event trace record PDUs?',
-      'Storing 1 records every PDU that is sent or received, storing 0 does not. The option -T decides at the start.',
+      'Storing 1 records every PDU that is sent or received, storing 0 does not. The option -T sets the initial value.',
     ),
     'pmcd.control.tracenobuf': flag(
       14,
       'isUnbuffered',
-      'Is each traced event written to the log at once?',
-      'With 0 events are kept until somebody asks for them or an agent is lost, with 1 they are written as they happen.',
+      'Is each traced event logged immediately?',
+      'With 0 events are buffered until a dump is requested or an agent is lost, with 1 they are logged as they occur.',
     ),
     'pmcd.control.tracebufs': control(11, {
       type: '32',
-      help: 'How many events the trace keeps',
-      text: 'The oldest event makes room for a new one. Storing another number empties the trace.',
+      help: 'Number of events that the trace holds',
+      text: 'New events replace the oldest. Storing another number empties the trace.',
       value: () => trace.size,
       store: (value) => {
         trace.size = notNegative(value)
@@ -113,7 +113,7 @@ never had a number cannot be turned on here, and are turned off by whatever is s
     'pmcd.control.sighup': action(
       15,
       'Storing any value makes the collector read its configuration again',
-      'Does what the signal HUP does, and starts agents that are gone. The value is always 0.',
+      'Same as the signal HUP, which also restarts lost agents. The value is always 0.',
       statistics.reconfigure,
     ),
     'pmcd.limits.inpdusize': setting(27, {
@@ -138,7 +138,7 @@ never had a number cannot be turned on here, and are turned off by whatever is s
   }
 }
 
-/** Sixteen numbers for experiments: whatever is stored is kept. */
+/** Sixteen registers for experiments, which keep stored values. */
 function registers(): Record<string, MetricSpec> {
   const values = new Int32Array(REGISTERS)
   const indom: IndomSpec = {
@@ -153,8 +153,8 @@ function registers(): Record<string, MetricSpec> {
       sem: 'discrete',
       units: 'none',
       indom,
-      help: 'Sixteen numbers that mean nothing to the collector',
-      text: 'They keep what is stored in them until the collector ends, for tests and for notes between programs.',
+      help: 'Sixteen registers without a meaning to the collector',
+      text: 'They keep stored values until the collector ends, for tests and for communication between programs.',
       value: (inst) => values[inst],
       isControl: true,
       store: (value, inst) => {
@@ -170,7 +170,7 @@ function notNegative(value: Stored): number {
   return number
 }
 
-/** Limits come from the command line; PM_ERR_PMID is what PCP answers. */
+/** Limits are set on the command line; PCP answers stores with PM_ERR_PMID. */
 function refuse(): never {
   throw new PcpError('PM_ERR_PMID', 'This limit is set on the command line and cannot be stored')
 }

@@ -1,4 +1,4 @@
-/** pmcd.pmlogger.*, pmcd.pmie.*: the loggers and rule engines of this host, from the files they leave in PCP_TMP_DIR. */
+/** pmcd.pmlogger.*, pmcd.pmie.*: the loggers and rule engines of this host, from their files in PCP_TMP_DIR. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -13,7 +13,7 @@ const CLUSTER_RULES = 5
 const SERIAL_LOGGERS = 1
 const SERIAL_RULES = 4
 
-/** One pmlogger: lines of its file. */
+/** One pmlogger, from its file. */
 interface Logger {
   readonly port: number
   readonly pmcdHost: string
@@ -21,7 +21,7 @@ interface Logger {
   readonly note: string
 }
 
-/** One pmie: its statistics file. */
+/** One pmie, from its statistics file. */
 interface RuleEngine {
   readonly config: string
   readonly log: string
@@ -58,7 +58,7 @@ export function loggerMetrics(env: AgentEnv): Record<string, MetricSpec> {
     value: (inst) => pick(reading.value.get(inst), value),
   })
   return {
-    'pmcd.pmlogger.port': row(0, 'u32', 'Port on which each pmlogger takes orders', (logger) => logger.port),
+    'pmcd.pmlogger.port': row(0, 'u32', 'Control port of each pmlogger', (logger) => logger.port),
     'pmcd.pmlogger.pmcd_host': row(
       1,
       'string',
@@ -119,7 +119,7 @@ export function ruleEngineMetrics(env: AgentEnv): Record<string, MetricSpec> {
     'pmcd.pmie.eval.unknown': row(
       7,
       counter,
-      'Rules each pmie could not decide',
+      'Rules each pmie could not evaluate',
       (engine) => engine.counts[4],
     ),
     'pmcd.pmie.eval.expected': row(
@@ -136,7 +136,7 @@ function pick<T, V>(item: T | undefined, value: (item: T) => V): V | undefined {
   return item === undefined ? undefined : value(item)
 }
 
-/** A reading of the files of one daemon, one a process, and the instance domain of those processes. */
+/** Reads the files of one daemon, one per process. Returns the reading and the instance domain of the processes. */
 function processes<T>(
   env: AgentEnv,
   daemon: string,
@@ -150,7 +150,7 @@ function processes<T>(
     serial,
     reading,
     help: `The ${help}`,
-    text: 'The number of an instance is its process id, and so is its name.',
+    text: 'Identifier and name of an instance are its process id.',
     instances: () => {
       const ids = [...reading.value.keys()].sort((a, b) => a - b)
       return { ids, names: ids.map(String) }
@@ -171,7 +171,7 @@ function readProcesses<T>(
       const item = parse(readFileSync(join(folder, name)))
       if (item !== undefined) found.set(Number(name), item)
     } catch {
-      // it ended between the two looks: then it is not there
+      // removed in the meantime: the process ended
     }
   }
   return found
@@ -181,11 +181,11 @@ function listFolder(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch {
-    return [] // no such daemon ever ran here
+    return [] // this daemon never ran here
   }
 }
 
-/** Files of processes that ended without cleaning up say nothing about now. */
+/** Processes that ended without cleaning up leave their files. */
 function isAlive(root: string, pid: string): boolean {
   return listFolder(join(root, 'proc', pid)).length > 0
 }
@@ -196,7 +196,7 @@ function parseLogger(bytes: Uint8Array): Logger | undefined {
   return { port: Number(port), pmcdHost, archive, note }
 }
 
-/** The file is a C structure: two paths, a host name, then words in the host's own order. Observed with 6.0.3. */
+/** The file is a C structure: two paths, a host name, then words in the host's byte order. Observed with 6.0.3. */
 const RULES_LOG = 4097
 const RULES_HOST = 8194
 const RULES_HOST_END = 8259

@@ -1,4 +1,4 @@
-/** The collector's own agent, domain 2: what pmcd says about itself, and lets be changed. docs/agents.md */
+/** The collector's own agent, domain 2: statistics and settings of pmcd. docs/reference/agent-toolkit.md */
 import type { MetricSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
 import { LiveMemory } from '../../sys/live-memory.ts'
@@ -9,10 +9,10 @@ import { PDU_COUNTS } from './pdu-counts.ts'
 import { selfMetrics } from './self.ts'
 import type { CollectorStatistics } from './statistics.ts'
 
-/** Domain of the agent: fixed, because clients look for it there. */
+/** Domain of the agent, fixed because clients depend on it. */
 export const PMCD_DOMAIN = 2
 
-/** Makes the agent of one collector. */
+/** Returns the agent of a collector. */
 export function pmcdAgent(statistics: CollectorStatistics): AgentDefinition {
   return defineAgent({
     name: 'pmcd',
@@ -65,7 +65,7 @@ function direction(
   for (const { name, index, what } of PDU_COUNTS) {
     metrics[`${prefix}.${name}`] = {
       ...counter,
-      // Item 16 was taken by the total before there were more than sixteen types.
+      // Item 16 is the total, from a time with fewer than sixteen PDU types.
       item: index < ITEM_TOTAL ? index : index + 1,
       help: `${what.slice(0, what.indexOf('PDU'))}PDUs ${verb} by the collector`,
       text: `Counts the ${what}. Clients and agents are counted together, from the start of the collector.`,
@@ -81,7 +81,7 @@ function total(counts: ArrayLike<number>): number {
   return wrap32(sum)
 }
 
-/** The metrics are 32 bits wide: they start again at zero, as counters do. */
+/** Wraps a count at 32 bits, the width of these counters. */
 function wrap32(count: number): number {
   return count % 2 ** 32
 }

@@ -1,6 +1,6 @@
-/** Data: pmcd.pdu_in.* and pmcd.pdu_out.*: one row a PDU type. docs/formats/wire.md §2 */
+/** Data: pmcd.pdu_in.* and pmcd.pdu_out.*, one row per PDU type. docs/formats/wire.md §2 */
 
-/** Name of the metric's last part and PDU type without its base; what the PDU is, for the help text. */
+/** Last part of the metric name, PDU type without its base, and description for the help text. */
 export interface PduCount {
   readonly name: string
   /** Type - 0x7000. */
@@ -8,7 +8,7 @@ export interface PduCount {
   readonly what: string
 }
 
-/** Every PDU type the collector counts. */
+/** Every PDU type counted by the collector. */
 export const PDU_COUNTS: readonly PduCount[] = [
   { name: 'error', index: 0x00, what: 'ERROR PDUs: statuses, errors, challenges and state changes' },
   { name: 'result', index: 0x01, what: 'RESULT PDUs: values that were fetched or are to be stored' },

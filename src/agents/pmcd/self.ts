@@ -1,9 +1,9 @@
-/** pmcd.version, pmcd.cputime.*, pmcd.feature.*...: what the collector is and what it uses. */
+/** pmcd.version, pmcd.cputime.*, pmcd.feature.*...: the collector as a process and a program. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { machine } from 'node:os'
 import { join } from 'node:path'
 import type { AgentEnv, IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { hostZoneName, hostZoneRule } from '../../sys/host-zone.ts'
+import { hostTimezone, hostZoneName } from '../../sys/host-zone.ts'
 import type { LiveMemory } from '../../sys/live-memory.ts'
 import type { CollectorStatistics, FeatureFlags } from './statistics.ts'
 
@@ -28,7 +28,7 @@ export function selfMetrics(
 
 type Row = Omit<MetricSpec, 'item' | 'sem' | 'units'> & Partial<Pick<MetricSpec, 'sem' | 'units'>>
 
-/** A metric of cluster 0, discrete and without units unless it says otherwise. */
+/** A metric of cluster 0, by default discrete and without units. */
 function row(item: number, rest: Row): MetricSpec {
   return { item, sem: 'discrete', units: 'none', ...rest }
 }
@@ -44,7 +44,7 @@ function identity(statistics: CollectorStatistics, env: AgentEnv): Record<string
     'pmcd.hostname': row(21, {
       type: 'string',
       help: 'Name of the host the metrics are about',
-      text: 'The name of this host, or the one the collector was started with. Clients label what they show with it.',
+      text: 'The name of this host, or the one the collector was started with. Clients use it to label values.',
       value: () => statistics.hostname,
     }),
     'pmcd.simabi': row(6, {
@@ -56,8 +56,8 @@ function identity(statistics: CollectorStatistics, env: AgentEnv): Record<string
     'pmcd.timezone': row(5, {
       type: 'string',
       help: "The host's time zone in POSIX form",
-      text: 'From the variable TZ, or worked out from the clock. Clients use it to show times as they are on this host.',
-      value: () => hostZoneRule(env.env, env.clock()),
+      text: 'From the variable TZ, or derived from the clock. Clients use it to show times as they are on this host.',
+      value: () => hostTimezone(env.env, env.clock()),
     }),
     'pmcd.zoneinfo': row(26, {
       type: 'string',
@@ -69,14 +69,14 @@ function identity(statistics: CollectorStatistics, env: AgentEnv): Record<string
       type: 'string',
       sem: 'instant',
       help: 'Labels this host was given by configuration, as JSON',
-      text: 'What the files in the directory labels of PCP_SYSCONF_DIR say, without what the collector adds by itself.',
+      text: 'From the files in the directory labels of PCP_SYSCONF_DIR, without labels that the collector adds itself.',
       value: () => statistics.fileLabels(),
     }),
     'pmcd.services': row(16, {
       type: 'string',
       sem: 'instant',
       help: 'PCP services that run on this host',
-      text: 'Names with a blank between them: the collector itself and services with a process id file in PCP_RUN_DIR.',
+      text: 'Names separated by spaces: the collector itself and services with a PID file in PCP_RUN_DIR.',
       value: () => services(env),
     }),
   }
@@ -120,14 +120,14 @@ garbage left it: what grows here is kept.`,
       sem: 'counter',
       units: 'count',
       help: 'HUP signals the collector has received',
-      text: 'Restarts of agents that the collector decides on by itself are not counted.',
+      text: 'Automatic restarts of agents are not counted.',
       value: () => statistics.sighups(),
     }),
     'pmcd.pid': row(23, { type: 'u64', help: 'Process id of the collector', value: () => process.pid }),
     'pmcd.seqnum': row(24, {
       type: 'u32',
-      help: 'Number that grows whenever an agent is started or the configuration is read again',
-      text: 'Clients compare it with what they saw before. Storing anything makes it grow by one.',
+      help: 'Number incremented whenever an agent is started or the configuration is reloaded',
+      text: 'Clients compare it to detect changes. Storing any value increments it.',
       value: () => statistics.seqnum(),
       store: () => statistics.advanceSeqnum(),
     }),
@@ -156,7 +156,7 @@ function cpuTime(statistics: CollectorStatistics): Record<string, MetricSpec> {
       type: 'double',
       sem: 'instant',
       units: 'microsec / count',
-      help: 'CPU time a received PDU has cost on average',
+      help: 'Average CPU time per received PDU',
       text: 'pmcd.cputime.total divided by pmcd.pdu_in.total, both since the start of the collector.',
       value: () => {
         let pdus = 0
@@ -168,8 +168,8 @@ function cpuTime(statistics: CollectorStatistics): Record<string, MetricSpec> {
 }
 
 /**
- * The buffer pools of the C collector. There is no such pool here, so every size has zero buffers; the metrics stay so
- * that existing dashboards and logger configurations find them.
+ * The buffer pools of PCP's collector. This collector has none, so every size has zero buffers; the metrics exist for
+ * dashboards and logger configurations that use them.
  */
 function buffers(): Record<string, MetricSpec> {
   const indom: IndomSpec = {

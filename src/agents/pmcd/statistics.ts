@@ -1,18 +1,18 @@
-/** What the collector tells its own agent, and lets it change: the agent never sees the collector itself. */
+/** Statistics and controls that the collector provides to its own agent, which does not depend on the collector. */
 
 /** One connected client. */
 export interface ClientInfo {
   /** Sequence number of the connection: the instance of pmcd.client.*. */
   readonly seq: number
-  /** Slot of the client: `Requester.client` of what it asks. */
+  /** Slot of the client: `Requester.client` of its requests. */
   readonly slot: number
   /** Peer address, or the path of a unix socket. */
   readonly address: string
-  /** What the client said it is; '' when it did not. */
+  /** Description sent by the client (pmcd.client.whoami); '' without one. */
   readonly whoami: string
-  /** Container the client looks into; '' for none. */
+  /** Container of the client; '' for none. */
   readonly container: string
-  /** Milliseconds since the epoch when it connected. */
+  /** Time of its connection in milliseconds since the epoch. */
   readonly startMs: number
 }
 
@@ -25,9 +25,11 @@ export interface AgentInfo {
   /** pmcd.agent.status: 0 connected, 1 not ready, otherwise why it is gone. */
   readonly status: number
   readonly isFenced: boolean
+  /** Reason of its last failure; '' for none. */
+  readonly failure: string
 }
 
-/** Which features the collector has switched on: pmcd.feature.*. */
+/** Features enabled in the collector: pmcd.feature.*. */
 export interface FeatureFlags {
   readonly secure: boolean
   readonly ipv6: boolean
@@ -43,13 +45,13 @@ export interface FeatureFlags {
 
 /** Settings that may be changed at run time: pmcd.control.*. */
 export interface Controls {
-  /** Seconds an agent may take for a reply; 0 is no limit. */
+  /** Time limit of an agent's reply in seconds; 0 for none. */
   timeoutSec: number
-  /** Seconds an agent may take for its first PDU. */
+  /** Time limit of an agent's first PDU in seconds. */
   credsTimeoutSec: number
 }
 
-/** Diagnostics that are on, as the number older releases used: pmcd.control.debug. */
+/** Enabled diagnostics, as the number used by older releases: pmcd.control.debug. */
 export interface DebugControl {
   bits: number
 }
@@ -58,11 +60,11 @@ export interface DebugControl {
 export interface TraceControl {
   recordsConnections: boolean
   recordsPdus: boolean
-  /** Is each event written to the log at once? */
+  /** Whether each event is logged immediately. */
   isUnbuffered: boolean
-  /** Events it keeps. */
+  /** Number of events it holds. */
   size: number
-  /** Writes what it holds to the log, and empties it. */
+  /** Logs all events and empties the trace. */
   dump(): void
 }
 
@@ -71,7 +73,7 @@ export interface CollectorStatistics {
   readonly version: string
   readonly build: string
   readonly hostname: string
-  /** User the collector runs as; undefined where there are no users. */
+  /** User of the collector; undefined on systems without users. */
   readonly uid: number | undefined
   /** PDUs received, indexed by type - 0x7000. */
   readonly pdusIn: ArrayLike<number>
@@ -80,23 +82,23 @@ export interface CollectorStatistics {
   readonly clients: () => Iterable<ClientInfo>
   readonly agents: () => Iterable<AgentInfo>
   readonly features: () => FeatureFlags
-  /** The context labels that come from files, as JSON; '' for none. */
+  /** The context labels from files, as JSON; '' for none. */
   readonly fileLabels: () => string
   readonly sighups: () => number
   readonly seqnum: () => number
   readonly controls: Controls
   readonly debug: DebugControl
   readonly trace: TraceControl
-  /** Most bytes a client's PDU may have, contexts a client may have, metrics a fetch may name. */
+  /** Largest PDU of a client, most contexts of a client, most metrics of a fetch. */
   readonly limits: { readonly pduBytes: number; readonly contexts: number; readonly metrics: number }
-  /** Does as SIGHUP does. */
+  /** Same as SIGHUP. */
   readonly reconfigure: () => void
   readonly advanceSeqnum: () => void
   readonly dumpConnections: () => void
-  /** Fences an agent or lifts it. Throws PM_ERR_INST for an unknown domain. */
+  /** Fences an agent or lifts the fence. PM_ERR_INST for an unknown domain. */
   readonly fence: (domain: number, on: boolean) => void
-  /** Sets what the client in `slot` calls itself. Throws PM_ERR_PERMISSION when `seq` is somebody else. */
+  /** Sets the description of the client in `slot`. PM_ERR_PERMISSION if `seq` belongs to another client. */
   readonly setWhoami: (slot: number, seq: number, text: string) => void
-  /** Sets the container of the client in `slot`. Throws PM_ERR_PERMISSION when `seq` is somebody else. */
+  /** Sets the container of the client in `slot`. PM_ERR_PERMISSION if `seq` belongs to another client. */
   readonly setContainer: (slot: number, seq: number, name: string) => void
 }

@@ -1,20 +1,20 @@
-/** Which authenticated users may see processes: access.conf in the directory proc of PCP_SYSCONF_DIR. docs/proc.md */
+/** Which authenticated users may see processes: access.conf in the directory proc of PCP_SYSCONF_DIR. docs/reference/agents/proc.md */
 import { statSync } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
 import { readSmallFile, rooted } from '../../sys/proc.ts'
 
-/** What the file says. */
+/** Contents of the file. */
 export interface AccessRules {
-  /** Names of users who see what root sees. */
+  /** Names of users with the same access as root. */
   readonly allowed: ReadonlySet<string>
-  /** Users are the accounts of the same name on this host, and see what these see. */
+  /** Users have the access of the accounts of the same name on this host. */
   readonly isMapped: boolean
 }
 
 const NO_RULES: AccessRules = { allowed: new Set(), isMapped: false }
 
-/** Parses `allowed: ann, bob` and `mapped: true`; # begins a comment. PM_ERR_GENERIC for anything else, with the line. */
+/** Parses `allowed: ann, bob` and `mapped: true`, with # comments. PM_ERR_GENERIC names an invalid line. */
 export function parseAccess(text: string): AccessRules {
   const allowed = new Set<string>()
   let isMapped = false
@@ -34,7 +34,7 @@ export function parseAccess(text: string): AccessRules {
   return { allowed, isMapped }
 }
 
-/** The file as it is now: who writes it need not start the agent anew. */
+/** The file, read again when it changes. */
 export class AccessFile {
   readonly #env: AgentEnv
   readonly #path: string
@@ -46,7 +46,7 @@ export class AccessFile {
     this.#path = `${env.env['PCP_SYSCONF_DIR'] ?? '/etc/pcp'}/proc/access.conf`
   }
 
-  /** What holds now: nothing is allowed when the file is wrong, or could be written by everybody. */
+  /** Returns the current rules: none if the file is invalid or world-writable. */
   rules(): AccessRules {
     const found = statSync(rooted(this.#env.root, this.#path), { throwIfNoEntry: false })
     const version = found === undefined ? '' : `${found.ino} ${found.ctimeMs} ${found.size} ${found.mode}`
@@ -59,7 +59,7 @@ export class AccessFile {
   #read(mode: number): AccessRules {
     const { log, root } = this.#env
     if ((mode & 0o002) !== 0) {
-      log('warning', `${this.#path} can be changed by everybody and is not used: chmod o-w`)
+      log('warning', `${this.#path} is world-writable and therefore ignored: chmod o-w`)
       return NO_RULES
     }
     try {

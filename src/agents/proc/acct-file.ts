@@ -1,4 +1,4 @@
-/** Accounts of ended processes: the newest records of the file the kernel writes them to. acct(5) */
+/** Process accounting: the newest records of ended processes in the kernel's file. acct(5) */
 
 import {
   closeSync,
@@ -28,11 +28,11 @@ import type { ProcContext } from './context.ts'
  */
 const RECORD_SIZE = 64
 const VERSION = 3
-/** The kernel marks records it writes most significant byte first. */
+/** Set in records written in big-endian order. */
 const BIG_ENDIAN_BIT = 0x80
-/** Ticks of these files, whatever the kernel's are. */
+/** Ticks per second in these files, independent of the kernel's. */
 const ACCT_HERTZ = 100
-/** No more than this is read of a file that grew while nobody asked. */
+/** Most bytes read of a file that grew between requests. */
 const MOST = 4 * 1024 * 1024
 
 /** The longest a timer can wait. */
@@ -62,7 +62,7 @@ export interface AcctRecord {
   readonly comm: string
 }
 
-/** A 13-bit fraction and a 3-bit exponent to the base of 8. */
+/** Decodes a 13-bit fraction and a 3-bit exponent to the base of 8. */
 function compressed(value: number): number {
   return (value & 0x1fff) * 8 ** (value >> 13)
 }
@@ -97,7 +97,7 @@ export function parseRecord(view: DataView, at: number): AcctRecord | undefined 
   }
 }
 
-/** What root may set, in seconds and bytes. */
+/** Settings that root may store, in seconds and bytes. */
 export interface AcctSettings {
   openRetryInterval: number
   checkAcctInterval: number
@@ -106,7 +106,7 @@ export interface AcctSettings {
   refresh: number
 }
 
-/** Reads what is new in the file, and keeps what is not too old. */
+/** Reads new records and keeps them for the configured lifetime. */
 export class AcctFile {
   readonly settings: AcctSettings = {
     openRetryInterval: 60,
@@ -124,7 +124,7 @@ export class AcctFile {
   #offset = 0
   #triedAt = Number.NEGATIVE_INFINITY
   #checkedAt = Number.NEGATIVE_INFINITY
-  /** Path of the file that the kernel writes because we asked it to. */
+  /** Path of the file if the kernel writes it at this agent's request. */
   #private: string | undefined
   #timer: NodeJS.Timeout | undefined
 
@@ -133,7 +133,7 @@ export class AcctFile {
     this.#load = load
   }
 
-  /** Processes that ended within the lifetime of records, by number, as far as the file tells. */
+  /** Returns processes in the file that ended within the lifetime of records, by PID. */
   update(): ReadonlyMap<number, AcctRecord> {
     const now = this.#ctx.env.clock() / 1000
     this.#checkFile(now)
@@ -144,17 +144,17 @@ export class AcctFile {
     return this.#records
   }
 
-  /** Does the kernel write a file because we asked it to? */
+  /** Whether the kernel writes a file at this agent's request. */
   get isEnabled(): boolean {
     return this.#private !== undefined
   }
 
-  /** Has the kernel write a file of ours, or no longer. PM_ERR_NYI without the package koffi, or why the kernel refused. */
+  /** Switches a private accounting file on or off. PM_ERR_NYI without the package koffi, or the kernel's error. */
   setEnabled(isOn: boolean): void {
     if (isOn === this.isEnabled) return
     const calls = this.#load()
     if (calls === undefined)
-      throw new PcpError('PM_ERR_NYI', `Accounting cannot be switched: ${nativeProblem()}`)
+      throw new PcpError('PM_ERR_NYI', `Accounting cannot be switched on or off: ${nativeProblem()}`)
     const acct = calls.bind('int acct(const char *path)')
     const path = this.#private ?? this.#privatePath()
     if (isOn) closeSync(openNewFile(path, 0o400))
@@ -170,7 +170,7 @@ export class AcctFile {
     this.restartTimer()
   }
 
-  /** The file of ours is looked at even when nobody asks, so that it does not grow without end. */
+  /** Reads the private file periodically, even without requests, to limit its size. */
   restartTimer(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -178,12 +178,12 @@ export class AcctFile {
     this.#timer = every(
       this.settings.refresh * 1000,
       () => void this.update(),
-      () => undefined, // the next client that asks gets the error
+      () => undefined, // the next request gets the error
     )
     this.#timer.unref()
   }
 
-  /** Stops what we switched on. */
+  /** Switches off accounting if this agent switched it on. */
   close(): void {
     if (this.isEnabled) this.setEnabled(false)
     this.#forget()
@@ -204,7 +204,7 @@ export class AcctFile {
     return given === undefined ? usual : [given, ...usual]
   }
 
-  /** A file that was moved aside is written no more. */
+  /** Reopens a file that was moved aside and is no longer written. */
   #checkFile(now: number): void {
     if (this.#fd < 0 || now - this.#checkedAt < this.settings.checkAcctInterval) return
     this.#checkedAt = now
@@ -219,11 +219,11 @@ export class AcctFile {
     this.#triedAt = now
     for (const path of this.#candidates()) {
       try {
-        // Ours is cut when it has grown, but not a file that a link leads to.
+        // The private file is truncated when large, but never a file that a link points to.
         const flags = path === this.#private ? constants.O_RDWR | constants.O_NOFOLLOW : constants.O_RDONLY
         this.#fd = openSync(path, flags)
       } catch {
-        continue // not there, or not for us: the next one, and later once more
+        continue // missing or not readable: try the next path, and retry later
       }
       const { ino, size } = fstatSync(this.#fd)
       this.#path = path
@@ -268,7 +268,7 @@ export class AcctFile {
   }
 }
 
-/** Where to begin in a file of that size: records are whole. */
+/** Start offset in a file of that size: a multiple of the record size. */
 function startOf(size: number): number {
   const whole = size - (size % RECORD_SIZE)
   return Math.max(0, whole - MOST)

@@ -4,7 +4,7 @@ import type { Ask } from '../../model/source.ts'
 import type { Value } from '../../model/values.ts'
 import type { IndomSpec, Sample, SemName, TypeName } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { AcctFile, AcctRecord, AcctSettings } from './acct-file.ts'
 import type { ProcContext } from './context.ts'
 import { TtyNames } from './ttyname.ts'
@@ -36,39 +36,39 @@ function rowsOf(ctx: ProcContext): readonly Row[] {
       'u32',
       'discrete',
       'none',
-      'How it ended, as wait() tells it',
+      'Exit status, as returned by wait()',
       ({ exitcode }) => exitcode,
     ],
     ['id.uid', 2, 'u32', 'discrete', 'none', 'User of an ended process', ({ uid }) => uid],
     ['id.gid', 3, 'u32', 'discrete', 'none', 'Group of an ended process', ({ gid }) => gid],
     ['psinfo.pid', 4, 'u32', 'discrete', 'none', 'Process identifier it had', ({ pid }) => pid],
     ['psinfo.ppid', 5, 'u32', 'discrete', 'none', 'Process that had started it', ({ ppid }) => ppid],
-    ['psinfo.btime', 6, 'u32', 'discrete', 'sec', 'When it began, since the epoch', ({ btime }) => btime],
-    ['psinfo.etime', 7, 'float', 'counter', 'sec', 'How long it lived', ({ etime }) => etime],
-    ['psinfo.utime', 8, 'float', 'counter', 'sec', 'Processor time of its own code', ({ utime }) => utime],
+    ['psinfo.btime', 6, 'u32', 'discrete', 'sec', 'Start time, since the epoch', ({ btime }) => btime],
+    ['psinfo.etime', 7, 'float', 'counter', 'sec', 'Elapsed time of an ended process', ({ etime }) => etime],
+    ['psinfo.utime', 8, 'float', 'counter', 'sec', 'User CPU time of an ended process', ({ utime }) => utime],
     [
       'psinfo.stime',
       9,
       'float',
       'counter',
       'sec',
-      'Processor time of the kernel for it',
+      'System CPU time of an ended process',
       ({ stime }) => stime,
     ],
-    ['psinfo.mem', 10, 'u64', 'instant', 'Kbyte', 'Memory it used on average', ({ mem }) => mem],
-    ['psinfo.io', 11, 'u64', 'counter', 'count', 'Characters it transferred', ({ io }) => io],
-    ['psinfo.rw', 12, 'u64', 'counter', 'count', 'Blocks it read or wrote', ({ rw }) => rw],
+    ['psinfo.mem', 10, 'u64', 'instant', 'Kbyte', 'Average memory use', ({ mem }) => mem],
+    ['psinfo.io', 11, 'u64', 'counter', 'count', 'Characters transferred', ({ io }) => io],
+    ['psinfo.rw', 12, 'u64', 'counter', 'count', 'Blocks read or written', ({ rw }) => rw],
+    ['psinfo.minflt', 13, 'u64', 'counter', 'none', 'Page faults without I/O', ({ minflt }) => minflt],
+    ['psinfo.majflt', 14, 'u64', 'counter', 'count', 'Page faults with I/O', ({ majflt }) => majflt],
     [
-      'psinfo.minflt',
-      13,
+      'psinfo.swaps',
+      15,
       'u64',
       'counter',
-      'none',
-      'Page faults without disk it had',
-      ({ minflt }) => minflt,
+      'count',
+      'Number of times it was swapped out',
+      ({ swaps }) => swaps,
     ],
-    ['psinfo.majflt', 14, 'u64', 'counter', 'count', 'Page faults with disk it had', ({ majflt }) => majflt],
-    ['psinfo.swaps', 15, 'u64', 'counter', 'count', 'How often it was swapped out', ({ swaps }) => swaps],
     [
       'psinfo.ttyname',
       16,
@@ -89,14 +89,14 @@ function rowsOf(ctx: ProcContext): readonly Row[] {
       'Whether it was forked and never ran another program',
       flag(FORKED),
     ],
-    ['flag.su', 20, 'u32', 'instant', 'none', 'Whether it used the rights of the superuser', flag(SUPERUSER)],
-    ['flag.core', 21, 'u32', 'discrete', 'none', 'Whether its memory was dumped at the end', flag(DUMPED)],
-    ['flag.xsig', 22, 'u32', 'discrete', 'none', 'Whether a signal ended it', flag(KILLED)],
+    ['flag.su', 20, 'u32', 'instant', 'none', 'Whether it used superuser privileges', flag(SUPERUSER)],
+    ['flag.core', 21, 'u32', 'discrete', 'none', 'Whether it dumped core', flag(DUMPED)],
+    ['flag.xsig', 22, 'u32', 'discrete', 'none', 'Whether it was killed by a signal', flag(KILLED)],
   ]
 }
 
 /** The metrics of cluster 70. */
-export function acctMetrics(ctx: ProcContext, file: AcctFile): { [name: string]: PlacedRow } {
+export function acctMetrics(ctx: ProcContext, file: AcctFile): { [name: string]: OrderedRow } {
   const ended = new Reading(() => file.update())
   const indom: IndomSpec = {
     serial: 40,
@@ -105,10 +105,10 @@ export function acctMetrics(ctx: ProcContext, file: AcctFile): { [name: string]:
       const records = [...ended.value.values()]
       return { ids: records.map(({ pid }) => pid), names: records.map(({ comm }) => comm) }
     },
-    help: 'Processes that ended a short time ago',
-    text: 'The number is that of the process, the name that of its program. A process stays for acct.control.lifetime seconds.',
+    help: 'Recently ended processes',
+    text: 'The identifier is the PID, the name that of the program. A process is shown for acct.control.lifetime seconds.',
   }
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, type, sem, units, help, pick] of rowsOf(ctx))
     metrics[`acct.${name}`] = {
       cluster: 70,
@@ -119,7 +119,7 @@ export function acctMetrics(ctx: ProcContext, file: AcctFile): { [name: string]:
       indom,
       reading: ended,
       help,
-      text: `${help}. From the file in which the kernel accounts for ended processes, where there is one.`,
+      text: `${help}. From the file of kernel process accounting, if enabled.`,
       value: (inst) => {
         const record = ended.value.get(inst)
         return record === undefined ? undefined : pick(record)
@@ -144,7 +144,7 @@ const SETTINGS: readonly SettingRow[] = [
     23,
     'u32',
     'sec',
-    'How long to wait until a file that could not be opened is tried again',
+    'Interval of attempts to open the accounting file',
   ],
   [
     'check_acct_interval',
@@ -152,7 +152,7 @@ const SETTINGS: readonly SettingRow[] = [
     24,
     'u32',
     'sec',
-    'How often to look whether the file was replaced by another',
+    'Interval of checks whether the file was replaced',
   ],
   [
     'file_size_threshold',
@@ -160,14 +160,21 @@ const SETTINGS: readonly SettingRow[] = [
     25,
     'u64',
     'byte',
-    'Size at which a file is emptied that is written for this agent alone',
+    'Size at which the private file of this agent is truncated',
   ],
-  ['lifetime', 'lifetime', 26, 'u32', 'sec', 'How long ended processes are shown'],
-  ['refresh', 'refresh', 27, 'u32', 'sec', 'How often a file of this agent alone is read when nobody asks'],
+  ['lifetime', 'lifetime', 26, 'u32', 'sec', 'Time for which ended processes are shown'],
+  [
+    'refresh',
+    'refresh',
+    27,
+    'u32',
+    'sec',
+    'Interval at which the private file of this agent is read without requests',
+  ],
 ]
 
-function settingMetrics(file: AcctFile): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function settingMetrics(file: AcctFile): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, key, item, type, units, help] of SETTINGS)
     metrics[`acct.control.${name}`] = {
       cluster: 70,
@@ -190,8 +197,8 @@ function settingMetrics(file: AcctFile): { [name: string]: PlacedRow } {
     type: 'u32',
     sem: 'discrete',
     units: 'none',
-    help: 'Whether the kernel accounts to a file of this agent (1) because root stored that here, or not (0)',
-    text: 'Only needed where nothing else has switched accounting on. The file is pacct in the directory pmcd below PCP_VAR_DIR, and goes away with the agent.',
+    help: 'Whether the kernel writes a private file of this agent (1) or not (0); root may store it',
+    text: 'Only needed if accounting is not enabled otherwise. The file is pacct in the directory pmcd below PCP_VAR_DIR and is removed when the agent ends.',
     value: () => Number(file.isEnabled),
     store: (value, _inst, ask) => {
       checkIsRoot(ask)

@@ -1,8 +1,8 @@
-/** cgroup.blkio and cgroup.io: what control groups do with disks. */
+/** cgroup.blkio and cgroup.io: disk I/O of control groups. */
 import type { IndomSpec, SemName, TypeName } from '../../pmda/define.ts'
 import type { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import type { CgroupDomain } from './cgroup-domain.ts'
 import {
   BLKIO_FILES,
@@ -14,14 +14,14 @@ import {
 import type { CgroupSnapshot } from './cgroup-tree.ts'
 import type { ProcContext } from './context.ts'
 
-/** Numbers by `file row`, such as `io_merged Read`; of a file without rows by its name alone. */
+/** Numbers by `file row`, such as `io_merged Read`, or by name for a file without rows. */
 type Numbers = Map<string, number>
 
 /** Parses a file of blkio into `into`, by disk: lines `8:0 Read 5`, or `8:0 5` in files without rows. */
 export function parseBlkio(text: string, file: string, into: (device: string) => Numbers | undefined): void {
   for (const line of text.split('\n')) {
     const words = line.trim().split(' ')
-    if (words.length < 2 || !words[0]!.includes(':')) continue // the last line is the total of all
+    if (words.length < 2 || !words[0]!.includes(':')) continue // the last line is the total
     const value = Number(words.at(-1))
     const numbers = into(words[0]!)
     if (numbers !== undefined && !Number.isNaN(value))
@@ -29,7 +29,7 @@ export function parseBlkio(text: string, file: string, into: (device: string) =>
   }
 }
 
-/** Everything that blkio tells at one moment: by group, and by group and disk. */
+/** Statistics of blkio in one batch, by group, and by group and disk. */
 interface Blkio {
   readonly perGroup: ReadonlyMap<string, Numbers>
   readonly perDisk: ReadonlyMap<string, Numbers>
@@ -61,8 +61,8 @@ function numbersAt(map: Map<string, Numbers>, key: string): Numbers {
   return numbers
 }
 
-/** The metrics of cluster 49 but for the container. */
-export function blkioMetrics(ctx: ProcContext, groups: CgroupDomain): { [name: string]: PlacedRow } {
+/** The metrics of cluster 49, except for the container. */
+export function blkioMetrics(ctx: ProcContext, groups: CgroupDomain): { [name: string]: OrderedRow } {
   const { reading } = groups
   let of: CgroupSnapshot | undefined
   let read: Blkio = { perGroup: new Map(), perDisk: new Map() }
@@ -77,9 +77,9 @@ export function blkioMetrics(ctx: ProcContext, groups: CgroupDomain): { [name: s
     reading,
     27,
     () => now().perDisk.keys(),
-    'Disks of control groups that count requests',
+    'Disks of control groups with I/O accounting',
   )
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const row of blkioRows(1000 / ctx.hertz)) {
     const { name, type, sem, units, pick, file } = row
     const common = { cluster: 49, type, sem, units, reading, text: `From the file blkio.${file}.` } as const
@@ -117,7 +117,7 @@ interface BlkioRow {
   readonly pick: (numbers: Numbers | undefined) => number | undefined
 }
 
-/** Items of metrics of a group are this much higher. */
+/** Offset of the items of group metrics. */
 const GROUP_ITEM = 60
 const THROTTLE_ITEM = 32
 
@@ -154,7 +154,7 @@ function blkioRows(msPerTick: number): readonly BlkioRow[] {
       type: 'u64',
       sem: 'counter',
       units: 'Kbyte',
-      help: 'What was read and written, counted in sectors',
+      help: 'Sectors read and written',
       file: 'sectors',
       pick: scaled('sectors', (value) => Math.floor(value / 2)),
     },
@@ -165,7 +165,7 @@ function blkioRows(msPerTick: number): readonly BlkioRow[] {
       type: 'u64',
       sem: 'counter',
       units: 'millisec',
-      help: 'Time the disk was the group’s',
+      help: 'Time the disk was allocated to the group',
       file: 'time',
       pick: scaled('time', (value) => value * msPerTick),
     },
@@ -174,7 +174,7 @@ function blkioRows(msPerTick: number): readonly BlkioRow[] {
   return rows
 }
 
-/** A domain of names that a moment's snapshot gives. */
+/** An instance domain of names in a snapshot. */
 function namedDomain(
   reading: Reading<CgroupSnapshot>,
   serial: number,
@@ -196,7 +196,7 @@ function namedDomain(
 }
 
 /** The metrics of cluster 68: io.stat of version 2. */
-export function ioStatMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: PlacedRow } {
+export function ioStatMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: OrderedRow } {
   let of: CgroupSnapshot | undefined
   const rows = new Map<string, string>()
   const now = (): ReadonlyMap<string, string> => {
@@ -211,7 +211,7 @@ export function ioStatMetrics(reading: Reading<CgroupSnapshot>): { [name: string
     return rows
   }
   const disks = namedDomain(reading, 17, () => now().keys(), 'Disks of control groups of version 2')
-  const metrics: { [name: string]: PlacedRow } = {}
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [item, [field, kind, help]] of IO_STAT_FIELDS.entries()) {
     const [type, sem, units] = CGROUP_KINDS[kind]!
     const pattern = new RegExp(` ${field}=(\\d+)`)

@@ -1,10 +1,10 @@
-/** Instance domains of control groups: numbers that stay with the names. */
+/** Instance domains of control groups, with stable identifiers. */
 import type { IndomSpec, Labels } from '../../pmda/define.ts'
 import type { Reading } from '../../pmda/reading.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
 import type { Cgroup, CgroupSnapshot } from './cgroup-tree.ts'
 
-/** What the metrics of one controller share: its groups are the instances. */
+/** Shared by the metrics of a controller: its groups are the instances. */
 export interface CgroupDomain {
   readonly reading: Reading<CgroupSnapshot>
   readonly indom: IndomSpec
@@ -38,7 +38,7 @@ export function cgroupDomain(
         return { ids: [...byInst.keys()], names: [...byInst.values()].map(({ name }) => name) }
       },
       help,
-      text: 'A group is named by its path below where its hierarchy is mounted; / is the topmost one.',
+      text: 'A group is named by its path below the mount point of its hierarchy; / is the root group.',
       ...(labels === undefined ? {} : { labels }),
     },
     group: (inst) => {

@@ -1,7 +1,7 @@
-/** Data: the metrics of control groups that are one field of a file each. */
+/** Data: control group metrics that are one field of a file. */
 import type { SemName, TypeName } from '../../pmda/define.ts'
 
-/** Last parts of the name, item, file, field in it ('' for a file that is one value), kind, and what it tells. */
+/** Last parts of the name, item, file, field ('' for a file with one value), kind, and help text. */
 export type CgroupRow = readonly [
   name: string,
   item: number,
@@ -11,7 +11,7 @@ export type CgroupRow = readonly [
   help: string,
 ]
 
-/** What kinds of rows there are: type, semantics and units. */
+/** Type, semantics and units by kind. */
 export const CGROUP_KINDS: { readonly [kind: string]: readonly [TypeName, SemName, string] } = {
   text: ['string', 'instant', 'none'],
   bytes: ['u64', 'instant', 'byte'],
@@ -29,51 +29,51 @@ export const CGROUP_KINDS: { readonly [kind: string]: readonly [TypeName, SemNam
 
 const MEMORY_STAT: readonly (readonly [name: string, item: number, help: string, kind?: string])[] = [
   ['cache', 0, 'Page cache, of files and of shared memory'],
-  ['rss', 1, 'Memory of its processes that belongs to no file'],
-  ['rss_huge', 2, 'Memory of no file in transparent huge pages'],
-  ['mapped_file', 3, 'Files that are mapped, shared memory included'],
-  ['writeback', 4, 'Pages on their way to a disk'],
-  ['swap', 5, 'Memory that is in swap'],
-  ['pgpgin', 6, 'How often a page was charged to the group', 'count'],
-  ['pgpgout', 7, 'How often a page was no longer charged to the group', 'count'],
+  ['rss', 1, 'Anonymous memory of its processes'],
+  ['rss_huge', 2, 'Anonymous memory in transparent huge pages'],
+  ['mapped_file', 3, 'Mapped files, including shared memory'],
+  ['writeback', 4, 'Pages being written to disk'],
+  ['swap', 5, 'Memory of the group that is swapped out'],
+  ['pgpgin', 6, 'Number of charges of pages to the group', 'count'],
+  ['pgpgout', 7, 'Number of releases of pages charged to the group', 'count'],
   ['pgfault', 8, 'Page faults of its processes', 'count'],
-  ['pgmajfault', 9, 'Page faults for which something had to be read', 'count'],
-  ['inactive_anon', 10, 'Memory of no file that was not used lately'],
-  ['active_anon', 11, 'Memory of no file that was used lately'],
-  ['inactive_file', 12, 'Cached files that were not used lately'],
-  ['active_file', 13, 'Cached files that were used lately'],
-  ['unevictable', 14, 'Memory that cannot be reclaimed, because it is locked'],
-  ['anon', 17, 'Memory of no file: heaps, stacks and the like'],
-  ['anon_thp', 18, 'Memory of no file in transparent huge pages, in version 2'],
-  ['file', 19, 'Cached contents of files, tmpfs and shared memory included'],
-  ['file_dirty', 20, 'Cached files that were changed and not written yet'],
-  ['file_mapped', 21, 'Cached files that processes have mapped'],
-  ['file_writeback', 22, 'Cached files on their way to a disk'],
-  ['kernel_stack', 25, 'Stacks the kernel has for threads of the group'],
-  ['pgactivate', 26, 'Pages that were moved to the list of active ones'],
-  ['pgdeactivate', 27, 'Pages that were moved to the list of inactive ones'],
-  ['pglazyfree', 28, 'Pages that were given up until memory is short (MADV_FREE)'],
-  ['pglazyfreed', 50, 'Pages given up before that were then taken'],
-  ['pgrefill', 51, 'Pages of the active list that were looked at'],
-  ['pgscan', 52, 'Pages of the inactive list that were looked at'],
+  ['pgmajfault', 9, 'Page faults with I/O', 'count'],
+  ['inactive_anon', 10, 'Anonymous memory that was not used recently'],
+  ['active_anon', 11, 'Anonymous memory that was used recently'],
+  ['inactive_file', 12, 'Page cache that was not used recently'],
+  ['active_file', 13, 'Page cache that was used recently'],
+  ['unevictable', 14, 'Memory that cannot be reclaimed because it is locked'],
+  ['anon', 17, 'Anonymous memory, such as heaps and stacks'],
+  ['anon_thp', 18, 'Anonymous memory in transparent huge pages, in version 2'],
+  ['file', 19, 'Page cache, including tmpfs and shared memory'],
+  ['file_dirty', 20, 'Page cache that is modified and not yet written'],
+  ['file_mapped', 21, 'Page cache mapped by processes'],
+  ['file_writeback', 22, 'Page cache being written to disk'],
+  ['kernel_stack', 25, 'Kernel stacks of threads of the group'],
+  ['pgactivate', 26, 'Pages moved to the active list'],
+  ['pgdeactivate', 27, 'Pages moved to the inactive list'],
+  ['pglazyfree', 28, 'Pages marked as free to reclaim (MADV_FREE)'],
+  ['pglazyfreed', 50, 'Pages marked with MADV_FREE that were reclaimed'],
+  ['pgrefill', 51, 'Pages of the active list scanned'],
+  ['pgscan', 52, 'Pages of the inactive list scanned'],
   ['pgsteal', 53, 'Pages that were reclaimed'],
-  ['recent.rotated_anon', 60, 'Pages of no file that were kept when memory was reclaimed', 'bytecount'],
-  ['recent.rotated_file', 61, 'Pages of files that were kept when memory was reclaimed', 'bytecount'],
-  ['recent.scanned_anon', 62, 'Pages of no file that were looked at when memory was reclaimed', 'bytecount'],
-  ['recent.scanned_file', 63, 'Pages of files that were looked at when memory was reclaimed', 'bytecount'],
+  ['recent.rotated_anon', 60, 'Anonymous pages kept during reclaim', 'bytecount'],
+  ['recent.rotated_file', 61, 'File pages kept during reclaim', 'bytecount'],
+  ['recent.scanned_anon', 62, 'Anonymous pages scanned during reclaim', 'bytecount'],
+  ['recent.scanned_file', 63, 'File pages scanned during reclaim', 'bytecount'],
   ['shmem', 64, 'Cached contents of tmpfs and shared memory'],
-  ['slab', 65, 'Data structures of the kernel that serve the group'],
-  ['slab_reclaimable', 66, 'Such structures that could be dropped, like cached directory entries'],
-  ['slab_unreclaimable', 67, 'Such structures that are needed'],
+  ['slab', 65, 'Kernel data structures of the group'],
+  ['slab_reclaimable', 66, 'Reclaimable kernel data structures, such as cached directory entries'],
+  ['slab_unreclaimable', 67, 'Kernel data structures that cannot be reclaimed'],
   ['sock', 68, 'Buffers of network connections'],
-  ['thp_collapse_alloc', 70, 'Huge pages made of small ones that were there'],
-  ['thp_fault_alloc', 71, 'Huge pages given at a page fault'],
-  ['workingset.activate', 72, 'Pages that came back so soon that they count as active'],
-  ['workingset.nodereclaim', 73, 'How often nodes that remember dropped pages were reclaimed'],
-  ['workingset.refault', 74, 'Pages that were dropped and needed again'],
+  ['thp_collapse_alloc', 70, 'Huge pages collapsed from small ones'],
+  ['thp_fault_alloc', 71, 'Huge pages allocated at a page fault'],
+  ['workingset.activate', 72, 'Refaulted pages activated immediately'],
+  ['workingset.nodereclaim', 73, 'Reclaims of shadow nodes, which remember evicted pages'],
+  ['workingset.refault', 74, 'Evicted pages that were needed again'],
 ]
 
-/** Fields that are there for the group with all groups below it, in version 1. */
+/** Fields that also exist as totals including child groups, in version 1. */
 const TOTALS = new Set(
   'cache rss rss_huge mapped_file writeback swap pgpgin pgpgout pgfault pgmajfault inactive_anon active_anon inactive_file active_file unevictable'.split(
     ' ',
@@ -92,7 +92,7 @@ function memoryStatRows(): readonly CgroupRow[] {
         'memory.stat',
         `total_${name}`,
         kind,
-        `${help}, the groups below included`,
+        `${help}, including child groups`,
       ])
   }
   return rows
@@ -101,79 +101,72 @@ function memoryStatRows(): readonly CgroupRow[] {
 /** Cluster 45. */
 export const MEMORY_ROWS: readonly CgroupRow[] = [
   ...memoryStatRows(),
-  ['usage', 80, 'memory.usage_in_bytes', '', 'bytes', 'Memory the group has now, in version 1'],
-  ['limit', 81, 'memory.limit_in_bytes', '', 'bytes', 'Most memory it may have, in version 1'],
-  ['failcnt', 82, 'memory.failcnt', '', 'count', 'How often it wanted more than it may have'],
+  ['usage', 80, 'memory.usage_in_bytes', '', 'bytes', 'Current memory use of the group, in version 1'],
+  ['limit', 81, 'memory.limit_in_bytes', '', 'bytes', 'Memory limit of the group, in version 1'],
+  ['failcnt', 82, 'memory.failcnt', '', 'count', 'Number of times the memory limit was hit'],
   [
     'current',
     90,
     'memory.current',
     '',
     'bytes',
-    'Memory the group and those below it have now, in version 2',
+    'Current memory use of the group and its child groups, in version 2',
   ],
 ]
 
 /** Cluster 41. */
 export const CPUACCT_ROWS: readonly CgroupRow[] = [
-  ['stat.user', 0, 'cpuacct.stat', 'user', 'ticks', 'Time its processes ran their own code'],
-  ['stat.system', 1, 'cpuacct.stat', 'system', 'ticks', 'Time the kernel worked for its processes'],
-  ['usage', 2, 'cpuacct.usage', '', 'ns', 'Time its processes had on all CPUs together'],
+  ['stat.user', 0, 'cpuacct.stat', 'user', 'ticks', 'User CPU time of its processes'],
+  ['stat.system', 1, 'cpuacct.stat', 'system', 'ticks', 'System CPU time of its processes'],
+  ['usage', 2, 'cpuacct.usage', '', 'ns', 'CPU time of its processes on all CPUs'],
 ]
 
 /** Cluster 43. */
 export const CPUSCHED_ROWS: readonly CgroupRow[] = [
-  ['shares', 0, 'cpu.shares', '', 'number', 'Weight of the group when CPUs are short; 1024 is usual'],
-  ['periods', 1, 'cpu.stat', 'nr_periods', 'number', 'Periods over which its processor time was limited'],
-  [
-    'throttled',
-    2,
-    'cpu.stat',
-    'nr_throttled',
-    'number',
-    'Periods in which it used up its time and had to wait',
-  ],
-  ['throttled_time', 3, 'cpu.stat', 'throttled_time', 'ns', 'Time it had to wait for that'],
-  ['cfs_period', 4, 'cpu.cfs_period_us', '', 'usnow', 'Length of the periods over which its time is limited'],
+  ['shares', 0, 'cpu.shares', '', 'number', 'Relative CPU weight of the group; default 1024'],
+  ['periods', 1, 'cpu.stat', 'nr_periods', 'number', 'Enforcement periods of the CPU limit'],
+  ['throttled', 2, 'cpu.stat', 'nr_throttled', 'number', 'Periods in which the group was throttled'],
+  ['throttled_time', 3, 'cpu.stat', 'throttled_time', 'ns', 'Time the group was throttled'],
+  ['cfs_period', 4, 'cpu.cfs_period_us', '', 'usnow', 'Length of the enforcement periods of the CPU limit'],
   [
     'cfs_quota',
     5,
     'cpu.cfs_quota_us',
     '',
     'signedus',
-    'Time it may run in each period; no value without limit',
+    'CPU time allowed in each period; no value without a limit',
   ],
 ]
 
 /** Cluster 39. */
 export const CPUSET_ROWS: readonly CgroupRow[] = [
   ['cpus', 0, 'cpuset.cpus', '', 'text', 'CPUs its processes may run on, as a list like 0-3,8'],
-  ['mems', 1, 'cpuset.mems', '', 'text', 'NUMA nodes its processes may have memory of, as a list'],
+  ['mems', 1, 'cpuset.mems', '', 'text', 'NUMA nodes its processes may allocate memory on, as a list'],
 ]
 
 /** Cluster 47. */
 export const NETCLASS_ROWS: readonly CgroupRow[] = [
-  ['classid', 0, 'net_cls.classid', '', 'number', 'Class that traffic control sees on its packets'],
+  ['classid', 0, 'net_cls.classid', '', 'number', 'Traffic control class of its packets'],
 ]
 
 /** Cluster 67. */
 export const CPU_STAT_ROWS: readonly CgroupRow[] = [
-  ['user', 0, 'cpu.stat', 'user_usec', 'us', 'Time its processes ran their own code, in version 2'],
-  ['system', 1, 'cpu.stat', 'system_usec', 'us', 'Time the kernel worked for its processes, in version 2'],
-  ['usage', 2, 'cpu.stat', 'usage_usec', 'us', 'Time its processes had on all CPUs together, in version 2'],
+  ['user', 0, 'cpu.stat', 'user_usec', 'us', 'User CPU time of its processes, in version 2'],
+  ['system', 1, 'cpu.stat', 'system_usec', 'us', 'System CPU time of its processes, in version 2'],
+  ['usage', 2, 'cpu.stat', 'usage_usec', 'us', 'CPU time of its processes on all CPUs, in version 2'],
 ]
 
-/** Cluster 68: fields of a device in io.stat, items in this order. */
+/** Cluster 68: fields of a device in io.stat, with items in this order. */
 export const IO_STAT_FIELDS: readonly (readonly [field: string, kind: string, help: string])[] = [
-  ['rbytes', 'bytecount', 'What it read from the disk'],
-  ['wbytes', 'bytecount', 'What it wrote to the disk'],
-  ['rios', 'count', 'Its reads from the disk'],
-  ['wios', 'count', 'Its writes to the disk'],
-  ['dbytes', 'bytecount', 'What it told the disk to forget'],
-  ['dios', 'count', 'How often it told the disk to forget something'],
+  ['rbytes', 'bytecount', 'Bytes read from the disk'],
+  ['wbytes', 'bytecount', 'Bytes written to the disk'],
+  ['rios', 'count', 'Reads from the disk'],
+  ['wios', 'count', 'Writes to the disk'],
+  ['dbytes', 'bytecount', 'Bytes discarded on the disk'],
+  ['dios', 'count', 'Discards on the disk'],
 ]
 
-/** A resource that can be short: its cluster, whether all of the group may have had to wait, and what it is. */
+/** Pressure stall information (PSI) of a resource: cluster, kinds, and description. */
 export const PRESSURES: readonly (readonly [
   resource: string,
   cluster: number,
@@ -186,27 +179,27 @@ export const PRESSURES: readonly (readonly [
   ['irq', 76, ['full'], 'interrupts'],
 ]
 
-/** Files of blkio, in the order of their items, five for each: one operation each and their total. */
+/** Files of blkio in the order of their items: five items each, four operations and their total. */
 export const BLKIO_FILES: readonly (readonly [name: string, kind: string, what: string])[] = [
-  ['io_merged', 'count', 'Requests that were joined with others'],
-  ['io_queued', 'count', 'Requests that were put in the queue'],
-  ['io_service_bytes', 'bytecount', 'Bytes that were transferred'],
-  ['io_serviced', 'count', 'Requests that were done'],
+  ['io_merged', 'count', 'Requests merged with others'],
+  ['io_queued', 'count', 'Requests queued'],
+  ['io_service_bytes', 'bytecount', 'Bytes transferred'],
+  ['io_serviced', 'count', 'Requests completed'],
   ['io_service_time', 'ns', 'Time from dispatch to completion of requests'],
   ['io_wait_time', 'ns', 'Time requests waited in the queue'],
 ]
 
-/** Of the throttling policy, which counts before the scheduler does. */
+/** Files of the throttling policy, which counts before the scheduler does. */
 export const BLKIO_THROTTLE_FILES: readonly (readonly [name: string, kind: string, what: string])[] = [
-  ['throttle.io_service_bytes', 'bytecount', 'Bytes that were let through by throttling'],
-  ['throttle.io_serviced', 'count', 'Requests that were let through by throttling'],
+  ['throttle.io_service_bytes', 'bytecount', 'Bytes passed by throttling'],
+  ['throttle.io_serviced', 'count', 'Requests passed by throttling'],
 ]
 
-/** Words of a blkio file's rows: what the metric's name ends with, what the row has, and what it is. */
+/** Rows of a blkio file: last part of the metric's name, first word of the row, and description. */
 export const BLKIO_OPERATIONS: readonly (readonly [name: string, row: string, what: string])[] = [
   ['read', 'Read', 'reads'],
   ['write', 'Write', 'writes'],
-  ['sync', 'Sync', 'what somebody waits for'],
-  ['async', 'Async', 'what nobody waits for'],
-  ['total', 'Total', 'all of them'],
+  ['sync', 'Sync', 'synchronous'],
+  ['async', 'Async', 'asynchronous'],
+  ['total', 'Total', 'all'],
 ]

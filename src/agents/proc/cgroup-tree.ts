@@ -1,27 +1,20 @@
-/** Control groups: where the hierarchies are mounted, which groups they have, and what their files say. cgroups(7) */
+/** Control groups: mounted hierarchies, their groups, and the contents of their files. cgroups(7) */
 import { readdirSync, statSync } from 'node:fs'
 import { Reading } from '../../pmda/reading.ts'
+import { type CgroupMount, parseCgroupMounts } from '../../sys/cgroup-mounts.ts'
 import { ProcFile, readAttribute, rooted } from '../../sys/proc.ts'
-import { FieldReader, type Fields } from './cgroup-fields.ts'
+import { FieldReader, type Fields } from '../lib/cgroup-fields.ts'
 import type { ProcessReading } from './process-files.ts'
 
-/** A mounted hierarchy. */
-export interface CgroupMount {
-  readonly path: string
-  /** Of version 1; none for version 2, which has them all. */
-  readonly controllers: readonly string[]
-  readonly version: 1 | 2
-}
-
-/** A group: its name is its path below the mount, `/` for the topmost. */
+/** A group, named by its path below the mount, `/` for the root group. */
 export interface Cgroup {
   readonly name: string
   readonly directory: string
   /** Names of its files. */
   readonly files: ReadonlySet<string>
-  /** What was read of them at this moment. */
+  /** Contents read in this batch. */
   readonly texts: Map<string, string | undefined>
-  /** Those with a line for each field. */
+  /** Parsed files with a line per field. */
   readonly fields: Map<string, Fields | undefined>
 }
 
@@ -45,52 +38,29 @@ export function parseSubsystems(text: string): readonly Subsystem[] {
   return subsystems
 }
 
-/** The control groups among the lines of /proc/mounts. `known` are the names that are controllers. */
-export function parseMounts(text: string, known: ReadonlySet<string>): readonly CgroupMount[] {
-  const mounts: CgroupMount[] = []
-  for (const line of text.split('\n')) {
-    const [, path = '', type, options = ''] = line.split(' ')
-    if (type === 'cgroup2') mounts.push({ path: unescaped(path), controllers: [], version: 2 })
-    else if (type === 'cgroup')
-      mounts.push({
-        path: unescaped(path),
-        controllers: options.split(',').filter((option) => known.has(option)),
-        version: 1,
-      })
-  }
-  return mounts
-}
-
-/** mounts(5) writes blanks as \040. */
-function unescaped(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_all, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 8)),
-  )
-}
-
-/** Directories within directories are followed this far: a bound against what is no hierarchy. */
+/** Most levels of directories followed, in case the directory is not a cgroup hierarchy. */
 const MAX_DEPTH = 64
-/** A listing is made anew after this, whatever its directory looks like: files can be hidden and shown again. */
+/** Lifetime of a cached listing, even if its directory looks unchanged: files can be hidden and shown again. */
 const LISTING_MS = 10_000
 
-/** What a directory holds, and by what it is known to hold that still. */
-interface Listing {
+/** Contents of a directory, with the properties that show whether it changed. */
+interface DirectoryListing {
   readonly files: ReadonlySet<string>
-  /** In order. */
+  /** Sorted. */
   readonly directories: readonly string[]
   readonly inode: number
   readonly links: number
-  /** Controllers of version 2: their files are there or not. */
+  /** Enabled controllers of version 2, which determine its files. */
   readonly controllers: string | undefined
   readonly at: number
 }
 
-/** What stays from one moment to the next: open files, the table of mounts, and listings while they hold. */
+/** State kept between batches: open files, the mount table, and valid listings. */
 export class CgroupFiles {
   readonly #root: string
   readonly #reading: ProcessReading
   readonly #clock: () => number
-  readonly #listings = new Map<string, Listing>()
+  readonly #listings = new Map<string, DirectoryListing>()
   readonly #fieldReaders = new Map<string, FieldReader>()
   readonly #mountTable: ProcFile
   readonly #subsystemTable: ProcFile
@@ -99,7 +69,7 @@ export class CgroupFiles {
   #mounts: readonly CgroupMount[] = []
   #subsystems: readonly Subsystem[] = []
 
-  /** `reading` reads files of groups; `clock` gives milliseconds. */
+  /** `reading` reads files of groups; `clock` returns milliseconds. */
   constructor(root: string, reading: ProcessReading, clock: () => number) {
     this.#root = root
     this.#reading = reading
@@ -108,50 +78,50 @@ export class CgroupFiles {
     this.#subsystemTable = new ProcFile(root, '/proc/cgroups')
   }
 
-  /** /proc/cgroups. Throws Node's error when the kernel has no control groups. */
+  /** Reads /proc/cgroups. Throws Node's error if the kernel has no control groups. */
   subsystems(): readonly Subsystem[] {
     const text = this.#subsystemTable.text()
     if (text !== this.#subsystemText) {
       this.#subsystems = parseSubsystems(text)
       this.#subsystemText = text
-      this.#mountText = '' // which words are controllers may be different now
+      this.#mountText = '' // the set of controllers may have changed
     }
     return this.#subsystems
   }
 
-  /** /proc/mounts. Throws as `subsystems` does. */
+  /** Reads /proc/mounts. Throws as `subsystems`. */
   mounts(subsystems: readonly Subsystem[]): readonly CgroupMount[] {
     const text = this.#mountTable.text()
     if (text !== this.#mountText) {
-      this.#mounts = parseMounts(text, new Set(subsystems.map(({ name }) => name)))
+      this.#mounts = parseCgroupMounts(text, (option) => subsystems.some(({ name }) => name === option))
       this.#mountText = text
     }
     return this.#mounts
   }
 
-  /** Name of a disk by `major:minor`. */
+  /** Names of disks by `major:minor`. */
   disks(): ReadonlyMap<string, string> {
     return parseDisks(readAttribute(this.#root, '/proc/diskstats') ?? '')
   }
 
-  /** A file with a newline before its first line; undefined when it cannot be read. */
+  /** Reads a file, with a newline added before its first line; undefined if it is not readable. */
   text(path: string): string | undefined {
     try {
       const { bytes, end } = this.#reading.read(rooted(this.#root, path))
       return bytes.toString('latin1', 0, end)
     } catch {
-      return undefined // removed with its group, or not for us to see
+      return undefined // removed with its group, or not permitted
     }
   }
 
   /**
-   * The listing that holds: a directory with as many links as there were has as many directories, and when each of these
-   * is still there (for the caller to find out) they are the same ones. Undefined when there is no such directory.
+   * Returns a cached listing if it is valid. A directory with the same number of links has the same number of
+   * subdirectories; if each of these still exists, which the caller checks, they are the same. Undefined without a directory.
    */
   listing(
     directory: string,
     version: 1 | 2,
-  ): { readonly listing: Listing; readonly isKept: boolean } | undefined {
+  ): { readonly listing: DirectoryListing; readonly isKept: boolean } | undefined {
     const known = this.#listings.get(directory)
     if (known === undefined) return this.list(directory, version)
     const stat = statSync(rooted(this.#root, directory), { throwIfNoEntry: false })
@@ -164,25 +134,25 @@ export class CgroupFiles {
     const holds =
       stat.ino === inode &&
       stat.nlink === links &&
-      links === directories.length + 2 && // not on every file system
+      links === directories.length + 2 && // does not hold on every file system
       age >= 0 &&
       age < LISTING_MS &&
       (version === 1 || controllers === this.#controllersOf(directory))
     return holds ? { listing: known, isKept: true } : this.list(directory, version)
   }
 
-  /** The listing now. */
+  /** Reads the current listing. */
   list(
     directory: string,
     version: 1 | 2,
-  ): { readonly listing: Listing; readonly isKept: boolean } | undefined {
+  ): { readonly listing: DirectoryListing; readonly isKept: boolean } | undefined {
     const path = rooted(this.#root, directory)
     try {
       const { ino, nlink } = statSync(path)
       const controllers = version === 1 ? undefined : this.#controllersOf(directory)
       const entries = readdirSync(path, { withFileTypes: true })
       const directories = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-      const listing: Listing = {
+      const listing: DirectoryListing = {
         files: new Set(entries.map(({ name }) => name)),
         directories: directories.sort(),
         inode: ino,
@@ -197,11 +167,11 @@ export class CgroupFiles {
       return { listing, isKept: false }
     } catch {
       this.#forget(directory)
-      return undefined // removed since it was listed, or not for us to see
+      return undefined // removed in the meantime, or not permitted
     }
   }
 
-  /** Forgets a directory that was removed, and all below. */
+  /** Forgets a removed directory and everything below. */
   #forget(directory: string): void {
     const known = this.#listings.get(directory)
     if (known === undefined) return
@@ -209,12 +179,12 @@ export class CgroupFiles {
     for (const name of known.directories) this.#forget(`${directory}/${name}`)
   }
 
-  /** Listings that are kept. */
+  /** Number of cached listings. */
   get size(): number {
     return this.#listings.size
   }
 
-  /** What a file of this name says whose text is given. */
+  /** Parses the text of a file of this name. */
   fields(file: string, text: string): Fields {
     let reader = this.#fieldReaders.get(file)
     if (reader === undefined) {
@@ -224,7 +194,7 @@ export class CgroupFiles {
     return reader.read(text)
   }
 
-  /** Closes what is open. */
+  /** Closes open files. */
   close(): void {
     this.#mountTable.close()
     this.#subsystemTable.close()
@@ -235,7 +205,7 @@ export class CgroupFiles {
   }
 }
 
-/** Everything at one moment; read as far as somebody asks for it. */
+/** Control groups in one batch, read on demand. */
 export class CgroupSnapshot {
   readonly #files: CgroupFiles
   readonly #groups = new Map<string, readonly Cgroup[]>()
@@ -247,7 +217,7 @@ export class CgroupSnapshot {
     this.#files = files
   }
 
-  /** /proc/cgroups. Throws Node's error when the kernel has no control groups. */
+  /** /proc/cgroups. Throws Node's error if the kernel has no control groups. */
   get subsystems(): readonly Subsystem[] {
     this.#subsystems ??= this.#files.subsystems()
     return this.#subsystems
@@ -259,7 +229,7 @@ export class CgroupSnapshot {
     return this.#mounts
   }
 
-  /** Groups of the hierarchy of version 1 with a controller. */
+  /** Returns the groups of the version 1 hierarchy with a controller. */
   withController(controller: string): readonly Cgroup[] {
     const mount = this.mounts.find(({ controllers }) => controllers.includes(controller))
     return mount === undefined ? [] : this.#groupsOf(mount)
@@ -271,23 +241,23 @@ export class CgroupSnapshot {
     return mount === undefined ? [] : this.#groupsOf(mount)
   }
 
-  /** Groups with a controller, of version 2 when version 1 does not have it. */
+  /** Returns the groups with a controller, of version 2 if version 1 does not have it. */
   either(controller: string): readonly Cgroup[] {
     const groups = this.withController(controller)
     return groups.length > 0 ? groups : this.unified
   }
 
-  /** A file of a group, with a newline before its first line; undefined when it cannot be read. */
+  /** Returns a file of a group, with a newline before its first line; undefined if it is not readable. */
   text({ directory, files, texts }: Cgroup, file: string): string | undefined {
     const known = texts.get(file)
     if (known !== undefined || texts.has(file)) return known
-    // an attempt to open what is not there costs more than the whole listing
+    // opening a missing file costs more than the whole listing
     const text = files.has(file) ? this.#files.text(`${directory}/${file}`) : undefined
     texts.set(file, text)
     return text
   }
 
-  /** A file of a group that has a line for each field; undefined when it cannot be read. */
+  /** Returns the parsed file of a group with a line per field; undefined if it is not readable. */
   fields(group: Cgroup, file: string): Fields | undefined {
     const { fields } = group
     const known = fields.get(file)
@@ -298,7 +268,7 @@ export class CgroupSnapshot {
     return read
   }
 
-  /** Name of a disk by `major:minor`; undefined when there is no such disk. */
+  /** Returns the name of a disk by `major:minor`; undefined for an unknown disk. */
   disk(device: string): string | undefined {
     this.#disks ??= this.#files.disks()
     return this.#disks.get(device)
@@ -315,7 +285,7 @@ export class CgroupSnapshot {
     return groups
   }
 
-  /** False when there is no such directory. */
+  /** Returns false if the directory does not exist. */
   #walk(mount: CgroupMount, below: string, depth: number, found: Cgroup[]): boolean {
     const directory = `${mount.path}${below}`
     const first = found.length
@@ -335,7 +305,7 @@ export class CgroupSnapshot {
   }
 }
 
-/** systemd writes characters that have a meaning in its names as \x2d. */
+/** Decodes systemd's escapes such as \x2d. */
 function readable(path: string): string {
   return path.replace(/\\x([0-9a-fA-F]{2})/g, (_all, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 16)),
@@ -351,7 +321,7 @@ function parseDisks(text: string): ReadonlyMap<string, string> {
   return disks
 }
 
-/** The control groups, read anew each moment. */
+/** Returns a reading of the control groups, refreshed once per batch. */
 export function cgroupReading(files: CgroupFiles): Reading<CgroupSnapshot> {
   return new Reading(() => new CgroupSnapshot(files))
 }

@@ -1,11 +1,11 @@
 /** cgroup.*: control groups of versions 1 and 2. cgroups(7) */
 import type { IndomSpec, Sample } from '../../pmda/define.ts'
 import type { Reading } from '../../pmda/reading.ts'
+import { fieldOf, numberAt } from '../lib/cgroup-fields.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import { blkioMetrics, ioStatMetrics } from './cgroup-devices.ts'
 import { type CgroupDomain, cgroupDomain } from './cgroup-domain.ts'
-import { fieldOf, numberAt } from './cgroup-fields.ts'
 import {
   CGROUP_KINDS,
   type CgroupRow,
@@ -22,7 +22,7 @@ import { containerOf } from './container.ts'
 import type { ProcContext } from './context.ts'
 
 /** The metrics of control groups. */
-export function cgroupMetrics(ctx: ProcContext, files: CgroupFiles): { [name: string]: PlacedRow } {
+export function cgroupMetrics(ctx: ProcContext, files: CgroupFiles): { [name: string]: OrderedRow } {
   const reading = cgroupReading(files)
   const domain = (
     serial: number,
@@ -32,31 +32,21 @@ export function cgroupMetrics(ctx: ProcContext, files: CgroupFiles): { [name: st
   ): CgroupDomain =>
     cgroupDomain(reading, serial, groups, device === undefined ? undefined : { device_type: device }, what)
   const unified = domain(16, (all) => all.unified, undefined, 'Control groups of version 2')
-  const cpuset = domain(20, (all) => all.either('cpuset'), 'cpu', 'Control groups that choose CPUs')
-  const cpuacct = domain(
-    21,
-    (all) => all.either('cpuacct'),
-    'cpu',
-    'Control groups that count processor time',
-  )
-  const cpusched = domain(
-    23,
-    (all) => all.withController('cpu'),
-    'cpu',
-    'Control groups that divide processor time',
-  )
-  const memory = domain(24, (all) => all.either('memory'), 'memory', 'Control groups that limit memory')
+  const cpuset = domain(20, (all) => all.either('cpuset'), 'cpu', 'Control groups with CPU sets')
+  const cpuacct = domain(21, (all) => all.either('cpuacct'), 'cpu', 'Control groups with CPU accounting')
+  const cpusched = domain(23, (all) => all.withController('cpu'), 'cpu', 'Control groups with CPU scheduling')
+  const memory = domain(24, (all) => all.either('memory'), 'memory', 'Control groups with memory control')
   const netclass = domain(
     25,
     (all) => all.withController('net_cls'),
     'interface',
-    'Control groups that mark packets',
+    'Control groups with network classes',
   )
   const blkio = domain(
     26,
     (all) => all.withController('blkio'),
     'block',
-    'Control groups that count requests to disks',
+    'Control groups with block I/O control',
   )
   return {
     ...subsystemMetrics(reading),
@@ -79,15 +69,15 @@ export function cgroupMetrics(ctx: ProcContext, files: CgroupFiles): { [name: st
   }
 }
 
-/** Fields of files that have one value or a line for each field. */
+/** Metrics from files with one value or a line per field. */
 function fieldMetrics(
   ctx: ProcContext,
   root: string,
   cluster: number,
   { reading, indom, group }: CgroupDomain,
   rows: readonly CgroupRow[],
-): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, file, field, kind, help] of rows) {
     const [type, sem, units] = CGROUP_KINDS[kind]!
     const factor = kind === 'ticks' ? 1000 / ctx.hertz : 1
@@ -124,19 +114,19 @@ function scaled(number: number | bigint | undefined, factor: number): number | b
   return typeof number === 'number' ? number * factor : number
 }
 
-/** The topmost group of version 2 has no file of what it may have, only of what there is. */
+/** The root group of version 2 lacks cpuset.cpus and cpuset.mems; its .effective files are used instead. */
 function textOf(snapshot: CgroupSnapshot, group: Cgroup, file: string): string | undefined {
   const text = snapshot.text(group, file)
   return text === undefined && file.startsWith('cpuset.') ? snapshot.text(group, `${file}.effective`) : text
 }
 
-/** Which container a group is of. */
+/** The container of each group. */
 function containerMetric(
   root: string,
   cluster: number,
   item: number,
   { reading, indom, group }: CgroupDomain,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   return {
     [`${root}.id.container`]: {
       cluster,
@@ -146,8 +136,8 @@ function containerMetric(
       units: 'none',
       indom,
       reading,
-      help: 'Long id of the container the group was made for; empty for other groups',
-      text: 'Found in the names of the directories, as docker, podman, CRI-O and containerd choose them.',
+      help: 'Long id of the container of the group; empty for other groups',
+      text: 'Derived from directory names of docker, podman, CRI-O and containerd.',
       value: (inst) => {
         const found = group(inst)
         return found && containerOf(found.name)
@@ -158,7 +148,7 @@ function containerMetric(
 
 const PER_CPU_SERIAL = 22
 
-function perCpuMetric(cpuacct: CgroupDomain): { [name: string]: PlacedRow } {
+function perCpuMetric(cpuacct: CgroupDomain): { [name: string]: OrderedRow } {
   const { reading } = cpuacct
   const ids = new InstanceIds()
   let of: CgroupSnapshot | undefined
@@ -183,7 +173,7 @@ function perCpuMetric(cpuacct: CgroupDomain): { [name: string]: PlacedRow } {
       const listed = [...times.keys()]
       return { ids: listed, names: listed.map((inst) => ids.nameOf(inst)!) }
     },
-    help: 'CPUs of control groups that count processor time',
+    help: 'CPUs of control groups with CPU accounting',
     text: 'Named by the group, two colons and the CPU.',
     labels: { device_type: 'cpu' },
   }
@@ -196,7 +186,7 @@ function perCpuMetric(cpuacct: CgroupDomain): { [name: string]: PlacedRow } {
       units: 'nanosec',
       indom,
       reading,
-      help: 'Time the processes of a group had on one CPU',
+      help: 'CPU time of the processes of a group on one CPU',
       text: 'From the columns of the file cpuacct.usage_percpu.',
       value: (inst) => {
         refresh()
@@ -212,11 +202,11 @@ const AVERAGES = [
   ['avg5min', 2, 'avg300', 'five minutes'],
 ] as const
 
-function pressureMetrics({ reading, indom, group }: CgroupDomain): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+function pressureMetrics({ reading, indom, group }: CgroupDomain): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [resource, cluster, kinds, what] of PRESSURES)
     for (const [first, kind] of kinds.entries()) {
-      const who = kind === 'some' ? 'some process' : 'every process'
+      const who = kind === 'some' ? 'some process' : 'every non-idle process'
       const common = { cluster, sem: 'instant', indom, reading } as const
       const textOf = (inst: number): string => {
         const found = group(inst)
@@ -255,15 +245,15 @@ function pressureMetrics({ reading, indom, group }: CgroupDomain): { [name: stri
   return metrics
 }
 
-/** What the kernel can do, and what is mounted. */
-function subsystemMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: PlacedRow } {
+/** Controllers of the kernel, and mounted hierarchies. */
+function subsystemMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: OrderedRow } {
   const subsystemIds = new InstanceIds()
   const mountIds = new InstanceIds()
   const subsystems: IndomSpec = {
     serial: 37,
     reading,
     instances: () => subsystemIds.list(reading.value.subsystems.map(({ name }) => name)),
-    help: 'Controllers of control groups that the kernel has',
+    help: 'Control group controllers of the kernel',
   }
   const mounts: IndomSpec = {
     serial: 38,
@@ -286,7 +276,7 @@ function subsystemMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: P
     'cgroup.subsys.hierarchy': {
       ...perSubsystem,
       item: 0,
-      help: 'Number of the hierarchy of version 1 that a controller is mounted with; 0 for none',
+      help: 'Version 1 hierarchy of a controller; 0 for none',
       text: from,
       value: (inst) => row(inst, 'hierarchy'),
     },
@@ -297,21 +287,21 @@ function subsystemMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: P
       sem: 'instant',
       units: 'count',
       reading,
-      help: 'How many controllers the kernel has',
+      help: 'Number of controllers of the kernel',
       text: from,
       value: () => reading.value.subsystems.length,
     },
     'cgroup.subsys.num_cgroups': {
       ...perSubsystem,
       item: 2,
-      help: 'Groups there are in the hierarchy of a controller',
+      help: 'Groups in the hierarchy of a controller',
       text: from,
       value: (inst) => row(inst, 'groups'),
     },
     'cgroup.subsys.enabled': {
       ...perSubsystem,
       item: 3,
-      help: 'Whether a controller may be used (1) or was switched off when the kernel was started (0)',
+      help: 'Whether a controller is enabled (1) or was disabled at boot (0)',
       text: from,
       value: (inst) => row(inst, 'enabled'),
     },
@@ -338,7 +328,7 @@ function subsystemMetrics(reading: Reading<CgroupSnapshot>): { [name: string]: P
       sem: 'instant',
       units: 'count',
       reading,
-      help: 'How many hierarchies of control groups are mounted',
+      help: 'Mounted hierarchies of control groups',
       text: 'From /proc/mounts.',
       value: () => reading.value.mounts.length,
     },

@@ -1,52 +1,52 @@
-/** What the subjects of the proc agent share: where things are, who may see what, and which processes there are. */
+/** Shared context of the proc agent: paths, permissions and accounts. */
 import { PcpError } from '../../model/errors.ts'
 import type { Ask, Requester } from '../../model/source.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
-import { unitsOrGiven } from '../../sys/auxv.ts'
+import { kernelUnitsFor } from '../../sys/auxv.ts'
 import { type AccountNames, type Accounts, openAccounts } from '../../sys/native/accounts.ts'
 import { loadNative } from '../../sys/native/calls.ts'
-import { type Identity, openIdentity } from '../../sys/native/identity.ts'
+import { openUserSwitch, type UserSwitch } from '../../sys/native/identity.ts'
 import { readAttribute, rooted } from '../../sys/proc.ts'
 import { AccessFile } from './access.ts'
 
-/** The one place where the agent's subjects get at the system. */
+/** The agent's access to the system. */
 export interface ProcContext {
   readonly env: AgentEnv
-  /** Where the system's files are: '/' or the root of a fixture tree. */
+  /** Root of the observed file system: '/' or the root of a fixture tree. */
   readonly root: string
-  /** Clock ticks a second: the unit of times in /proc/PID/stat. */
+  /** Clock ticks per second, the unit of times in /proc/PID/stat. */
   readonly hertz: number
-  /** Bytes a page. */
+  /** Page size in bytes. */
   readonly pagesize: number
   /** Names of users and groups. */
   readonly accounts: AccountNames
-  /** Who asks may see processes. */
-  mayLook(ask: Ask): boolean
-  /** Throws PM_ERR_PERMISSION unless who asks may see processes. */
-  checkMayLook(ask: Ask): void
-  /** The user and group of the client are known, or everybody may see everything. */
+  /** Whether the requester may see processes. */
+  maySeeProcesses(ask: Ask): boolean
+  /** Throws PM_ERR_PERMISSION unless the requester may see processes. */
+  checkMaySeeProcesses(ask: Ask): void
+  /** Whether the client's user and group are known, or access is unrestricted. */
   isKnown(ask: Ask): boolean
   /** Throws PM_ERR_PERMISSION unless the client is known. */
   checkIsKnown(ask: Ask): void
-  /** The client is some user of this machine, and sees what every user may read. */
+  /** Whether the client is an arbitrary local user, limited to world-readable data. */
   isGuest(ask: Ask): boolean
-  /** Who asks may see what is this process's own. */
-  isOurUser(ask: Ask): boolean
-  /** Reads something with the rights of who asks, so that the kernel refuses what they may not see. */
+  /** Whether the requester may see data of this process's user. */
+  isOwnUser(ask: Ask): boolean
+  /** Calls `read` with the requester's rights, so that the kernel denies what it may not see. */
   asRequester<T>(ask: Ask, read: () => T): T
 }
 
 /**
- * Opens the context. Environment: PROC_STATSPATH (a further root), PROC_HERTZ, PROC_PAGESIZE, PROC_ACCESS (everybody may
- * see everything this process may, as with the option -A).
+ * Opens the context. Environment: PROC_STATSPATH (an additional root), PROC_HERTZ, PROC_PAGESIZE, PROC_ACCESS (every client
+ * may see whatever this process may, as with the option -A).
  */
 export function openContext(env: AgentEnv): ProcContext {
   const root = rooted(env.root, env.env['PROC_STATSPATH'] || '/')
   const isOpen = env.env['PROC_ACCESS'] !== undefined || env.options['no-access-checks'] === true
   const etc = { passwd: rooted(root, '/etc/passwd'), group: rooted(root, '/etc/group') }
-  // names in a fixture tree are those of its own files
+  // names in a fixture tree come from its own files
   const accounts = remembered(openAccounts(root === '/' ? loadNative : () => undefined, etc), env.clock)
-  const identity = openIdentity()
+  const identity = openUserSwitch()
   const rightsOf = rights(env, openAccounts(root === '/' ? loadNative : () => undefined, etc))
   const isKnown = (ask: Ask): boolean => isOpen || rightsOf(ask) !== undefined
   const isHidden = processHiding(root, env.clock)
@@ -59,14 +59,14 @@ export function openContext(env: AgentEnv): ProcContext {
   return {
     env,
     root,
-    ...unitsOrGiven(env.env, 'PROC'),
+    ...kernelUnitsFor(env.env, 'PROC'),
     accounts,
-    mayLook,
-    checkMayLook: check(mayLook),
+    maySeeProcesses: mayLook,
+    checkMaySeeProcesses: check(mayLook),
     isKnown,
     checkIsKnown: check(isKnown),
     isGuest,
-    isOurUser: (ask) => {
+    isOwnUser: (ask) => {
       const uid = rightsOf(ask)?.uid
       return isOpen || uid === 0 || (uid !== undefined && uid === process.geteuid?.())
     },
@@ -77,7 +77,7 @@ export function openContext(env: AgentEnv): ProcContext {
   }
 }
 
-/** As whom something is read. */
+/** User and group for reading. */
 interface Rights {
   readonly uid: number
   readonly gid: number
@@ -86,13 +86,13 @@ interface Rights {
 const ROOT: Rights = { uid: 0, gid: 0 }
 
 /**
- * As whom things are read for who asks: as the user of a unix socket or a login, of whom both numbers must be known; by the
- * name of a login also as access.conf says. Undefined for nobody.
+ * Returns a function for the rights of a requester: the user and group of a unix socket or a login, if both are known; for
+ * a login name also according to access.conf. Undefined for an unknown client.
  */
 function rights(env: AgentEnv, accounts: Accounts): (ask: Ask) => Rights | undefined {
   const file = new AccessFile(env)
   let asked: Requester | undefined
-  let moment: object | undefined
+  let batch: object | undefined
   let found: Rights | undefined
   const byName = (user: string, own: Rights | undefined): Rights | undefined => {
     const { allowed, isMapped } = file.rules()
@@ -101,21 +101,21 @@ function rights(env: AgentEnv, accounts: Accounts): (ask: Ask) => Rights | undef
     const [uid, gid] = [accounts.userId(user), accounts.firstGroupOf(user)]
     return uid === undefined || gid === undefined ? undefined : { uid, gid }
   }
-  return ({ requester, moment: now }) => {
+  return ({ requester, batch: now }) => {
     const { uid, gid, user } = requester.credentials ?? {}
     const own = uid === undefined || gid === undefined ? undefined : { uid, gid }
     if (user === undefined) return own
-    if (requester === asked && now !== undefined && now === moment) return found
+    if (requester === asked && now !== undefined && now === batch) return found
     found = byName(user, own)
     asked = requester
-    moment = now
+    batch = now
     return found
   }
 }
 
-function withRights<T>(identity: Identity, uid: number, gid: number, read: () => T): T {
+function withRights<T>(identity: UserSwitch, uid: number, gid: number, read: () => T): T {
   if (identity.mayChange) return uid === 0 ? read() : identity.as(uid, gid, read)
-  // Not root: we can only see what our own user sees, which is no business of other users.
+  // Without root this process sees only its own user's data, which other users must not get.
   if (uid === 0 || uid === process.geteuid?.()) return read()
   throw new PcpError(
     'PM_ERR_PERMISSION',
@@ -123,10 +123,10 @@ function withRights<T>(identity: Identity, uid: number, gid: number, read: () =>
   )
 }
 
-/** How long a mount option is believed, ms. */
+/** Lifetime of a cached mount option, in milliseconds. */
 const MOUNT_LIFETIME_MS = 10_000
 
-/** Does the system hide processes from other users (mount option hidepid of proc(5))? */
+/** Whether the system hides processes from other users (mount option hidepid of proc(5)). */
 function processHiding(root: string, clock: () => number): () => boolean {
   let known: { readonly isHidden: boolean; readonly atMs: number } | undefined
   return () => {
@@ -140,7 +140,7 @@ function processHiding(root: string, clock: () => number): () => boolean {
   }
 }
 
-/** How long a name is believed: accounts are asked for each of hundreds of processes, and may be in a directory service. */
+/** Lifetime of a cached name: names are needed for hundreds of processes and may come from a directory service. */
 const NAME_LIFETIME_MS = 60_000
 
 function remembered(accounts: AccountNames, clock: () => number): AccountNames {

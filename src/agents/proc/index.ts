@@ -1,8 +1,8 @@
-/** The proc agent (domain 3): processes, control groups, and what stood in the accounts of ended processes. */
+/** The proc agent (domain 3): processes, control groups, and accounts of ended processes. */
 import type { IndomSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/index.ts'
 import { readAttribute } from '../../sys/proc.ts'
-import { inNameOrder, type PlacedRow } from '../lib/name-order.ts'
+import { inNameOrder, type OrderedRow } from '../lib/name-order.ts'
 import { acctMetrics } from './acct.ts'
 import { AcctFile } from './acct-file.ts'
 import { cgroupMetrics } from './cgroup.ts'
@@ -18,7 +18,7 @@ import { processMetrics } from './process-metrics.ts'
 import { processReaders } from './process-readers.ts'
 import { runqMetrics } from './runq.ts'
 
-/** Groups of the name space that are not in the order of the subjects below. */
+/** Groups of the name space whose order differs from that of the modules below. */
 const GROUPS = ['cgroup', ...['proc', 'hotproc'].flatMap(groupsOf)].join(' ')
 
 function groupsOf(root: string): string[] {
@@ -34,14 +34,14 @@ export const agent: AgentDefinition = defineAgent({
     {
       short: 'A',
       long: 'no-access-checks',
-      help: 'show processes to every client, as this agent itself may see them',
+      help: 'show processes to every client with the rights of this agent',
     },
     { short: 'L', long: 'threads', help: 'list threads beside processes for clients that do not choose' },
     {
       short: 'r',
       long: 'cgroup',
       arg: 'CGROUP',
-      help: 'list the processes of one control group, named by its directory, for clients that do not choose',
+      help: 'by default list only the processes of the control group with this directory',
     },
   ],
   open: (env) => {
@@ -62,7 +62,7 @@ export const agent: AgentDefinition = defineAgent({
     const hotConfig = new HotConfig(ctx, sampler)
     const hotProcesses = hotDomain(ctx, list, sampler)
     hotConfig.reload()
-    const metrics: { [name: string]: PlacedRow } = Object.assign(
+    const metrics: { [name: string]: OrderedRow } = Object.assign(
       Object.create(null),
       processMetrics(ctx, readers, { root: 'proc', indom: processDomain(list) }),
       autogroupSwitch(ctx, 'proc', 74),
@@ -93,18 +93,18 @@ function processDomain(list: ProcessList): IndomSpec {
     isPerRequester: true,
     canonicalName,
     instances: (ask) => list.list(ask),
-    help: 'Processes, and threads where these are listed too',
-    text: 'The instance number is the process identifier. The name is that number in six digits, and the first word of the command line or, for those without one, the name in parentheses.',
+    help: 'Processes, and threads if they are listed too',
+    text: 'The instance identifier is the PID. The name is the PID in six digits and the first word of the command line or, without one, the name in parentheses.',
     instanceLabels: (inst) => ({ pid: inst }),
   }
 }
 
-/** Whether there are autogroups at all. */
+/** Whether autogroups are enabled. */
 function autogroupSwitch(
   ctx: ProcContext,
   root: 'proc' | 'hotproc',
   cluster: number,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const path = '/proc/sys/kernel/sched_autogroup_enabled'
   return {
     [`${root}.autogroup.enabled`]: {
@@ -114,8 +114,8 @@ function autogroupSwitch(
       sem: 'instant',
       units: 'none',
       help: 'Whether the scheduler puts the processes of a session in one group (1) or not (0)',
-      text: `From ${path}; no value where the kernel cannot.`,
-      begin: root === 'proc' ? ctx.checkMayLook : ctx.checkIsKnown,
+      text: `From ${path}; no value if the kernel does not support it.`,
+      begin: root === 'proc' ? ctx.checkMaySeeProcesses : ctx.checkIsKnown,
       value: () => {
         const text = readAttribute(ctx.root, path)
         return text === undefined || text === '' ? undefined : Number(text)

@@ -1,35 +1,39 @@
-/** Files of processes that stay open while somebody reads them again and again: a reading costs half as much then. */
+/** Keeps files of processes open between fetches, which halves the cost of reading them. */
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { every } from '../../base/every.ts'
-import { type DescriptorReserve, descriptorLimit, ownDescriptors } from '../../sys/descriptor-reserve.ts'
+import {
+  type DescriptorReserve,
+  descriptorLimit,
+  processDescriptorReserve,
+} from '../../sys/descriptor-reserve.ts'
 import type { Content, ProcessFiles, ProcessReading } from './process-files.ts'
 
-/** What was not read for one to two of these is closed. */
+/** Files not read for one to two of these intervals are closed. */
 const IDLE_MS = 10_000
-/** No more are kept, for each takes some 6 KB of the kernel; and no more than a quarter of what this process may open. */
+/** Most files kept open, as each takes some 6 KB of kernel memory; also at most a quarter of the file descriptor limit. */
 const MOST = 4096
 
-interface Kept {
+interface OpenFile {
   readonly fd: number
-  /** Which turn of the timer it was read in last. */
+  /** Turn of the timer in which it was last read. */
   turn: number
 }
 
 /**
- * Reads files through descriptors that stay open. A descriptor belongs to one process for ever: another one with the same
- * number is opened anew, because the kernel refuses to read the files of processes that are gone.
+ * Reads files through file descriptors that stay open. A file descriptor belongs to one process: the kernel refuses to read
+ * files of ended processes, so a new process with the same PID is opened again.
  */
 export class KeptFiles implements ProcessReading {
   readonly #files: ProcessFiles
-  readonly #kept = new Map<string, Kept>()
+  readonly #kept = new Map<string, OpenFile>()
   readonly #most: number
   readonly #descriptors: DescriptorReserve
-  /** Kernels since 6.2 say how many descriptors a process has without listing them. */
+  /** Since Linux 6.2 the number of file descriptors is available without listing them. */
   readonly #knowsCounts: boolean
   #turn = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(files: ProcessFiles, descriptors: DescriptorReserve = ownDescriptors()) {
+  constructor(files: ProcessFiles, descriptors: DescriptorReserve = processDescriptorReserve()) {
     this.#files = files
     this.#descriptors = descriptors
     this.#most = Math.min(MOST, Math.floor(descriptorLimit() / 4))
@@ -44,7 +48,7 @@ export class KeptFiles implements ProcessReading {
         kept.turn = this.#turn
         return content
       } catch {
-        this.#close(path, kept) // the process is gone: the path may be another's
+        this.#close(path, kept) // the process ended: the path may belong to another one
       }
     }
     if (this.#kept.size >= this.#most) return this.#files.read(path)
@@ -61,11 +65,11 @@ export class KeptFiles implements ProcessReading {
 
   count(path: string): number {
     if (!this.#knowsCounts) return this.#files.count(path)
-    accessSync(path, constants.R_OK) // its size is for everybody to see, what it lists is not
+    accessSync(path, constants.R_OK) // its size is public, its list is not
     return statSync(path).size
   }
 
-  /** Closes all of them. */
+  /** Closes all files. */
   close(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -85,7 +89,7 @@ export class KeptFiles implements ProcessReading {
         this.#timer = every(
           IDLE_MS,
           () => this.#sweep(),
-          () => undefined, // what cannot be closed is closed already
+          () => undefined, // already closed
         ).unref()
       }
       return content
@@ -103,7 +107,7 @@ export class KeptFiles implements ProcessReading {
     this.#timer = undefined
   }
 
-  #close(path: string, { fd }: Kept): void {
+  #close(path: string, { fd }: OpenFile): void {
     this.#kept.delete(path)
     closeSync(fd)
   }

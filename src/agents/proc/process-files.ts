@@ -1,4 +1,4 @@
-/** The files of single processes below /proc/PID: each read when first asked for, and once a fetch. proc(5) */
+/** Files of processes below /proc/PID, each read on demand once per fetch. proc(5) */
 import { closeSync, existsSync, openSync, read, readdirSync, readlinkSync, readSync } from 'node:fs'
 import { type Outcome, PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
@@ -7,18 +7,18 @@ import type { ProcContext } from './context.ts'
 import { unsupported } from './sample.ts'
 
 const NEWLINE = 0x0a
-/** No file of a process is larger, but for the maps of the strangest. */
+/** Largest file of a process; only maps may be this long. */
 const MAX_SIZE = 16 * 1024 * 1024
 
-/** A file's content in a buffer that the next reading uses again. */
+/** Contents of a file in a buffer that the next read reuses. */
 export interface Content {
-  /** Begins with a newline that is not the file's, so that every line of the file has one before it. */
+  /** Starts with an added newline, so that every line has one before it. */
   readonly bytes: Buffer
-  /** Where the content ends; it begins at 1. */
+  /** End of the contents, which start at 1. */
   readonly end: number
 }
 
-/** How files of processes are read. */
+/** Reads files of processes. */
 export interface ProcessReading {
   read(path: string): Content
   readPieces(path: string): Content
@@ -26,7 +26,7 @@ export interface ProcessReading {
   count(path: string): number
 }
 
-/** For files that are not for who asks. */
+/** Denies files that the requester may not read. */
 const refuse = (): never => {
   throw Object.assign(new Error('Not for this user'), { code: 'EACCES' })
 }
@@ -42,12 +42,12 @@ export class ProcessFiles implements ProcessReading {
     this.#buffer[0] = NEWLINE
   }
 
-  /** The path of a process's file; of a thread's own file when it is asked for as a thread. */
+  /** Returns the path of a file of a process, or of a thread. */
   path(pid: number, file: string, isThread: boolean): string {
     return isThread ? `${this.#base}/${pid}/task/${pid}/${file}` : `${this.#base}/${pid}/${file}`
   }
 
-  /** A file that the kernel gives in one piece, which is every one but maps. Throws Node's error (ENOENT, EACCES, ESRCH...). */
+  /** Reads a file that the kernel returns in one piece, as all but maps. Throws Node's error (ENOENT, EACCES, ESRCH...). */
   read(path: string): Content {
     const fd = openSync(path, 'r')
     try {
@@ -57,7 +57,7 @@ export class ProcessFiles implements ProcessReading {
     }
   }
 
-  /** As `read`, from the start of a file that is open. */
+  /** As `read`, from the start of an open file. */
   readFrom(fd: number, path: string): Content {
     let end = 1
     for (;;) {
@@ -69,7 +69,7 @@ export class ProcessFiles implements ProcessReading {
     }
   }
 
-  /** A file that may come in several pieces. Throws as `read` does. */
+  /** Reads a file that may need several reads. Throws as `read`. */
   readPieces(path: string): Content {
     const fd = openSync(path, 'r')
     try {
@@ -85,12 +85,12 @@ export class ProcessFiles implements ProcessReading {
     }
   }
 
-  /** Where a symbolic link points to. Throws as `read` does. */
+  /** Returns the target of a symbolic link. Throws as `read`. */
   link(path: string): string {
     return readlinkSync(path)
   }
 
-  /** How many entries a directory has. Throws as `read` does. */
+  /** Returns the number of entries of a directory. Throws as `read`. */
   count(path: string): number {
     return readdirSync(path).length
   }
@@ -104,31 +104,31 @@ export class ProcessFiles implements ProcessReading {
   }
 }
 
-/** What a file says of a process; undefined when it says nothing to who asks. */
-export type Known<T> = Outcome<T> | undefined
+/** Contents of a file of a process; undefined if the requester may not see it. */
+export type FileResult<T> = Outcome<T> | undefined
 
-/** Reads one kind of file: gets the path of the process's file. */
+/** Reads one kind of file, given the path of the process's file. */
 export type ReadProcess<T> = (files: ProcessReading, path: string, pid: number) => T
 
-/** No more files are open for other threads to read at once. */
+/** Most files open for reading in other threads. */
 const MOST_AHEAD = 512
-/** One that is longer is read again when it is asked for. */
+/** Most bytes read in other threads; longer files are read again on demand. */
 const AHEAD_SIZE = 4096
 
-/** What is known of a moment, for one user. */
+/** Cached contents of one batch and one user. */
 interface Round<T> {
-  readonly known: Map<number, Known<T>>
-  readonly moment: object | undefined
+  readonly known: Map<number, FileResult<T>>
+  readonly batch: object | undefined
   readonly uid: number | undefined
   readonly gid: number | undefined
   readonly user: string | undefined
   readonly isGuest: boolean
   readonly threads: boolean
-  /** Files that other threads read for it. */
+  /** Pending reads in other threads. */
   ahead?: Promise<void>
 }
 
-/** One kind of file, of every process somebody asks about. */
+/** One kind of file, for all processes. */
 export class PerProcess<T> {
   readonly #ctx: ProcContext
   readonly #files: ProcessFiles
@@ -138,15 +138,15 @@ export class PerProcess<T> {
   readonly #isThread: (ask: Ask) => boolean
   #round: Round<T> = {
     known: new Map(),
-    moment: undefined,
+    batch: undefined,
     uid: undefined,
     gid: undefined,
     user: undefined,
     isGuest: false,
     threads: false,
   }
-  /** Rounds whose files other threads read: other requests may come before that is over. */
-  readonly #aheadAt = new WeakMap<object, Round<T>>()
+  /** Rounds with reads in other threads, as other requests may arrive in the meantime. */
+  readonly #prefetched = new WeakMap<object, Round<T>>()
 
   constructor(
     ctx: ProcContext,
@@ -163,8 +163,8 @@ export class PerProcess<T> {
     this.#isThread = isThread
   }
 
-  /** What it says, read once a moment for one user. */
-  of(pid: number, ask: Ask): Known<T> {
+  /** Returns the contents, read once per batch and user. */
+  of(pid: number, ask: Ask): FileResult<T> {
     const { known } = this.#roundOf(ask)
     const found = known.get(pid)
     if (found !== undefined || known.has(pid)) return found
@@ -174,11 +174,11 @@ export class PerProcess<T> {
   }
 
   /**
-   * Has other threads read the files of these processes, for files the kernel takes long for. They are opened here, with
-   * the rights of who asks: it is then that the kernel decides. Resolves when `of` knows them; what it does not, it reads.
+   * Reads files that the kernel generates slowly in other threads. They are opened here with the requester's rights, as the
+   * kernel checks permissions on open. Resolves when `of` has them; `of` reads the rest itself.
    */
-  ahead(pids: () => Int32Array, ask: Ask): Promise<void> | undefined {
-    if (ask.moment === undefined || !this.#ctx.mayLook(ask)) return undefined
+  prefetch(pids: () => Int32Array, ask: Ask): Promise<void> | undefined {
+    if (ask.batch === undefined || !this.#ctx.maySeeProcesses(ask)) return undefined
     const round = this.#roundOf(ask)
     if (round.ahead !== undefined) return round.ahead
     const reading: Promise<void>[] = []
@@ -190,7 +190,7 @@ export class PerProcess<T> {
       else round.known.set(pid, fd)
     }
     round.ahead = Promise.all(reading).then(() => {})
-    this.#aheadAt.set(ask.moment, round)
+    this.#prefetched.set(ask.batch, round)
     return round.ahead
   }
 
@@ -211,31 +211,31 @@ export class PerProcess<T> {
     })
   }
 
-  /** The descriptor, or what is known without one. */
-  #open(pid: number, ask: Ask): number | Known<T> {
+  /** Opens the file, or returns the result if that fails. */
+  #open(pid: number, ask: Ask): number | FileResult<T> {
     if (this.#isHidden(pid, ask)) return this.#hidden(pid)
     const path = this.#files.path(pid, this.#file, this.#round.threads)
     const open = (): number => openSync(path, 'r')
-    return orWithout(() => (this.#ctx.isOurUser(ask) ? open() : this.#ctx.asRequester(ask, open)))
+    return orWithout(() => (this.#ctx.isOwnUser(ask) ? open() : this.#ctx.asRequester(ask, open)))
   }
 
   #roundOf(ask: Ask): Round<T> {
-    const { moment } = ask
+    const { batch } = ask
     const { credentials } = ask.requester
     const isOfAsker = (round: Round<T>): boolean =>
-      round.moment === moment &&
+      round.batch === batch &&
       round.uid === credentials?.uid &&
       round.gid === credentials?.gid &&
       round.user === credentials?.user &&
       round.isGuest === (credentials?.isGuest === true)
-    if (moment === undefined || !isOfAsker(this.#round)) {
-      const begun = moment && this.#aheadAt.get(moment)
+    if (batch === undefined || !isOfAsker(this.#round)) {
+      const begun = batch && this.#prefetched.get(batch)
       this.#round =
         begun !== undefined && isOfAsker(begun)
           ? begun
           : {
               known: new Map(),
-              moment,
+              batch,
               uid: credentials?.uid,
               gid: credentials?.gid,
               user: credentials?.user,
@@ -246,33 +246,33 @@ export class PerProcess<T> {
     return this.#round
   }
 
-  /** The kernel shows a process all of itself, whatever user it is for the moment; other users may not see that. */
+  /** The kernel shows a process all of its own files, even with a changed user; other users must not see them. */
   #isOurs(pid: number): boolean {
     return pid === process.pid || (this.#round.threads && existsSync(`/proc/self/task/${pid}`))
   }
 
   #isHidden(pid: number, ask: Ask): boolean {
-    if (!PRIVATE.has(this.#file) || this.#ctx.isOurUser(ask)) return false
+    if (!PRIVATE.has(this.#file) || this.#ctx.isOwnUser(ask)) return false
     return this.#ctx.isGuest(ask) || this.#isOurs(pid)
   }
 
-  #hidden(pid: number): Known<T> {
+  #hidden(pid: number): FileResult<T> {
     return orWithout(() => this.#read(NOTHING, '', pid))
   }
 
-  #now(pid: number, ask: Ask): Known<T> {
+  #now(pid: number, ask: Ask): FileResult<T> {
     if (this.#isHidden(pid, ask)) return this.#hidden(pid)
     const path = this.#files.path(pid, this.#file, this.#round.threads)
     return orWithout(() =>
-      // what is open is open as ourselves
-      this.#ctx.isOurUser(ask) || !this.#ctx.isKnown(ask)
+      // open file descriptors were opened with this process's own rights
+      this.#ctx.isOwnUser(ask) || !this.#ctx.isKnown(ask)
         ? this.#read(this.#kept, path, pid)
         : this.#ctx.asRequester(ask, () => this.#read(this.#files, path, pid)),
     )
   }
 }
 
-function orWithout<T>(read: () => T): Known<T> {
+function orWithout<T>(read: () => T): FileResult<T> {
   try {
     return read()
   } catch (thrown) {
@@ -280,18 +280,18 @@ function orWithout<T>(read: () => T): Known<T> {
   }
 }
 
-/** Files that the kernel shows to the owner of a process and to root. */
+/** Files that the kernel shows only to the owner of a process and to root. */
 const PRIVATE: ReadonlySet<string> = new Set([
   ...['io', 'environ', 'maps', 'smaps_rollup', 'fd', 'exe', 'cwd', 'wchan'],
 ])
 
-/** What a failed reading is for a metric: nothing to see, not in this kernel, or an error. */
+/** Result of a failed read: hidden, not in this kernel, or an error. */
 function withoutValue(thrown: unknown): PcpError | undefined {
   switch ((thrown as { code?: unknown }).code) {
     case 'EACCES':
     case 'EPERM':
     case 'EINVAL':
-    case 'ESRCH': // the process ended, or is the kernel's own and has nothing of the kind
+    case 'ESRCH': // the process ended, or is a kernel thread without this file
       return undefined
     case 'ENOENT':
       return unsupported()

@@ -1,10 +1,10 @@
-/** Which processes there are for whoever asks, and what they are called. */
+/** Lists the processes for a requester, with their names. */
 import { readdirSync } from 'node:fs'
 import { Scanner } from '../../base/scan.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
-import type { Listing } from '../../pmda/define.ts'
+import type { InstanceList } from '../../pmda/define.ts'
 import { groupOfProcess } from '../../sys/containers/container.ts'
 import { ContainerLookup } from '../../sys/containers/list.ts'
 import { readAttribute, rooted } from '../../sys/proc.ts'
@@ -13,27 +13,27 @@ import type { ProcContext } from './context.ts'
 import type { ProcessFiles, ProcessReading } from './process-files.ts'
 import { parseStat } from './stat.ts'
 
-/** What a client, or everybody, may choose about the list. */
+/** Choices about the list, of a client or by default. */
 export interface ListChoices {
-  /** Threads are listed as well. */
+  /** Include threads. */
   readonly threads: boolean
   /** Directory of the control group whose processes are listed; '' for all processes. */
   readonly cgroup: string
 }
 
-/** Names of arguments are cut here: as long as a page. */
+/** Longest name, a page. */
 const MAX_NAME = 4096
-/** Names are written with at least six digits of the process number. */
+/** Least digits of the PID in names. */
 const DIGITS = 6
 
-/** Lists processes. Names are kept for as long as the process is there. */
+/** Lists processes. Names are kept while the process exists. */
 export class ProcessList {
   readonly #ctx: ProcContext
   readonly #files: ProcessFiles
   readonly #choices: (ask: Ask) => ListChoices
   readonly #names = new Map<number, string>()
   readonly #containers: ContainerLookup
-  /** Those listed last, when and with what choices. */
+  /** The last list, with its batch and choices. */
   #listed: readonly number[] = []
   #listedAt: object | undefined
   #listedThreads = false
@@ -42,44 +42,44 @@ export class ProcessList {
     this.#ctx = ctx
     this.#files = files
     this.#choices = choices
-    const { root, env, clock } = ctx.env
-    this.#containers = new ContainerLookup(root, env, clock)
+    const { env, clock } = ctx.env
+    this.#containers = new ContainerLookup(ctx.root, env, clock)
   }
 
-  /** The processes that who asks has chosen, by number. */
+  /** Returns the processes chosen by the requester, by PID. */
   ids(ask: Ask): readonly number[] {
     const { threads, cgroup } = this.#choices(ask)
     const { container } = ask.requester
-    const ids = cgroup === '' ? this.#onceAMoment(threads, ask.moment) : this.#inCgroup(cgroup, threads)
+    const ids = cgroup === '' ? this.#oncePerBatch(threads, ask.batch) : this.#inCgroup(cgroup, threads)
     return container === undefined ? ids : this.#inContainer(ids, container)
   }
 
-  /** All processes, whatever anybody has chosen. */
+  /** Returns all processes, regardless of choices. */
   all(): readonly number[] {
     return this.#everything(false)
   }
 
-  /** The instances of the domain of processes; names are read when somebody wants them. PM_ERR_PERMISSION. */
-  list(ask: Ask): Listing {
-    this.#ctx.checkMayLook(ask)
+  /** Lists the instances; names are read on demand. PM_ERR_PERMISSION if the requester may not see processes. */
+  list(ask: Ask): InstanceList {
+    this.#ctx.checkMaySeeProcesses(ask)
     return this.named(this.ids(ask))
   }
 
-  /** These processes with their names. */
-  named(ids: readonly number[]): Listing {
+  /** Returns processes with their names. */
+  named(ids: readonly number[]): InstanceList {
     return { ids, names: () => this.#namesOf(ids) }
   }
 
-  /** The arguments of a process with blanks between them; its name in parentheses when it has none. */
+  /** Returns the arguments of a process separated by spaces; its name in parentheses if it has none. */
   arguments(pid: number, files: ProcessReading = this.#files): string {
     const words = this.#commandLine(pid, files)
     return words.length === 0 ? this.#nameWithoutArguments(pid, files) : words
   }
 
-  #onceAMoment(threads: boolean, moment: object | undefined): readonly number[] {
-    if (moment === undefined || moment !== this.#listedAt || threads !== this.#listedThreads) {
+  #oncePerBatch(threads: boolean, batch: object | undefined): readonly number[] {
+    if (batch === undefined || batch !== this.#listedAt || threads !== this.#listedThreads) {
       this.#listed = this.#everything(threads)
-      this.#listedAt = moment
+      this.#listedAt = batch
       this.#listedThreads = threads
     }
     return this.#listed
@@ -93,23 +93,23 @@ export class ProcessList {
       try {
         for (const tid of numbersIn(this.#files.path(pid, 'task', false))) all.push(tid)
       } catch {
-        // ended between the two listings
+        // ended in the meantime
       }
     }
     return all.sort(ascending)
   }
 
-  /** `container` below it is where some container programs keep the processes themselves. */
+  /** Some container engines keep the processes in the child group `container`. */
   #inCgroup(cgroup: string, threads: boolean): number[] {
     const files = threads ? ['tasks', 'cgroup.threads'] : ['container/cgroup.procs', 'cgroup.procs']
     for (const file of files) {
       const text = readAttribute(this.#ctx.root, `${cgroup}/${file}`)
       if (text !== undefined) return (text.match(/\d+/g) ?? []).map(Number).sort(ascending)
     }
-    return [] // no such group: nobody is in it
+    return [] // no such group: no processes
   }
 
-  /** By the name or id that an engine knows; without such an engine the id may stand in the path of a control group. */
+  /** By the name or id known to an engine; without an engine the id may be part of a control group's path. */
   #inContainer(ids: readonly number[], wanted: string): readonly number[] {
     const { id = wanted, cgroup } = this.#containers.find(wanted) ?? {}
     const inside = ids.filter((pid) => {
@@ -126,8 +126,7 @@ export class ProcessList {
   }
 
   /**
-   * A name is read anew when somebody lists instances: a process that was seen between its fork and its exec would bear
-   * its parent's name for ever.
+   * Names are read again for each list: a process seen between fork and exec would otherwise keep its parent's name.
    */
   #namesOf(ids: readonly number[]): readonly string[] {
     const kept = new Map<number, string>()
@@ -141,7 +140,7 @@ export class ProcessList {
     return names
   }
 
-  /** undefined when the process is gone. */
+  /** Undefined if the process has ended. */
   #nameOf(pid: number): string | undefined {
     const words = this.#commandLine(pid, this.#files)
     const name = words === '' ? this.#nameWithoutArguments(pid, this.#files) : words.split(' ', 1)[0]!
@@ -174,13 +173,13 @@ export class ProcessList {
 }
 
 const EXITING = '<exiting>'
-/** What could play tricks on the terminal of whoever lists processes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Sequences that could manipulate a terminal. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed
 const ESCAPES = /\u001b\[[0-9;?]*[ -/]*[@-~]/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are removed
 const CONTROLS = /[\u0000-\u001f\u007f]/g
 
-/** A name as it is written for a number alone: `1` is `000001`. */
+/** Converts a bare number to the start of a name: `1` becomes `000001`. */
 export function canonicalName(given: string): string {
   return /^\d+$/.test(given) ? given.padStart(DIGITS, '0') : given
 }

@@ -1,8 +1,8 @@
-/** proc.* and hotproc.* of single processes: the same files, for all processes and for the hot ones. */
+/** Metrics of single processes in proc.* and hotproc.*: the same files, for all or for hot processes. */
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
 import type { IndomSpec, Sample } from '../../pmda/define.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import { containerOf } from './container.ts'
 import type { ProcContext } from './context.ts'
 import type { PerProcess } from './process-files.ts'
@@ -13,13 +13,13 @@ import type { ProcessStat } from './stat.ts'
 import type { TextLines } from './text-lines.ts'
 import { TtyNames } from './ttyname.ts'
 
-/** One of the two families: the root of the names and the processes that are its instances. */
+/** A metric family: its root name and instance domain. */
 export interface ProcessFamily {
   readonly root: 'proc' | 'hotproc'
   readonly indom: IndomSpec
 }
 
-/** Clusters of a file in the two families. */
+/** Clusters of a file in both families. */
 const CLUSTERS = {
   stat: [8, 52],
   statm: [9, 53],
@@ -36,16 +36,16 @@ const CLUSTERS = {
   autogroup: [74, 75],
 } as const
 
-/** What a metric makes of what its file says. */
+/** Extracts a metric's value from a file. */
 type Pick<T> = (read: T) => Sample
 
-/** The metrics of a family. */
+/** Returns the metrics of a family. */
 export function processMetrics(
   ctx: ProcContext,
   readers: ProcessReaders,
   family: ProcessFamily,
-): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   const { root, indom } = family
   const add = <T extends object | string | number>(
     file: keyof typeof CLUSTERS,
@@ -68,9 +68,9 @@ export function processMetrics(
         indom,
         help,
         text: row.text === undefined ? sourceOf(file, help) : `${row.text} ${sourceOf(file)}`,
-        begin: root === 'proc' ? ctx.checkMayLook : ctx.checkIsKnown,
+        begin: root === 'proc' ? ctx.checkMaySeeProcesses : ctx.checkIsKnown,
         ...(file === 'smaps'
-          ? { ahead: (ask: Ask, wanted: () => Int32Array) => reader.ahead(wanted, ask) }
+          ? { prefetch: (ask: Ask, wanted: () => Int32Array) => reader.prefetch(wanted, ask) }
           : {}),
         value: (inst, ask) => {
           if (isAddress && ctx.isGuest(ask)) return undefined
@@ -111,7 +111,7 @@ export function processMetrics(
   add('exe', rows.exe, readers.exe, same)
   add('cwd', rows.cwd, readers.cwd, same)
   add('autogroup', rows.autogroup, readers.autogroup, autogroupPick)
-  return Object.fromEntries(Object.entries(metrics).reverse()) // PCP has the last first
+  return Object.fromEntries(Object.entries(metrics).reverse()) // PCP lists the last first
 }
 
 const FILES: { readonly [file in keyof typeof CLUSTERS]: string } = {
@@ -135,23 +135,23 @@ function sourceOf(file: keyof typeof CLUSTERS, help?: string): string {
   return help === undefined ? source : `${help}. ${source}`
 }
 
-/** Addresses of a process, which the kernel shows to its owner and to root. */
+/** Addresses, which the kernel shows only to the owner of a process and to root. */
 const ADDRESSES: ReadonlySet<string> = new Set(
   ['start_code', 'end_code', 'start_stack', 'esp', 'eip', 'wchan'].map((name) => `psinfo.${name}`),
 )
 
 const same = (): Pick<string | number> => (read) => read
 
-/** Items of times, kept in clock ticks. */
+/** Items of times in clock ticks. */
 const TIMES: ReadonlySet<number> = new Set([13, 14, 15, 16, 21, 44, 45, 46])
-/** Words for policies by their number. */
+/** Names of scheduling policies by number. */
 const POLICIES = ['NORMAL', 'FIFO', 'RR', 'BATCH', '?', 'IDLE', 'DEADLN']
 const POLICY_COLUMN = 41
 
-/** The last item whose column is one more. */
+/** The last item whose column is its number plus one. */
 const PROCESSOR = 38
 
-/** The column of proc(5) an item of the stat cluster stands for: items count neither the state nor the threads. */
+/** Column of proc(5) for an item of the stat cluster: items skip the state and the number of threads. */
 function columnOf(item: number): number {
   if (item === 0) return 1
   return item <= PROCESSOR ? item + 1 : item - 2
@@ -188,7 +188,7 @@ function ttyPick(ctx: ProcContext): Pick<ProcessStat> {
   return ({ columns }) => names.nameOf(columns[TTY_COLUMN]!)
 }
 
-/** Rows of /proc/PID/status, by the last parts of the metrics' names. */
+/** Rows of /proc/PID/status by the last parts of the metrics' names. */
 const STATUS_TEXTS: { readonly [name: string]: string } = {
   'psinfo.signal_s': '\nSigPnd:',
   'psinfo.blocked_s': '\nSigBlk:',
@@ -231,7 +231,7 @@ function statusPick(ctx: ProcContext, { name, item }: ProcessRow): Pick<TextLine
   if (name === 'memory.vmnonlib')
     return (status) => {
       const size = sizeIn(status, '\nVmRSS:') + sizeIn(status, '\nVmSwap:') - sizeIn(status, '\nVmLib:')
-      return orUnsupported(Math.max(0, size)) // not all of the libraries need be present
+      return orUnsupported(Math.max(0, size)) // libraries need not be completely resident
     }
   if (name.startsWith('memory.')) {
     const label = STATUS_NUMBERS[name]!
@@ -241,13 +241,13 @@ function statusPick(ctx: ProcContext, { name, item }: ProcessRow): Pick<TextLine
   return (status) => orUnsupported(status.number(label))
 }
 
-/** A size in KB. A process without any of these rows is the kernel's own and has no memory: 0. */
+/** A size in KB. Kernel threads lack these rows and have no memory: 0. */
 function sizeIn(status: TextLines, label: string): number {
   const size = status.number(label)
   return Number.isNaN(size) && !status.has('\nVmSize:') ? 0 : size
 }
 
-/** Items 0 to 3 are users and 4 to 7 groups: real, effective, saved, of files; eight more their names. */
+/** Items 0 to 3 are users and 4 to 7 groups (real, effective, saved, file system); the next eight are their names. */
 function idPick(ctx: ProcContext, item: number): Pick<TextLines> {
   const isGroup = (item & 4) !== 0
   const label = isGroup ? '\nGid:' : '\nUid:'
@@ -261,13 +261,13 @@ function idPick(ctx: ProcContext, item: number): Pick<TextLines> {
   }
 }
 
-/** io: the row is the name in lower case. */
+/** The row of io has the name in lower case. */
 function rowPick({ name }: ProcessRow): Pick<TextLines> {
   const label = `\n${name.slice(name.indexOf('.') + 1)}:`
   return (lines) => orUnsupported(lines.number(label))
 }
 
-/** Rows of smaps_rollup that are not written as the metric with a capital. */
+/** Rows of smaps_rollup that are not the capitalized name. */
 const SMAPS_ROWS: { readonly [name: string]: string } = {
   lazyfree: 'LazyFree',
   anonhugepages: 'AnonHugePages',
@@ -291,7 +291,7 @@ function smapsPick({ name }: ProcessRow): Pick<TextLines> {
   return (lines) => orUnsupported(lines.number(label))
 }
 
-/** Lines `4:memory:/group` without their number, joined. */
+/** Joins the lines `4:memory:/group` without their numbers. */
 function cgroupsOf(text: string): string {
   return text
     .trimEnd()
@@ -300,7 +300,7 @@ function cgroupsOf(text: string): string {
     .join(';')
 }
 
-/** `/autogroup-25 nice 0`; nothing for what is in no such group, which is shown as group 0 with nice value 0, as in PCP. */
+/** Parses `/autogroup-25 nice 0`. As in PCP a process without an autogroup has group 0 and nice value 0. */
 function autogroupPick({ item }: ProcessRow): Pick<string> {
   const pattern = item === 1 ? /autogroup-(\d+)/ : /nice (-?\d+)/
   return (text) => {

@@ -1,4 +1,4 @@
-/** What is read of a process: one reader for each of its files. */
+/** A reader for each file of processes. */
 import { Scanner } from '../../base/scan.ts'
 import { decodeText } from '../../base/text.ts'
 import type { Ask } from '../../model/source.ts'
@@ -9,7 +9,7 @@ import type { ProcessList } from './process-list.ts'
 import { type ProcessStat, parseStat } from './stat.ts'
 import { TextLineReader, type TextLines } from './text-lines.ts'
 
-/** A reader for each file. */
+/** The readers by file. */
 export interface ProcessReaders {
   readonly stat: PerProcess<ProcessStat>
   readonly status: PerProcess<TextLines>
@@ -35,15 +35,15 @@ const NEWLINE = 0x0a
 const SCHEDSTAT_COLUMNS = 3
 
 /**
- * Files that the kernel gives anew each time they are read from the start. Not environ, maps and smaps_rollup: these stay
- * those of the program that ran when they were opened.
+ * Files that the kernel generates for each read from the start. environ, maps and smaps_rollup continue to describe the
+ * program that ran when they were opened.
  */
 const KEPT: ReadonlySet<string> = new Set([
   ...['stat', 'status', 'statm', 'schedstat', 'io'],
   ...['wchan', 'cgroup', 'oom_score', 'autogroup', 'cmdline', 'fd'],
 ])
 
-/** The readers of an agent. `isThread` says whether who asks has threads listed, which have files of their own. */
+/** Returns the readers of an agent. `isThread` returns whether the requester lists threads, which have separate files. */
 export function processReaders(
   ctx: ProcContext,
   files: ProcessFiles,
@@ -110,7 +110,7 @@ export function processReaders(
   }
 }
 
-/** The first line of smaps_rollup is the range of addresses, which every process has for itself. */
+/** Skips the first line of smaps_rollup, the address range, which is unique to each process. */
 function behindFirstLine({ bytes, end }: Content): number {
   const at = bytes.indexOf(NEWLINE, 1)
   return at < 0 ? end : Math.min(at, end)
@@ -120,12 +120,12 @@ function whole({ bytes, end }: Content): string {
   return decodeText(bytes, 1, end)
 }
 
-/** Words that end with a zero byte, with blanks between them. */
+/** Joins zero-terminated words with spaces. */
 function spaced(content: Content): string {
   return whole(content).replace(/\0+$/, '').replaceAll('\0', ' ')
 }
 
-/** What who asks may not see, and what a kernel thread does not have, is empty, as in PCP. */
+/** As in PCP hidden files, and those that kernel threads lack, are empty texts. */
 function orEmpty(read: ReadProcess<string>): ReadProcess<string> {
   return (files, path, pid) => {
     try {
@@ -138,7 +138,7 @@ function orEmpty(read: ReadProcess<string>): ReadProcess<string> {
   }
 }
 
-/** EINVAL stands for a kernel without security labels, which cannot come before it is started again: not asked again. */
+/** EINVAL means a kernel without security labels, which does not change until a reboot: not tried again. */
 function onceRefused(read: ReadProcess<string>): ReadProcess<string> {
   let refusal: unknown
   return (files, path, pid) => {
@@ -152,7 +152,7 @@ function onceRefused(read: ReadProcess<string>): ReadProcess<string> {
   }
 }
 
-/** The process went away between opening the file and reading it. */
+/** The process ended between opening the file and reading it. */
 function ended(path: string): never {
   throw Object.assign(new Error(`${path}: no such process`), { code: 'ESRCH' })
 }

@@ -1,22 +1,22 @@
-/** Numbers in texts of /proc as samples: what is not there becomes an error, never 0. */
+/** Parses numbers in texts of /proc as samples; missing ones become an error, never 0. */
 import { PcpError } from '../../model/errors.ts'
 import type { Sample } from '../../pmda/define.ts'
 
-const appVersion = new PcpError('PM_ERR_APPVERSION', 'This kernel does not tell that')
+const appVersion = new PcpError('PM_ERR_APPVERSION', 'Not provided by this kernel')
 
 /** PM_ERR_APPVERSION: not in this kernel. */
 export function unsupported(): PcpError {
   return appVersion
 }
 
-/** A number, or PM_ERR_APPVERSION for the NaN that stands for what is not there. */
+/** Returns a number, or PM_ERR_APPVERSION for NaN, which marks a missing one. */
 export function orUnsupported(value: number): Sample {
   return Number.isNaN(value) ? appVersion : value
 }
 
 const ZERO = 0x30
 
-/** The unsigned number after a label such as '\nVmRSS:' and blanks; NaN when there is no such label. */
+/** Returns the unsigned number after a label such as '\nVmRSS:' and spaces; NaN without the label. */
 export function numberAfter(text: string, label: string): number {
   let at = text.indexOf(label)
   if (at < 0) return Number.NaN
@@ -26,13 +26,13 @@ export function numberAfter(text: string, label: string): number {
   return digitsAt(text, at)
 }
 
-/** The number in column `column` (from 0) of the row with that label, columns divided by blanks or tabs; NaN without it. */
+/** Returns the number in column `column` (from 0) of the row with a label, separated by spaces or tabs; NaN without it. */
 export function columnAfter(text: string, label: string, column: number): number {
   const row = textAfter(text, label)
   return row === undefined ? Number.NaN : digitsAt(row.split(/\s+/)[column] ?? '', 0)
 }
 
-/** The rest of the line after a label, without blanks around it; undefined when there is no such label. */
+/** Returns the trimmed rest of the line after a label; undefined without the label. */
 export function textAfter(text: string, label: string): string | undefined {
   const at = text.indexOf(label)
   if (at < 0) return undefined

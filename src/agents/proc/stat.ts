@@ -1,4 +1,4 @@
-/** /proc/PID/stat: one line of numbers. proc(5) */
+/** Parses /proc/PID/stat, one line of numbers. proc(5) */
 import type { Scanner } from '../../base/scan.ts'
 import { ascii } from '../../base/scan.ts'
 import { decodeText } from '../../base/text.ts'
@@ -13,26 +13,26 @@ const CLOSE = 0x29
 const SPACE = 0x20
 const MINUS = 0x2d
 const ZERO = 0x30
-/** The column that has all 64 bits: the limit of the resident size, when there is none, as it nearly always is. */
+/** The only column that uses all 64 bits: the limit of the resident size, nearly always unlimited. */
 const RSS_LIMIT = 25
 const UNLIMITED = '18446744073709551615'
 const NO_LIMIT = 2n ** 64n - 1n
-/** From here on doubles have no room for every integer. */
+/** Doubles are not exact from here on. */
 const EXACT = 2 ** 53
 
-/** What the line says. */
+/** The parsed line. */
 export interface ProcessStat {
   /** Name of the program, cut by the kernel after 15 bytes. */
   readonly comm: string
   /** State as one letter. */
   readonly state: string
-  /** Numbers by column; NaN for what the kernel does not give. */
+  /** Numbers by column; NaN for missing columns. */
   readonly columns: Float64Array
-  /** Column 25 without loss. */
+  /** Column 25, exact. */
   readonly rssLimit: number | bigint
 }
 
-/** Parses the line; undefined when it is none. The name may hold blanks and parentheses, so its end is the last one. */
+/** Parses the line; undefined if it is invalid. The name may contain spaces and parentheses, so it ends at the last one. */
 export function parseStat(scan: Scanner): ProcessStat | undefined {
   const { bytes, pos, end } = scan
   const open = bytes.indexOf(OPEN, pos)
@@ -44,7 +44,7 @@ export function parseStat(scan: Scanner): ProcessStat | undefined {
   columns[1] = scan.uint()
   let rssLimit: number | bigint = Number.NaN
   let at = close + 3
-  // without the calls of a Scanner: hundreds of these lines are read for each fetch, and this halves the time
+  // not with a Scanner: hundreds of lines are parsed per fetch, and this halves the time
   for (let column = FIRST_NUMBER; column < STAT_COLUMNS; column++) {
     while (at < end && bytes[at] === SPACE) at++
     const isNegative = bytes[at] === MINUS

@@ -1,24 +1,24 @@
-/** Files of processes with a line for each field, such as status: `VmRSS:    4096 kB`. proc(5) */
+/** Parses files of processes with a line per field, such as status: `VmRSS:    4096 kB`. proc(5) */
 
-/** Lines of one form of a file. */
+/** Lines of one layout. */
 interface Layout {
-  /** Of each line, from the newline before it up to the colon. */
+  /** For each line the text from the newline before it to the colon. */
   readonly labels: readonly string[]
   readonly places: ReadonlyMap<string, number>
 }
 
-/** Forms remembered of a file: processes of the kernel have another one, and those that ended. */
+/** Most layouts remembered per file: kernel threads and ended processes have other lines. */
 const MOST = 8
 const BLANK = 0x20
 const TAB = 0x09
 const ZERO = 0x30
 
-/** As often as this a label is searched for; who asks more often is going to ask for all of them. */
+/** Lookups by search before all lines are indexed: a caller that needs more will need most of them. */
 const SEARCHES = 2
 
 /**
- * A file whose lines are found by their labels, such as '\nVmRSS:'. Dozens of metrics may ask each of hundreds of processes:
- * to search for the label each time would then cost more than everything else.
+ * A file whose lines are found by labels such as '\nVmRSS:'. Dozens of metrics of hundreds of processes may be requested:
+ * searching for the label each time would then dominate the cost.
  */
 export class TextLines {
   readonly #text: string
@@ -35,13 +35,13 @@ export class TextLines {
     return this.#startOf(label) >= 0
   }
 
-  /** The unsigned number after a label; NaN when there is no such line, or no number in it. */
+  /** Returns the unsigned number after a label; NaN without the line or a number in it. */
   number(label: string): number {
     const at = this.#startOf(label)
     return at < 0 ? Number.NaN : digitsAt(this.#text, at)
   }
 
-  /** The number in a column, counted from 0, of columns divided by blanks or tabs; NaN when there is none. */
+  /** Returns the number in a column (from 0), separated by spaces or tabs; NaN if there is none. */
   column(label: string, column: number): number {
     let at = this.#startOf(label)
     if (at < 0) return Number.NaN
@@ -54,7 +54,7 @@ export class TextLines {
     return digitsAt(text, at)
   }
 
-  /** The rest of the line, without blanks around it; undefined when there is no such line. */
+  /** Returns the trimmed rest of the line; undefined without the line. */
   text(label: string): string | undefined {
     const at = this.#startOf(label)
     if (at < 0) return undefined
@@ -62,7 +62,7 @@ export class TextLines {
     return this.#text.slice(at, end < 0 ? this.#text.length : end).trim()
   }
 
-  /** Behind the blanks after the label; -1 when there is no such line. */
+  /** Position after the spaces that follow the label; -1 without the line. */
   #startOf(label: string): number {
     let at = this.#behind(label)
     if (at < 0) return at
@@ -84,15 +84,15 @@ export class TextLines {
 
 interface Index {
   readonly layout: Layout
-  /** Where each line goes on after its label. */
+  /** Position after the label of each line. */
   readonly starts: Int32Array
 }
 
-/** Makes `TextLines` of texts of one kind of file, whose lines are mostly those of the text before. */
+/** Creates `TextLines` for texts of one kind of file, whose lines mostly match those of the previous text. */
 export class TextLineReader {
   readonly #layouts: Layout[] = []
 
-  /** `text` has a newline in front of its first line. */
+  /** `text` starts with an added newline. */
   read(text: string): TextLines {
     return new TextLines(text, this)
   }
@@ -129,7 +129,7 @@ function layoutOf(text: string): Layout {
   return { labels, places }
 }
 
-/** Undefined when the lines are others. */
+/** Undefined if the lines do not match. */
 function startsBy({ labels }: Layout, text: string): Int32Array | undefined {
   const starts = new Int32Array(labels.length)
   let pos = 0

@@ -1,8 +1,8 @@
-/** Terminals by device number. /proc/tty/drivers; proc(5), ttyname(3) */
+/** Names of terminals by device number. /proc/tty/drivers; proc(5), ttyname(3) */
 import { lstatSync } from 'node:fs'
 import { readAttribute, rooted } from '../../sys/proc.ts'
 
-/** A range of device numbers with one driver: base name, major number, first and last minor number. */
+/** A range of device numbers of one driver: base name, major number, first and last minor number. */
 export interface TtyDriver {
   readonly base: string
   readonly major: number
@@ -31,7 +31,7 @@ export class TtyNames {
     this.#root = root
   }
 
-  /** The terminal without /dev/; a question mark for none, and for one that has no name. */
+  /** Returns the terminal without /dev/; a question mark for none or an unknown one. */
   nameOf(tty: number): string {
     if (!(tty > 0)) return '?'
     const major = (tty >>> 8) & 0xfff
@@ -44,14 +44,14 @@ export class TtyNames {
     return '?'
   }
 
-  /** A fixture tree has files where a system has devices. */
+  /** A fixture tree has regular files instead of devices. */
   #isDevice(name: string, tty: number): boolean {
     const found = lstatSync(rooted(this.#root, `/dev/${name}`), { throwIfNoEntry: false })
     return found !== undefined && (!found.isCharacterDevice() || found.rdev === tty)
   }
 }
 
-/** One device has the base name itself; of several, the number counts from the first, but on consoles it is the minor number. */
+/** A single device has the base name; of several, the number counts from the first, but is the minor number for consoles. */
 function candidates({ base, first, last }: TtyDriver, minor: number): readonly string[] {
   const numbered = [`${base}/${minor - first}`, `${base}${minor - first}`, `${base}${minor}`]
   return first === last ? [...numbered.slice(1, 2), base] : numbered

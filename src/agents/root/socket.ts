@@ -1,4 +1,4 @@
-/** The socket where others ask about containers. docs/formats/root.md */
+/** The socket that serves requests about containers. docs/formats/root.md */
 import type { Socket } from 'node:net'
 import { PcpError, statusOf } from '../../model/errors.ts'
 import { type Listeners, listen } from '../../net/listen.ts'
@@ -17,22 +17,22 @@ import {
   rootPduLength,
 } from '../../wire/root.ts'
 
-/** What the socket answers with. */
+/** Callbacks for the answers. */
 export interface RootAnswers {
-  /** The container that somebody means; undefined for one that is not there. */
+  /** The container with a name or id; undefined for an unknown one. */
   find(name: string): Container | undefined
-  /** The container whose first process this is. */
+  /** The container whose first process has this PID. */
   ofProcess(pid: number): Container | undefined
-  /** What a container calls itself; undefined when that cannot be told. */
+  /** Host name of a container; undefined if unknown. */
   hostname(container: Container): string | undefined
-  /** What this machine calls itself. */
+  /** Host name of this machine. */
   ownHostname(): string
 }
 
 const NO_CONTAINER = statusOf('PM_ERR_NOCONTAINER')
 const UNKNOWN = statusOf('PM_ERR_APPVERSION')
 
-/** The answer to a question. PM_ERR_IPC for what is no question, or one that is not answered here. */
+/** Answers a request. PM_ERR_IPC for an invalid or unsupported one. */
 export function answerRoot(request: RootPdu, answers: RootAnswers): RootPdu {
   const { type, pid, name } = request
   const isHost = type === PDUROOT_HOSTNAME_REQ
@@ -52,9 +52,9 @@ export function answerRoot(request: RootPdu, answers: RootAnswers): RootPdu {
   return told === undefined ? { ...known, status: UNKNOWN } : { ...known, name: told }
 }
 
-/** Serves a socket until it is closed. One that a process left when it crashed is removed. */
+/** Serves a socket until it is closed. A socket left by a crashed process is removed. */
 export class RootSocket {
-  /** Settled when the socket is there, or `log` was told why not. */
+  /** Resolves when the socket is listening, or the error was logged. */
   readonly ready: Promise<void>
   readonly #clients = new Set<Socket>()
   readonly #answers: RootAnswers
@@ -66,19 +66,19 @@ export class RootSocket {
     this.ready = this.#listen(path, log)
   }
 
-  /** Ends all conversations and removes the socket. */
+  /** Closes all connections and removes the socket. */
   close(): void {
     this.#isClosed = true
-    this.#listeners?.close().catch(() => undefined) // it cannot fail: nothing is waited for
+    this.#listeners?.close().catch(() => undefined) // cannot fail, so not awaited
     for (const client of this.#clients) client.destroy()
   }
 
   async #listen(path: string, log: (text: string) => void): Promise<void> {
-    // whoever may connect learns of all containers
+    // Connecting clients learn of all containers, so only permitted users may connect.
     const onConnection = (client: Socket): void => this.#serve(client)
     this.#listeners = await listen({ ports: [], socketPath: path, isPrivate: true, onConnection, log })
     const error = this.#listeners.endpoints[0]?.error
-    if (error !== undefined) log(`${error.message}: nobody can ask about containers`)
+    if (error !== undefined) log(`${error.message}: requests about containers are not served`)
     if (this.#isClosed) await this.#listeners.close()
   }
 
@@ -87,12 +87,12 @@ export class RootSocket {
     let kept: Uint8Array = new Uint8Array(0)
     client.unref()
     client.on('close', () => this.#clients.delete(client))
-    client.on('error', () => client.destroy()) // it went away
+    client.on('error', () => client.destroy()) // the client disconnected
     client.on('data', (data) => {
       try {
         kept = this.#consume(client, kept.length === 0 ? data : Buffer.concat([kept, data]))
       } catch {
-        client.destroy() // what it says is no question: as the reference does, without an answer
+        client.destroy() // invalid request: as in PCP, disconnect without an answer
       }
     })
     client.write(
@@ -100,7 +100,7 @@ export class RootSocket {
     )
   }
 
-  /** Answers the questions that are whole, and gives back what remains. */
+  /** Answers all complete requests and returns the rest of the bytes. */
   #consume(client: Socket, bytes: Uint8Array): Uint8Array {
     let rest = bytes
     for (;;) {

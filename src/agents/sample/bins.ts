@@ -1,6 +1,6 @@
 /** Nine bins: an array that can be stored to, shown as every type, with holes, under wrong numbers and in random order. */
 import type { IndomSpec, MetricSpec, TypeName } from '../../pmda/define.ts'
-import { of, type Rows, type SampleContext } from './context.ts'
+import { descOf, type Rows, type SampleContext } from './context.ts'
 import { nextState } from './random.ts'
 
 const IDS = [100, 200, 300, 400, 500, 600, 700, 800, 900] as const
@@ -13,7 +13,7 @@ const BINS: IndomSpec = {
   instanceLabels: (inst) => ({ bin: inst }),
 }
 
-/** A value and a counter of each type over the same array. */
+/** Metrics of each type over the same array: name, type, item. */
 const TYPES: readonly (readonly [name: string, type: TypeName, item: number])[] = [
   ['long', '32', 103],
   ['ulong', 'u32', 105],
@@ -32,46 +32,51 @@ export function binRows(context: SampleContext): Rows {
   const rows: { [name: string]: MetricSpec } = {
     bin: {
       item: 6,
-      ...of('32'),
+      ...descOf('32'),
       ...bin,
-      help: 'What each bin holds; any number can be stored',
-      text: 'At first each bin holds its own number. All metrics of bins show this one array.',
+      help: 'Contents of each bin; any number can be stored',
+      text: 'Initially the identifier of the bin. All metrics of bins share one array.',
       store: (value, inst) => void stored.set(inst, Number(value)),
     },
-    bucket: { item: 48, ...of('32'), ...bin, help: 'The bins once more, as a metric that is read only' },
+    bucket: { item: 48, ...descOf('32'), ...bin, help: 'The bins once more, as a metric that is read only' },
     part_bin: {
       item: 50,
-      ...of('32'),
+      ...descOf('32'),
       indom: BINS,
       help: 'The odd hundreds only: the other bins have no value',
       value: (inst) => (inst % 200 === 0 ? undefined : heldBy(inst)),
     },
     bogus_bin: {
       item: 51,
-      ...of('32'),
+      ...descOf('32'),
       indom: BINS,
-      help: 'Bins of which every other has a number that its domain does not know',
-      text: 'Values of even hundreds come under a number that is 50 higher and are 50 higher themselves. No agent should do that; clients must survive it.',
+      help: 'Bins, every other one with an identifier outside its domain',
+      text: 'Values of even hundreds are reported under an identifier that is 50 higher, and are 50 higher themselves. Agents should not do that, but clients must tolerate it.',
       value: (inst) => (inst % 200 === 0 ? heldBy(inst) + 50 : heldBy(inst)),
       reportedAs: (inst) => (inst % 200 === 0 ? inst + 50 : inst),
     },
     'string.bin': {
       item: 153,
-      ...of('string'),
+      ...descOf('string'),
       indom: BINS,
       help: 'Bins as texts, padded to three characters',
       value: (inst) => String(heldBy(inst)).padStart(3),
     },
   }
   for (const [name, type, item] of TYPES) {
-    // Unsigned 64-bit bins grow, so that there is a metric of that type that does.
+    // Unsigned 64-bit bins increase with time, so that one metric of that type does.
     const value = type === 'u64' ? (inst: number): number => heldBy(inst) + seconds() : heldBy
     const grows = type === 'u64' ? ', plus the seconds since the agent was started' : ''
     const row = { indom: BINS, value }
-    rows[`${name}.bin`] = { item, ...of(type), ...row, help: `What each bin holds, as type ${type}${grows}` }
+    rows[`${name}.bin`] = {
+      item,
+      ...descOf(type),
+      ...row,
+      help: `Contents of each bin, as type ${type}${grows}`,
+    }
     rows[`${name}.bin_ctr`] = {
       item: item + 1,
-      ...of(type, 'counter', 'Kbyte'),
+      ...descOf(type, 'counter', 'Kbyte'),
       ...row,
       help: `Bins taken for a counter of kilobytes of type ${type}${grows}`,
     }
@@ -79,7 +84,7 @@ export function binRows(context: SampleContext): Rows {
   return { ...rows, ...scrambleRows(heldBy) }
 }
 
-/** The bins of one round: some are left out, the others stand in an order that only depends on the number of the round. */
+/** The bins of one round: some are missing, the others in an order that depends only on the round. */
 function scrambled(round: number): readonly number[] {
   const places = new Array<number>(IDS.length).fill(0)
   let state = (round * 1024 + 13) | 0
@@ -100,15 +105,15 @@ function scrambleRows(heldBy: (inst: number) => number): Rows {
     serial: 9,
     instances: () => ({ ids, names: ids.map((id) => `bin-${id}`) }),
     help: 'Bins in another order after each fetch, some of them missing',
-    text: 'The order is random but always the same after sample.scramble.version was set.',
+    text: 'The order is random but reproducible after storing to sample.scramble.version.',
     instanceLabels: (inst) => ({ bin: inst }),
   }
   return {
     'scramble.version': {
       item: 120,
-      ...of('64'),
-      help: 'How many times the scrambled bins were fetched',
-      text: 'Storing anything starts again at 0 with all bins in order.',
+      ...descOf('64'),
+      help: 'Number of fetches of the scrambled bins',
+      text: 'Storing any value resets it to 0, with all bins in order.',
       value: () => rounds,
       store: () => {
         rounds = 0
@@ -117,9 +122,9 @@ function scrambleRows(heldBy: (inst: number) => number): Rows {
     },
     'scramble.bin': {
       item: 121,
-      ...of('32'),
+      ...descOf('32'),
       indom,
-      help: 'What each bin holds, in an order that changes with every fetch',
+      help: 'Contents of each bin, in an order that changes with every fetch',
       begin: () => {
         ids = scrambled(rounds++)
       },

@@ -1,9 +1,9 @@
-/** What each client asked: requests and replies, together and by client. */
+/** Number of requests and replies, in total and by client. */
 
 import { ALL_INSTANCES, type Profile } from '../../model/profile.ts'
 import type { Ask } from '../../model/source.ts'
 import type { MetricSpec, RequestKind } from '../../pmda/define.ts'
-import { of, type Rows } from './context.ts'
+import { descOf, type Rows } from './context.ts'
 
 interface Client {
   received: number
@@ -18,10 +18,10 @@ export class Clients {
   #sent = 0
   #started = 0
   #ended = 0
-  /** Most clients at a time so far: the size of a table that never shrinks. */
+  /** Most simultaneous clients, the size of a table that never shrinks. */
   #most = 0
 
-  /** A request came. Questions about names are not counted; a new profile is a request without reply. */
+  /** Counts a request. Requests about names are not counted; a new profile is a request without a reply. */
   count(kind: RequestKind, ask: Ask): void {
     const { client, profile } = ask.requester
     if (kind === 'names') return
@@ -37,7 +37,7 @@ export class Clients {
     this.#sent++
   }
 
-  /** A client went away. */
+  /** Forgets a disconnected client. */
   end(client: number): void {
     if (this.#clients.delete(client)) this.#ended++
   }
@@ -47,7 +47,7 @@ export class Clients {
   }
 
   #start(client: number, kind: RequestKind): Client {
-    // A collector sends the profile before the first fetch, whatever it is; a client in this process does not.
+    // A collector sends the profile before the first fetch, even the default one; a client in this process does not.
     const counts = { received: 0, sent: 0, profile: kind === 'fetch' ? NO_PROFILE : ALL_INSTANCES }
     this.#clients.set(client, counts)
     this.#started++
@@ -67,9 +67,9 @@ export class Clients {
     return {
       pdu: {
         item: 40,
-        ...of('u64', 'counter', 'count'),
+        ...descOf('u64', 'counter', 'count'),
         help: 'Requests and replies together, of all clients',
-        text: 'Storing anything makes it count from 0.',
+        text: 'Storing any value resets it to 0.',
         value: () => this.#received + this.#sent,
         store: () => {
           resetReceived()
@@ -78,17 +78,17 @@ export class Clients {
       },
       recv_pdu: {
         item: 41,
-        ...of('u32', 'counter', 'count'),
-        help: 'Requests of all clients; questions about names are not counted',
-        text: 'Storing anything makes it count from 0.',
+        ...descOf('u32', 'counter', 'count'),
+        help: 'Requests of all clients; requests about names are not counted',
+        text: 'Storing any value resets it to 0.',
         value: () => this.#received,
         store: resetReceived,
       },
       xmit_pdu: {
         item: 42,
-        ...of('u32', 'counter', 'count'),
+        ...descOf('u32', 'counter', 'count'),
         help: 'Replies to all clients',
-        text: 'Storing anything makes it count from 0.',
+        text: 'Storing any value resets it to 0.',
         value: () => this.#sent,
         store: resetSent,
       },
@@ -98,48 +98,48 @@ export class Clients {
   #clientRows(): Rows {
     const row = (item: number, help: string, value: (counts: Client) => number): MetricSpec => ({
       item,
-      ...of('32', 'counter', 'count'),
+      ...descOf('32', 'counter', 'count'),
       help,
-      text: 'Each client sees its own number.',
+      text: 'Each client sees a separate count.',
       value: (_, ask) => value(this.#clients.get(ask.requester.client)!),
     })
     return {
-      'percontext.pdu': row(43, 'Requests and replies of the client that asks', (c) => c.received + c.sent),
-      'percontext.recv_pdu': row(44, 'Requests of the client that asks', (c) => c.received),
-      'percontext.xmit_pdu': row(45, 'Replies to the client that asks', (c) => c.sent),
+      'percontext.pdu': row(43, 'Requests and replies of the requesting client', (c) => c.received + c.sent),
+      'percontext.recv_pdu': row(44, 'Requests of the requesting client', (c) => c.received),
+      'percontext.xmit_pdu': row(45, 'Replies to the requesting client', (c) => c.sent),
     }
   }
 
   #tableRows(): Rows {
-    const shape = of('32', 'instant', 'count')
+    const shape = descOf('32', 'instant', 'count')
     return {
       'percontext.control.ctx': {
         item: 122,
         ...shape,
-        help: 'Most clients at one time',
+        help: 'Largest number of simultaneous clients so far',
         value: () => this.#most,
       },
       'percontext.control.active': {
         item: 123,
         ...shape,
-        help: 'Clients that have asked and not gone away',
+        help: 'Connected clients that have sent a request',
         value: () => this.#clients.size,
       },
       'percontext.control.start': {
         item: 124,
         ...shape,
-        help: 'Clients that have ever asked',
+        help: 'Clients that ever sent a request',
         value: () => this.#started,
       },
       'percontext.control.end': {
         item: 125,
         ...shape,
-        help: 'Clients that went away',
+        help: 'Clients that disconnected',
         value: () => this.#ended,
       },
     }
   }
 }
 
-/** A profile that no client has. */
+/** A profile different from that of any client. */
 const NO_PROFILE: Profile = { includeByDefault: false, entries: new Map() }

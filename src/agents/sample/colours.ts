@@ -1,6 +1,6 @@
 /** Three colours that never change, and a mirage whose instances come and go. */
 import type { IndomSpec, MetricSpec, RequestKind } from '../../pmda/define.ts'
-import { of, type Rows, type SampleContext } from './context.ts'
+import { descOf, type Rows, type SampleContext } from './context.ts'
 
 const COLOURS: IndomSpec = {
   serial: 1,
@@ -9,7 +9,7 @@ const COLOURS: IndomSpec = {
   labels: { model: 'RGB' },
 }
 
-/** Rows that share one running number, which each of their values takes one further. */
+/** Rows that share one running number, incremented by each fetched value. */
 export function colourRows(mirage: Mirage): Rows {
   let running = 0
   const next = (): number => {
@@ -27,38 +27,38 @@ export function colourRows(mirage: Mirage): Rows {
     instanceLabels: (inst) => ({ transient: inst !== 0 }),
   }
   const begin = (): void => {
-    mirage.isWatched = true
+    mirage.wasRequested = true
   }
   return {
     colour: {
       item: 5,
-      ...of('32'),
+      ...descOf('32'),
       indom: COLOURS,
-      help: 'A number that grows with each value that is fetched, plus 100, 200 or 300',
+      help: 'A number incremented with each fetched value, plus 100, 200 or 300',
       text: 'The number runs from 0 to 99 and is shared with sample.mirage. It can be stored.',
       value: (inst) => next() + 100 * (inst + 1),
       store,
     },
     darkness: {
       item: 92,
-      ...of('32'),
+      ...descOf('32'),
       indom: COLOURS,
       help: 'Colours without any light: no values',
       value: () => undefined,
     },
     mirage: {
       item: 37,
-      ...of('32', 'instant', 'Kbyte / sec'),
+      ...descOf('32', 'instant', 'Kbyte / sec'),
       indom,
-      help: 'A rate for each instance that happens to be there',
-      text: '100, 200 and so on, less the running number of sample.colour, which can be stored here too.',
+      help: 'A rate for each current instance',
+      text: '100, 200 and so on, minus the running number of sample.colour, which can also be stored here.',
       begin,
       value: (inst) => (inst + 1) * 100 - next(),
       store,
     },
     mirage_longlong: {
       item: 38,
-      ...of('64', 'instant', 'byte / millisec'),
+      ...descOf('64', 'instant', 'byte / millisec'),
       indom,
       help: 'The rates of the mirage in other units and 64 bits',
       begin,
@@ -67,9 +67,9 @@ export function colourRows(mirage: Mirage): Rows {
     },
     'controller.mirage': {
       item: 155,
-      ...of('32', 'discrete', 'millisec'),
+      ...descOf('32', 'discrete', 'millisec'),
       help: 'Shortest time between two changes of the instances of the mirage',
-      text: '10 seconds at first. With 0 they change with each request, once somebody has looked.',
+      text: 'Initially 10 seconds. With 0 they change with each request, after the first request for them.',
       value: () => mirage.intervalMs,
       store: (value) => {
         mirage.intervalMs = Number(value)
@@ -78,13 +78,13 @@ export function colourRows(mirage: Mirage): Rows {
   }
 }
 
-/** Highest number of an instance, plus one. */
+/** Highest instance identifier, plus one. */
 const NUMBERS = 50
 
-/** Which instances of the mirage there are at the moment. */
+/** The current instances of the mirage. */
 export class Mirage {
-  /** Nothing changes before somebody has looked. */
-  isWatched = false
+  /** The instances change only after the first request for them. */
+  wasRequested = false
   readonly #context: SampleContext
   #ids: readonly number[] = [0]
   #next = 1
@@ -97,7 +97,7 @@ export class Mirage {
     this.#changed = context.started
   }
 
-  /** Shortest time between two changes. Setting it lets the next change be due; with a negative one it is the last. */
+  /** Shortest time between two changes. After setting it a change is due; with a negative value it is the last one. */
   get intervalMs(): number {
     return this.#intervalMs
   }
@@ -107,9 +107,9 @@ export class Mirage {
     this.#isDue = true
   }
 
-  /** A request came: others are there after it when enough time has passed. */
+  /** Changes the instances after a request if enough time has passed. */
   pass(kind: RequestKind): void {
-    if (!this.isWatched || (kind !== 'fetch' && kind !== 'instances')) return
+    if (!this.wasRequested || (kind !== 'fetch' && kind !== 'instances')) return
     const now = this.#context.env.clock()
     const isOver = this.#intervalMs >= 0 && now - this.#changed >= this.#intervalMs
     if (!isOver && !this.#isDue) return
@@ -125,7 +125,7 @@ export class Mirage {
   #change(): void {
     const { random } = this.#context
     const { length } = this.#ids
-    // Of many instances a larger part goes, so that their number stays about the same.
+    // The more instances, the larger the share that is removed, so that their number stays similar.
     const threshold = Math.floor(1000 / (length > 12 ? Math.floor(length / 2) : length))
     const ids = this.#ids.filter((id) => id === 0 || random.below(1000) >= threshold)
     for (let i = 0; i < 2; i++) if (random.below(1000) < 500) this.#add(ids)

@@ -3,9 +3,9 @@ import { encodeText } from '../../base/text.ts'
 import type { Value } from '../../model/values.ts'
 import { PMCD_LABEL_CHANGE } from '../../model/values.ts'
 import type { MetricSpec, TypeName } from '../../pmda/define.ts'
-import { of, type Rows, type SampleContext } from './context.ts'
+import { descOf, type Rows, type SampleContext } from './context.ts'
 
-/** A family: the item of its first constant, that of its last, and that of the metric that can be changed. */
+/** A family: items of its first and last constants and of its writable metric. */
 interface Family {
   readonly name: string
   readonly type: TypeName
@@ -42,32 +42,32 @@ export function constantRows(context: SampleContext): Rows {
     write_me: writable(
       context,
       36,
-      of('32', 'instant', 'count / sec'),
+      descOf('32', 'instant', 'count / sec'),
       2,
       'A rate that can be changed, 2 at first',
     ),
   }
   for (const { name, type, first, writable: item, kind } of FAMILIES) {
     for (const [i, [word, value]] of VALUES.entries())
-      rows[`${name}.${word}`] = constant(first + i, of(type), value, `Always ${value}, as a ${kind}`)
-    rows[`${name}.write_me`] = writable(context, item, of(type), 13, `A ${kind} to store to, 13 at first`)
+      rows[`${name}.${word}`] = constant(first + i, descOf(type), value, `Always ${value}, as a ${kind}`)
+    rows[`${name}.write_me`] = writable(context, item, descOf(type), 13, `A ${kind} to store to, 13 at first`)
   }
   for (const [i, [word, units, value]] of COUNTS.entries())
-    rows[`ulong.count.${word}`] = constant(115 + i, of('u32', 'instant', units), value, COUNT_HELP)
+    rows[`ulong.count.${word}`] = constant(115 + i, descOf('u32', 'instant', units), value, COUNT_HELP)
   return { ...rows, ...textRows() }
 }
 
 const COUNT_HELP = 'The same events for each megabyte whatever the scale of the count: 42 million'
 
-function constant(item: number, shape: ReturnType<typeof of>, value: Value, help: string): MetricSpec {
+function constant(item: number, shape: ReturnType<typeof descOf>, value: Value, help: string): MetricSpec {
   return { item, ...shape, help, value: () => value }
 }
 
-/** A metric that keeps what is stored, and has a note that says whether that differs from its first value. */
+/** A writable metric, with an optional label that shows whether its value was changed. */
 function writable(
   context: SampleContext,
   item: number,
-  shape: ReturnType<typeof of>,
+  shape: ReturnType<typeof descOf>,
   initial: number,
   help: string,
 ): MetricSpec {
@@ -76,8 +76,8 @@ function writable(
     item,
     ...shape,
     help,
-    text: `Any value of its type can be stored. The note "changed" among its labels tells whether it is still ${initial}.`,
-    notes: () => ({ changed: value !== initial }),
+    text: `Any value of its type can be stored. The optional label "changed" shows whether it is still ${initial}.`,
+    optionalLabels: () => ({ changed: value !== initial }),
     value: () => value,
     store: (stored) => {
       const wasChanged = value !== initial
@@ -92,27 +92,27 @@ function textRows(): Rows {
   let text: Value = '13'
   let block: Value = encodeText('13')
   return {
-    'string.null': constant(30, of('string'), '', 'A text of no characters'),
-    'string.hullo': constant(31, of('string'), 'hullo world!', 'A friendly text that never changes'),
+    'string.null': constant(30, descOf('string'), '', 'A text of no characters'),
+    'string.hullo': constant(31, descOf('string'), 'hullo world!', 'A friendly text that never changes'),
     'string.write_me': {
       item: 32,
-      ...of('string'),
+      ...descOf('string'),
       help: 'A text to store to, "13" at first',
       value: () => text,
       store: (stored) => {
         text = stored
       },
     },
-    'aggregate.null': constant(33, of('aggregate'), encodeText(''), 'A block of no bytes'),
+    'aggregate.null': constant(33, descOf('aggregate'), encodeText(''), 'A block of no bytes'),
     'aggregate.hullo': constant(
       34,
-      of('aggregate'),
+      descOf('aggregate'),
       encodeText('hullo world!'),
       'Twelve bytes that never change',
     ),
     'aggregate.write_me': {
       item: 35,
-      ...of('aggregate'),
+      ...descOf('aggregate'),
       help: 'A block of bytes to store to, the digits 13 at first',
       value: () => block,
       store: (stored) => {

@@ -1,31 +1,31 @@
-/** What the groups of metrics of the sample agent share. */
+/** Shared state of the sample agent's metrics. */
 import type { Pmid } from '../../model/ids.ts'
 import type { AgentEnv, AliasSpec, MetricSpec, SemName, TypeName } from '../../pmda/define.ts'
 import { Random } from './random.ts'
 
-/** Rows of a group, by name without the agent's prefix; aliases name other rows of the agent in the same way. */
+/** Rows of a group, by name without the agent's prefix; aliases refer to other rows in the same way. */
 export type Rows = { readonly [name: string]: MetricSpec | AliasSpec }
 
-/** The state that several groups use. */
+/** State used by several groups. */
 export interface SampleContext {
   readonly env: AgentEnv
-  /** One generator for all groups: what one draws, the others do not. */
+  /** A generator shared by all groups. */
   readonly random: Random
   /** When the agent was opened: milliseconds since the epoch. */
   readonly started: number
   /** PMID of a metric of this agent. */
   readonly pmidOf: (item: number) => Pmid
-  /** Grows by one with each fetch: groups that advance once a fetch compare it with what they saw last. */
+  /** Incremented by each fetch: groups that advance once per fetch compare it with the last value. */
   fetches: number
 }
 
-/** The state of an agent that is just being opened. */
+/** Returns the initial state. */
 export function newContext(env: AgentEnv, pmidOf: (item: number) => Pmid): SampleContext {
   return { env, random: new Random(), started: env.clock(), pmidOf, fetches: 0 }
 }
 
-/** The part of a descriptor that most rows say in one line. */
-export function of(
+/** Returns the common part of a descriptor. */
+export function descOf(
   type: TypeName,
   sem: SemName = 'instant',
   units = 'none',
@@ -33,7 +33,7 @@ export function of(
   return { type, sem, units }
 }
 
-/** Runs `advance` once in each fetch, however many metrics of it ask. */
+/** Returns a function that runs `advance` once per fetch, however many metrics call it. */
 export function oncePerFetch(context: SampleContext, advance: () => void): () => void {
   let seen = -1
   return () => {

@@ -25,11 +25,11 @@ import {
 } from '../../model/types.ts'
 import type { Value } from '../../model/values.ts'
 import type { IndomSpec, MetricSpec, TypeName } from '../../pmda/define.ts'
-import { of, type Rows, type SampleContext } from './context.ts'
+import { descOf, type Rows, type SampleContext } from './context.ts'
 
 type Parameter = NewEventRecord['params'][number]
 
-/** Metrics that only name parameters: name, type as in a table, type as a number. Items follow from 127 on. */
+/** Metrics that only name parameters: name, type in tables, type number. Items start at 127. */
 const PARAMETERS = [
   ['type', '32', PM_TYPE_32],
   ['param_32', '32', PM_TYPE_32],
@@ -51,9 +51,9 @@ const SOURCES: IndomSpec = {
 }
 
 const START_ID_PARENT = PM_EVENT_FLAG_START | PM_EVENT_FLAG_ID | PM_EVENT_FLAG_PARENT
-/** The first record of an array happened so long ago; the others follow a second apart. */
+/** Age of the first record of an array; the others follow at intervals of a second. */
 const AGE_MS = 10_000
-/** A parameter that no agent knows. */
+/** A parameter unknown to any agent. */
 const UNKNOWN_PARAMETER: Pmid = pmid(0, 100, 200)
 
 /** Rows of all metrics about events. */
@@ -64,7 +64,7 @@ export function eventRows(context: SampleContext): Rows {
     'event.records': events.row(136, 'event', 'Event records of two sources'),
     'event.no_indom_records': {
       item: 137,
-      ...of('event'),
+      ...descOf('event'),
       help: 'Event records of no particular source: texts',
       value: () => events.texts(),
     },
@@ -84,12 +84,12 @@ function parameterRows(): Rows {
   for (const [i, [name, type]] of PARAMETERS.entries())
     rows[`event.${name}`] = {
       item: FIRST_PARAMETER + i,
-      ...of(type),
+      ...descOf(type),
       help:
         name === 'type'
           ? 'Kind of an event: the first parameter of most records'
-          : `Stands for parameters of type ${type} in event records`,
-      text: 'Has no values of its own.',
+          : `A parameter of type ${type} in event records`,
+      text: 'It has no values outside event records.',
       value: () => undefined,
     }
   return rows
@@ -99,7 +99,7 @@ function parameterRows(): Rows {
 class Events {
   readonly #context: SampleContext
   readonly #type: number
-  /** Which array comes next, 0 to 3; -1 for one with a mistake. */
+  /** The next array, 0 to 3; -1 for one with a mistake. */
   #position = 0
   /** Number of the next text. */
   #fetch = 0
@@ -112,10 +112,10 @@ class Events {
   row(item: number, type: TypeName, help: string): MetricSpec {
     return {
       item,
-      ...of(type),
+      ...descOf(type),
       indom: SOURCES,
       help,
-      text: 'The first source has no record, one, two, then five of them of all shapes, and begins again. The second has the text "fetch #N", and each third time another one.',
+      text: 'The first source has no record, one, two, then five records of all shapes, in a cycle. The second has the text "fetch #N", and every third time another one.',
       value: (inst) => (inst === 0 ? this.#shapes() : this.texts()),
     }
   }
@@ -123,9 +123,9 @@ class Events {
   reset(item: number, metric: string): MetricSpec {
     return {
       item,
-      ...of('32'),
-      help: `Which array of ${metric} comes next, 0 to 3`,
-      text: 'Can be stored, also to choose the number of the next text. With -1 the next array has a parameter that does not exist.',
+      ...descOf('32'),
+      help: `Next array of ${metric}, 0 to 3`,
+      text: 'Can be stored, which also sets the number of the next text. With -1 the next array has a parameter that does not exist.',
       value: () => this.#position,
       store: (value) => {
         this.#fetch = Number(value)
@@ -134,7 +134,7 @@ class Events {
     }
   }
 
-  /** The second source: texts. */
+  /** Texts of the second source. */
   texts(): Value {
     const number = this.#fetch++
     const words = number % 3 === 0 ? [`fetch #${number}`, 'bingo!'] : [`fetch #${number}`]
@@ -173,10 +173,10 @@ class Events {
 }
 
 type ShapeParameter = readonly [name: ParameterName | 'unknown', value: Value]
-/** A record without its time: flags, then parameters. */
+/** A record without its time stamp: flags, then parameters. */
 type Shape = readonly [flags: number, ...params: ShapeParameter[]]
 
-/** Records that the missed record says were lost. */
+/** Number of lost records in the missed record. */
 const MISSED = 7
 const BLOCK = Uint8Array.of(0x01, 0x03, 0x07, 0x0f, 0x1f, 0x3f, 0x7f, 0xff)
 

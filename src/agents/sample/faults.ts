@@ -1,9 +1,9 @@
-/** Everything that can be wrong with a metric, on purpose: missing, refused, or failing by chance. */
+/** Faulty metrics: missing, refused, or failing at random. */
 import { PcpError } from '../../model/errors.ts'
 import type { IndomSpec } from '../../pmda/define.ts'
-import { of, type Rows, type SampleContext } from './context.ts'
+import { descOf, type Rows, type SampleContext } from './context.ts'
 
-/** Rows of metrics that fail in certain ways. */
+/** Rows of failing metrics. */
 export function faultRows(context: SampleContext): Rows {
   return { ...badRows(), ...errorRows(), ...dodgeyRows(context) }
 }
@@ -11,38 +11,38 @@ export function faultRows(context: SampleContext): Rows {
 function badRows(): Rows {
   const none = { value: () => undefined }
   return {
-    noinst: { item: 9, ...of('32'), ...none, help: 'A metric that never has a value' },
+    noinst: { item: 9, ...descOf('32'), ...none, help: 'A metric that never has a value' },
     bigid: {
       item: 1023,
-      ...of('32', 'instant', 'count'),
-      help: 'A constant under the highest item number there is',
+      ...descOf('32', 'instant', 'count'),
+      help: 'A constant with the highest item number',
       value: () => 4_194_303,
     },
     'bad.unknown': {
       item: 54,
-      ...of('32'),
+      ...descOf('32'),
       help: 'A name and a text, but no metric',
       describe: unknown,
       value: unknown,
     },
     'bad.nosupport': {
       item: 55,
-      ...of('nosupport'),
+      ...descOf('nosupport'),
       ...none,
-      help: 'Exists on other systems only',
+      help: 'Exists only on other systems',
       describe: (desc) => ({ ...desc, sem: 0 }),
     },
-    'bad.novalues': { item: 138, ...of('32'), ...none, help: 'Another metric that never has a value' },
+    'bad.novalues': { item: 138, ...descOf('32'), ...none, help: 'Another metric that never has a value' },
     'bad.fetch.again': {
       item: 154,
-      ...of('32', 'discrete'),
-      help: 'Each fetch is told to try again later',
+      ...descOf('32', 'discrete'),
+      help: 'Each fetch fails with "try again later"',
       value: () => new PcpError('PM_ERR_AGAIN'),
     },
   }
 }
 
-/** Nobody has a metric of this identifier. */
+/** PMID of no metric. */
 function unknown(): never {
   throw new PcpError('PM_ERR_PMID')
 }
@@ -55,7 +55,7 @@ function errorRows(): Rows {
   return {
     error_code: {
       item: 74,
-      ...of('32'),
+      ...descOf('32'),
       help: 'The status with which sample.error_check fails, 0 or more for none',
       value: () => code,
       store: (value) => {
@@ -64,8 +64,8 @@ function errorRows(): Rows {
     },
     error_check: {
       item: 75,
-      ...of('32'),
-      help: 'Fails with any status: the one stored in sample.error_code',
+      ...descOf('32'),
+      help: 'Fails with the status stored in sample.error_code',
       text: 'Its descriptor and its value are refused with that status while it is negative; otherwise the value is 0.',
       describe: (desc) => {
         check()
@@ -77,7 +77,7 @@ function errorRows(): Rows {
 }
 
 const DODGEY_IDS = [1, 2, 3, 4, 5] as const
-/** In a thousand: each of the errors, one after the other. */
+/** Share of each error, in a thousand. */
 const ERROR_SHARE = 33
 const ERRORS = ['PM_ERR_NOAGENT', 'PM_ERR_AGAIN', 'PM_ERR_APPVERSION'] as const
 
@@ -89,9 +89,9 @@ function dodgeyRows({ random }: SampleContext): Rows {
   const indom: IndomSpec = {
     serial: 6,
     instances: () => ({ ids: present, names: present.map((id) => `d${id}`) }),
-    help: 'Instances that may or may not be there',
+    help: 'Instances that may be missing',
   }
-  /** What the next fetches find: an error, or some of the instances. */
+  /** Draws the result of the next fetches: an error, or some of the instances. */
   const draw = (): void => {
     const which = Math.floor(random.below(1000) / ERROR_SHARE)
     const code = ERRORS[which]
@@ -109,8 +109,8 @@ function dodgeyRows({ random }: SampleContext): Rows {
   return {
     'dodgey.control': {
       item: 61,
-      ...of('32', 'discrete'),
-      help: 'How sample.dodgey.value misbehaves; 5 at first, which is not at all',
+      ...descOf('32', 'discrete'),
+      help: 'Behaviour of sample.dodgey.value; initially 5, no faults',
       text: 'A negative number is the error of the whole metric, 0 to 5 the number of instances with values. With a larger number each fetch up to that many finds the same mishap, then another one is drawn: an error now and then, else about half of the instances.',
       value: () => control,
       store: (value) => {
@@ -121,9 +121,9 @@ function dodgeyRows({ random }: SampleContext): Rows {
     },
     'dodgey.value': {
       item: 62,
-      ...of('32'),
+      ...descOf('32'),
       indom,
-      help: 'Random numbers up to 100, where they can be had',
+      help: 'Random numbers up to 100, if not failing',
       begin,
       value: (inst) => (control > DODGEY_IDS.length || inst <= control ? random.below(101) : undefined),
     },

@@ -1,9 +1,9 @@
-/** Names that the agent itself knows only: secret ones, and those of ghosts, which come and go. */
+/** Names known only to the agent: secret ones, and those of ghosts, which come and go. */
 import { pmid } from '../../model/ids.ts'
 import type { IndomSpec } from '../../pmda/define.ts'
-import { of, oncePerFetch, type Rows, type SampleContext } from './context.ts'
+import { descOf, oncePerFetch, type Rows, type SampleContext } from './context.ts'
 
-/** Subtrees about whose names a collector asks the agent. */
+/** Subtrees whose names a collector requests from the agent. */
 export const DYNAMIC_ROOTS: readonly string[] = ['secret', 'ghosts']
 
 const SECRETS = [
@@ -16,17 +16,22 @@ const SECRETS = [
   'foo.bar.grunt.snort.huff.puff.seven',
 ] as const
 
-/** Rows whose names no name space file has. */
+/** Rows whose names are in no name space file. */
 export function secretRows(): Rows {
   const rows: { [name: string]: Rows[string] } = {
-    // pmcd.agent.status: a name may lead to another agent.
+    // pmcd.agent.status: names may refer to metrics of another agent.
     'secret.foo.bar.max.redirect': { alias: pmid(2, 4, 1) },
-    'secret.bar': { item: 1000, ...of('string'), help: 'A text that is always "foo"', value: () => 'foo' },
+    'secret.bar': {
+      item: 1000,
+      ...descOf('string'),
+      help: 'A text that is always "foo"',
+      value: () => 'foo',
+    },
   }
   for (const [i, name] of SECRETS.entries())
     rows[`secret.${name}`] = {
       item: 1001 + i,
-      ...of('32', 'instant', 'count'),
+      ...descOf('32', 'instant', 'count'),
       help: `The constant ${i + 1}, under a name that only the agent knows`,
       value: () => i + 1,
     }
@@ -46,7 +51,7 @@ const GHOSTS: readonly (readonly [name: string, origin: string])[] = [
 /** Fetches after which the states repeat. */
 const PERIOD = 24
 
-/** Ghosts: one metric decides how many there are, and whether the others have names at all. */
+/** Ghosts: one metric sets their number, and whether the other metrics exist. */
 export class Ghosts {
   readonly #context: SampleContext
   readonly #appear: () => void
@@ -63,14 +68,14 @@ export class Ghosts {
     help: 'Ghosts that can be seen at the moment',
   }
 
-  /** `appear` is called when metrics came or went. */
+  /** `appear` is called when metrics were added or removed. */
   constructor(context: SampleContext, appear: () => void) {
     this.#context = context
     this.#appear = appear
     this.#ghostRows = this.#makeGhostRows()
   }
 
-  /** The rows that exist now. */
+  /** Returns the current rows. */
   rows(): Rows {
     return this.#visible < 0 ? this.#visibleRow : { ...this.#visibleRow, ...this.#ghostRows }
   }
@@ -78,9 +83,9 @@ export class Ghosts {
   readonly #visibleRow: Rows = {
     'ghosts.visible': {
       item: 1008,
-      ...of('32', 'instant', 'count'),
-      help: 'How many ghosts there are; negative: not even their metrics',
-      text: '-1 at first. Up to 8 can be stored. The other metrics of ghosts come when it is not negative, and go when it is.',
+      ...descOf('32', 'instant', 'count'),
+      help: 'Number of ghosts; if negative their metrics do not exist either',
+      text: 'Initially -1. Up to 8 can be stored. The other metrics of ghosts exist while it is not negative.',
       value: () => this.#visible,
       store: (value) => {
         const wasShown = this.#visible >= 0
@@ -99,24 +104,24 @@ export class Ghosts {
     return {
       'ghosts.origin': {
         item: 1009,
-        ...of('string', 'discrete'),
+        ...descOf('string', 'discrete'),
         ...row,
-        help: 'Where a ghost comes from',
+        help: 'Origin of a ghost',
         value: (inst) => GHOSTS[inst - 1]![1],
       },
       'ghosts.karma': {
         item: 1010,
-        ...of('u32'),
+        ...descOf('u32'),
         ...row,
         help: 'Merits of a ghost: as many as its name has letters',
         value: (inst) => GHOSTS[inst - 1]![0].length,
       },
       'ghosts.state': {
         item: 1011,
-        ...of('u32'),
+        ...descOf('u32'),
         ...row,
-        help: 'Whether a ghost shows itself, 0 or 1, by a pattern of 24 fetches',
-        text: 'The ghosts go in pairs, of which one is there when the other is not. The first pair changes places with every fetch, the next ones every two, three and four. The eighth ghost never shows itself.',
+        help: 'Visibility of a ghost, 0 or 1, in a pattern of 24 fetches',
+        text: 'One ghost of each pair is visible when the other is not. The first pair alternates with every fetch, the next ones every two, three and four. The eighth ghost is never visible.',
         value: (inst) => stateOf(inst, this.#phase),
       },
     }

@@ -1,6 +1,6 @@
 /**
- * The sample agent (domain 29, or 30 as `sampledso`): metrics of every type and every misbehaviour, for tests of everything
- * else. All that is random comes from generators that begin the same way each time. docs/agents.md
+ * The sample agent (domain 29, or 30 as `sampledso`): metrics of every type and with every fault, for tests. Random values
+ * come from generators with a fixed seed. docs/reference/agent-toolkit.md
  */
 import { pmid } from '../../model/ids.ts'
 import type { AgentEnv, AgentTables, AliasSpec, MetricSpec } from '../../pmda/define.ts'
@@ -25,10 +25,10 @@ import { walkRows } from './walks.ts'
 /** The agent for the collector's registry. */
 export const agent: AgentDefinition = defineAgent({ name: 'sample', domain: 29, open })
 
-/** The domain of the twin, whose names begin with `sampledso`. */
+/** The domain of the twin, with the name prefix `sampledso`. */
 const TWIN = 30
 
-/** Metrics that have a second name, by their first: `dupnames` with what follows. */
+/** Metrics with a second name below `dupnames`, by their first name. */
 const DUPLICATES: readonly (readonly [group: string, names: readonly string[]])[] = [
   ['two', ['seconds', 'bin', 'write_me', 'lights', 'float.ten', 'double.ten']],
   ['three', ['bin', 'write_me']],
@@ -67,7 +67,7 @@ function open(env: AgentEnv): AgentTables {
     metrics: withPrefix(prefix, { ...fixed, ...ghosts.rows() }),
     indoms: [ghosts.indom],
     dynamicRoots: DYNAMIC_ROOTS.map((root) => `${prefix}.${root}`),
-    hidesDynamicNodes: true, // as PCP 6.0.3's agent, whose answers tests of others know
+    hidesDynamicNodes: true, // as PCP 6.0.3's agent, on which tests of other programs depend
     beforeRequest: (kind, ask) => {
       readiness.check()
       clients.count(kind, ask)
@@ -96,7 +96,7 @@ function duplicateRows(): Rows {
   return rows
 }
 
-/** Names of rows and what their aliases name, in full. */
+/** Adds the prefix to names of rows and targets of aliases. */
 function withPrefix(prefix: string, rows: Rows): AgentTables['metrics'] {
   const entries = Object.entries(rows).map(([name, row]): readonly [string, MetricSpec | AliasSpec] => {
     const isNamed = 'alias' in row && typeof row.alias === 'string'

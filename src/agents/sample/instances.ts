@@ -1,4 +1,4 @@
-/** Instance domains of all kinds: a large one, one whose size is set, one that must be asked for by name, one from a file. */
+/** Instance domains of all kinds: large, of settable size, fetched only by name, and read from a file. */
 import { PcpError } from '../../model/errors.ts'
 import { indom } from '../../model/ids.ts'
 import type { Instances as Answer } from '../../model/source.ts'
@@ -6,9 +6,9 @@ import type { AgentEnv, IndomSpec } from '../../pmda/define.ts'
 import { snapshotFile } from '../../pmda/feeds/snapshot-file.ts'
 import type { Reading } from '../../pmda/reading.ts'
 import { rooted } from '../../sys/proc.ts'
-import { of, oncePerFetch, type Rows, type SampleContext } from './context.ts'
+import { descOf, oncePerFetch, type Rows, type SampleContext } from './context.ts'
 
-/** Rows of all these domains. */
+/** Rows of these domains. */
 export function instanceRows(context: SampleContext): Rows {
   return { ...familyRows(context), ...hordeRows(), ...manyRows(), ...dynamicRows(context) }
 }
@@ -26,10 +26,10 @@ function familyRows({ env }: SampleContext): Rows {
   return {
     needprofile: {
       item: 49,
-      ...of('float', 'discrete'),
+      ...descOf('float', 'discrete'),
       indom: FAMILY,
-      help: 'Values only for clients that ask for certain instances',
-      text: 'PM_ERR_PROFILE unless the instances of this domain were chosen one by one, as when all of them are too many.',
+      help: 'Values only for clients that select instances',
+      text: 'PM_ERR_PROFILE unless instances of this domain are selected individually, as for a domain that is too large.',
       begin: ({ requester }) => {
         if ((requester.profile.entries.get(id)?.instances.size ?? 0) === 0)
           throw new PcpError('PM_ERR_PROFILE')
@@ -48,10 +48,16 @@ function hordeRows(): Rows {
     help: 'Five hundred instances named like their numbers',
   }
   return {
-    'hordes.one': { item: 52, ...of('32'), indom: hordes, help: 'From 0 up to 499', value: (inst) => inst },
+    'hordes.one': {
+      item: 52,
+      ...descOf('32'),
+      indom: hordes,
+      help: 'From 0 up to 499',
+      value: (inst) => inst,
+    },
     'hordes.two': {
       item: 53,
-      ...of('32'),
+      ...descOf('32'),
       indom: hordes,
       help: 'From 499 down to 0',
       value: (inst) => HORDE - 1 - inst,
@@ -59,7 +65,7 @@ function hordeRows(): Rows {
   }
 }
 
-/** More instances than this nobody needs. */
+/** Most instances. */
 const MOST = 999_999
 
 function manyRows(): Rows {
@@ -70,13 +76,13 @@ function manyRows(): Rows {
       const ids = Array.from({ length: count }, (_, i) => i)
       return { ids, names: ids.map((id) => `i-${id}`) }
     },
-    help: 'As many instances as sample.many.count says',
+    help: 'As many instances as set by sample.many.count',
   }
   return {
     'many.count': {
       item: 79,
-      ...of('32', 'instant', 'count'),
-      help: 'How many values sample.many.int has; up to 999999 can be stored',
+      ...descOf('32', 'instant', 'count'),
+      help: 'Number of values of sample.many.int; up to 999999 can be stored',
       value: () => count,
       store: (value) => {
         count = Math.min(MOST, Math.max(0, Number(value)))
@@ -84,7 +90,7 @@ function manyRows(): Rows {
     },
     'many.int': {
       item: 80,
-      ...of('32', 'instant', 'count'),
+      ...descOf('32', 'instant', 'count'),
       indom: many,
       help: 'The number of each of many instances',
       value: (inst) => inst,
@@ -97,8 +103,8 @@ function dynamicRows(context: SampleContext): Rows {
   const dynamic: IndomSpec = {
     serial: 7,
     instances: () => file.list(),
-    help: 'Instances that stand in the file dynamic.indom',
-    text: 'The file in $PCP_PMDAS_DIR/sample has a line "number name" for each. It is read again whenever it was changed.',
+    help: 'Instances in the file dynamic.indom',
+    text: 'The file in $PCP_PMDAS_DIR/sample has a line "number name" for each. It is read again when it changes.',
   }
   const row = {
     indom: dynamic,
@@ -109,21 +115,21 @@ function dynamicRows(context: SampleContext): Rows {
   return {
     'dynamic.counter': {
       item: 76,
-      ...of('32', 'counter', 'count'),
+      ...descOf('32', 'counter', 'count'),
       ...row,
       help: 'Fetches as a counter, for instances of a file',
     },
     'dynamic.discrete': {
       item: 77,
-      ...of('32', 'discrete', 'count'),
+      ...descOf('32', 'discrete', 'count'),
       ...row,
-      help: 'Fetches as a value that seldom changes, for instances of a file',
+      help: 'Fetches with discrete semantics, for instances of a file',
     },
     'dynamic.instant': {
       item: 78,
-      ...of('32', 'instant', 'count'),
+      ...descOf('32', 'instant', 'count'),
       ...row,
-      help: 'Fetches as a value of the moment, for instances of a file',
+      help: 'Fetches as an instantaneous value, for instances of a file',
     },
   }
 }
@@ -132,7 +138,7 @@ type Instances = Pick<Answer, 'ids' | 'names'>
 
 const NO_INSTANCES: Instances = { ids: [], names: [] }
 
-/** What dynamic.indom lists. */
+/** Instances listed in dynamic.indom. */
 class InstanceFile {
   readonly #env: AgentEnv
   readonly #file: Reading<Instances> | undefined
@@ -173,7 +179,7 @@ class InstanceFile {
       const [, id, name] = /^\s*(\d{1,9})\s+(\S.*?)\s*$/.exec(line) ?? []
       if (id !== undefined && name !== undefined && !found.has(Number(id))) found.set(Number(id), name)
       else if (line.trim() !== '')
-        this.#env.log('warning', `dynamic.indom: "${line}" is no number and name: ignored`)
+        this.#env.log('warning', `dynamic.indom: "${line}" is not a number and a name: ignored`)
     }
     return { ids: [...found.keys()], names: [...found.values()] }
   }

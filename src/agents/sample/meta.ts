@@ -1,4 +1,4 @@
-/** A metric whose descriptor can be stored, so that clients see one change. pmLookupDesc(3) */
+/** A metric whose descriptor can be changed by storing, to test clients. pmLookupDesc(3) */
 import { encodeText } from '../../base/text.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PM_INDOM_NULL } from '../../model/ids.ts'
@@ -11,30 +11,30 @@ import {
 } from '../../model/types.ts'
 import type { Value } from '../../model/values.ts'
 import type { MetricSpec } from '../../pmda/define.ts'
-import { of, type Rows } from './context.ts'
+import { descOf, type Rows } from './context.ts'
 
 type Field = Exclude<keyof MetricDesc, 'pmid'>
 
-/** Rows of the metric and the parts of its descriptor. */
+/** Rows of the metric and the fields of its descriptor. */
 export function metaRows(): Rows {
-  // byte / sec is this word.
+  // These units are byte / sec.
   const now = { type: PM_TYPE_32, indom: PM_INDOM_NULL, sem: PM_SEM_DISCRETE, units: 0x1f003000 }
   const part = (item: number, field: Field, help: string): MetricSpec => ({
     item,
-    ...of('u32', 'discrete', 'count'),
+    ...descOf('u32', 'discrete', 'count'),
     help,
     value: () => now[field] >>> 0,
     store: (value) => {
-      // The numbers of types are signed: -1 is one.
+      // Type numbers are signed, for example -1.
       now[field] = field === 'type' ? Number(value) | 0 : Number(value)
     },
   })
   return {
     'dynamic.meta.metric': {
       item: 86,
-      ...of('32', 'discrete', 'byte / sec'),
+      ...descOf('32', 'discrete', 'byte / sec'),
       help: 'Always 42, with a descriptor that can be changed',
-      text: 'The metrics sample.dynamic.meta.pmdesc have the parts of the descriptor as numbers, and take others.',
+      text: 'The metrics sample.dynamic.meta.pmdesc are the fields of the descriptor as numbers and can be stored.',
       describe: (desc) => ({ ...desc, ...now }),
       value: () => answerAs(now.type),
     },
@@ -53,7 +53,7 @@ export function metaRows(): Rows {
   }
 }
 
-/** 42 as a value of a type; undefined for one that has no such value. */
+/** 42 as a value of a type; undefined for a type without such a value. */
 function answerAs(type: number): Value | undefined {
   if (type === PM_TYPE_STRING) return '42'
   if (type === PM_TYPE_AGGREGATE) return encodeText('42')

@@ -1,16 +1,16 @@
-/** Processes that do not exist: they come and go like real ones, but in the same way each time. */
+/** Invented processes: they come and go like real ones, but reproducibly. */
 import type { IndomSpec, MetricSpec } from '../../pmda/define.ts'
-import { of, oncePerFetch, type Rows, type SampleContext } from './context.ts'
+import { descOf, oncePerFetch, type Rows, type SampleContext } from './context.ts'
 import { nextState } from './random.ts'
 
 const CLOWNS = ['bozo', 'bobo', 'jester', 'loko', 'pierrot', 'waldo', 'yobo', 'jojo', 'koko', 'lala'] as const
 const PLACES = ['/etc/', '/usr/bin/', '/usr/local/', '/usr/opt/bin/'] as const
 /** Processes that never end. */
 const PERMANENT = 4
-/** How many others there may be. */
+/** Most other processes. */
 const SLOTS = 16
 const LAST_PID = 999
-/** That one of the others ends, or that one starts in an empty slot, between two fetches. */
+/** Chance between two fetches that a process ends, or that one starts in an empty slot. */
 const CHANCE = 0.075
 
 /** Rows of all metrics about processes. */
@@ -19,29 +19,29 @@ export function processRows(context: SampleContext): Rows {
   const indom: IndomSpec = {
     serial: 12,
     instances: () => table.list(),
-    help: 'Processes that were made up; none before the first fetch',
+    help: 'Invented processes; none before the first fetch',
   }
   const row = { indom, begin: oncePerFetch(context, () => table.advance()) }
   return {
     'proc.ordinal': {
       item: 156,
-      ...of('u32'),
+      ...descOf('u32'),
       ...row,
-      help: 'Number of each made-up process',
+      help: 'Identifier of each invented process',
       value: (inst) => inst,
     },
     'proc.exec': {
       item: 157,
-      ...of('string'),
+      ...descOf('string'),
       ...row,
-      help: 'Last part of the path of the program that a made-up process runs',
+      help: 'Last part of the program path of an invented process',
       value: (inst) => programOf(inst),
     },
     'proc.time': {
       item: 158,
-      ...of('u64', 'counter', 'millisec'),
+      ...descOf('u64', 'counter', 'millisec'),
       ...row,
-      help: 'Time since a made-up process was started',
+      help: 'Time since an invented process was started',
       value: (inst) => table.ageMs(inst),
     },
     'proc.reset': resetRow(table),
@@ -51,8 +51,8 @@ export function processRows(context: SampleContext): Rows {
 function resetRow(table: ProcessTable): MetricSpec {
   return {
     item: 159,
-    ...of('32'),
-    help: 'Storing anything lets the made-up processes begin anew',
+    ...descOf('32'),
+    help: 'Storing any value restarts the invented processes',
     value: () => 0,
     store: () => table.reset(),
   }
@@ -71,7 +71,7 @@ function programOf(pid: number): string {
   return pid === 1 ? nameOf(pid) : clownOf(pid)
 }
 
-/** Which processes there are, and since when. */
+/** The current processes and their start times. */
 class ProcessTable {
   readonly #context: SampleContext
   /** Pids in their slots, 0 for an empty slot. */
@@ -84,7 +84,7 @@ class ProcessTable {
     this.#context = context
   }
 
-  /** Nothing runs, and all that happens from now on is as after the start of the agent. */
+  /** Returns to the state at the start of the agent. */
   reset(): void {
     this.#slots = []
     this.#started.clear()
@@ -92,7 +92,7 @@ class ProcessTable {
     this.#state = 1
   }
 
-  /** From one fetch to the next: some end, some start. */
+  /** Ends and starts processes between two fetches. */
   advance(): void {
     if (this.#started.size === 0) {
       this.#slots = new Array<number>(SLOTS).fill(0)

@@ -1,15 +1,15 @@
-/** Whether the agent answers at all: it can be told to be busy for a while, and to be unavailable. */
+/** Readiness of the agent, which can be made busy for a while, or unavailable. */
 import { existsSync } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
 import { rooted } from '../../sys/proc.ts'
-import { of, type Rows } from './context.ts'
+import { descOf, type Rows } from './context.ts'
 
-/** While this file exists every request is refused. */
+/** While this file exists all requests are refused. */
 const UNAVAILABLE = '/tmp/sample.unavail'
 const LONGEST_SEC = 3600
 
-/** The agent as a whole may be unavailable, or not ready for some seconds. */
+/** Refuses requests while the agent is unavailable or not ready. */
 export class Readiness {
   readonly #env: AgentEnv
   #seconds = 0
@@ -19,7 +19,7 @@ export class Readiness {
     this.#env = env
   }
 
-  /** Refuses a request while the agent is not ready. The first one after a store makes it not ready. */
+  /** Throws while the agent is not ready. The first request after a store makes it not ready. */
   check(): void {
     if (this.#seconds > 0) this.#sleep()
     if (this.#timer !== undefined) throw new PcpError('PM_ERR_PMDANOTREADY')
@@ -30,9 +30,9 @@ export class Readiness {
     return {
       not_ready: {
         item: 56,
-        ...of('32'),
-        help: 'Seconds for which the agent shall not be ready, from the next request on',
-        text: 'Whoever sends that request, and all others until the time is over, are told to try again.',
+        ...descOf('32'),
+        help: 'Seconds for which the agent is not ready, from the next request on',
+        text: 'That request, and all others during this time, fail with "try again".',
         value: () => this.#seconds,
         store: (value) => {
           this.#seconds = Math.min(LONGEST_SEC, Number(value))

@@ -1,9 +1,9 @@
-/** Numbers that test what clients make of range: counters that go round, negative ones, and values of every scale. */
+/** Numbers that test clients' handling of ranges: wrapping counters, negative values, and values of every scale. */
 import type { Value } from '../../model/values.ts'
 import type { MetricSpec, SemName, TypeName } from '../../pmda/define.ts'
-import { of, type Rows } from './context.ts'
+import { descOf, type Rows } from './context.ts'
 
-/** Rows of all scales. */
+/** Rows of these metrics. */
 export function scaleRows(): Rows {
   return { ...wrapRows(), ...negativeRows(), ...scaleStepRows() }
 }
@@ -22,7 +22,7 @@ const INTEGERS: readonly Integer[] = [
   { name: 'ulonglong', type: 'u64', bits: 64, isSigned: false },
 ]
 
-/** A counter that grows by `step` with each fetch and goes round as its type does. */
+/** A counter that increases by `step` with each fetch and wraps at the limit of its type. */
 function wrapping({ bits, isSigned }: Integer, step: bigint): () => Value {
   let value = 0n
   return () => {
@@ -39,23 +39,23 @@ function wrapRows(): Rows {
     const highestSigned = (1n << BigInt(bits - 1)) - 1n
     rows[`wrap.${name}`] = {
       item: 57 + i,
-      ...of(type, 'counter'),
-      help: `A counter of type ${type} that goes round nearly every other fetch`,
-      text: 'Each fetch adds one less than half of the largest value of the type.',
+      ...descOf(type, 'counter'),
+      help: `A counter of type ${type} that wraps nearly every other fetch`,
+      text: 'Each fetch adds half of the largest value of the type, minus one.',
       value: wrapping(integer, highest / 2n - 1n),
     }
     rows[`slow_wrap.${name}`] = {
       item: 160 + i,
-      ...of(type, 'counter'),
-      help: `A counter of type ${type} that goes round every 10 or 20 fetches`,
-      text: 'Each fetch adds one less than a tenth of the largest signed value of its size.',
+      ...descOf(type, 'counter'),
+      help: `A counter of type ${type} that wraps every 10 or 20 fetches`,
+      text: 'Each fetch adds a tenth of the largest signed value of its size, minus one.',
       value: wrapping(integer, highestSigned / 10n - 1n),
     }
   }
   return rows
 }
 
-/** Types of the negative numbers with the item of their counter; the other semantics follow in steps of four. */
+/** Types of negative numbers, and the items of their counters; items of the other semantics follow in steps of four. */
 const NEGATIVES: readonly (readonly [name: string, type: TypeName])[] = [
   ['m_32', '32'],
   ['m_64', '64'],
@@ -70,14 +70,14 @@ const SEMANTICS: readonly (readonly [name: string, sem: SemName])[] = [
 
 function negativeRows(): Rows {
   const rows: { [name: string]: MetricSpec } = {}
-  // 64 bits need all their digits: doubles lose some.
+  // 64-bit values must stay bigints: doubles lose digits.
   const values: (number | bigint)[] = NEGATIVES.map(([, type]) => (type === '64' ? -10_000n : -10_000))
   for (const [s, [group, sem]] of SEMANTICS.entries()) {
     for (const [t, [name, type]] of NEGATIVES.entries())
       rows[`negative.${group}.${name}`] = {
         item: 141 + 4 * s + t,
-        ...of(type, sem),
-        help: `A ${sem} value of type ${type} that grows from -10000 by one with each fetch`,
+        ...descOf(type, sem),
+        help: `A ${sem} value of type ${type} that increases from -10000 by one with each fetch`,
         text: 'Metrics of one type share their number. It can be stored.',
         value: () => {
           const next = values[t]!
@@ -92,10 +92,10 @@ function negativeRows(): Rows {
   return rows
 }
 
-/** Fetches for which a scale step stays. */
+/** Fetches per step. */
 const STEP_FETCHES = 5
 
-/** From 1 in steps of a factor to the largest value, then again from 1; downwards the other way round. */
+/** Returns values from 1 to the largest in steps of a factor, in a cycle; or downwards. */
 function stepping(factor: number, largest: number, isUp: boolean): () => number {
   let value = 1
   let left = STEP_FETCHES
@@ -113,9 +113,9 @@ function stepping(factor: number, largest: number, isUp: boolean): () => number 
 function scaleStepRows(): Rows {
   const row = (item: number, units: string, value: () => number, help: string): MetricSpec => ({
     item,
-    ...of('double', 'instant', units),
+    ...descOf('double', 'instant', units),
     help,
-    text: 'Changes every five fetches by a factor and starts over at the end of its range: to see how a scale adapts.',
+    text: 'Changes every five fetches by a factor, in a cycle, to test automatic scaling.',
     value,
   })
   return {
@@ -123,7 +123,7 @@ function scaleStepRows(): Rows {
       65,
       'byte / sec',
       stepping(2, 2 ** 40, true),
-      'From a byte a second to a terabyte, by doubling',
+      'From a byte per second to a terabyte, by doubling',
     ),
     'scale_step.bytes_down': row(
       66,
@@ -135,7 +135,7 @@ function scaleStepRows(): Rows {
       67,
       'count / sec',
       stepping(10, 1e12, true),
-      'From one event a second to a million million, by tens',
+      'From one event per second to a million million, by tens',
     ),
     'scale_step.count_down': row(
       68,

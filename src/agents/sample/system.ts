@@ -1,12 +1,12 @@
-/** What the agent tells about itself and its host. */
+/** Metrics of the agent itself and of its host. */
 import { statSync } from 'node:fs'
 import { PcpError } from '../../model/errors.ts'
 import { Reading } from '../../pmda/reading.ts'
 import type { LiveMemory } from '../../sys/live-memory.ts'
 import { readSmallFile, rooted } from '../../sys/proc.ts'
-import { of, type Rows, type SampleContext } from './context.ts'
+import { descOf, type Rows, type SampleContext } from './context.ts'
 
-/** The domain of the twin that PCP runs inside its collector: nothing a client does may end that. */
+/** Domain of the twin, which PCP runs inside its collector: clients must not be able to end it. */
 const TWIN = 30
 
 /** Rows about the agent as a process. */
@@ -17,8 +17,8 @@ export function systemRows(context: SampleContext, memory: LiveMemory): Rows {
   return {
     control: {
       item: 0,
-      ...of('32'),
-      help: 'Debug flags of PCP’s agent, which mean nothing here; -1 ends the agent',
+      ...descOf('32'),
+      help: 'Debug flags of PCP’s agent, unused here; -1 ends the agent',
       value: () => control,
       store: (value) => {
         control = Number(value)
@@ -28,42 +28,42 @@ export function systemRows(context: SampleContext, memory: LiveMemory): Rows {
     },
     daemon_pid: {
       item: 1,
-      ...of('u32'),
-      help: 'Number of the process in which the agent runs',
+      ...descOf('u32'),
+      help: 'Process identifier of the agent',
       value: () => process.pid,
     },
     seconds: {
       item: 2,
-      ...of('u32', 'counter', 'sec'),
+      ...descOf('u32', 'counter', 'sec'),
       help: 'Time since the agent was started, in whole units',
       value: () => Math.floor((env.clock() - started) / 1000),
     },
     milliseconds: {
       item: 3,
-      ...of('double', 'counter', 'millisec'),
+      ...descOf('double', 'counter', 'millisec'),
       help: 'Time since the agent was started, with its fractions',
       value: () => env.clock() - started,
     },
-    load: { item: 4, ...of('32'), help: 'A load that is always 42', value: () => 42 },
+    load: { item: 4, ...descOf('32'), help: 'A load that is always 42', value: () => 42 },
     sysinfo: {
       item: 39,
-      ...of('aggregate'),
-      help: 'What the system call sysinfo(2) gives a program on a 64-bit Linux',
-      text: 'Up time, loads, memory and swap as one block of 112 bytes, made from files in /proc.',
+      ...descOf('aggregate'),
+      help: 'Result of the system call sysinfo(2) on 64-bit Linux',
+      text: 'Up time, loads, memory and swap as one block of 112 bytes, derived from files in /proc.',
       reading: system,
       value: () => system.value,
     },
     datasize: {
       item: 91,
-      ...of('u32', 'instant', 'Kbyte'),
-      help: 'By how much the memory that the process keeps has grown since the agent was started',
-      text: 'The heap of the JavaScript engine and buffers outside it, as the last full collection of garbage left them; 0 before the first one.',
-      value: () => Math.floor(memory.growth / 1024),
+      ...descOf('u32', 'instant', 'Kbyte'),
+      help: 'Growth of the memory of the process since the agent was started',
+      text: 'JavaScript heap and external buffers after the last full garbage collection; 0 before the first one.',
+      value: () => Math.floor(memory.growthBytes / 1024),
     },
   }
 }
 
-/** struct sysinfo of sysinfo(2) in the byte order of this machine's kernel, which is little-endian wherever Node runs. */
+/** struct sysinfo of sysinfo(2) in little-endian order, that of all Linux hosts of Node. */
 function systemBlock(root: string): Uint8Array {
   if (!statSync(rooted(root, '/proc/meminfo'), { throwIfNoEntry: false })?.isFile())
     throw new PcpError('PM_ERR_APPVERSION')
@@ -82,7 +82,7 @@ function systemBlock(root: string): Uint8Array {
   ]
   for (const [i, word] of words.entries()) view.setBigUint64(8 * i, BigInt(word), true)
   view.setUint16(80, Number(tasks?.split('/')[1]) & 0xffff, true)
-  // No high memory on 64 bits; sizes are in bytes.
+  // No high memory on 64-bit systems; sizes are in bytes.
   view.setUint32(104, 1, true)
   return new Uint8Array(view.buffer)
 }

@@ -1,10 +1,10 @@
-/** Numbers that wander: with each fetch by chance, with time, or by rules that can be set. */
+/** Varying numbers: random with each fetch, with time, or by settable rules. */
 import { PcpError } from '../../model/errors.ts'
-import { of, type Rows, type SampleContext } from './context.ts'
+import { descOf, type Rows, type SampleContext } from './context.ts'
 
-/** Seconds for one more step. */
+/** Seconds per step. */
 const STEP_SEC = 30
-/** 2^32: what unsigned counters are counted modulo. */
+/** 2^32, the modulus of unsigned counters. */
 const WORD = 0x100000000
 const LIGHTS = ['red', 'yellow', 'green'] as const
 
@@ -26,9 +26,9 @@ function driftRows({ random }: SampleContext): Rows {
   return {
     drift: {
       item: 7,
-      ...of('32'),
-      help: 'A random walk that goes on in one direction for a while',
-      text: 'Each fetch moves it by less than 50, and turns it round one time in five. It never falls below 0. It can be stored.',
+      ...descOf('32'),
+      help: 'A random walk that keeps its direction for a while',
+      text: 'Each fetch moves it by less than 50, and reverses the direction one time in five. It never falls below 0. It can be stored.',
       value: () => {
         drift = Math.max(0, (drift + sign * random.below(50)) | 0)
         const shown = drift
@@ -51,9 +51,9 @@ function stepRows(context: SampleContext): Rows {
   return {
     step: {
       item: 8,
-      ...of('32', 'instant', 'count'),
-      help: 'A stair that goes up by one step each 30 seconds',
-      text: 'Storing a number changes the height of a step, which is 20 at first.',
+      ...descOf('32', 'instant', 'count'),
+      help: 'A value that increases by one step every 30 seconds',
+      text: 'A stored number is the new size of a step, initially 20.',
       value,
       store: (stored) => {
         step = Number(stored)
@@ -61,14 +61,14 @@ function stepRows(context: SampleContext): Rows {
     },
     step_counter: {
       item: 63,
-      ...of('32', 'counter', 'count'),
-      help: 'The same stair as a counter, for its rate',
+      ...descOf('32', 'counter', 'count'),
+      help: 'The value of sample.step as a counter, for its rate',
       value,
     },
   }
 }
 
-/** Values that stay for some fetches before another is drawn. */
+/** Values that stay the same for some fetches before another is drawn. */
 function heldRows({ random }: SampleContext): Rows {
   const held = <T>(draw: () => T, longest: number): (() => T) => {
     let left = 0
@@ -85,20 +85,20 @@ function heldRows({ random }: SampleContext): Rows {
   return {
     lights: {
       item: 46,
-      ...of('string', 'discrete'),
+      ...descOf('string', 'discrete'),
       help: 'Traffic lights: red, yellow or green for up to ten fetches',
       value: held(() => LIGHTS[random.below(3)]!, 10),
     },
     magnitude: {
       item: 47,
-      ...of('32', 'discrete'),
+      ...descOf('32', 'discrete'),
       help: 'A power of two from 2 to 64, the same for up to five fetches',
       value: held(() => 2 << random.below(6), 5),
     },
   }
 }
 
-/** Counters and rates of bytes by chance; both counters are one number. */
+/** Random counters and rates of bytes; both counters are one number. */
 function trafficRows({ random }: SampleContext): Rows {
   let counter = 0
   const count = (): number => {
@@ -110,10 +110,10 @@ function trafficRows({ random }: SampleContext): Rows {
   return {
     rapid: {
       item: 64,
-      ...of('u32', 'counter', 'count'),
+      ...descOf('u32', 'counter', 'count'),
       labels: { measure: 'speed', units: 'metres per second', unitsystem: 'SI' },
-      help: 'A counter that goes round every few fetches',
-      text: 'Each fetch adds 800 million, so that 32 bits last for about five fetches.',
+      help: 'A counter that wraps every few fetches',
+      text: 'Each fetch adds 800 million, so that 32 bits wrap after about five fetches.',
       value: () => {
         rapid = (rapid + 800_000_000) % WORD
         return rapid
@@ -121,32 +121,32 @@ function trafficRows({ random }: SampleContext): Rows {
     },
     byte_ctr: {
       item: 81,
-      ...of('32', 'counter', 'byte'),
-      help: 'Bytes that grow by less than 1024 with each fetch',
+      ...descOf('32', 'counter', 'byte'),
+      help: 'Bytes that increase by less than 1024 with each fetch',
       value: count,
     },
     byte_rate: {
       item: 82,
-      ...of('32', 'instant', 'byte / sec'),
-      help: 'Bytes a second, anything below 1024',
+      ...descOf('32', 'instant', 'byte / sec'),
+      help: 'Bytes per second, random below 1024',
       value: rate,
     },
     kbyte_ctr: {
       item: 83,
-      ...of('32', 'counter', 'Kbyte'),
+      ...descOf('32', 'counter', 'Kbyte'),
       help: 'The number of sample.byte_ctr as if it were kilobytes',
       value: count,
     },
     kbyte_rate: {
       item: 84,
-      ...of('32', 'instant', 'Kbyte / sec'),
-      help: 'Kilobytes a second, anything below 1024',
+      ...descOf('32', 'instant', 'Kbyte / sec'),
+      help: 'Kilobytes per second, random below 1024',
       value: rate,
     },
     byte_rate_perhour: {
       item: 85,
-      ...of('32', 'instant', 'byte / hour'),
-      help: 'Bytes an hour, anything below 1024',
+      ...descOf('32', 'instant', 'byte / hour'),
+      help: 'Bytes per hour, random below 1024',
       value: rate,
     },
   }
@@ -159,9 +159,9 @@ function constantRateRows({ env, started }: SampleContext): Rows {
   return {
     'const_rate.value': {
       item: 72,
-      ...of('u32', 'counter', 'count'),
-      help: 'A counter that grows at the rate that sample.const_rate.gradient sets',
-      text: 'Storing a number makes it count on from there.',
+      ...descOf('u32', 'counter', 'count'),
+      help: 'A counter that increases at the rate in sample.const_rate.gradient',
+      text: 'A stored number sets the counter.',
       value: () => {
         const now = env.clock()
         const grown = BigInt(Math.trunc((gradient * (now - at)) / 1000))
@@ -176,8 +176,8 @@ function constantRateRows({ env, started }: SampleContext): Rows {
     },
     'const_rate.gradient': {
       item: 73,
-      ...of('u32'),
-      help: 'How much sample.const_rate.value grows in a second, 0 at first',
+      ...descOf('u32'),
+      help: 'Increase of sample.const_rate.value per second, initially 0',
       value: () => gradient,
       store: (stored) => {
         gradient = Number(stored)
@@ -208,7 +208,7 @@ function upDownRows(): Rows {
   const setting = (item: number, key: keyof typeof control, help: string): Rows => ({
     [`updown.control.${key}`]: {
       item,
-      ...of(key === 'min' || key === 'max' ? '32' : 'u32'),
+      ...descOf(key === 'min' || key === 'max' ? '32' : 'u32'),
       help,
       value: () => control[key],
       store: (stored) => {
@@ -222,7 +222,7 @@ function upDownRows(): Rows {
   return {
     'updown.obs': {
       item: 164,
-      ...of('32'),
+      ...descOf('32'),
       help: 'A number that goes up and down between two limits',
       text: 'It stays for sample.updown.control.repeat fetches, then moves by sample.updown.control.step, and turns round where it would pass a limit.',
       value: advance,

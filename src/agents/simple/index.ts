@@ -1,4 +1,4 @@
-/** The simple agent (domain 253): the smallest agent with every feature, for learning and for tests. docs/agents.md */
+/** The simple agent (domain 253): the smallest agent with every feature, for learning and for tests. docs/reference/agent-toolkit.md */
 import { PcpError } from '../../model/errors.ts'
 import type { AgentEnv, AgentTables, IndomSpec } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
@@ -26,7 +26,7 @@ function open(env: AgentEnv): AgentTables {
     serial: 1,
     instances: () => units.instances(),
     help: 'Parts of the time of day',
-    text: 'What the first line of simple.conf lists of sec, min and hour: the example of an instance domain that changes.',
+    text: 'Those of sec, min and hour in the first line of simple.conf: the example of an instance domain that changes.',
     labels: { indom_name: 'time', unitsystem: 'SI' },
     instanceLabels: (_, name) => ({ units: name }),
   }
@@ -41,8 +41,8 @@ function open(env: AgentEnv): AgentTables {
         type: 'u32',
         sem: 'instant',
         units: 'none',
-        help: 'Fetch requests this agent has answered, including the one that asks',
-        text: 'Counts from zero since the agent was started. Storing a number makes it count on from there; numbers below zero are refused and make it count from zero.',
+        help: 'Fetch requests this agent has answered, including this one',
+        text: 'Counts from zero since the agent was started. A stored number sets the count. Numbers below zero are refused and reset it to zero.',
         value: () => fetches,
         store: (value) => {
           // Clients write the value as unsigned; a minus sign shows as the top bit.
@@ -57,8 +57,8 @@ function open(env: AgentEnv): AgentTables {
         sem: 'instant',
         units: 'none',
         indom: COLORS,
-        help: 'Saturation of each color, one more with every fetch',
-        text: 'Each value runs from 0 to 255 and starts over, from 0, 100 and 200 at first. Any value in that range can be stored, one color at a time.',
+        help: 'Saturation of each color, incremented by every fetch',
+        text: 'Values start at 0, 100 and 200, and return to 0 after 255. Any value in that range can be stored, one color at a time.',
         value: (inst) => {
           colors[inst] = (colors[inst]! + 1) % 256
           return colors[inst]
@@ -76,7 +76,7 @@ function open(env: AgentEnv): AgentTables {
         type: 'double',
         sem: 'counter',
         units: 'sec',
-        help: 'Processor time the agent has spent in its own code',
+        help: 'User CPU time of the agent',
         text: 'Time in user mode of the process that runs the agent, since that process was started.',
         reading: cpu,
         value: () => cpu.value.user / 1e6,
@@ -87,7 +87,7 @@ function open(env: AgentEnv): AgentTables {
         type: 'double',
         sem: 'counter',
         units: 'sec',
-        help: 'Processor time the kernel has spent for the agent',
+        help: 'System CPU time of the agent',
         text: 'Time in system mode of the process that runs the agent, since that process was started.',
         reading: cpu,
         value: () => cpu.value.system / 1e6,
@@ -100,7 +100,7 @@ function open(env: AgentEnv): AgentTables {
         units: 'none',
         indom: now,
         help: 'Time of day: the current second, minute or hour',
-        text: 'One value for each part of the time that $PCP_PMDAS_DIR/simple/simple.conf lists. The file is read again whenever it was changed.',
+        text: 'One value for each part of the time that $PCP_PMDAS_DIR/simple/simple.conf lists. The file is read again when it changes.',
         value: (inst) => units.valueOf(inst, env.clock()),
       },
     },
@@ -115,10 +115,10 @@ const PARTS: { readonly [name: string]: TimePart } = {
   hour: (date) => date.getHours(),
 }
 
-/** The instances of simple.now: what simple.conf lists, with numbers that a name keeps while the agent lives. */
+/** Instances of simple.now, from simple.conf. A name keeps its identifier while the agent runs. */
 class TimeUnits {
   readonly #env: AgentEnv
-  /** Place of a name: its instance number. */
+  /** Names by identifier. */
   readonly #known: string[] = []
   readonly #file: Reading<readonly number[]> | undefined
 
@@ -130,7 +130,7 @@ class TimeUnits {
     this.#file = snapshotFile({ path, parse: (text) => this.#parse(text) })
   }
 
-  /** The instances now; none without the file. */
+  /** Current instances; none without the file. */
   instances(): { readonly ids: readonly number[]; readonly names: readonly string[] } {
     this.#file?.refresh(undefined)
     const isAbsent = this.#file === undefined || this.#file.error?.code === 'ENOENT'
@@ -138,7 +138,7 @@ class TimeUnits {
     return { ids, names: ids.map((id) => this.#known[id]!) }
   }
 
-  /** The part of the local time that an instance stands for. */
+  /** The part of the local time for an instance. */
   valueOf(inst: number, ms: number): number | undefined {
     return PARTS[this.#known[inst] ?? '']?.(new Date(ms))
   }
@@ -149,7 +149,7 @@ class TimeUnits {
     for (const word of line.split(',').map((part) => part.trim())) {
       if (word === '') continue
       if (!Object.hasOwn(PARTS, word)) {
-        this.#env.log('warning', `simple.conf: "${word}" is none of sec, min and hour: ignored`)
+        this.#env.log('warning', `simple.conf: "${word}" is not one of sec, min and hour: ignored`)
         continue
       }
       if (!this.#known.includes(word)) this.#known.push(word)

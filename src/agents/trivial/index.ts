@@ -1,4 +1,4 @@
-/** The trivial agent (domain 250): one metric and nothing else, the least that an agent can be. docs/agents.md */
+/** The trivial agent (domain 250): a single metric, the smallest possible agent. docs/reference/agent-toolkit.md */
 import type { AgentEnv, AgentTables } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent } from '../../pmda/define-agent.ts'
 
@@ -15,7 +15,7 @@ function open(env: AgentEnv): AgentTables {
         sem: 'counter',
         units: 'sec',
         help: 'Seconds since the epoch, by the clock of this host',
-        text: 'Whole seconds since the beginning of 1970 (UTC). The rate of this counter is 1, unless somebody sets the clock.',
+        text: 'Whole seconds since the beginning of 1970 (UTC). The rate of this counter is 1, unless the clock is set.',
         value: () => Math.floor(env.clock() / 1000),
       },
     },

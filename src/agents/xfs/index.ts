@@ -5,7 +5,7 @@ import type { AgentEnv, AgentTables, IndomSpec, MetricSpec, Sample } from '../..
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
 import { rooted } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 import { quotaMetrics } from './quota.ts'
 import { XFS_ROWS, type XfsRow } from './rows.ts'
 import { readDevices, readSum, type XfsStatistics } from './statistics.ts'
@@ -17,7 +17,7 @@ const CLUSTER_DEVICES = 18
 const RESET_ITEM = 79
 const RATIO_ITEM = 78
 
-/** The kernel's version of XFS does not count this. */
+/** Not counted by the kernel's version of XFS. */
 const NOT_COUNTED = new PcpError('PM_ERR_APPVERSION')
 
 function open(env: AgentEnv): AgentTables {
@@ -35,7 +35,7 @@ function open(env: AgentEnv): AgentTables {
       names: [...devices.value.values()].map(({ name }) => name),
     }),
     help: 'Devices with a mounted XFS file system',
-    text: 'By the name in /dev, or in /dev/mapper where the device mapper knows the device. From the directories of /sys/fs/xfs, which kernels have since 4.4.',
+    text: 'Named as in /dev, or in /dev/mapper for mapped devices. From the directories of /sys/fs/xfs, available since Linux 4.4.',
   }
   const families: readonly Family[] = [
     {
@@ -65,7 +65,7 @@ function open(env: AgentEnv): AgentTables {
       }),
     },
   ]
-  const metrics: { [name: string]: PlacedRow } = Object.create(null)
+  const metrics: { [name: string]: OrderedRow } = Object.create(null)
   for (const family of families)
     for (const row of XFS_ROWS) {
       metrics[`${family.root}.${row.name}`] = statisticMetric(family, row)
@@ -76,7 +76,7 @@ function open(env: AgentEnv): AgentTables {
   return { metrics: Object.assign(metrics, quotaMetrics({ root, clock: env.clock, log: env.log })) }
 }
 
-/** Where the same statistics are found: of all file systems, or of one. */
+/** Scope of the statistics: all file systems, or one. */
 interface Family {
   readonly root: 'xfs' | 'xfs.perdev'
   /** 'of ...' */
@@ -103,7 +103,7 @@ function statisticMetric(family: Family, row: XfsRow): MetricSpec {
   }
 }
 
-/** How full the buffers of the log are when they are written. */
+/** Average size of log writes. */
 function ratioMetric(family: Family): MetricSpec {
   return {
     cluster: family.root === 'xfs' ? 16 : CLUSTER_DEVICES,
@@ -111,7 +111,7 @@ function ratioMetric(family: Family): MetricSpec {
     type: 'float',
     sem: 'instant',
     units: 'none',
-    help: 'Blocks of 512 bytes in each writing of the log, on average since the module was loaded',
+    help: 'Average size of a log write in blocks of 512 bytes, since the module was loaded',
     text: `The quotient of log.blocks and log.writes of ${family.whose}; 0 when nothing was written.`,
     ...family.from((statistics) => {
       const [writes, blocks] = statistics.get('log') ?? []
@@ -121,7 +121,7 @@ function ratioMetric(family: Family): MetricSpec {
   }
 }
 
-/** Counts begin at 0 again when somebody stores here. */
+/** Storing here resets the counters. */
 function resetMetric(root: string): MetricSpec {
   return {
     cluster: 16,
@@ -129,7 +129,7 @@ function resetMetric(root: string): MetricSpec {
     type: 'u32',
     sem: 'discrete',
     units: 'none',
-    help: 'Store anything here to have all statistics of XFS begin at 0 again',
+    help: 'Store any value to reset all XFS statistics to 0',
     text: 'Writes 1 into /proc/sys/fs/xfs/stats_clear, which only root may. The value is always 0.',
     value: () => 0,
     isControl: true,

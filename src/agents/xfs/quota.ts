@@ -1,4 +1,4 @@
-/** quota.state.project and quota.project: which XFS file systems count by projects, and what those use. xfs_quota(8), projects(5) */
+/** quota.state.project and quota.project: project quotas of XFS file systems and their use. xfs_quota(8), projects(5) */
 import type { IndomSpec, MetricSpec, Sample } from '../../pmda/define.ts'
 import { Reading } from '../../pmda/reading.ts'
 import {
@@ -9,20 +9,20 @@ import {
 } from '../../sys/native/project-quota.ts'
 import { readAttribute } from '../../sys/proc.ts'
 import { InstanceIds } from '../lib/instance-ids.ts'
-import type { PlacedRow } from '../lib/name-order.ts'
+import type { OrderedRow } from '../lib/name-order.ts'
 
-/** What the metrics need to be read. */
+/** Options of `quotaMetrics`. */
 export interface QuotaOptions {
-  /** Where the system's files are. */
+  /** Root of the observed file system. */
   readonly root: string
   /** Milliseconds since the epoch. */
   readonly clock: () => number
   readonly log: (level: 'warning', text: string) => void
-  /** How to ask file systems; the kernel unless a test says otherwise. Returns why that is not possible. */
+  /** Opens the quota interface, or returns why it is not available; tests replace the kernel's. */
   readonly openQuotas?: () => ProjectQuotas | string
 }
 
-/** Devices that XFS is mounted from, in the order of the table of mounts, each once. */
+/** Returns the devices of mounted XFS file systems, in the order of the mount table, each once. */
 export function parseXfsMounts(mounts: string): readonly string[] {
   const devices = new Set<string>()
   for (const line of mounts.split('\n')) {
@@ -32,7 +32,7 @@ export function parseXfsMounts(mounts: string): readonly string[] {
   return [...devices]
 }
 
-/** Numbers of the projects of /etc/projects: lines of number, colon and directory. */
+/** Parses the project numbers in /etc/projects: lines of number, colon and directory. */
 export function parseProjects(text: string): readonly number[] {
   const numbers = new Set<number>()
   for (const line of text.split('\n')) {
@@ -42,7 +42,7 @@ export function parseProjects(text: string): readonly number[] {
   return [...numbers]
 }
 
-/** A mounted file system; the state is unknown where it cannot be asked for. */
+/** A mounted file system; the state is undefined if it is not available. */
 interface Mounted {
   readonly device: string
   readonly state: QuotaState | undefined
@@ -50,8 +50,8 @@ interface Mounted {
 
 const CLUSTER = 30
 
-/** The metrics, in the order of PCP's name space. */
-export function quotaMetrics(options: QuotaOptions): { [name: string]: PlacedRow } {
+/** Returns the metrics, in the order of PCP's name space. */
+export function quotaMetrics(options: QuotaOptions): { [name: string]: OrderedRow } {
   const quotas = quotasOnFirstUse(options)
   const mountIds = new InstanceIds()
   const projectIds = new InstanceIds()
@@ -63,8 +63,8 @@ export function quotaMetrics(options: QuotaOptions): { [name: string]: PlacedRow
     ])
     return new Map(mounted)
   })
-  const projects = new Reading((moment) => {
-    mounts.refresh(moment)
+  const projects = new Reading((batch) => {
+    mounts.refresh(batch)
     const found = new Map<number, ProjectQuota>()
     const counting = [...mounts.value.values()].filter(({ state }) => state?.accounting)
     if (counting.length === 0) return found
@@ -79,7 +79,7 @@ export function quotaMetrics(options: QuotaOptions): { [name: string]: PlacedRow
   return { ...stateMetrics(mounts), ...projectMetrics(projects, projectIds, options.clock) }
 }
 
-/** Says once in the log why quotas cannot be asked for. */
+/** Opens the quota interface on first use. Logs once why it is not available. */
 function quotasOnFirstUse({
   log,
   openQuotas = openProjectQuotas,
@@ -94,7 +94,7 @@ function quotasOnFirstUse({
   }
 }
 
-function stateMetrics(mounts: Reading<ReadonlyMap<number, Mounted>>): { [name: string]: PlacedRow } {
+function stateMetrics(mounts: Reading<ReadonlyMap<number, Mounted>>): { [name: string]: OrderedRow } {
   const indom: IndomSpec = {
     serial: 5,
     reading: mounts,
@@ -103,7 +103,7 @@ function stateMetrics(mounts: Reading<ReadonlyMap<number, Mounted>>): { [name: s
       names: [...mounts.value.values()].map(({ device }) => device),
     }),
     help: 'Mounted XFS file systems, by device',
-    text: 'As /proc/mounts names the devices, each once however often it is mounted.',
+    text: 'Named as in /proc/mounts; a device mounted several times is listed once.',
   }
   const state = (item: number, field: keyof QuotaState, help: string): MetricSpec => ({
     cluster: CLUSTER,
@@ -113,7 +113,7 @@ function stateMetrics(mounts: Reading<ReadonlyMap<number, Mounted>>): { [name: s
     units: 'none',
     indom,
     help,
-    text: 'From quotactl(2). No value where that cannot be asked for: it takes the package koffi, and on some kernels the rights of root.',
+    text: 'From quotactl(2). No value if that is not possible: it requires the package koffi and, on some kernels, root rights.',
     reading: mounts,
     value: (inst) => {
       const known = mounts.value.get(inst)?.state
@@ -121,16 +121,8 @@ function stateMetrics(mounts: Reading<ReadonlyMap<number, Mounted>>): { [name: s
     },
   })
   return {
-    'quota.state.project.accounting': state(
-      0,
-      'accounting',
-      'Is counted what each project uses (1) or not (0)?',
-    ),
-    'quota.state.project.enforcement': state(
-      1,
-      'enforcement',
-      'Are the limits of projects kept (1) or not (0)?',
-    ),
+    'quota.state.project.accounting': state(0, 'accounting', 'Are project quotas accounted (1) or not (0)?'),
+    'quota.state.project.enforcement': state(1, 'enforcement', 'Are project quotas enforced (1) or not (0)?'),
   }
 }
 
@@ -138,7 +130,7 @@ function projectMetrics(
   projects: Reading<ReadonlyMap<number, ProjectQuota>>,
   ids: InstanceIds,
   clock: () => number,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   const indom: IndomSpec = {
     serial: 16,
     reading: projects,
@@ -146,8 +138,8 @@ function projectMetrics(
       const numbers = [...projects.value.keys()]
       return { ids: numbers, names: numbers.map((id) => ids.nameOf(id)!) }
     },
-    help: 'Projects of XFS file systems that count what projects use',
-    text: 'Number of the project, colon, device. Projects are those of /etc/projects that the file system knows.',
+    help: 'Projects of XFS file systems with project quota accounting',
+    text: 'Number of the project, colon, device: the projects in /etc/projects that the file system knows.',
   }
   const metric = (
     item: number,
@@ -191,26 +183,26 @@ function projectMetrics(
       'Space a project may exceed for some time; 0 for no limit',
       (q) => q.softBlocks,
     ),
-    'quota.project.space.used': space(8, 'Space that the files of a project take', (q) => q.usedBlocks),
+    'quota.project.space.used': space(8, 'Space used by the files of a project', (q) => q.usedBlocks),
     'quota.project.space.time_left': left(
       9,
-      'Time until the soft limit of space is kept',
+      'Time until the soft limit of space is enforced',
       (q) => q.blocksUntil,
     ),
     'quota.project.files.hard': files(
       10,
-      'How many files a project may never exceed; 0 for no limit',
+      'Number of files a project may never exceed; 0 for no limit',
       (q) => q.hardFiles,
     ),
     'quota.project.files.soft': files(
       11,
-      'How many files a project may exceed for some time; 0 for no limit',
+      'Number of files a project may exceed for some time; 0 for no limit',
       (q) => q.softFiles,
     ),
-    'quota.project.files.used': files(12, 'How many files belong to a project', (q) => q.usedFiles),
+    'quota.project.files.used': files(12, 'Files that belong to a project', (q) => q.usedFiles),
     'quota.project.files.time_left': left(
       13,
-      'Time until the soft limit of files is kept',
+      'Time until the soft limit of files is enforced',
       (q) => q.filesUntil,
     ),
   }

@@ -1,4 +1,4 @@
-/** Making an archive from any data. LOGIMPORT(3), docs/archives.md */
+/** Creating archives from other data. LOGIMPORT(3), docs/reference/archive-library.md */
 import { fromMillis, type Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import {
@@ -18,15 +18,15 @@ import { ImportIndom } from './import-indom.ts'
 import { ImportMetric, type MetricOptions } from './import-metric.ts'
 import { ImportNotes, type LabelTarget } from './import-notes.ts'
 
-/** Domain of the metrics and instance domains that nobody gave a number. */
+/** Domain of metrics and instance domains without explicit numbers. */
 export const IMPORT_DOMAIN = 245
 
-/** Parts separated by dots, each of letters, digits and underscores with a letter first. */
+/** Components separated by dots: letters, digits and underscores, starting with a letter. */
 const METRIC_NAME = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$/
 
 /**
- * An archive made of metrics and values that a program brings: describe metrics, put values, write them as one record, again
- * and again, close. Files are made by the first record. Metadata that no record needs is not written. Every method throws a
+ * Creates an archive from data of a program: add metrics, put values, write them as a record, repeatedly, then close. The first
+ * record creates the files. Metadata that no record needs is not written. Every method throws a
  * PcpError. @see LOGIMPORT(3)
  */
 export class ArchiveImport {
@@ -37,7 +37,7 @@ export class ArchiveImport {
   readonly #indoms = new Map<Indom, ImportIndom>()
   readonly #indomNames = new Map<string, Indom>()
   readonly #notes = new ImportNotes()
-  /** Metrics with a value for the next record, in the order of their first. */
+  /** Metrics with a value for the next record, in the order of their first value. */
   #pending: ImportMetric[] = []
   #writer: ArchiveWriter | undefined
   #last: Timestamp | undefined
@@ -54,18 +54,18 @@ export class ArchiveImport {
   }
 
   /**
-   * Describes a metric. What it returns stands for it in `put`, which is faster than its name. EINVAL for what is no name,
-   * EEXIST for a name or PMID that is taken, PM_ERR_TYPE for a type without values, PM_ERR_CONV for units that are none.
+   * Adds a metric. The result can be passed to `put`, which is faster than the name. EINVAL for an invalid name,
+   * EEXIST for an existing name or PMID, PM_ERR_TYPE for a type without values, PM_ERR_CONV for invalid units.
    * @see pmiAddMetric(3)
    */
   addMetric(name: string, options: MetricOptions = {}): ImportMetric {
     if (!METRIC_NAME.test(name)) throw new PcpError('EINVAL', `"${name}" is not a metric name`)
-    if (this.#metrics.has(name)) throw new PcpError('EEXIST', `Metric "${name}" is there already`)
+    if (this.#metrics.has(name)) throw new PcpError('EEXIST', `Metric "${name}" already exists`)
     const pmid = options.pmid ?? this.#freePmid()
     if (this.#byPmid.has(pmid))
       throw new PcpError(
         'EEXIST',
-        `PMID ${pmidStr(pmid)} of "${name}" is taken: ${this.#byPmid.get(pmid)!.name}`,
+        `PMID ${pmidStr(pmid)} of "${name}" is already used by ${this.#byPmid.get(pmid)!.name}`,
       )
     const metric = new ImportMetric(name, pmid, this.#indomOf(options.indom), options)
     this.#metrics.set(name, metric)
@@ -73,14 +73,14 @@ export class ArchiveImport {
     return metric
   }
 
-  /** The metric of this name, if it was described. */
+  /** Returns the metric of this name, if it was added. */
   metric(name: string): ImportMetric | undefined {
     return this.#metrics.get(name)
   }
 
   /**
-   * Adds an instance and returns its number: `id`, or one that is free. `put` adds instances that it does not know, so this is
-   * for numbers of one's own. EEXIST for a number or name that is taken; names with a blank need to differ before it.
+   * Adds an instance and returns its number: `id`, or a free one. Only needed to choose numbers, because `put` adds unknown
+   * instances. EEXIST for an existing number or name; names must differ before the first blank.
    * @see pmiAddInstance(3)
    */
   addInstance(indom: Indom | string, name: string, id?: number): number {
@@ -88,20 +88,20 @@ export class ArchiveImport {
   }
 
   /**
-   * Adds a value to the next record. A metric with an instance domain needs the instance, by name or number; a name that is
-   * not known becomes a new instance. EEXIST when there is a value already, PM_ERR_NAME for an unknown metric, PM_ERR_INST for
-   * an instance too many, missing, or of an unknown number, PM_ERR_TYPE and PM_ERR_CONV for a value that is not of the metric's type.
+   * Adds a value to the next record. A metric with an instance domain needs the instance, by name or number; an unknown name
+   * becomes a new instance. EEXIST if the instance already has a value, PM_ERR_NAME for an unknown metric, PM_ERR_INST for
+   * an unexpected or missing instance or an unknown number, PM_ERR_TYPE and PM_ERR_CONV for a value that does not match the type.
    * @see pmiPutValue(3)
    */
   put(metric: string | ImportMetric, value: Value, instance?: string | number): void {
     const of = typeof metric === 'string' ? this.#metrics.get(metric) : metric
-    if (of === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${metric}" was not added`)
+    if (of === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${metric}" was not added with addMetric`)
     const isFirst = of.isEmpty
     of.put(this.#inst(of, instance), value)
     if (isFirst) this.#pending.push(of)
   }
 
-  /** Sets help texts: of a metric by name, or of an instance domain. @see pmiPutText(3) */
+  /** Adds a help text of a metric, by name, or of an instance domain. @see pmiPutText(3) */
   addText(of: string | { readonly indom: Indom | string }, level: 'oneline' | 'help', text: string): void {
     if (typeof of === 'string')
       this.#notes.addText({ kind: 'metric', id: this.#known(of).desc.pmid, level }, text)
@@ -109,8 +109,8 @@ export class ArchiveImport {
   }
 
   /**
-   * Adds labels, to those there are: to the whole archive, or to what `target` says. EINVAL for names that are no label
-   * names. @see pmiPutLabel(3)
+   * Adds labels to the existing ones of the whole archive or of `target`. EINVAL for invalid label names.
+   * @see pmiPutLabel(3)
    */
   addLabels(labels: { readonly [name: string]: unknown }, target: LabelTarget = 'context'): void {
     if (target === 'context' || 'domain' in target || 'cluster' in target)
@@ -125,9 +125,9 @@ export class ArchiveImport {
   }
 
   /**
-   * Writes what was put since the last record, with that time; false when there was nothing. EINVAL for a time before the last
-   * record, and errors of the file system, EEXIST among them, as for an archive that is there already: the values are then
-   * dropped. @see pmiWrite(3)
+   * Writes the values put since the last record, with this time; returns false without any. EINVAL for a time before the last
+   * record, and errors of the file system, such as EEXIST for an existing archive. On an error the values are
+   * discarded. @see pmiWrite(3)
    */
   write(at: Timestamp | Date): boolean {
     const pending = this.#pending
@@ -138,18 +138,18 @@ export class ArchiveImport {
     return true
   }
 
-  /** Writes a record of ready-made values of metrics that were added; what was put waits. @see pmiPutResult(3) */
+  /** Writes a record of value sets of added metrics; values from `put` keep waiting. @see pmiPutResult(3) */
   writeSets(at: Timestamp | Date, sets: readonly ValueSet[]): void {
     this.#record(toTimestamp(at), sets)
   }
 
-  /** Writes a mark 1 ms after the last record: what comes next does not continue it. @see pmiPutMark(3) */
+  /** Writes a mark 1 ms after the last record, to separate it from the next. @see pmiPutMark(3) */
   mark(): void {
     this.#writer?.mark()
     this.#last = this.#writer?.lastTime ?? this.#last
   }
 
-  /** Ends the archive. Values that were put but not written are dropped. Idempotent. @see pmiEnd(3) */
+  /** Closes the archive. Values that were put but not written are discarded. Idempotent. @see pmiEnd(3) */
   close(): void {
     this.#isClosed = true
     this.#writer?.close()
@@ -159,7 +159,7 @@ export class ArchiveImport {
     if (this.#isClosed) throw new PcpError('EBADF', `${this.#files.name} is closed`)
     const last = this.#last
     if (last !== undefined && (at.sec - last.sec || at.nsec - last.nsec) < 0)
-      throw new PcpError('EINVAL', `A record of ${stamp(at)} cannot follow one of ${stamp(last)}`)
+      throw new PcpError('EINVAL', `A record of ${stamp(at)} cannot follow a record of ${stamp(last)}`)
     const metrics = sets.map(({ pmid }) => this.#ofPmid(pmid))
     this.#writer ??= ArchiveWriter.create(this.#files, this.#options)
     for (const metric of metrics) this.#metadata(this.#writer, at, metric)
@@ -168,7 +168,7 @@ export class ArchiveImport {
     this.#last = at
   }
 
-  /** Writes a metric's descriptor and instance domain as far as they are not. */
+  /** Writes a metric's descriptor and instance domain unless they are already written. */
   #metadata(writer: ArchiveWriter, at: Timestamp, metric: ImportMetric): void {
     const { desc } = metric
     this.#notes.describe(writer, desc, metric.name)
@@ -181,10 +181,13 @@ export class ArchiveImport {
   #inst({ name, desc }: ImportMetric, instance: string | number | undefined): number {
     if (desc.indom === PM_INDOM_NULL) {
       if (instance === undefined) return PM_IN_NULL
-      throw new PcpError('PM_ERR_INST', `"${name}" has no instances, but "${instance}" was given`)
+      throw new PcpError(
+        'PM_ERR_INST',
+        `"${name}" has no instance domain, but instance "${instance}" was given`,
+      )
     }
     if (instance === undefined)
-      throw new PcpError('PM_ERR_INST', `"${name}" has instances, but none was given`)
+      throw new PcpError('PM_ERR_INST', `"${name}" has an instance domain, but no instance was given`)
     const indom = this.#instances(desc.indom)
     return (
       indom.find(instance) ?? (typeof instance === 'string' ? indom.add(instance) : indom.lookup(instance))
@@ -193,7 +196,8 @@ export class ArchiveImport {
 
   #known(name: string): ImportMetric {
     const metric = this.#metrics.get(name)
-    if (metric === undefined) throw new PcpError('PM_ERR_NAME', `Metric "${name}" was not added`)
+    if (metric === undefined)
+      throw new PcpError('PM_ERR_NAME', `Metric "${name}" was not added with addMetric`)
     return metric
   }
 

@@ -1,13 +1,13 @@
-/** The instances of a domain that an import builds up. pmiAddInstance(3) */
+/** Instance domains of an import. pmiAddInstance(3) */
 import { PcpError } from '../../model/errors.ts'
 
 /** Instances by number and by name. */
 export class ImportIndom {
-  /** Has it instances that were not written? */
+  /** Whether some instances are not written yet. */
   isChanged = false
   readonly #title: string
   readonly #byId = new Map<number, string>()
-  /** Readers take an instance by its name up to the first blank, so no two may be equal so far. */
+  /** By name up to the first blank, which must be unique because readers look up instances by it. */
   readonly #byKey = new Map<string, { readonly id: number; readonly name: string }>()
   #next = 0
 
@@ -15,7 +15,7 @@ export class ImportIndom {
     this.#title = title
   }
 
-  /** Numbers of all instances, as `names`. */
+  /** Returns the numbers of all instances, in the order of `names`. */
   ids(): number[] {
     return [...this.#byId.keys()]
   }
@@ -24,14 +24,14 @@ export class ImportIndom {
     return [...this.#byId.values()]
   }
 
-  /** Number of an instance by name or number; undefined when there is none. */
+  /** Returns the number of an instance by name or number; undefined if unknown. */
   find(instance: string | number): number | undefined {
     if (typeof instance === 'number') return this.#byId.has(instance) ? instance : undefined
-    const found = this.#byKey.get(keyOf(instance))
+    const found = this.#byKey.get(instanceKey(instance))
     return found?.name === instance ? found.id : undefined
   }
 
-  /** As `find`. PM_ERR_INST when there is none. */
+  /** As `find`. PM_ERR_INST for an unknown instance. */
   lookup(instance: string | number): number {
     const id = this.find(instance)
     if (id === undefined)
@@ -39,20 +39,20 @@ export class ImportIndom {
     return id
   }
 
-  /** Adds an instance and returns its number. EEXIST for a number or name that is taken, EINVAL for no number or name. */
+  /** Adds an instance and returns its number. EEXIST for an existing number or name, EINVAL for an invalid one. */
   add(name: string, id: number = this.#freeId()): number {
     if (name === '' || !Number.isInteger(id) || id < 0 || id >= 2 ** 31)
-      throw new PcpError('EINVAL', `${id} "${name}" cannot be an instance of ${this.#title}`)
-    const other = this.#byKey.get(keyOf(name))
+      throw new PcpError('EINVAL', `${id} "${name}" is not a valid instance of ${this.#title}`)
+    const other = this.#byKey.get(instanceKey(name))
     if (other !== undefined)
       throw new PcpError(
         'EEXIST',
-        `Instance "${name}" of ${this.#title} is too much like "${other.name}", which is there`,
+        `Instance "${name}" of ${this.#title} conflicts with "${other.name}": names must differ before the first blank`,
       )
     if (this.#byId.has(id))
       throw new PcpError('EEXIST', `Instance ${id} of ${this.#title} is "${this.#byId.get(id)}" already`)
     this.#byId.set(id, name)
-    this.#byKey.set(keyOf(name), { id, name })
+    this.#byKey.set(instanceKey(name), { id, name })
     this.isChanged = true
     return id
   }
@@ -63,8 +63,8 @@ export class ImportIndom {
   }
 }
 
-/** What has to differ: the name up to and with its first blank. */
-function keyOf(name: string): string {
+/** Returns the part of a name that must be unique: up to and including its first blank. */
+export function instanceKey(name: string): string {
   const blank = name.indexOf(' ')
   return blank < 0 ? name : name.slice(0, blank + 1)
 }

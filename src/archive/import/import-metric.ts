@@ -1,4 +1,4 @@
-/** A metric that an import describes, and its values for the next record. pmiAddMetric(3), pmiPutValue(3) */
+/** A metric of an import, and its values for the next record. pmiAddMetric(3), pmiPutValue(3) */
 import type { MetricDesc } from '../../model/desc.ts'
 import { PcpError } from '../../model/errors.ts'
 import { type Indom, PM_IN_NULL, type Pmid } from '../../model/ids.ts'
@@ -15,13 +15,13 @@ import {
 import { makeSet, makeSingular } from '../../model/value-writer.ts'
 import type { Value, ValueSet } from '../../model/values.ts'
 
-/** What a metric is. */
+/** Descriptor of a metric, with defaults. */
 export interface MetricOptions {
   /** Default: the next one in IMPORT_DOMAIN. */
   readonly pmid?: Pmid
   /** PM_TYPE_*: numbers, text or aggregate. Default PM_TYPE_DOUBLE. */
   readonly type?: number
-  /** Its instance domain: an identifier, or any name, which gets one. Default: the metric has one value. */
+  /** Instance domain: an identifier, or a name, which is assigned an identifier. Default: none, the metric has one value. */
   readonly indom?: Indom | string
   /** PM_SEM_*. Default PM_SEM_INSTANT. */
   readonly sem?: number
@@ -46,17 +46,17 @@ export class ImportMetric {
     this.desc = { pmid, type, indom, sem, units: typeof units === 'number' ? units : unitsOf(name, units) }
   }
 
-  /** Is there nothing for the next record? */
+  /** Whether the next record would have no values. */
   get isEmpty(): boolean {
     return this.#values.length === 0
   }
 
-  /** Keeps a value for the next record. EEXIST when the instance has one; PM_ERR_TYPE and PM_ERR_CONV as `put` of an import. */
+  /** Stores a value for the next record. EEXIST if the instance has one; PM_ERR_TYPE and PM_ERR_CONV as `ArchiveImport.put`. */
   put(inst: number, value: Value): void {
     checkValue(this.name, this.desc.type, value)
     if (this.#seen.has(inst)) {
       const which = inst === PM_IN_NULL ? '' : `, instance ${inst}`
-      throw new PcpError('EEXIST', `"${this.name}"${which} has a value in this record already`)
+      throw new PcpError('EEXIST', `"${this.name}"${which} already has a value in this record`)
     }
     const count = this.#insts.length
     if (count > 0 && this.#insts[count - 1]! > inst) this.#isSorted = false
@@ -65,7 +65,7 @@ export class ImportMetric {
     this.#values.push(value)
   }
 
-  /** What was put since the last time, by instance. */
+  /** Returns the values put since the last call, by instance. */
   takeSet(): ValueSet {
     const { pmid, type } = this.desc
     let insts = this.#insts
@@ -83,7 +83,7 @@ export class ImportMetric {
   }
 }
 
-/** Is the value of the type? What `makeSet` would only say about a whole record is said about each value. */
+/** Checks the type of each value, because `makeSet` would report only the whole record. */
 function checkValue(name: string, type: number, value: Value): void {
   const kind = typeof value
   const isRight =
@@ -93,13 +93,13 @@ function checkValue(name: string, type: number, value: Value): void {
         ? value instanceof Uint8Array
         : kind === 'number' || kind === 'bigint'
   if (!isRight)
-    throw new PcpError('PM_ERR_TYPE', `"${name}": ${String(value)} is no value of type ${typeStr(type)}`)
+    throw new PcpError('PM_ERR_TYPE', `"${name}": ${String(value)} is not a value of type ${typeStr(type)}`)
   if (kind === 'number' && !Number.isFinite(value) && type !== PM_TYPE_FLOAT && type !== PM_TYPE_DOUBLE)
-    throw new PcpError('PM_ERR_CONV', `"${name}": ${value} is no value of type ${typeStr(type)}`)
+    throw new PcpError('PM_ERR_CONV', `"${name}": ${value} is not a value of type ${typeStr(type)}`)
 }
 
 function unitsOf(name: string, text: string): number {
   const { units, multiplier } = parseUnits(text)
-  if (multiplier !== 1) throw new PcpError('PM_ERR_CONV', `"${name}": units "${text}" have a factor`)
+  if (multiplier !== 1) throw new PcpError('PM_ERR_CONV', `"${name}": units "${text}" must not have a factor`)
   return units
 }

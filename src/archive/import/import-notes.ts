@@ -1,4 +1,4 @@
-/** Texts and labels that an import collects until what they are about is written. pmiPutText(3), pmiPutLabel(3) */
+/** Texts and labels of an import, collected until their objects are written. pmiPutText(3), pmiPutLabel(3) */
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { clusterId, domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
@@ -15,7 +15,7 @@ import {
 import type { TextQuery } from '../../model/source.ts'
 import type { ArchiveWriter } from '../write/writer.ts'
 
-/** What labels are about: the whole archive, or a part of it. */
+/** Object of labels: the whole archive, or a part of it. */
 export type LabelTarget =
   | 'context'
   | { readonly domain: number }
@@ -23,7 +23,7 @@ export type LabelTarget =
   | { readonly metric: string }
   | { readonly indom: Indom | string; readonly instance?: string | number }
 
-/** The same with numbers only. */
+/** The same with numeric ids only. */
 type Target =
   | 'context'
   | { readonly domain: number }
@@ -34,15 +34,15 @@ type Target =
 interface Labels {
   readonly level: number
   readonly id: number
-  /** By instance; PM_IN_NULL for everything but instances. */
+  /** By instance; PM_IN_NULL unless the labels belong to instances. */
   readonly sets: Map<number, LabelSet>
   readonly values: Map<number, Record<string, unknown>>
 }
 
-/** Identifier of a thing that there is only one of. */
+/** Id of an object that exists once. */
 const NO_ID = 0xffffffff
 
-/** Texts and labels, and which descriptors they may follow. */
+/** Writes descriptors, then the texts and labels of described metrics and domains. */
 export class ImportNotes {
   readonly #described = new Set<Pmid>()
   readonly #describedIndoms = new Set<Indom>()
@@ -50,7 +50,7 @@ export class ImportNotes {
   readonly #labels = new Map<string, Labels>()
   #changed = new Set<Labels>()
 
-  /** Writes a descriptor unless it was written before. */
+  /** Writes a descriptor unless it has been written. */
   describe(writer: ArchiveWriter, desc: MetricDesc, name: string): void {
     const { pmid, indom } = desc
     if (this.#described.has(pmid)) return
@@ -63,7 +63,7 @@ export class ImportNotes {
     this.#texts.push({ query, text })
   }
 
-  /** Adds to the labels of a thing, or replaces those with the same names. EINVAL for names that are no label names. */
+  /** Adds to the labels of an object, replacing those with the same names. EINVAL for invalid label names. */
   addLabels(labels: { readonly [name: string]: unknown }, target: Target): void {
     const { level, id, inst } = addressOf(target)
     const key = `${level} ${id}`

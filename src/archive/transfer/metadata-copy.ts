@@ -1,5 +1,5 @@
 /**
- * Writes what a copied record needs to be understood, before it is needed. docs/formats/archive.md §4
+ * Copies the metadata that a copied record needs, before the record. docs/formats/archive.md §4
  *
  *     context labels, then for each metric:  descriptor;  labels of its domain, cluster, item;  its texts;
  *                                            instances;  labels of the instance domain and its instances;  its texts
@@ -30,7 +30,7 @@ import type { TakenSets } from './record-copy.ts'
 
 const NO_ID = 0xffffffff
 
-/** What was written for the inputs of one output so far. */
+/** Metadata written to one output so far, for all its inputs. */
 export class WrittenMetadata {
   readonly descs: Set<Pmid> = new Set()
   readonly texts: Set<string> = new Set()
@@ -48,7 +48,7 @@ interface MetricState {
   readonly pmid: Pmid
   readonly indom: Indom
   readonly isEvent: boolean
-  /** Number of the change of metadata that was looked at last; -1 when something waits for values. */
+  /** Number of the last metadata change processed; -1 if some metadata waits for values. */
   change: number
 }
 
@@ -59,7 +59,7 @@ export class MetadataCopy {
   readonly #written: WrittenMetadata
   readonly #metrics = new Map<Pmid, MetricState>()
   readonly #snapshots = new Map<Indom, IndomSnapshot>()
-  /** When metadata changes, in order; a metric is looked at again only when it did. */
+  /** Times of metadata changes, in order; metrics are checked again only after a change. */
   readonly #changes: readonly Timestamp[]
   #change = 0
   #contextChange = -1
@@ -73,7 +73,7 @@ export class MetadataCopy {
     this.#changes = times.sort(compareTimes)
   }
 
-  /** Writes what the value sets taken from a record need. Records come in order of time. */
+  /** Writes the metadata for the value sets taken from a record. Records must be in time order. */
   before(record: RecordView, taken: TakenSets, writer: ArchiveWriter): void {
     const time = record.timestamp()
     const changes = this.#changes
@@ -127,12 +127,12 @@ export class MetadataCopy {
     this.#snapshots.set(indom, snapshot)
     const ids = Array.from(snapshot.ids)
     const names = ids.map((_, i) => snapshot.name(i))
-    // Archives that overlap may both say the same of the same time.
+    // Overlapping archives may both have a record for the same time.
     const last = this.#written.instances.get(indom)
     const now = { time, ids, names }
     if (last !== undefined && sameInstances(last, now)) return
     this.#written.instances.set(indom, now)
-    // Where the input says once more that nothing changed, so does the output.
+    // Repeated records of an unchanged domain are copied too.
     writer.instances(time, indom, ids, names, true)
   }
 
@@ -160,7 +160,7 @@ export class MetadataCopy {
     }
   }
 
-  /** Descriptors of the parameters of event records: nothing else says what they are. */
+  /** Writes descriptors of the parameters of event records, which are referenced nowhere else. */
   #parameters(writer: ArchiveWriter, record: RecordView, s: number): void {
     const set = record.toSet(s)
     const { type } = this.#archive.metadata.descs.get(set.pmid)!
@@ -180,7 +180,7 @@ function sameInstances(a: WrittenInstances, b: WrittenInstances): boolean {
   )
 }
 
-/** PMIDs of the parameters in one value; none where it is damaged: it is copied as it is all the same. */
+/** Returns the PMIDs of the parameters in one value; none if it is damaged, since damaged values are copied too. */
 function parametersOf(set: ValueSet, i: number, type: number): Pmid[] {
   try {
     return unpackEvents(set, i, type).flatMap(({ params }) => params.map(({ pmid }) => pmid))

@@ -1,4 +1,4 @@
-/** Metadata records of an archive as they stand in its files, for copying them into another. docs/formats/archive.md §4 */
+/** Metadata records of an archive in encoded form, for copying them to another. docs/formats/archive.md §4 */
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { Pmid } from '../../model/ids.ts'
 import type { Archive } from '../archive.ts'
@@ -14,16 +14,16 @@ import {
 } from '../meta-records.ts'
 import { readStamp } from '../stamp.ts'
 
-/** A record with labels: when, and everything behind the time. */
+/** A record with labels: its time, and all bytes after it. */
 export interface RawLabels {
   readonly time: Timestamp
   /** Level, id and sets. */
   readonly body: Uint8Array
 }
 
-/** Records of all members; views of their bytes. */
+/** Records of all members, as views of their bytes. */
 export class RawMetadata {
-  /** Descriptors: all different records of a metric, in the order of the files. */
+  /** Descriptors: all distinct records of a metric, in file order. */
   readonly descs: ReadonlyMap<Pmid, readonly Uint8Array[]>
   readonly #texts = new Map<string, Uint8Array>()
   readonly #labels = new Map<string, RawLabels[]>()
@@ -49,22 +49,22 @@ export class RawMetadata {
       })
     }
     this.descs = descs
-    // Of equal times the record read first counts: it comes last.
+    // Of equal times the record read first applies, so it goes last.
     for (const list of this.#labels.values())
       list.reverse().sort((a, b) => a.time.sec - b.time.sec || a.time.nsec - b.time.nsec)
   }
 
-  /** The record of a text: `what` is TEXT_ONELINE or TEXT_HELP with TEXT_PMID or TEXT_INDOM. */
+  /** Returns the record of a text: `what` is TEXT_ONELINE or TEXT_HELP with TEXT_PMID or TEXT_INDOM. */
   text(what: number, id: number): Uint8Array | undefined {
     return this.#texts.get(`${what} ${id}`)
   }
 
-  /** Records of one level's labels about one thing, oldest first. */
+  /** Returns the label records of one object at one level, oldest first. */
   labels(level: number, id: number): readonly RawLabels[] {
     return this.#labels.get(keyOf(labelKey(level, id))) ?? []
   }
 
-  /** When labels change. */
+  /** Returns the times at which labels change. */
   labelTimes(): Timestamp[] {
     return [...this.#labels.values()].flatMap((list) => list.map(({ time }) => time))
   }
@@ -80,7 +80,7 @@ function addDistinct(map: Map<Pmid, Uint8Array[]>, pmid: Pmid, record: Uint8Arra
   else if (!list.some((other) => sameBytes(other, record))) list.push(record)
 }
 
-/** Do two arrays hold the same bytes? */
+/** Returns whether two arrays have the same bytes. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i])
 }

@@ -1,13 +1,13 @@
-/** Copies records of values from one archive to another, as they are or less what is not wanted. docs/formats/archive.md §5 */
+/** Copies records of values from one archive to another, unchanged or filtered. docs/formats/archive.md §5 */
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
 import type { RecordView } from '../record-view.ts'
 import { type ArchiveVersion, stampSize, writeStamp } from '../stamp.ts'
 
-/** What to take of a metric: nothing, everything, or these instances. */
-export type Wanted = 'nothing' | 'all' | ReadonlySet<number>
+/** Instances of a metric to copy. */
+export type InstanceSelection = 'nothing' | 'all' | ReadonlySet<number>
 
-/** Value sets of the record copied last, by their index in it. */
+/** Value sets taken from the record copied last, by index. */
 export interface TakenSets {
   readonly sets: Int32Array
   readonly count: number
@@ -21,19 +21,19 @@ export class RecordCopy implements TakenSets {
   sets: Int32Array = new Int32Array(64)
   count = 0
   readonly #version: ArchiveVersion
-  readonly #wants: (pmid: Pmid) => Wanted
-  readonly #wanted = new Map<Pmid, Wanted>()
+  readonly #wants: (pmid: Pmid) => InstanceSelection
+  readonly #wanted = new Map<Pmid, InstanceSelection>()
   #bytes = new Uint8Array(4096)
   #view = new DataView(this.#bytes.buffer)
 
-  /** For an output of this version. `wants` is asked once a metric. */
-  constructor(version: ArchiveVersion, wants: (pmid: Pmid) => Wanted) {
+  /** For an output of this version. `wants` is called once per metric. */
+  constructor(version: ArchiveVersion, wants: (pmid: Pmid) => InstanceSelection) {
     this.#version = version
     this.#wants = wants
   }
 
   /**
-   * The record in the output's version, less what is not wanted; undefined when nothing is left. Valid until the next copy, and
+   * Returns the filtered record in the output's version; undefined if nothing is left. Valid until the next copy, and
    * until the record's reader moves. PM_ERR_LOGREC for values outside the record.
    */
   copy(record: RecordView): Uint8Array | undefined {
@@ -45,7 +45,7 @@ export class RecordCopy implements TakenSets {
     return this.#rebuild(record)
   }
 
-  /** Notes which sets are taken; are they all, and whole? */
+  /** Selects the sets to take; returns whether that is all of them, complete. */
   #choose({ count, pmids, statuses, view, pairs }: RecordView): boolean {
     if (this.sets.length < count) this.sets = new Int32Array(count * 2)
     let taken = 0
@@ -66,7 +66,7 @@ export class RecordCopy implements TakenSets {
     return isWhole
   }
 
-  #wantedOf(pmid: Pmid): Wanted {
+  #wantedOf(pmid: Pmid): InstanceSelection {
     let wanted = this.#wanted.get(pmid)
     if (wanted === undefined) {
       wanted = this.#wants(pmid)
@@ -76,7 +76,7 @@ export class RecordCopy implements TakenSets {
   }
 
   #rebuild(record: RecordView): Uint8Array {
-    // No longer than the record, but for a longer time; with room for padding where blocks have none.
+    // As long as the record, plus a longer timestamp, and padding of blocks that lack it.
     this.#reserve(record.length + 16)
     const view = this.#view
     const next = writeStamp(view, 4, record.timestamp(), this.#version)
@@ -89,7 +89,7 @@ export class RecordCopy implements TakenSets {
     return this.#bytes.subarray(0, length)
   }
 
-  /** Writes heads and pairs; words of blocks are still those of the record. Returns the offset behind. */
+  /** Writes heads and pairs, with words of blocks as in the record. Returns the offset after them. */
   #writeSets(record: RecordView, at: number): number {
     const out = this.#view
     const { view } = record
@@ -109,8 +109,8 @@ export class RecordCopy implements TakenSets {
     return at
   }
 
-  /** Writes the pairs that are wanted: all in their order, some in the order they are wanted in. Returns the offset behind. */
-  #writePairs(view: DataView, pairs: number, count: number, wanted: Wanted, to: number): number {
+  /** Writes the selected pairs: all in their order, or some in the order of the selection. Returns the offset after them. */
+  #writePairs(view: DataView, pairs: number, count: number, wanted: InstanceSelection, to: number): number {
     const out = this.#view
     const put = (from: number): void => {
       out.setInt32(to, view.getInt32(from))
@@ -130,7 +130,7 @@ export class RecordCopy implements TakenSets {
     return to
   }
 
-  /** Copies the blocks of the sets written at `at` to `blockAt`, and makes their words say so. Returns the offset behind. */
+  /** Copies the blocks of the sets at `at` to `blockAt`, and adjusts their words. Returns the offset after them. */
   #writeBlocks(record: RecordView, at: number, blockAt: number): number {
     const view = this.#view
     for (let i = 0; i < this.count; i++) {
@@ -153,7 +153,7 @@ export class RecordCopy implements TakenSets {
     const { bytes, offset } = record
     const size = record.blockSize(from)
     if (size === 0 || to + size + 8 > this.#bytes.length)
-      throw new PcpError('PM_ERR_LOGREC', `A value block at ${from - offset} of a record does not fit`)
+      throw new PcpError('PM_ERR_LOGREC', `A value block at ${from - offset} exceeds its record`)
     const out = this.#bytes
     if (size <= 48) for (let i = 0; i < size; i++) out[to + i] = bytes[from + i]!
     else out.set(bytes.subarray(from, from + size), to)

@@ -1,9 +1,9 @@
 /**
- * Reads of large records only what is wanted: heads of value sets up to the last metric that is wanted, and the blocks of
- * those that are. Extracting few metrics from large records reads a fraction of the file. docs/formats/archive.md §5
+ * Reads only the selected parts of large records: heads of value sets up to the last selected metric, and the blocks of
+ * selected metrics. Extracting few metrics from large records thus reads a fraction of the file. docs/formats/archive.md §5
  *
  *     file     [length time metrics | set  set  SET  set  SET | set ... | blocks  BLOCKS ... | length]
- *     given    [length time metrics | SET  SET | BLOCKS | length]
+ *     result   [length time metrics | SET  SET | BLOCKS | length]
  */
 import { bytesSource } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
@@ -14,18 +14,18 @@ import type { RecordView } from '../record-view.ts'
 import { RecordWindow, type WindowTarget } from '../record-window.ts'
 import { stampNsec, stampSec, stampSize } from '../stamp.ts'
 
-/** Records up to this size are given whole. */
+/** Records up to this size are returned whole. */
 const SMALL = 16 << 10
 const CHUNK = 64 << 10
-/** Read behind the start of the last block of a set, at first. */
+/** Bytes first read after the start of a set's last block. */
 const BLOCK_GUESS = 256
 const PAD = 0x7e
 
 /** Steps forward through one archive whose files are not in memory. */
 export class SparseReader {
-  /** Time of the last record stepped over, given or not. */
+  /** Time of the last record passed, returned or not. */
   lastTime: Timestamp | undefined
-  /** Where it ends in its volume. */
+  /** Its end in the volume. */
   end = 0
   readonly #archive: Archive
   readonly #wanted: ReadonlySet<Pmid>
@@ -33,7 +33,7 @@ export class SparseReader {
   #volume = 0
   #position = 0
   #target: WindowTarget | undefined
-  /** Part of the file: where it starts, and how much there is. */
+  /** A range of the file. */
   #chunk = new Uint8Array(CHUNK)
   #chunkView = new DataView(this.#chunk.buffer)
   #from = 0
@@ -41,11 +41,11 @@ export class SparseReader {
   #blocks = new Uint8Array(CHUNK)
   #out = new Uint8Array(0)
   #view = new DataView(this.#out.buffer)
-  /** Which metrics the last record had, and whether they are wanted: the next one mostly has the same. */
+  /** Metrics of the last record, and whether they are selected: the next record mostly has the same. */
   #pmids = new Uint32Array(0)
   #isWanted = new Uint8Array(0)
 
-  /** Can it read this archive? */
+  /** Returns whether an archive can be read this way. */
   static suits(archive: Archive): boolean {
     return archive.members.length === 1 && archive.members[0]!.volumes.every((volume) => !isInMemory(volume))
   }
@@ -55,15 +55,15 @@ export class SparseReader {
     this.#wanted = wanted
   }
 
-  /** Goes to where a record of the same archive starts. */
+  /** Moves to the start of a record of the same archive. */
   startAt({ volume, position }: RecordView): void {
     this.#volume = this.#archive.members[0]!.volumes.findIndex(({ number }) => number === volume)
     this.#position = position
   }
 
   /**
-   * The next record with what is wanted of it, or whole; records without anything are left out. Undefined at the end.
-   * PM_ERR_LOGREC for damage; what is not wanted is not looked at.
+   * Returns the selected parts of the next record, or all of it; records without selected metrics are skipped. Undefined at the end.
+   * PM_ERR_LOGREC for damage; parts that are not selected are not checked.
    */
   next(): RecordView | undefined {
     const data = this.#archive.data[0]!
@@ -88,7 +88,7 @@ export class SparseReader {
     this.#position = Math.max(this.#position, target.start)
   }
 
-  /** Puts together what is wanted of the record at the position, and steps over it; false when there is nothing. */
+  /** Assembles the selected parts of the record at the position, and steps over it; returns false if nothing is selected. */
   #load(target: WindowTarget): boolean {
     const position = this.#position
     const head = stampSize(target.version) + 8
@@ -96,7 +96,7 @@ export class SparseReader {
     const length = this.#chunkView.getInt32(at)
     if (length < head + 4 || (length & 3) !== 0) throw this.#damage(`its length is ${length}`)
     const start = this.#cover(position, head)
-    if (start < 0) throw this.#damage(`of its ${length} bytes some are missing at the end`)
+    if (start < 0) throw this.#damage(`its end is missing: it should have ${length} bytes`)
     const view = this.#chunkView
     const time = {
       sec: stampSec(view, start + 4, target.version),
@@ -106,7 +106,7 @@ export class SparseReader {
     const found = isSmall ? this.#whole(position, length) : this.#sparse(position, length, head)
     const trailer = this.#cover(position + length - 4, 4)
     if (trailer < 0 || this.#chunkView.getInt32(trailer) !== length)
-      throw this.#damage(`its length of ${length} bytes is not repeated at its end`)
+      throw this.#damage(`its length of ${length} bytes differs at the end`)
     this.lastTime = time
     this.#position = position + length
     this.end = this.#position
@@ -115,7 +115,7 @@ export class SparseReader {
 
   #whole(position: number, length: number): boolean {
     const at = this.#cover(position, length)
-    if (at < 0) throw this.#damage(`of its ${length} bytes some are missing at the end`)
+    if (at < 0) throw this.#damage(`its end is missing: it should have ${length} bytes`)
     this.#reserve(length)
     this.#out.set(this.#chunk.subarray(at, at + length))
     return true
@@ -124,7 +124,7 @@ export class SparseReader {
   #sparse(position: number, length: number, head: number): boolean {
     const start = this.#cover(position, head)
     const count = this.#chunkView.getInt32(start + head - 4)
-    if (count < 0 || count > length >> 3) throw this.#damage(`${count} value sets do not fit`)
+    if (count < 0 || count > length >> 3) throw this.#damage(`${count} value sets exceed the record`)
     this.#reserve(head + 4)
     this.#out.set(this.#chunk.subarray(start, start + head))
     if (this.#pmids.length < count) {
@@ -136,15 +136,15 @@ export class SparseReader {
     let used = head
     let taken = 0
     for (let s = 0; s < count && taken < this.#wanted.size; s++) {
-      // A set without values has 8 bytes, and the length that ends the record has 4.
+      // A set without values has 8 bytes, and the final length of the record has 4.
       const i = at + 12 <= this.#to && at >= this.#from ? at - this.#from : this.#cover(at, 12)
-      if (i < 0 || at + 8 > end) throw this.#damage(`value set ${s} of ${count} does not fit`)
+      if (i < 0 || at + 8 > end) throw this.#damage(`value set ${s} of ${count} exceeds the record`)
       const status = this.#chunkView.getInt32(i + 4)
       const size = status > 0 ? 12 + 8 * status : 8
-      if (at + size > end) throw this.#damage(`${status} values do not fit`)
+      if (at + size > end) throw this.#damage(`${status} values exceed the record`)
       if (this.#wants(s, this.#chunkView.getUint32(i))) {
         const from = this.#cover(at, size)
-        if (from < 0) throw this.#damage(`${status} values do not fit`)
+        if (from < 0) throw this.#damage(`${status} values exceed the record`)
         this.#reserve(used + size + 4)
         this.#out.set(this.#chunk.subarray(from, from + size), used)
         used += size
@@ -167,7 +167,7 @@ export class SparseReader {
     return this.#isWanted[s] === 1
   }
 
-  /** Fetches the blocks of the sets between `at` and `used`, and puts them behind. Returns the offset behind them. */
+  /** Reads the blocks of the sets between `at` and `used`, and appends them. Returns the offset after them. */
   #takeBlocks(position: number, end: number, at: number, used: number): number {
     const sets = used
     while (at < sets) {
@@ -190,17 +190,17 @@ export class SparseReader {
       if (from < low) low = from
       if (from > high) high = from
     }
-    if (low < position || high + 4 > end) throw this.#damage('a value block is outside')
+    if (low < position || high + 4 > end) throw this.#damage('a value block is outside the record')
     this.#readBlocks(low, Math.min(end, high + BLOCK_GUESS))
     const last = blockSize(this.#blocks, high - low)
-    if (high + last > end) throw this.#damage(`a value block of ${last} bytes does not fit`)
+    if (high + last > end) throw this.#damage(`a value block of ${last} bytes exceeds the record`)
     if (last > BLOCK_GUESS) this.#readBlocks(low, high + last)
     for (let k = 0; k < count; k++) {
       const word = pairs + 8 * k + 4
       const from = position - 8 + 4 * this.#view.getInt32(word) - low
       const size = blockSize(this.#blocks, from)
       if (size < 4 || low + from + size > Math.max(high + last, high + 4))
-        throw this.#damage(`a value block of ${size} bytes does not fit`)
+        throw this.#damage(`a value block of ${size} bytes exceeds the record`)
       this.#reserve(used + size + 8)
       this.#view.setInt32(word, (used >> 2) + 2)
       for (let b = 0; b < size; b++) this.#out[used + b] = this.#blocks[from + b]!
@@ -213,11 +213,10 @@ export class SparseReader {
   #readBlocks(from: number, to: number): void {
     if (this.#blocks.length < to - from) this.#blocks = new Uint8Array(2 * (to - from))
     const part = this.#blocks.subarray(0, to - from)
-    if (this.#target!.source.readInto(part, from) < part.length)
-      throw this.#damage('some of it is missing at the end')
+    if (this.#target!.source.readInto(part, from) < part.length) throw this.#damage('its end is missing')
   }
 
-  /** Makes bytes of the file present; returns where they are in the chunk, -1 when the file has not so many. */
+  /** Reads a range of the file unless it is available; returns its offset in the chunk, -1 beyond the end of the file. */
   #cover(offset: number, length: number): number {
     if (offset >= this.#from && offset + length <= this.#to) return offset - this.#from
     if (this.#chunk.length < length) {
@@ -237,7 +236,7 @@ export class SparseReader {
     this.#view = new DataView(larger.buffer)
   }
 
-  /** The record that was put together, as others read it. */
+  /** Returns the assembled record. */
   #given({ path, version, volume }: WindowTarget): RecordView {
     const source = bytesSource(this.#out)
     this.#window.attach({ source, path, version, volume, member: 0, start: 0 })

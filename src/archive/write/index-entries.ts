@@ -1,34 +1,34 @@
-/** The temporal index being written: which records get an entry. docs/formats/archive.md §6 */
+/** Writes the temporal index. docs/formats/archive.md §6 */
 import type { ByteSink } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { type ArchiveVersion, writeStamp } from '../stamp.ts'
 import { indexEntrySize } from '../temporal-index.ts'
 
-/** Bytes of a volume after an entry until the next one. */
+/** Bytes of a volume between entries. */
 const INDEX_EVERY = 100_000
 
-/** A record of values or a mark, and the metadata it needs. */
+/** A record of values or a mark, and its metadata. */
 export interface IndexedRecord {
   readonly at: Timestamp
   readonly volume: number
   readonly offset: number
-  /** Where the metadata ended before anything was written for this record. */
+  /** End of the metadata before anything was written for this record. */
   readonly metaOffset: number
 }
 
-/** The entries of one archive. */
+/** Entries of one archive. */
 export class IndexEntries {
   readonly #sink: ByteSink
   readonly #version: ArchiveVersion
   #lastTime: Timestamp | undefined
   #volume: number | undefined
   readonly #isEven: boolean
-  /** Where in the volume the next entry is due. */
+  /** Offset in the volume at which the next entry is due. */
   #threshold = INDEX_EVERY
-  /** An entry could not be written: the next record gets one instead. */
+  /** Whether an entry failed, so that the next record needs one. */
   #isOwed = false
 
-  /** `isEven`: an entry that was needed early does not put off the next one. */
+  /** `isEven`: an additional entry does not delay the next regular one. */
   constructor(sink: ByteSink, version: ArchiveVersion, isEven: boolean) {
     this.#sink = sink
     this.#version = version
@@ -36,10 +36,10 @@ export class IndexEntries {
   }
 
   /**
-   * Follows each record, whose end in its volume is `end`; `isNeeded` when readers look for it: the first of a volume, or one with a
-   * new instance domain. Never throws: records can be found without their entries, and a failed entry is made up for by a later one.
+   * Called for each record, whose end in its volume is `end`; `isNeeded` if readers depend on an entry: the first of a volume, or one with a
+   * new instance domain. Never throws: records can be found without entries, and a failed entry is made up for later.
    */
-  follow(record: IndexedRecord, end: number, isNeeded: boolean): void {
+  onRecord(record: IndexedRecord, end: number, isNeeded: boolean): void {
     if (record.volume !== this.#volume) {
       this.#volume = record.volume
       this.#threshold = INDEX_EVERY
@@ -54,7 +54,7 @@ export class IndexEntries {
     }
   }
 
-  /** Writes an entry unless the one before has this time or a later one. Throws the sink's error. */
+  /** Writes an entry unless the previous one has this time or a later one. Throws the sink's error. */
   write({ at, volume, offset, metaOffset }: IndexedRecord): void {
     const time = this.#stored(at)
     if (this.#lastTime !== undefined && !isLater(time, this.#lastTime)) return
@@ -73,7 +73,7 @@ export class IndexEntries {
     this.#lastTime = time
   }
 
-  /** Rounds a time to what version 2 stores: whole microseconds. */
+  /** Truncates a time to the precision of version 2: whole microseconds. */
   #stored({ sec, nsec }: Timestamp): Timestamp {
     return { sec, nsec: this.#version === 2 ? nsec - (nsec % 1000) : nsec }
   }

@@ -1,15 +1,15 @@
-/** The files of an archive being written, in memory: for where there is no disk, and for tests. */
+/** Output files in memory, for environments without a disk, and for tests. */
 import type { ByteSink } from '../../base/byte-source.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { OutputFiles } from './output-files.ts'
 
-/** Files in memory. */
+/** Output of an archive writer that keeps its files in memory. */
 export interface MemoryOutput extends OutputFiles {
-  /** What has been written so far, by part: `index`, `meta`, `0`. */
+  /** Returns the content so far by part: `index`, `meta`, `0`. */
   contents(): ReadonlyMap<string, Uint8Array>
 }
 
-/** Makes the files of one archive in memory. */
+/** Creates the output files of one archive in memory. */
 export function memoryOutput(name: string): MemoryOutput {
   const sinks = new Map<string, MemorySink>()
   return {

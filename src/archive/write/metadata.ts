@@ -4,7 +4,7 @@
  *     every record   0 length   4 record type   8 ...   length, unpadded
  *     DESC           8 pmid   type   indom   semantics   units   names, then for each: length (4), name
  *     INDOM          8 time   indom   instances   [id]   [offset of the name, -1: gone]   names, NUL-terminated
- *     LABEL          8 time   level   id   sets, then for each: inst   length (4), JSON   labels   [8 bytes a label]
+ *     LABEL          8 time   level   id   sets, then for each: inst   length (4), JSON   labels   [8 bytes per label]
  *     TEXT           8 what   pmid or indom   text, NUL-terminated
  */
 import { encodeText } from '../../base/text.ts'
@@ -31,17 +31,17 @@ const TEXT_PMID = 4
 const TEXT_INDOM = 8
 
 const LABEL_BYTES = 8
-/** Most labels of a set, and most bytes of its JSON, that readers take. */
+/** Limits of readers: labels of a set, and bytes of its JSON. */
 const MAX_LABELS = 255
 const MAX_JSON = 65535
 
-/** Instances of a domain, ascending; a name of undefined says that the instance is gone. */
+/** Instances of a domain, ascending; the name is undefined for a deleted instance. */
 export interface InstanceColumns {
   readonly ids: readonly number[]
   readonly names: readonly (string | undefined)[]
 }
 
-/** The record of a descriptor with all its names. */
+/** Encodes a descriptor with all its names. */
 export function encodeDesc(desc: MetricDesc, names: readonly string[]): Uint8Array {
   const texts = names.map(encodeText)
   const length = texts.reduce((sum, text) => sum + 4 + text.length, 36)
@@ -61,7 +61,7 @@ export function encodeDesc(desc: MetricDesc, names: readonly string[]): Uint8Arr
   return bytes
 }
 
-/** The record of an instance domain at a moment, or of what changed in it since the record before (version 3 only). */
+/** Encodes an instance domain at a time, or its changes since the record before (version 3 only). */
 export function encodeIndom(
   version: ArchiveVersion,
   at: Timestamp,
@@ -91,7 +91,7 @@ export function encodeIndom(
   return bytes
 }
 
-/** The record of one level's labels at a moment. Sets that carry an error are empty. E2BIG for what a set cannot hold. */
+/** Encodes the labels of one level at a time. Sets with an error are empty. E2BIG for a set beyond the limits. */
 export function encodeLabels(
   version: ArchiveVersion,
   at: Timestamp,
@@ -113,7 +113,10 @@ export function encodeLabels(
   sets.forEach((set, s) => {
     const json = texts[s]!
     if (json.length > MAX_JSON || set.labels.length > MAX_LABELS)
-      throw new PcpError('E2BIG', `A set of ${set.labels.length} labels with ${json.length} bytes is too big`)
+      throw new PcpError(
+        'E2BIG',
+        `A label set of ${set.labels.length} labels and ${json.length} bytes is too big`,
+      )
     view.setInt32(next, set.inst)
     view.setInt32(next + 4, json.length)
     bytes.set(json, next + 8)
@@ -123,7 +126,7 @@ export function encodeLabels(
   return bytes
 }
 
-/** The record of a help text. */
+/** Encodes a help text. */
 export function encodeHelp({ kind, id, level }: TextQuery, text: string): Uint8Array {
   const encoded = encodeText(text)
   const { bytes, view } = newRecord(21 + encoded.length, TYPE_TEXT)

@@ -1,16 +1,16 @@
-/** Where the files of a new archive come to be; src/sys/archive-output.ts has those on disk. */
+/** Output files of a new archive; src/sys/archive-output.ts implements them on disk. */
 import type { ByteSink } from '../../base/byte-source.ts'
 
-/** Makes the files of one archive. `part` is what follows the base name: `index`, `meta`, or the number of a volume. */
+/** Creates the files of one archive. `part` is the suffix of the base name: `index`, `meta`, or the number of a volume. */
 export interface OutputFiles {
-  /** What messages call the archive: its base name. */
+  /** Name of the archive in messages: its base name. */
   readonly name: string
-  /** Makes an empty file. EEXIST when there is one. */
+  /** Creates an empty file. EEXIST if it exists. */
   create(part: string): ByteSink
-  /** Removes a file that `create` made; its sink is closed. */
+  /** Removes a file from `create`; its sink is closed. */
   remove(part: string): void
   /** Resolves when the names of the files survive a power cut. */
   syncNames?(): Promise<void>
-  /** Follows the last sink's `close`: waits for the names where content was waited for. */
+  /** Called after the last sink is closed; makes the names durable if the contents are. */
   close?(): void
 }

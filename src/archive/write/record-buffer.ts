@@ -1,5 +1,5 @@
 /**
- * Result and mark records, put together in one buffer that is used again and again. docs/formats/archive.md
+ * Encodes result and mark records in one reused buffer. docs/formats/archive.md
  *
  *     v2  0 length   4 sec   8 usec                          12 metrics   16 value sets, blocks   length
  *     v3  0 length   4 sec, low   8 sec, high   12 nsec      16 metrics   20 value sets, blocks   length
@@ -9,15 +9,15 @@ import type { ValueSet } from '../../model/values.ts'
 import { valueSetsSize, writeValueSets } from '../../wire/value-sets.ts'
 import { type ArchiveVersion, stampSize, writeStamp } from '../stamp.ts'
 
-/** Block positions count words from two words before the record: from the header of a PDU, which is longer. */
+/** Block positions count words from two words before the record: they are relative to a PDU header, which is longer. */
 const BLOCK_ORIGIN = -8
 
-/** Where records are put together. What it returns is valid until its next use. */
+/** Encodes records. Results are valid until its next use. */
 export class RecordBuffer {
   #bytes = new Uint8Array(4096)
   #view = new DataView(this.#bytes.buffer)
 
-  /** The record of values at one moment. Sets there must be: a record without any is a mark. */
+  /** Encodes values at one time. At least one set is required: a record without any is a mark. */
   result(version: ArchiveVersion, at: Timestamp, sets: readonly ValueSet[]): Uint8Array {
     const body = 4 + stampSize(version) + 4
     const length = body + valueSetsSize(sets) + 4
@@ -26,7 +26,7 @@ export class RecordBuffer {
     return this.#bytes.subarray(0, length)
   }
 
-  /** The record that says: continuity is broken here. */
+  /** Encodes a mark, which breaks continuity. */
   mark(version: ArchiveVersion, at: Timestamp): Uint8Array {
     const length = 4 + stampSize(version) + 8
     this.#begin(version, at, length, 0)

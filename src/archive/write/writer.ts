@@ -1,8 +1,8 @@
 /**
- * Writing an archive, one write a record, in an order that leaves it readable at any moment. docs/formats/archive.md
+ * Writes an archive, one write per record, in an order that keeps it readable at any time. docs/formats/archive.md
  *
  *     start    labels of .index, .meta, .0
- *     record   metadata it needs → .meta;  values → .N;  an entry, where one is due → .index
+ *     record   metadata it needs → .meta;  values → .N;  an entry if due → .index
  *     close    a last entry, for the last record
  */
 import type { ByteSink } from '../../base/byte-source.ts'
@@ -21,41 +21,41 @@ import type { OutputFiles } from './output-files.ts'
 import { RecordBuffer } from './record-buffer.ts'
 import { WrittenIndoms } from './written-indoms.ts'
 
-/** What an archive says about itself, and how it is written. */
+/** Label and options of an archive. */
 export interface WriterOptions {
   /** Version of the format. Default 3. */
   readonly version?: ArchiveVersion
-  /** Host that the values come from. */
+  /** Host whose values are recorded. */
   readonly hostname: string
-  /** Its zone as a rule: `AEST-10`. */
+  /** Its time zone as a rule: `AEST-10`. */
   readonly timezone: string
-  /** Its zone by name: `:Australia/Melbourne`. Version 2 has no place for it. */
+  /** Its time zone by name: `:Australia/Melbourne`. Not stored in version 2. */
   readonly zoneinfo?: string
-  /** Process that writes. */
+  /** Id of the writing process. */
   readonly pid: number
   /** Number of the first volume. Default 0. */
   readonly firstVolume?: number
-  /** Index entries come every 100,000 bytes of a volume, whatever else had to have one; default: that far behind the entry before. */
+  /** Writes index entries every 100,000 bytes of a volume regardless of additional entries; by default that far after the previous entry. */
   readonly hasEvenIndex?: boolean
-  /** A volume ends before the record that would make it larger than this, in bytes. Default and limit: what offsets express. */
+  /** A volume ends before the record that would exceed this size, in bytes. Default and maximum: the range of offsets. */
   readonly maxVolumeBytes?: number
-  /** Hears the number of each volume that was begun because the one before was full. */
+  /** Called with the number of each volume that was started because the previous one was full. */
   readonly onVolume?: (volume: number) => void
-  /** Where records are put together. Writers that take turns may share one. */
+  /** Buffer for encoding. Writers that are not used concurrently may share one. */
   readonly buffer?: RecordBuffer
 }
 
-/** Bytes of a mark beside its time. */
+/** Bytes of a mark without its time. */
 const MARK_HEAD = 12
-/** Offsets of version 2 have 31 bits, and files stay below that. */
+/** Offsets of version 2 have 31 bits, which limits the size of files. */
 const MAX_V2 = 2 ** 31 - 2
-/** Beyond any file, and a number that counts whole bytes. */
+/** Beyond any file size, but exact as a number. */
 const MAX_V3 = Number.MAX_SAFE_INTEGER
 
 /**
- * An archive being written. Times should not decrease; equal ones are fine. Every method throws a PcpError: of the file
- * system, EOVERFLOW for a time that version 2 cannot express, E2BIG for metadata that its offsets cannot reach. Whatever a method
- * throws, the record is not there, all before it are, and any method may be called again.
+ * An archive being written. Times should not decrease; equal ones are allowed. Every method throws a PcpError: an error of the file
+ * system, EOVERFLOW for a time beyond version 2, E2BIG for metadata beyond its offsets. After an error the record is missing,
+ * all earlier ones are intact, and any method may be called again.
  */
 export class ArchiveWriter {
   readonly version: ArchiveVersion
@@ -71,24 +71,24 @@ export class ArchiveWriter {
   #data: ByteSink
   #volume: number
   readonly #firstVolume: number
-  /** Volumes that could not be begun, whose files could not be removed either. */
+  /** Volumes that could not be started, and whose files could not be removed either. */
   readonly #spoilt = new Set<number>()
-  /** Bytes of the volumes before this one. */
+  /** Bytes of earlier volumes. */
   #earlier = 0
   #start: Timestamp | undefined
-  /** Are all labels written, and the metadata that came before them? */
+  /** Whether all labels, and the metadata from before the start, are written. */
   #isStarted = false
   readonly #early: Uint8Array[] = []
-  /** Size of the metadata after the last record of values: before whatever is written for the next one. */
+  /** Size of the metadata after the last record of values, before any for the next one. */
   #metaBefore: number
   #indomWritten = false
   #last: IndexedRecord | undefined
   #isLastMark = false
-  /** What went wrong with a volume after it had been written, for `close` to throw. */
+  /** An error of a volume after it was written, for `close` to throw. */
   #problem: PcpError | undefined
   #isClosed = false
 
-  /** Makes the files, empty so far. EEXIST when one of them is there already; none of ours is then left behind. */
+  /** Creates the empty files. EEXIST if one of them exists; no new file then remains. */
   static create(files: OutputFiles, options: WriterOptions): ArchiveWriter {
     const volume = options.firstVolume ?? 0
     const sinks: ByteSink[] = []
@@ -120,7 +120,7 @@ export class ArchiveWriter {
     this.#metaBefore = labelSize(this.version)
   }
 
-  /** When the archive starts: its first record, or what `start` was given. */
+  /** Start of the archive: its first record, or the argument of `start`. */
   get startTime(): Timestamp | undefined {
     return this.#start
   }
@@ -130,7 +130,7 @@ export class ArchiveWriter {
     return this.#last?.at
   }
 
-  /** Is the last record a mark? */
+  /** Whether the last record is a mark. */
   get endsInMark(): boolean {
     return this.#isLastMark
   }
@@ -156,8 +156,8 @@ export class ArchiveWriter {
   }
 
   /**
-   * Writes the labels; later calls do nothing. Everything with a time starts an archive by itself, so this is only for one
-   * that must be seen before there are values.
+   * Writes the labels; later calls have no effect. Any record starts an archive, so this is only needed for an archive
+   * that must be visible before it has values.
    */
   start(at: Timestamp): void {
     if (!this.#isStarted) this.#begin(at)
@@ -181,20 +181,20 @@ export class ArchiveWriter {
     this.#isStarted = true
   }
 
-  /** Writes a descriptor with all names of its metric, each time it is called. Before the start it waits for it. */
+  /** Writes a descriptor with all names of its metric, on each call. Before the start it is queued. */
   desc(desc: MetricDesc, names: readonly string[]): void {
     this.#metadata(encodeDesc(desc, names))
   }
 
-  /** Writes a help text. Before the start it waits for it. */
+  /** Writes a help text. Before the start it is queued. */
   text(query: TextQuery, text: string): void {
     this.#metadata(encodeHelp(query, text))
   }
 
   /**
-   * Writes an instance domain as it is now, in any order, when that is not what was written last: whole, or in version 3 what
-   * changed when that is shorter. An empty domain cannot be written. True when there is a record. The lists are kept.
-   * `always` writes it, whole, even when nothing changed.
+   * Writes the present instances of a domain, given in any order, if they differ from those written last: in full, or in version 3 the
+   * changes if those are shorter. An empty domain cannot be written. Returns whether a record was written. The lists are kept.
+   * `always` writes all instances even without a change.
    */
   instances(
     at: Timestamp,
@@ -208,19 +208,19 @@ export class ArchiveWriter {
     if (change === undefined) return false
     const { instances, isDelta } = change
     this.#metadata(encodeIndom(this.version, this.#checked(at), indom, instances, isDelta))
-    this.#indoms.written(indom, change)
+    this.#indoms.commit(indom, change)
     this.#indomWritten = true
     return true
   }
 
-  /** Is this instance in what was written last of its domain? Without `inst`: was the domain written at all? */
+  /** Returns whether an instance is in the last written state of its domain; without `inst`, whether the domain was written at all. */
   knowsInstance(indom: Indom, inst?: number): boolean {
     return inst === undefined ? this.#indoms.has(indom) : this.#indoms.hasInstance(indom, inst)
   }
 
   /**
-   * Writes the labels of one level (LABEL_CONTEXT to LABEL_INSTANCES) of a thing when they are not what was written last.
-   * True when there is a record. E2BIG for a set beyond 255 labels or 65,535 bytes.
+   * Writes the labels of an object at one level (LABEL_CONTEXT to LABEL_INSTANCES) if they differ from those written last.
+   * Returns whether a record was written. E2BIG for a set beyond 255 labels or 65,535 bytes.
    */
   labels(at: Timestamp, level: number, id: number, sets: readonly LabelSet[]): boolean {
     const key = `${level} ${id}`
@@ -233,39 +233,39 @@ export class ArchiveWriter {
     return true
   }
 
-  /** Writes values; `sets` that are empty say so for their metric. PM_ERR_ARG when there are none: that is a mark. */
+  /** Writes values, including empty `sets`. PM_ERR_ARG without any sets, as that would be a mark. */
   result(at: Timestamp, sets: readonly ValueSet[]): void {
     if (sets.length === 0) throw new PcpError('PM_ERR_ARG', 'A record without metrics is a mark')
     this.#append(at, this.#buffer.result(this.version, this.#checked(at), sets))
     this.#isLastMark = false
   }
 
-  /** Writes a mark: nothing is continuous across it. Default: 1 ms after the last record. Before any record: nothing. */
+  /** Writes a mark, which breaks continuity. Default: 1 ms after the last record. No effect before the first record. */
   mark(at: Timestamp | undefined = afterLast(this.lastTime)): void {
     if (at === undefined) return
     this.#append(at, this.#buffer.mark(this.version, this.#checked(at)))
     this.#isLastMark = true
   }
 
-  /** Writes a record of values or a mark as it is, lengths included: it comes from an archive of this version. */
+  /** Writes an encoded record of values or a mark, including its lengths, from an archive of this version. */
   record(at: Timestamp, bytes: Uint8Array): void {
     this.#append(at, bytes)
     this.#isLastMark = bytes.length === MARK_HEAD + stampSize(this.version)
   }
 
-  /** Writes a record of metadata as it is, lengths included. `isIndom` when it is one of an instance domain. */
+  /** Writes an encoded metadata record, including its lengths. `isIndom` for an instance domain. */
   metadata(bytes: Uint8Array, isIndom: boolean): void {
     this.#metadata(bytes)
     this.#indomWritten ||= isIndom
   }
 
   /**
-   * Begins a new volume and returns its number; when that fails the one before continues, and so does a first one without any record,
-   * of which `at` becomes the start.
+   * Starts a new volume and returns its number. If that fails, the previous one continues; so does a first one without any record,
+   * whose start becomes `at`.
    */
   switchVolume(at: Timestamp): number {
     this.start(at)
-    // Readers take an archive whose first volume is empty for one without any record.
+    // An archive whose first volume is empty would be treated as one without records.
     if (this.#volume === this.#firstVolume && this.#data.size === labelSize(this.version)) return this.#volume
     this.#attempt(() => this.#data.flush())
     let volume = this.#volume + 1
@@ -282,19 +282,19 @@ export class ArchiveWriter {
     this.#earlier += full.size
     this.#data = sink
     this.#volume = volume
-    // All of it was flushed: a failure here must not cost the record that comes next.
+    // It was flushed already: a failure here must not lose the next record.
     this.#collect(() => full.close())
     return volume
   }
 
-  /** Everything written so far is where other processes can read it. */
+  /** Makes everything written so far visible to other processes. */
   flush(): void {
     for (const sink of [this.#meta, this.#data, this.#index]) this.#attempt(() => sink.flush())
   }
 
   /**
-   * Resolves when everything written so far survives a power cut: names, then metadata, then the values that need it. Callers wait
-   * for one before they begin the next.
+   * Resolves when everything written so far survives a power cut: names, then metadata, then values. Callers must wait
+   * before they call it again.
    */
   async sync(): Promise<void> {
     const sinks = [this.#meta, this.#data, this.#index]
@@ -307,8 +307,8 @@ export class ArchiveWriter {
   }
 
   /**
-   * Writes the last entry of the index and closes the files, all of them even when one cannot be closed in order, which is thrown;
-   * without a start they are removed. Idempotent.
+   * Writes the last index entry and closes all files, even if closing one fails, which is thrown at the end;
+   * without a start the files are removed. Idempotent.
    */
   close(): void {
     if (this.#isClosed) return
@@ -323,7 +323,7 @@ export class ArchiveWriter {
     if (this.#problem !== undefined) throw this.#problem
   }
 
-  /** Closes and removes the files: for an archive whose beginning could not be written. Nothing after `close`. */
+  /** Closes and removes the files, for an archive whose beginning could not be written. No effect after `close`. */
   discard(): void {
     if (this.#isClosed) return
     this.#closeFiles()
@@ -349,14 +349,17 @@ export class ArchiveWriter {
     const offset = this.#data.size
     this.#write(this.#data, bytes)
     this.#last = { at, volume: this.#volume, offset, metaOffset: this.#metaBefore }
-    this.#entries.follow(this.#last, this.#data.size, offset === empty || this.#indomWritten)
+    this.#entries.onRecord(this.#last, this.#data.size, offset === empty || this.#indomWritten)
     this.#indomWritten = false
     this.#metaBefore = this.#meta.size
   }
 
   #metadata(record: Uint8Array): void {
     if (this.version === 2 && this.#meta.size + record.length > MAX_V2)
-      throw new PcpError('E2BIG', `${this.#files.name}.meta: version 2 ends at 2 GB: write version 3`)
+      throw new PcpError(
+        'E2BIG',
+        `${this.#files.name}.meta: metadata of version 2 is limited to 2 GB: use version 3`,
+      )
     if (!this.#isStarted) this.#early.push(record)
     else this.#write(this.#meta, record)
   }
@@ -378,7 +381,7 @@ export class ArchiveWriter {
 
   #checked(at: Timestamp): Timestamp {
     if (this.version === 2 && at.sec !== (at.sec | 0))
-      throw new PcpError('EOVERFLOW', `Version 2 cannot express ${at.sec} seconds: write version 3`)
+      throw new PcpError('EOVERFLOW', `Version 2 cannot represent a time of ${at.sec} seconds: use version 3`)
     return at
   }
 
@@ -394,7 +397,7 @@ export class ArchiveWriter {
     }
   }
 
-  /** Runs an action whose failure is thrown by `close`, the first one of several. */
+  /** Runs an action; `close` throws the first of such failures. */
   #collect(action: () => void): void {
     try {
       action()
@@ -404,7 +407,7 @@ export class ArchiveWriter {
   }
 }
 
-/** True when it worked. */
+/** Returns true if the action succeeded. */
 function attemptQuietly(action: () => void): boolean {
   try {
     action()

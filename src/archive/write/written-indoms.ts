@@ -1,13 +1,13 @@
-/** What was written of each instance domain last, and hence what has to be written next. docs/formats/archive.md */
+/** The last written state of each instance domain, from which changes are computed. docs/formats/archive.md */
 import type { Indom } from '../../model/ids.ts'
 import type { ArchiveVersion } from '../stamp.ts'
 import type { InstanceColumns } from './metadata.ts'
 
-/** What has to be written of an instance domain. */
+/** A change of an instance domain to write. */
 export interface IndomChange {
   readonly isDelta: boolean
   readonly instances: InstanceColumns
-  /** The domain as it then is. */
+  /** The domain after the change. */
   readonly all: Snapshot
 }
 
@@ -17,24 +17,24 @@ export interface Snapshot {
   readonly names: readonly string[]
 }
 
-/** The last snapshot of every instance domain of one archive. */
+/** Last written state of all instance domains of one archive. */
 export class WrittenIndoms {
   readonly #last = new Map<Indom, Snapshot>()
 
-  /** Has this domain been written? */
+  /** Returns whether a domain has been written. */
   has(indom: Indom): boolean {
     return this.#last.has(indom)
   }
 
-  /** Is this instance in the snapshot written last? */
+  /** Returns whether an instance is in the last written state. */
   hasInstance(indom: Indom, inst: number): boolean {
     const ids = this.#last.get(indom)?.ids
     return ids !== undefined && find(ids, inst) >= 0
   }
 
   /**
-   * Says what to write of a domain as it is now, in any order: nothing when it is as it was, or empty, which no record can
-   * say. The first of several instances with one id counts. `always`: also when it is as it was.
+   * Returns the change to the present instances of a domain, given in any order; undefined if it is unchanged or empty, which no record can
+   * represent. Of several instances with one id the first counts. `always`: also if unchanged.
    */
   change(
     version: ArchiveVersion,
@@ -55,13 +55,13 @@ export class WrittenIndoms {
     return { isDelta: false, instances: next, all: next }
   }
 
-  /** Takes note that a change has been written. */
-  written(indom: Indom, { all }: IndomChange): void {
+  /** Records that a change has been written. */
+  commit(indom: Indom, { all }: IndomChange): void {
     this.#last.set(indom, all)
   }
 }
 
-/** What went and what came, ascending; undefined when an instance that stayed has another name now. */
+/** Returns deleted and added instances, ascending; undefined if an instance was renamed. */
 function deltaBetween(last: Snapshot, next: Snapshot): InstanceColumns | undefined {
   const ids: number[] = []
   const names: (string | undefined)[] = []
@@ -91,7 +91,7 @@ function sorted(ids: readonly number[], names: readonly string[]): Snapshot {
   return { ids: distinct.map((i) => ids[i]!), names: distinct.map((i) => names[i]!) }
 }
 
-/** Where a number is in an ascending list, -1 when it is not there. */
+/** Returns the index of a number in an ascending list, -1 if missing. */
 function find(ids: readonly number[], id: number): number {
   let low = 0
   let high = ids.length - 1

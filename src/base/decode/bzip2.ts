@@ -1,5 +1,5 @@
 /**
- * bzip2: runs shortened, sorted by what follows (Burrows-Wheeler), moved to front, Huffman coded; block by block.
+ * bzip2: blocks of run-length encoding, Burrows-Wheeler transform, move-to-front and Huffman codes.
  *
  *     'BZh' level  { 0x314159265359 crc32 randomised:1 origin:24 symbols codes data }  0x177245385090 crc32
  *
@@ -8,22 +8,23 @@
 import { ByteInput, ByteOutput, type Read, type Write } from './input.ts'
 
 const MAX_CODE_LENGTH = 20
-/** Symbols coded with one table before the next selector counts. */
+/** Symbols coded with one table before the next selector applies. */
 const SYMBOLS_PER_GROUP = 50
-/** Times 100,000 bytes a level. */
+/** Block size per level. */
 const LEVEL = 100_000
 
 /** Decompresses one or more bzip2 streams. Throws an Error for damage, checked by the format's CRCs. */
 export function decodeBzip2(read: Read, write: Write): void {
   const bytes = new ByteInput(read)
   const crcTable = makeCrcTable()
-  // Kept for all streams: a file of a megabyte can hold 70,000 empty ones.
+  // Shared by all streams: a file of a megabyte can contain 70,000 empty ones.
   let block = new Uint32Array(0)
   let first = bytes.byte()
   do {
-    if (first !== 0x42 || bytes.byte() !== 0x5a || bytes.byte() !== 0x68) throw new Error('it is not bzip2')
+    if (first !== 0x42 || bytes.byte() !== 0x5a || bytes.byte() !== 0x68)
+      throw new Error('it is not a bzip2 file')
     const level = bytes.byte() - 0x30
-    if (level < 1 || level > 9) throw new Error('it is not bzip2')
+    if (level < 1 || level > 9) throw new Error('it is not a bzip2 file')
     if (block.length < level * LEVEL) block = new Uint32Array(level * LEVEL)
     decodeStream(bytes, block.subarray(0, level * LEVEL), crcTable, write)
     first = bytes.next()
@@ -50,7 +51,7 @@ function decodeStream(bytes: ByteInput, block: Uint32Array, crcTable: Int32Array
   }
 }
 
-/** Bits of a stream, the most significant one first. */
+/** Reads bits, the most significant first. */
 class BitInput {
   readonly #bytes: ByteInput
   #hold = 0
@@ -60,7 +61,7 @@ class BitInput {
     this.#bytes = bytes
   }
 
-  /** The next `n` bits, 24 at most. */
+  /** Returns the next `n` bits, at most 24. */
   bits(n: number): number {
     while (this.#left < n) {
       this.#hold = (this.#hold << 8) | this.#bytes.byte()
@@ -71,7 +72,7 @@ class BitInput {
   }
 }
 
-/** A canonical Huffman code: for each length the first code, how many there are, and the place of their symbols. */
+/** A canonical Huffman code: for each length its first code, the number of codes, and the index of their symbols. */
 interface Code {
   readonly shortest: number
   readonly first: Int32Array
@@ -80,7 +81,7 @@ interface Code {
   readonly symbols: Uint16Array
 }
 
-/** Reads one block's sorted bytes into `block`; returns how many there are. */
+/** Reads one block's transformed bytes into `block`; returns their number. */
 function readBlock(input: BitInput, block: Uint32Array): number {
   const order = readAlphabet(input)
   const endSymbol = order.length + 1
@@ -94,7 +95,7 @@ function readBlock(input: BitInput, block: Uint32Array): number {
     for (let i = 0; i < SYMBOLS_PER_GROUP; i++) {
       const symbol = readSymbol(input, code)
       if (symbol <= 1) {
-        // The two shortest symbols are the digits of a run's length, in base 2 without a zero. Checked at each digit.
+        // The two shortest symbols are the digits of a run's length in bijective base 2. Checked at each digit.
         run += weight << symbol
         weight *= 2
         if (length + run > block.length) throw new Error('a block is too long')
@@ -127,7 +128,7 @@ function readAlphabet(input: BitInput): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-/** The codes of a block, and which of them each group of symbols has. */
+/** Reads the codes of a block, and which of them each group of symbols uses. */
 function readCodes(input: BitInput, symbols: number): { codes: Code[]; selectors: Uint8Array } {
   const count = input.bits(3)
   const selectors = new Uint8Array(input.bits(15))
@@ -172,7 +173,7 @@ function canonicalCode(lengths: Uint8Array): Code {
 function readSymbol(input: BitInput, code: Code): number {
   let length = code.shortest
   let bits = input.bits(length)
-  // Never below the first code of a length: it would have been one of the length before.
+  // Never below the first code of a length: it would have matched at the length before.
   while (bits - code.first[length]! >= code.count[length]!) {
     if (++length > MAX_CODE_LENGTH) throw new Error('a block is damaged')
     bits = bits * 2 + input.bits(1)
@@ -187,7 +188,7 @@ function moveToFront(order: Uint8Array, index: number): number {
   return value
 }
 
-/** Undoes the sorting and the first shortening of runs: after four equal bytes, one says how many more follow. Returns the CRC. */
+/** Inverts the Burrows-Wheeler transform and the outer run lengths (four equal bytes and a count of further ones). Returns the CRC. */
 function writeBlock(
   block: Uint32Array,
   length: number,
@@ -220,7 +221,7 @@ function writeBlock(
   return ~crc >>> 0
 }
 
-/** Adds to each entry, above its byte, the place of the entry that follows it in the text. */
+/** Stores in each entry, above its byte, the index of the entry that follows it in the text. */
 function linkSorted(block: Uint32Array, length: number): void {
   const next = new Uint32Array(256)
   for (let i = 0; i < length; i++) next[block[i]! & 0xff]!++

@@ -1,4 +1,4 @@
-/** Decoders of compressed files, by the suffix of their names. They need no files and no programs: browsers use them as well. */
+/** Decoders of compressed files by file name suffix. They need no file system and no programs, so browsers use them too. */
 import { decodeBzip2 } from './bzip2.ts'
 import type { Decoder } from './input.ts'
 import { type DecodeLimits, decodeWithin } from './limits.ts'
@@ -7,7 +7,7 @@ import { decodeLzw } from './lzw.ts'
 import { decodeXz } from './xz.ts'
 import { decodeZstd } from './zstd.ts'
 
-/** All formats but gzip, for which Node and browsers have their own. */
+/** All formats but gzip, which Node and browsers decode themselves. */
 const DECODERS: Readonly<Record<string, Decoder>> = {
   '.xz': decodeXz,
   '.lzma': decodeLzma,
@@ -18,13 +18,13 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   '.zst': decodeZstd,
 }
 
-/** Returns whether there is a decoder for a suffix, dot included: not for `.gz`, and not for other files. */
+/** Returns whether there is a decoder for a suffix, dot included; not for `.gz`. */
 export function hasDecoder(suffix: string): boolean {
   return Object.hasOwn(DECODERS, suffix)
 }
 
 /**
- * Returns the decoder for a suffix, within limits for a file of so many compressed bytes; undefined without one. `now` is
+ * Returns the decoder for a suffix, limited according to the compressed size of the file; undefined for an unknown suffix. `now` is
  * a clock in milliseconds.
  */
 export function decoderFor(

@@ -1,18 +1,18 @@
-/** What decoders read and write. */
+/** Input and output of decoders. */
 
-/** The next bytes of a compressed file, none at its end; they are valid until the next call. */
+/** Returns the next bytes of a compressed file, none at its end. They are valid until the next call. */
 export type Read = () => Uint8Array
 
 /** Takes decompressed bytes, which are valid during the call only. */
 export type Write = (bytes: Uint8Array) => void
 
-/** Decompresses a whole file. Throws an Error without a code for content that is damaged or cut short. */
+/** Decompresses a whole file. Throws an Error without a code for damaged or truncated content. */
 export type Decoder = (read: Read, write: Write) => void
 
-/** Decompressed bytes collected before they are written. */
+/** Decompressed bytes collected for one write. */
 const BLOCK = 1 << 16
 
-/** Bytes one by one. */
+/** Reads single bytes. */
 export class ByteInput {
   readonly #read: Read
   #bytes: Uint8Array = new Uint8Array(0)
@@ -23,7 +23,7 @@ export class ByteInput {
     this.#read = read
   }
 
-  /** The next byte, or -1 at the end. */
+  /** Returns the next byte, or -1 at the end. */
   next(): number {
     if (this.#at === this.#bytes.length) {
       this.#bytes = this.#read()
@@ -33,14 +33,14 @@ export class ByteInput {
     return this.#bytes[this.#at++]!
   }
 
-  /** The next byte; the file must not end here. */
+  /** Returns the next byte. Throws at the end of the file. */
   byte(): number {
     const byte = this.next()
     if (byte === -1) throw new Error('it ends too soon')
     return byte
   }
 
-  /** Skips `count` bytes without keeping them; the file must not end before. */
+  /** Skips `count` bytes. Throws at the end of the file. */
   skip(count: number): void {
     for (let left = count; left > 0; ) {
       this.byte()
@@ -50,8 +50,8 @@ export class ByteInput {
     }
   }
 
-  /** The next `count` bytes, a copy; the file must not end before. */
-  take(count: number): Uint8Array {
+  /** Returns a copy of the next `count` bytes. Throws at the end of the file. */
+  read(count: number): Uint8Array {
     const parts: Uint8Array[] = []
     for (let left = count; left > 0; ) {
       parts.push(Uint8Array.of(this.byte()))
@@ -74,24 +74,22 @@ function join(parts: readonly Uint8Array[], length: number): Uint8Array {
   return bytes
 }
 
-/** Collects bytes into blocks. */
 export class ByteOutput {
   readonly #write: Write
   readonly #bytes = new Uint8Array(BLOCK)
   #used = 0
 
-  /** Nothing is written before a block is full. */
+  /** Writes nothing until a block is full. */
   constructor(write: Write) {
     this.#write = write
   }
 
-  /** Adds a byte. */
   put(byte: number): void {
     if (this.#used === BLOCK) this.flush()
     this.#bytes[this.#used++] = byte
   }
 
-  /** Writes what there is. */
+  /** Writes the incomplete block. */
   flush(): void {
     this.#write(this.#bytes.subarray(0, this.#used))
     this.#used = 0

@@ -1,10 +1,10 @@
-/** The part of the package js-lzma that is used; it has no declarations. */
+/** Declarations for the part of js-lzma that is used; the package has none. */
 declare module 'js-lzma' {
   interface ByteReader {
     readByte(): number
   }
   const lzma: {
-    /** Throws texts. */
+    /** Throws strings. */
     decompress(
       properties: ByteReader & { readonly size: number },
       input: ByteReader,

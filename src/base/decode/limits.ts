@@ -1,11 +1,11 @@
-/** How much a compressed file may become, for every decoder. docs/decisions/decompression.md */
+/** Limits on the decompressed size of a file, for all decoders. docs/decisions/decompression.md */
 import type { Decoder, Write } from './input.ts'
 
 /** Limits of one compressed file. */
 export interface DecodeLimits {
   /** Bytes of content. */
   readonly maxBytes: number
-  /** Bytes of content for each compressed byte; content up to `floorBytes` may be more. */
+  /** Bytes of content for each compressed byte; does not apply to content up to `floorBytes`. */
   readonly maxRatio: number
   readonly floorBytes: number
   /** Milliseconds that decoding may take. */
@@ -28,23 +28,23 @@ export const SERVER_DECODE_LIMITS: DecodeLimits = {
   maxMs: 10_000,
 }
 
-/** Returns the most content that a file of this many compressed bytes may have. */
+/** Returns the largest content allowed for a file of this many compressed bytes. */
 export function contentLimit({ maxBytes, maxRatio, floorBytes }: DecodeLimits, compressed: number): number {
   return Math.min(maxBytes, Math.max(floorBytes, maxRatio * compressed))
 }
 
 /** Returns the error for content beyond the limit: EFBIG. */
-export function tooMuchContent(limit: number, compressed: number): Error {
+export function contentTooLargeError(limit: number, compressed: number): Error {
   return tooBig(
-    `its ${sizeText(compressed)} become more than ${sizeText(limit)}, as files made to fill memory or disk do; ` +
-      'decompress it by hand if you trust it, or set PCP_DECOMPRESS_MB',
+    `its ${sizeText(compressed)} expand to more than ${sizeText(limit)}, as in files made to fill memory or disk; ` +
+      'if you trust the file, decompress it yourself or set PCP_DECOMPRESS_MB',
   )
 }
 
-/** Returns the error for a file that takes longer than the limit: EFBIG. */
-export function tooSlow({ maxMs }: DecodeLimits): Error {
+/** Returns the error for a file that takes too long to decompress: EFBIG. */
+export function decodeTimeoutError({ maxMs }: DecodeLimits): Error {
   return tooBig(
-    `it takes longer than ${maxMs / 1000} s; decompress it by hand if you trust it, or set PCP_DECOMPRESS_SEC`,
+    `it takes longer than ${maxMs / 1000} s; if you trust the file, decompress it yourself or set PCP_DECOMPRESS_SEC`,
   )
 }
 
@@ -63,12 +63,12 @@ export function decodeWithin(
   return (read, write) => {
     const deadline = now() + limits.maxMs
     const insistOnTime = (): void => {
-      if (now() > deadline) throw tooSlow(limits)
+      if (now() > deadline) throw decodeTimeoutError(limits)
     }
     let size = 0
     const bounded: Write = (bytes) => {
       size += bytes.length
-      if (size > limit) throw tooMuchContent(limit, compressed)
+      if (size > limit) throw contentTooLargeError(limit, compressed)
       insistOnTime()
       write(bytes)
     }

@@ -1,6 +1,6 @@
 /**
- * What compress(1) makes: LZW with codes of 9 to 16 bits, the least significant bit first, in groups of eight codes; a group is
- * given up when the length of codes changes.
+ * Files of compress(1): LZW with codes of 9 to 16 bits, the least significant bit first, in groups of eight codes. The rest of a group
+ * is unused when the code length changes.
  *
  *     0x1f 0x9d  flags: longest code (5 bits), 0x80 the table can be cleared  codes
  *
@@ -12,7 +12,7 @@ const SHORTEST = 9
 const CLEAR = 256
 const MAX_CODES = 1 << 16
 
-/** Decompresses a file of compress(1). Throws an Error for codes that cannot be; a file that is cut short is not noticed. */
+/** Decompresses a file of compress(1). Throws an Error for invalid codes; truncation cannot be detected. */
 export function decodeLzw(read: Read, write: Write): void {
   const input = new ByteInput(read)
   if (input.byte() !== 0x1f || input.byte() !== 0x9d) throw new Error('it was not made by compress')
@@ -36,12 +36,12 @@ function decodeCodes(codes: CodeInput, longest: number, clears: boolean, output:
     if (code === CLEAR && clears) {
       codes.align(width)
       width = SHORTEST
-      // The code after this one makes an entry at the place of CLEAR, which nobody can use.
+      // The next code adds an entry at index CLEAR, which no code can refer to.
       free = CLEAR
       continue
     }
     if (code > free || (previous === -1 && code >= CLEAR)) throw new Error('a code is damaged')
-    // The one string that is not complete yet: the previous one and its own first byte.
+    // The only string that is not complete yet: the previous string followed by its first byte.
     if (code === free) table.add(free, previous, table.firstByte)
     table.put(code, output)
     if (previous !== -1 && free < 1 << longest) table.add(free++, previous, table.firstByte)
@@ -49,12 +49,12 @@ function decodeCodes(codes: CodeInput, longest: number, clears: boolean, output:
   }
 }
 
-/** Strings by code: each is another one and a byte. */
+/** Strings by code: each is a previous string and a byte. */
 class Strings {
   readonly #prefix = new Uint16Array(MAX_CODES)
   readonly #last = new Uint8Array(MAX_CODES)
   readonly #stack = new Uint8Array(MAX_CODES)
-  /** First byte of the string put last. */
+  /** First byte of the string written last. */
   firstByte = 0
 
   add(code: number, prefix: number, last: number): void {
@@ -65,7 +65,7 @@ class Strings {
   put(code: number, output: ByteOutput): void {
     let depth = 0
     let at = code
-    // Ends: a string is made of one with a smaller code.
+    // Terminates: every prefix has a smaller code.
     for (; at >= CLEAR; at = this.#prefix[at]!) this.#stack[depth++] = this.#last[at]!
     this.firstByte = at
     output.put(at)
@@ -84,7 +84,7 @@ class CodeInput {
     this.#bytes = bytes
   }
 
-  /** The next code, or -1 when there is not enough for one. */
+  /** Returns the next code, or -1 if too few bits are left. */
   next(width: number): number {
     while (this.#bits < width) {
       const byte = this.#bytes.next()
@@ -99,7 +99,7 @@ class CodeInput {
     return code
   }
 
-  /** Skips what is left of a group of codes of this width. */
+  /** Skips the rest of a group of codes of this width. */
   align(width: number): void {
     while (this.#codes !== 0 && this.next(width) !== -1);
     this.#codes = 0

@@ -1,4 +1,4 @@
-/** Data: the WebAssembly of the package xz-decompress, by scripts/gen-xz-wasm.mjs. */
+/** Data: the WebAssembly of the package xz-decompress, by scripts/gen-xz-wasm.mjs. @bundles xz-decompress */
 
 /** The module, in base64. Contains xz-embedded (public domain) and walloc (MIT, Igalia). */
 export const XZ_WASM: string =

@@ -1,6 +1,6 @@
 /**
- * Zstandard, by the package fzstd. It looks neither at checksums nor at how much memory a header asks for, and takes nothing
- * for a whole file: that is done here, frame by frame. RFC 8878
+ * Zstandard, decoded by the package fzstd. The package ignores checksums and the memory that a header requests, and accepts
+ * empty input as a complete file. This module checks all three, frame by frame. RFC 8878
  *
  *     frame  0xfd2fb528  descriptor  window?  dictionary?  length?  { block }  checksum?
  *     block  last:1 kind:2 size:21  bytes
@@ -10,23 +10,23 @@ import { ByteInput, type Read, type Write } from './input.ts'
 import { Xxh64 } from './xxh64.ts'
 
 const MAGIC = 0xfd2fb528
-/** 16 magic numbers from here on are of frames that are skipped. */
+/** First of 16 magic numbers of skippable frames. */
 const SKIPPED_MAGIC = 0x184d2a50
-/** What zstd takes without further options. */
+/** Largest window that zstd accepts without further options. */
 const MAX_WINDOW = 2 ** 27
 const MAX_BLOCK = 1 << 17
 const RUN_LENGTH_BLOCK = 1
 
-/** Decompresses one or more Zstandard frames. Throws an Error for damage, checked by the checksums of frames that have one. */
+/** Decompresses one or more Zstandard frames. Throws an Error for damage, as far as frames have checksums. */
 export function decodeZstd(read: Read, write: Write): void {
   const input = new ByteInput(read)
   let first = input.byte()
   do {
-    const rest = input.take(3)
+    const rest = input.read(3)
     const magic = (first | (rest[0]! << 8) | (rest[1]! << 16) | (rest[2]! << 24)) >>> 0
     if (magic === MAGIC) decodeFrame(input, write)
-    else if (magic - (magic % 16) === SKIPPED_MAGIC) input.skip(number(input.take(4)))
-    else throw new Error('it is not zstd')
+    else if (magic - (magic % 16) === SKIPPED_MAGIC) input.skip(number(input.read(4)))
+    else throw new Error('it is not a zstd file')
     first = input.next()
   } while (first !== -1)
 }
@@ -43,26 +43,26 @@ function decodeFrame(input: ByteInput, write: Write): void {
   stream.push(Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd))
   stream.push(bytes)
   for (let isLast = false; !isLast; ) {
-    const head = input.take(3)
+    const head = input.read(3)
     const value = number(head)
     isLast = value % 2 === 1
     const size = value >>> 3
     if (size > MAX_BLOCK) throw new Error('a block is too long')
     stream.push(head)
-    stream.push(input.take(((value >> 1) & 3) === RUN_LENGTH_BLOCK ? 1 : size), isLast && !hasChecksum)
+    stream.push(input.read(((value >> 1) & 3) === RUN_LENGTH_BLOCK ? 1 : size), isLast && !hasChecksum)
   }
   if (hasChecksum) {
-    const checksum = input.take(4)
+    const checksum = input.read(4)
     stream.push(checksum, true)
     if (number(checksum) !== Number(hash.digest() & 0xffffffffn)) throw new Error('a checksum is wrong')
   }
-  if (length !== undefined && length !== written) throw new Error('it has not the length it says')
+  if (length !== undefined && length !== written) throw new Error('its length differs from its header')
 }
 
 interface FrameHeader {
-  /** All of it behind the magic number. */
+  /** The header without the magic number. */
   readonly bytes: Uint8Array
-  /** Of the content, when it is known. */
+  /** Length of the content, if known. */
   readonly length: number | undefined
   readonly hasChecksum: boolean
 }
@@ -73,7 +73,7 @@ function readHeader(input: ByteInput): FrameHeader {
   const windowSize = isSingle ? 0 : 1
   const dictionarySize = [0, 1, 2, 4][descriptor & 3]!
   const lengthSize = [isSingle ? 1 : 0, 2, 4, 8][descriptor >> 6]!
-  const rest = input.take(windowSize + dictionarySize + lengthSize)
+  const rest = input.read(windowSize + dictionarySize + lengthSize)
   const stated = number(rest.subarray(windowSize + dictionarySize)) + (lengthSize === 2 ? 256 : 0)
   const window = isSingle ? stated : (2 ** (10 + (rest[0]! >> 3)) * (8 + (rest[0]! & 7))) / 8
   if (window > MAX_WINDOW) throw new Error('it needs more than 128 MB of memory')
@@ -83,7 +83,7 @@ function readHeader(input: ByteInput): FrameHeader {
   return { bytes, length: lengthSize === 0 ? undefined : stated, hasChecksum: (descriptor & 4) !== 0 }
 }
 
-/** Bytes as a number, the least significant first; doubles are long enough for every length that can be. */
+/** Returns bytes as a number, the least significant first; a double is enough for all possible lengths. */
 function number(bytes: Uint8Array): number {
   return bytes.reduceRight((sum, byte) => sum * 256 + byte, 0)
 }

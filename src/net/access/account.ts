@@ -1,26 +1,26 @@
-/** The account a server runs as once it serves. pmcd(1) -U, -F, pmlogger(1) -U */
+/** The account that a daemon switches to after start-up. pmcd(1) -U, -F, pmlogger(1) -U */
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
 import { type Accounts, openAccounts } from '../../sys/native/accounts.ts'
 
-/** Whom to become. */
-export interface Account {
+/** An account to switch to. */
+export interface ServiceAccount {
   readonly name: string
   readonly uid: number
   readonly gid: number
 }
 
 /**
- * The account of a service that root starts: the one asked for, else PCP_USER. Undefined when nothing is to be changed:
- * somebody else starts it, or nobody is named. EINVAL when the one named does not exist: going on as root would give a
- * service more rights than its configuration says.
+ * Returns the account for a service started by root: the option -U, else PCP_USER. Returns undefined to keep the
+ * current account: the process is not root, or no account is configured. Throws EINVAL for an unknown account, because
+ * continuing as root would give the service more rights than configured.
  */
 export function serviceAccount(
   asked: string | undefined,
   variables: Variables,
   accounts: Pick<Accounts, 'userId' | 'firstGroupOf'> = openAccounts(),
   ownUid: number | undefined = process.geteuid?.(),
-): Account | undefined {
+): ServiceAccount | undefined {
   const name = asked ?? variables['PCP_USER']
   if (ownUid !== 0 || name === undefined || name === '') return undefined
   const uid = accounts.userId(name)
@@ -31,9 +31,9 @@ export function serviceAccount(
   throw new PcpError('EINVAL', `There is no user "${name}" to run as: ${remedy}`)
 }
 
-/** Gives up being root, for good: agents started from now on run as the account as well. */
-export function becomeAccount({ name, uid, gid }: Account): void {
-  // Node has it wherever it has the others; its type declarations do not.
+/** Drops root for good and in this process; agents started later inherit the account. */
+export function switchToAccount({ name, uid, gid }: ServiceAccount): void {
+  // Exists wherever the others do, but Node's type declarations lack it.
   ;(process as unknown as { initgroups(user: string, extraGroup: number): void }).initgroups(name, gid)
   process.setgid!(gid)
   process.setuid!(uid)

@@ -11,7 +11,7 @@ export interface Token {
   readonly isQuoted: boolean
 }
 
-/** Longest line, so that a binary file mistaken for a configuration is refused at once. */
+/** Longest line; a binary file mistaken for a configuration is refused early. */
 const MAX_LINE = 2200
 
 /** Splits a configuration into tokens, on demand, because separators differ between its sections. */
@@ -20,7 +20,7 @@ export class ConfigLexer {
   #pos = 0
   #line: number
 
-  /** `firstLine` is the number of the text's first line. Throws PM_ERR_CONV when a line is too long. */
+  /** `firstLine` is the number of the text's first line. Throws PM_ERR_CONV for a line that is too long. */
   constructor(text: string, firstLine = 1) {
     this.#text = text
     this.#line = firstLine
@@ -33,7 +33,7 @@ export class ConfigLexer {
     }
   }
 
-  /** The next token; `signs` are the characters that stand for themselves unless quoted. Throws PM_ERR_CONV. */
+  /** Returns the next token; unquoted `signs` characters are tokens by themselves. Throws PM_ERR_CONV. */
   next(signs: string): Token {
     this.#skipBlanks()
     const line = this.#line

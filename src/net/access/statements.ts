@@ -2,14 +2,14 @@
 import { PcpError } from '../../model/errors.ts'
 import type { ConfigLexer, Token } from './lexer.ts'
 
-/** Operation bit of a collector: every question. */
+/** Operation bit of a collector: everything but storing values. */
 export const OP_FETCH = 1
 /** Operation bit of a collector: storing values. */
 export const OP_STORE = 2
 /** Both operations of a collector. */
 export const OP_ALL = 3
 
-/** What statements may allow or deny: the bit of each operation by its name. */
+/** Bits of the operations that statements may name. */
 export type Operations = ReadonlyMap<string, number>
 
 /** The operations of a collector. */
@@ -19,7 +19,7 @@ export const COLLECTOR_OPERATIONS: Operations = new Map([
 ])
 
 /** The bits of all operations. */
-export function allOf(operations: Operations): number {
+export function allOperations(operations: Operations): number {
   return [...operations.values()].reduce((bits, bit) => bits | bit, 0)
 }
 
@@ -27,11 +27,11 @@ export function allOf(operations: Operations): number {
 export interface AccessStatement {
   readonly subject: 'host' | 'user' | 'group'
   readonly names: readonly string[]
-  /** Operations it speaks of: OP_* bits. */
+  /** OP_* bits of the operations the statement names. */
   readonly specified: number
-  /** Of these, the ones it denies. */
+  /** OP_* bits of these that it denies. */
   readonly denied: number
-  /** Most connections; undefined when the statement does not say, Infinity when it lifts the limit. */
+  /** Connection limit; undefined when not given, Infinity for `unlimited connections`. */
   readonly maxConnections: number | undefined
   readonly line: number
 }
@@ -46,8 +46,8 @@ const SUBJECTS = new Map<string, AccessStatement['subject']>([
 ])
 
 /**
- * Parses the rest of a configuration as access statements; with `hasHeader`, the `[` is read and the header goes on.
- * Throws PM_ERR_CONV with `[line N]: Error: ...` at the first thing that is wrong.
+ * Parses the rest of a configuration as access statements; with `hasHeader`, the `[` of the header has been read.
+ * Throws PM_ERR_CONV with `[line N]: Error: ...` at the first error.
  */
 export function parseAccess(
   lexer: ConfigLexer,
@@ -94,7 +94,7 @@ class AccessParser {
     return { subject: subject ?? 'host', names, ...rights, line }
   }
 
-  /** Names up to the colon. */
+  /** Reads names up to the colon. */
   #names(subject: string): string[] {
     const names: string[] = []
     while (this.#token.kind === 'word') {
@@ -108,7 +108,7 @@ class AccessParser {
     return names
   }
 
-  /** Operations and connection limits up to the semicolon. */
+  /** Reads operations and connection limits up to the semicolon. */
   #permissions(isAllow: boolean): Pick<AccessStatement, 'specified' | 'denied' | 'maxConnections'> {
     let operations = 0
     let excepted = 0
@@ -146,7 +146,7 @@ class AccessParser {
       if (this.#isSign(';')) this.#fail("misplaced (trailing) ',' in permission list")
     }
     this.#advance()
-    const granted = isAll ? allOf(this.#operations) & ~excepted : operations
+    const granted = isAll ? allOperations(this.#operations) & ~excepted : operations
     return { ...rights(isAllow, granted, excepted), maxConnections }
   }
 
@@ -176,7 +176,7 @@ class AccessParser {
     this.#token = this.#read('],:;')
   }
 
-  /** The next token that is not the end of a line: statements may span lines. */
+  /** Returns the next token, skipping line ends: statements may span lines. */
   #read(signs: string): Token {
     for (;;) {
       const token = this.#lexer.next(signs)

@@ -1,9 +1,9 @@
-/** What access rules need to know about names, as this system knows them. */
+/** Name service of access rules, backed by this system. */
 import { networkInterfaces } from 'node:os'
 import { openAccounts } from '../../sys/native/accounts.ts'
 import type { NameService } from './table.ts'
 
-/** Hosts by the system's resolver, addresses of its interfaces, its users and groups. */
+/** Uses the system's resolver, interfaces, users and groups. */
 export const SYSTEM_NAMES: NameService = {
   addressesOf: async (host) => {
     const { lookup } = process.getBuiltinModule('node:dns/promises')
@@ -11,7 +11,7 @@ export const SYSTEM_NAMES: NameService = {
       const found = await lookup(host, { all: true })
       return found.map(({ address }) => address)
     } catch {
-      return [] // the caller says that the host is unknown
+      return [] // the caller reports an unknown host
     }
   },
   ownAddresses: () =>

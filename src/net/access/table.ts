@@ -1,75 +1,75 @@
 /**
  * Access control: which operations a peer is denied, and how many may connect. pmcd(1)
  *
- * Host rules are kept from most general to most specific; each that matches overwrites the operations it speaks of, and
- * the last one that matches supplies the connection limit. Nothing matches: everything is allowed.
+ * Host rules are kept from most general to most specific; each matching rule overwrites the operations it names, and
+ * the last matching rule supplies the connection limit. Without a matching rule everything is allowed.
  */
 import type { Credentials } from '../../model/source.ts'
 import type { Accounts } from '../../sys/native/accounts.ts'
 import { type AccessStatement, OP_ALL } from './statements.ts'
 
-/** Where a client connects from. */
-export interface Peer {
+/** Origin of a client's connection. */
+export interface AccessPeer {
   /** Undefined for a unix socket. */
   readonly address: string | undefined
   readonly credentials?: Credentials
-  /** It will say later who it is: until then rules for users and groups do not count. */
+  /** The client will still authenticate: user and group rules do not apply until then. */
   readonly isPending?: boolean
 }
 
-/** What the system knows about names. */
+/** Resolves the names in access rules. */
 export interface NameService {
-  /** Addresses of a host name, none when it is unknown. */
+  /** Addresses of a host name; empty for an unknown host. */
   readonly addressesOf: (host: string) => Promise<readonly string[]>
   /** Addresses of this host's interfaces, loopback included. */
   readonly ownAddresses: () => readonly string[]
-  /** Users and groups; asked for once a rule names one. */
+  /** Users and groups; called only when a rule names one. */
   readonly accounts: () => Omit<Accounts, 'firstGroupOf'>
 }
 
-/** A rule as it is matched: one statement makes one for each pattern of each name. */
+/** One pattern of one name of a statement. */
 export interface AccessRule {
   readonly subject: 'host' | 'user' | 'group'
   /** As written. */
   readonly spec: string
   /** Address bytes that must match; undefined for unix clients, users and groups. */
   readonly prefix?: readonly number[]
-  /** 4 or 16: the length of addresses `prefix` speaks of. */
+  /** Length of the addresses that `prefix` matches. */
   readonly width?: 4 | 16
-  /** Matches this host's clients however they come. */
-  readonly isOwn?: boolean
+  /** Also matches clients that connect through any address of this host. */
+  readonly isLocalHost?: boolean
   /** Id of the user or group; undefined for all of them. */
   readonly id?: number | undefined
-  /** Users of a group besides those whose first group it is. */
+  /** Members of the group besides the users whose primary group it is. */
   readonly members?: readonly number[]
-  /** How general: 0 is one address. */
-  readonly level: number
+  /** Generality; 0 is a single address. */
+  readonly generality: number
   readonly specified: number
   readonly denied: number
   readonly maxConnections: number | undefined
 }
 
-/** Result of asking. */
+/** Result of matching a peer against the rules. */
 export interface Admission {
   /** OP_* bits the peer may not do. */
   readonly denied: number
-  /** The rules that count this connection: all that match. */
-  readonly counted: readonly AccessRule[]
-  /** Of these, the ones whose limits hold for it: the most specific of each kind. */
+  /** All matching rules: each counts this connection. */
+  readonly matching: readonly AccessRule[]
+  /** The rules whose limits apply: the most specific of each kind. */
   readonly limiting: readonly AccessRule[]
 }
 
-/** The access rules in force, and the connections they count. */
+/** The access rules in force and their connection counts. */
 export class AccessTable {
   readonly #rules: readonly AccessRule[]
   readonly #own: readonly (readonly number[])[]
-  readonly #judges: ReadonlySet<AccessRule['subject']>
+  readonly #subjects: ReadonlySet<AccessRule['subject']>
   readonly #all: number
   readonly #current = new Map<AccessRule, number>()
 
   /**
-   * `judges` are the subjects that were to have rules: whom a rule names may be unknown, and have none, for the moment.
-   * `all` are the bits of all operations.
+   * `judges` are the subjects of the configured statements. A subject can have no rules when all its names are unknown;
+   * it then denies access. `all` are the bits of all operations.
    */
   constructor(
     rules: readonly AccessRule[] = [],
@@ -78,95 +78,95 @@ export class AccessTable {
     all: number = OP_ALL,
   ) {
     this.#all = all
-    this.#rules = [...rules].sort((a, b) => b.level - a.level)
-    this.#judges = new Set(judges)
+    this.#rules = [...rules].sort((a, b) => b.generality - a.generality)
+    this.#subjects = new Set(judges)
     this.#own = ownAddresses.map(parseAddress).filter((bytes) => bytes !== undefined)
   }
 
-  /** Rules of one kind, most general first, with the connections counted against each. */
+  /** Returns the rules of one kind, most general first, with the current connections of each. */
   rules(subject: AccessRule['subject']): readonly { readonly rule: AccessRule; readonly current: number }[] {
     return this.#rules
       .filter((rule) => rule.subject === subject)
       .map((rule) => ({ rule, current: this.#current.get(rule) ?? 0 }))
   }
 
-  /** Do users or groups decide? Then nobody gets in whose user and group are not known. */
+  /** True when user or group rules exist; a client without credentials is then refused. */
   get needsCredentials(): boolean {
-    return this.judgesBy('user') || this.judgesBy('group')
+    return this.hasRulesFor('user') || this.hasRulesFor('group')
   }
 
-  /** Were there to be rules of this kind, whether or not anybody they name is known? */
-  judgesBy(subject: AccessRule['subject']): boolean {
-    return this.#judges.has(subject)
+  /** Returns whether the configuration has rules of this kind, even if all names in them are unknown. */
+  hasRulesFor(subject: AccessRule['subject']): boolean {
+    return this.#subjects.has(subject)
   }
 
-  /** What a peer is denied, without counting it. */
-  check(peer: Peer): Admission {
+  /** Returns the operations denied to a peer, without counting a connection. */
+  check(peer: AccessPeer): Admission {
     const parts = [decide(this.#rules.filter((rule) => rule.subject === 'host' && this.#matches(rule, peer)))]
     for (const subject of ['user', 'group'] as const) {
-      if (!this.judgesBy(subject) || peer.isPending === true) continue
+      if (!this.hasRulesFor(subject) || peer.isPending === true) continue
       const rules = this.#rules.filter((rule) => rule.subject === subject)
       const { uid, gid } = peer.credentials ?? {}
       const id = subject === 'user' ? uid : gid
       const isMember = ({ members }: AccessRule): boolean =>
         uid !== undefined && members?.includes(uid) === true
-      // Not even a rule for everybody lets an unknown peer in: it could be somebody whom another rule denies.
+      // A peer without credentials matches no rule, not even one for `*`: another rule might deny its user.
       const matching =
         id === undefined
           ? []
           : rules.filter((rule) => rule.id === undefined || rule.id === id || isMember(rule))
-      parts.push(matching.length === 0 ? { denied: this.#all, counted: [], limiting: [] } : decide(matching))
+      parts.push(matching.length === 0 ? { denied: this.#all, matching: [], limiting: [] } : decide(matching))
     }
     return {
       denied: parts.reduce((bits, { denied }) => bits | denied, 0),
-      counted: parts.flatMap(({ counted }) => counted),
+      matching: parts.flatMap(({ matching }) => matching),
       limiting: parts.flatMap(({ limiting }) => limiting),
     }
   }
 
-  /** Counts a connection. False, and nothing counted, when it is one too many. */
-  admit({ counted, limiting }: Admission): boolean {
+  /** Counts a connection. Returns false, counting nothing, when a limit is reached. */
+  admit({ matching, limiting }: Admission): boolean {
     const isFull = limiting.some(
       (rule) => (this.#current.get(rule) ?? 0) >= (rule.maxConnections ?? Number.POSITIVE_INFINITY),
     )
     if (isFull) return false
-    for (const rule of counted) this.#current.set(rule, (this.#current.get(rule) ?? 0) + 1)
+    for (const rule of matching) this.#current.set(rule, (this.#current.get(rule) ?? 0) + 1)
     return true
   }
 
-  /** Takes back what `admit` counted. */
+  /** Undoes `admit`. */
   release(admission: Admission): void {
-    for (const rule of admission.counted) this.#current.set(rule, (this.#current.get(rule) ?? 1) - 1)
+    for (const rule of admission.matching) this.#current.set(rule, (this.#current.get(rule) ?? 1) - 1)
   }
 
-  #matches(rule: AccessRule, peer: Peer): boolean {
+  #matches(rule: AccessRule, peer: AccessPeer): boolean {
     if (peer.address === undefined) return rule.width === undefined
     const bytes = parseAddress(peer.address)
     if (bytes === undefined) return false
     const isOwn = isLoopback(bytes) || this.#own.some((own) => startsWith(own, bytes))
-    if (isOwn && rule.isOwn === true) return true
+    if (isOwn && rule.isLocalHost === true) return true
     const candidates = isOwn ? [bytes, ...this.#own] : [bytes]
     return candidates.some((address) => address.length === rule.width && startsWith(address, rule.prefix!))
   }
 }
 
-/** What rules of one kind that match a peer, most general first, decide together. */
+/** Combines the matching rules of one kind, most general first. */
 function decide(matching: readonly AccessRule[]): Admission {
   const denied = matching.reduce((bits, rule) => (bits & ~rule.specified) | rule.denied, 0)
-  return { denied, counted: matching, limiting: matching.slice(-1) }
+  return { denied, matching: matching, limiting: matching.slice(-1) }
 }
 
-/** What `buildAccess` made of the statements. */
+/** Result of `buildAccess`. */
 export interface BuiltAccess {
   readonly table: AccessTable
-  /** For the log: names that were left out, and rules that contradict each other. */
+  /** For the log: names left out and contradicting rules. */
   readonly problems: readonly string[]
-  /** Hosts without an address, which have a problem each. */
+  /** Hosts that could not be resolved; each also has an entry in `problems`. */
   readonly unknownHosts: readonly { readonly name: string; readonly line: number }[]
   readonly isValid: boolean
 }
 
-/** Turns statements into rules, looking up the names in them; `all` are the bits of all operations. */
+/** Resolves the names in statements to rules; `all` are the bits of all operations. */
 export async function buildAccess(
   statements: readonly AccessStatement[],
   names: NameService,
@@ -197,12 +197,12 @@ export async function buildAccess(
     }
   }
   if (statements.length > 0 && rules.length === 0) isValid = false
-  // A name that is unknown today must not open to everybody what was to be somebody's.
+  // Statements whose names are all unknown must keep restricting access instead of opening it to everyone.
   const judges = statements.map(({ subject }) => subject)
   return { table: new AccessTable(rules, names.ownAddresses(), judges, all), problems, isValid, unknownHosts }
 }
 
-type Pattern = Pick<AccessRule, 'prefix' | 'width' | 'isOwn' | 'id' | 'members' | 'level'>
+type Pattern = Pick<AccessRule, 'prefix' | 'width' | 'isLocalHost' | 'id' | 'members' | 'generality'>
 
 async function rulesFor(
   statement: AccessStatement,
@@ -216,11 +216,11 @@ async function rulesFor(
 }
 
 function accountPattern(kind: 'user' | 'group', spec: string, names: NameService): Pattern[] | string {
-  if (spec === '*') return [{ level: 1 }]
+  if (spec === '*') return [{ generality: 1 }]
   const accounts = names.accounts()
   const id = kind === 'user' ? accounts.userId(spec) : accounts.groupId(spec)
   if (id === undefined) return `unknown ${kind} "${spec}" is left out`
-  return [kind === 'user' ? { id, level: 0 } : { id, members: accounts.membersOf(spec), level: 0 }]
+  return [kind === 'user' ? { id, generality: 0 } : { id, members: accounts.membersOf(spec), generality: 0 }]
 }
 
 function unknownHost(spec: string): string {
@@ -229,9 +229,14 @@ function unknownHost(spec: string): string {
 
 async function hostPatterns(spec: string, names: NameService): Promise<Pattern[] | string> {
   if (spec === '*')
-    return [{ prefix: [], width: 4, level: 4 }, { prefix: [], width: 16, level: 8 }, { level: 1 }]
-  if (spec.startsWith('unix:')) return [{ level: 1 }]
-  if (spec === 'local:*') return [{ level: 1 }, { prefix: [127, 0, 0, 1], width: 4, isOwn: true, level: 0 }]
+    return [
+      { prefix: [], width: 4, generality: 4 },
+      { prefix: [], width: 16, generality: 8 },
+      { generality: 1 },
+    ]
+  if (spec.startsWith('unix:')) return [{ generality: 1 }]
+  if (spec === 'local:*')
+    return [{ generality: 1 }, { prefix: [127, 0, 0, 1], width: 4, isLocalHost: true, generality: 0 }]
   const star = spec.indexOf('*')
   if (star >= 0)
     return star === spec.length - 1 ? wildcard(spec) : `Wildcard in host pattern "${spec}" is not at the end`
@@ -242,8 +247,8 @@ async function hostPatterns(spec: string, names: NameService): Promise<Pattern[]
   const isOwn = parsed.some(
     (bytes) => isLoopback(bytes) || own.some((other) => other !== undefined && startsWith(other, bytes)),
   )
-  if (isOwn) return [{ prefix: [127, 0, 0, 1], width: 4, isOwn: true, level: 0 }]
-  return parsed.map((prefix) => ({ prefix, width: prefix.length as 4 | 16, level: 0 }))
+  if (isOwn) return [{ prefix: [127, 0, 0, 1], width: 4, isLocalHost: true, generality: 0 }]
+  return parsed.map((prefix) => ({ prefix, width: prefix.length as 4 | 16, generality: 0 }))
 }
 
 /** `10.1.*` or `fe80:*`. */
@@ -258,16 +263,16 @@ function wildcard(spec: string): Pattern[] | string {
       Number.parseInt(group, 16) >> 8,
       Number.parseInt(group, 16) & 255,
     ])
-    return [{ prefix, width: 16, level: 8 - groups.length }]
+    return [{ prefix, width: 16, generality: 8 - groups.length }]
   }
   const parts = body === '.' ? [] : body.slice(0, -1).split('.')
   if (parts.length > 3) return `Too many dots in host pattern "${spec}"`
   const isBad = !body.endsWith('.') || parts.some((part) => !/^\d{1,3}$/.test(part) || Number(part) > 255)
   if (isBad) return `Bad IP address wildcard, ${spec}`
-  return [{ prefix: parts.map(Number), width: 4, level: 4 - parts.length }]
+  return [{ prefix: parts.map(Number), width: 4, generality: 4 - parts.length }]
 }
 
-/** Bytes of an IPv4 or IPv6 address; an IPv4 address inside IPv6 counts as IPv4. Undefined when it is neither. */
+/** Returns the bytes of an IPv4 or IPv6 address (IPv4-mapped as IPv4), or undefined for other text. */
 export function parseAddress(text: string): number[] | undefined {
   const plain = text.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '')
   if (/^\d+(\.\d+){3}$/.test(plain)) {
@@ -298,9 +303,9 @@ function isSamePattern(a: AccessRule, b: AccessRule): boolean {
   return (
     a.subject === b.subject &&
     a.width === b.width &&
-    a.level === b.level &&
+    a.generality === b.generality &&
     a.id === b.id &&
-    a.isOwn === b.isOwn &&
+    a.isLocalHost === b.isLocalHost &&
     a.prefix?.join() === b.prefix?.join()
   )
 }

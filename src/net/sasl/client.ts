@@ -1,38 +1,38 @@
-/** The client's end of an authentication. docs/formats/wire.md §4.3, docs/security.md */
+/** The client's end of an authentication. docs/formats/wire.md §4.3, docs/explanation/security.md */
 import { decodeText, encodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { GUEST_MECHANISM, MECHANISMS, type Mechanism } from './mechanism.ts'
 import { checkServer, proveScram, startScram } from './scram.ts'
 
-/** Who to be. */
+/** Credentials to log in with. */
 export interface Login {
   readonly user: string
   readonly password: string
-  /** Mechanism to use, in any case of letters; default: the best that both ends have. */
+  /** Mechanism, case-insensitive; default: the best that both ends support. */
   readonly method?: string
 }
 
-/** Gives up who we are. */
+/** Drops our identity. */
 export const GUEST_LOGIN: Login = { user: 'guest', password: '', method: GUEST_MECHANISM }
 
-/** What is known about the connection. */
+/** Security of the connection. */
 export interface Channel {
-  /** Others cannot read it: TLS or a unix socket. */
+  /** Protected from eavesdropping: TLS or a unix socket. */
   readonly isPrivate: boolean
-  /** The collector is who it says: its certificate was checked, or it owns the unix socket. */
+  /** The collector's identity is verified: by its certificate or as owner of the unix socket. */
   readonly isVerified: boolean
 }
 
-/** Messages to and from the server. */
+/** Exchanges messages with the server. */
 export interface SaslTransport {
   readonly send: (message: Uint8Array) => void
-  /** The server's next message; rejects with what it refuses with. */
+  /** Returns the server's next message; rejects with its error. */
   readonly receive: () => Promise<Uint8Array>
 }
 
 /**
- * Authenticates; the server speaks first. Resolves when everything is said, which for PLAIN is before the server has
- * judged it. Rejects with a SASL status, EACCES for a password that others could read on its way.
+ * Authenticates; the server sends first. Resolves after the last message, which for PLAIN is before the server has
+ * checked the password. Rejects with a SASL status, or EACCES for a password that would be sent in the clear.
  */
 export async function authenticate(login: Login, channel: Channel, transport: SaslTransport): Promise<void> {
   const offered = decodeText(await transport.receive()).split(' ')
@@ -42,7 +42,7 @@ export async function authenticate(login: Login, channel: Channel, transport: Sa
   else await scram(login, transport)
 }
 
-/** Throws when nothing offered is fit for this channel. */
+/** Throws when no offered mechanism is suitable for this channel. */
 function choose(
   offered: readonly string[],
   method: string | undefined,
@@ -55,15 +55,15 @@ function choose(
   if (common === undefined)
     throw new PcpError(
       'SASL_NOMECH',
-      `No common way to authenticate: the collector offers ${offered.join(', ') || 'none'}, we have ${MECHANISMS.join(', ')}${method === undefined ? '' : `, asked for is ${method}`}`,
+      `No common way to authenticate: the collector offers ${offered.join(', ') || 'none'}, we have ${MECHANISMS.join(', ')}${method === undefined ? '' : `, requested is ${method}`}`,
     )
   if (common === 'PLAIN' && !channel.isPrivate)
-    throw new PcpError('EACCES', 'PLAIN sends the password readable for others: use pcps:// or SCRAM-SHA-256')
-  // Whoever pretends to be the collector would offer PLAIN alone, and get the password.
+    throw new PcpError('EACCES', 'PLAIN would send the password in the clear: use pcps:// or SCRAM-SHA-256')
+  // An impostor would offer PLAIN only, to get the password.
   if (common === 'PLAIN' && asked === undefined && !channel.isVerified)
     throw new PcpError(
       'EACCES',
-      'PLAIN hands the password to a collector whose certificate was not checked: set tls-ca-cert-file in tls.conf, or ask for it with method=plain',
+      'PLAIN hands the password to a collector whose certificate was not checked: set tls-ca-cert-file in tls.conf, or request it with method=plain',
     )
   return common
 }

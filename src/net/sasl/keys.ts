@@ -1,7 +1,7 @@
-/** Passwords and the keys made of them for SCRAM-SHA-256. RFC 5802 §3, RFC 7677, docs/security.md */
+/** Passwords and the keys made of them for SCRAM-SHA-256. RFC 5802 §3, RFC 7677, docs/explanation/security.md */
 import { PcpError } from '../../model/errors.ts'
 
-/** What a server keeps of a password: it can check one with it, but not log in anywhere. */
+/** Salted keys that a server stores instead of a password. They can check it but cannot be used to log in. */
 export interface Verifier {
   readonly iterations: number
   readonly salt: Uint8Array
@@ -12,7 +12,7 @@ export interface Verifier {
 /** Bytes of a SHA-256 digest. */
 export const KEY_BYTES = 32
 
-/** Iterations of new verifiers: about 8 ms for each login, at the client. */
+/** Iterations of new verifiers: about 8 ms per login, at the client. */
 const ITERATIONS = 16_384
 const SALT_BYTES = 16
 /** Mapped to nothing, RFC 3454 table B.1. */
@@ -20,12 +20,12 @@ const INVISIBLE = /\u034f|[\u180b-\u180d]|[\ufe00-\ufe0f]|\u200d|[\u00ad\u1806\u
 /** Mapped to a blank, RFC 3454 table C.1.2. */
 const BLANKS = /[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g
 
-/** node:crypto, loaded on first use: no tool may pay for it that does not authenticate. */
-export function crypto(): typeof import('node:crypto') {
+/** Loads node:crypto on first use; tools that do not authenticate should not pay for it. */
+export function loadCrypto(): typeof import('node:crypto') {
   return process.getBuiltinModule('node:crypto')
 }
 
-/** A password as it is hashed: equal however its characters were typed. EINVAL for control characters. RFC 4013 */
+/** Returns a password in the form that is hashed, independent of how its characters were typed. EINVAL for control characters. RFC 4013 */
 export function saslPrep(text: string): string {
   const prepared = text.replace(BLANKS, ' ').replace(INVISIBLE, '').normalize('NFKC')
   if (/\p{Cc}/u.test(prepared))
@@ -33,23 +33,23 @@ export function saslPrep(text: string): string {
   return prepared
 }
 
-/** The key that everything else is made of: PBKDF2, off the main thread. */
+/** Derives the salted password with PBKDF2, off the main thread. */
 export function saltPassword(password: string, salt: Uint8Array, iterations: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    crypto().pbkdf2(saslPrep(password), salt, iterations, KEY_BYTES, 'sha256', (error, key) => {
+    loadCrypto().pbkdf2(saslPrep(password), salt, iterations, KEY_BYTES, 'sha256', (error, key) => {
       if (error === null) resolve(key)
       else reject(error)
     })
   })
 }
 
-/** A verifier for a new password, with a salt of its own. */
+/** Creates a verifier for a new password, with a random salt. */
 export async function makeVerifier(password: string): Promise<Verifier> {
-  const salt = crypto().randomBytes(SALT_BYTES)
+  const salt = loadCrypto().randomBytes(SALT_BYTES)
   return verifierOf(await saltPassword(password, salt, ITERATIONS), salt, ITERATIONS)
 }
 
-/** The verifier for a salted password. */
+/** Derives the verifier of a salted password. */
 export function verifierOf(salted: Uint8Array, salt: Uint8Array, iterations: number): Verifier {
   return {
     iterations,
@@ -60,8 +60,8 @@ export function verifierOf(salted: Uint8Array, salt: Uint8Array, iterations: num
 }
 
 /**
- * A verifier for a user who does not exist, the same each time: whoever guesses names learns nothing. No password fits.
- * `secret` is known to this process only.
+ * Returns a verifier for an unknown user, the same each time, so that guessing names reveals nothing. No password
+ * matches it. `secret` is private to this process.
  */
 export function fakeVerifier(user: string, secret: Uint8Array): Verifier {
   const salt = hmac(secret, user).subarray(0, SALT_BYTES)
@@ -73,7 +73,7 @@ export function fakeVerifier(user: string, secret: Uint8Array): Verifier {
   }
 }
 
-/** Is this the password of the verifier? Takes as long whether it is or not. */
+/** Returns whether a password matches, in constant time. */
 export async function checkPassword(password: string, verifier: Verifier): Promise<boolean> {
   const salted = await saltPassword(password, verifier.salt, verifier.iterations)
   return isEqual(verifierOf(salted, verifier.salt, verifier.iterations).storedKey, verifier.storedKey)
@@ -81,20 +81,20 @@ export async function checkPassword(password: string, verifier: Verifier): Promi
 
 /** HMAC-SHA-256. */
 export function hmac(key: Uint8Array, data: string | Uint8Array): Uint8Array {
-  return crypto().createHmac('sha256', key).update(data).digest()
+  return loadCrypto().createHmac('sha256', key).update(data).digest()
 }
 
 /** SHA-256. */
 export function sha256(data: Uint8Array): Uint8Array {
-  return crypto().createHash('sha256').update(data).digest()
+  return loadCrypto().createHash('sha256').update(data).digest()
 }
 
-/** Compares secrets without telling by the time it takes where they differ. */
+/** Compares secrets in constant time. */
 export function isEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && crypto().timingSafeEqual(a, b)
+  return a.length === b.length && loadCrypto().timingSafeEqual(a, b)
 }
 
-/** `a` with the bits of `b` flipped; both have the length of a key. */
+/** Returns the bitwise XOR of two keys. */
 export function xor(a: Uint8Array, b: Uint8Array): Uint8Array {
   return a.map((byte, i) => byte ^ b[i]!)
 }

@@ -1,14 +1,14 @@
-/** Words both ends of an authentication share. RFC 4422, docs/security.md */
+/** Constants that both ends of an authentication share. RFC 4422, docs/explanation/security.md */
 
-/** The mechanisms we have, best first. */
+/** Supported mechanisms, best first. */
 export const MECHANISMS = ['SCRAM-SHA-256', 'PLAIN'] as const
 
-/** The name of a mechanism that proves who a client is. */
+/** A mechanism that authenticates a user. */
 export type Mechanism = (typeof MECHANISMS)[number]
 
 /**
- * Gives up an identity: on a unix socket a client that speaks for others is some user of this machine from then on, and no longer the user that
- * the kernel names. Our own, so that a collector that does not know it never accepts it and keeps the identity.
+ * Drops the identity of a client that speaks for others on a unix socket; it is then an unspecified local user, no
+ * longer the user the kernel reports. A pcp-ts extension: other collectors refuse it instead of keeping the identity.
  */
 export const GUEST_MECHANISM = 'X-LOCAL-GUEST'
 

@@ -9,11 +9,11 @@
  */
 import { PcpError } from '../../model/errors.ts'
 import {
-  crypto,
   fakeVerifier,
   hmac,
   isEqual,
   KEY_BYTES,
+  loadCrypto,
   saltPassword,
   saslPrep,
   sha256,
@@ -23,13 +23,13 @@ import {
 } from './keys.ts'
 
 const NONCE_BYTES = 18
-/** A server that asks for fewer makes the password easy to guess for whoever listens, RFC 7677 §4. */
+/** Fewer iterations would make the password easy to guess for an eavesdropper, RFC 7677 §4. */
 const MIN_ITERATIONS = 4096
-/** A server that asks for more only wants to keep us busy. */
+/** A server that demands more would only waste our CPU time. */
 const MAX_ITERATIONS = 1_000_000
 const NO_BINDING = 'n,,'
 
-/** What a client knows after its first message. */
+/** A client's state after its first message. */
 export interface ScramStart {
   readonly message: string
   readonly nonce: string
@@ -37,13 +37,13 @@ export interface ScramStart {
   readonly bare: string
 }
 
-/** A client's first message. */
+/** Creates a client's first message. */
 export function startScram(user: string, nonce: string = newNonce()): ScramStart {
   const bare = `n=${escapeName(saslPrep(user))},r=${nonce}`
   return { message: NO_BINDING + bare, nonce, bare }
 }
 
-/** A client's proof that it knows the password, and the signature that will prove the same of the server. */
+/** Returns the client's proof of the password and the signature expected of the server. */
 export async function proveScram(
   start: ScramStart,
   challenge: string,
@@ -56,7 +56,7 @@ export async function proveScram(
   if (iterations < MIN_ITERATIONS || iterations > MAX_ITERATIONS)
     throw new PcpError(
       'SASL_BADSERV',
-      `The server asks for ${iterations} SCRAM iterations: ${MIN_ITERATIONS} to ${MAX_ITERATIONS} are safe`,
+      `The server demands ${iterations} SCRAM iterations; ${MIN_ITERATIONS} to ${MAX_ITERATIONS} are accepted`,
     )
   const saltBytes = fromBase64(salt)
   const salted = await saltPassword(password, saltBytes, iterations)
@@ -70,7 +70,7 @@ export async function proveScram(
   }
 }
 
-/** Checks a server's last message: authentication failure when it does not know the password either. */
+/** Checks a server's last message. SASL_BADAUTH when the server does not know the password either. */
 export function checkServer(message: string, serverSignature: Uint8Array): void {
   const { v = '', e } = attributes(message)
   if (e !== undefined) throw new PcpError('SASL_BADAUTH', `The server refuses: ${e}`)
@@ -81,7 +81,7 @@ export function checkServer(message: string, serverSignature: Uint8Array): void 
     )
 }
 
-/** What a server knows after a client's first message. */
+/** A server's state after a client's first message. */
 export interface ScramExchange {
   readonly user: string
   readonly challenge: string
@@ -89,42 +89,42 @@ export interface ScramExchange {
   readonly nonce: string
   /** The header of the client's message, which it repeats in its second. */
   readonly header: string
-  /** The two messages so far, as both ends sign them. */
+  /** Both messages so far, as both ends sign them. */
   readonly signed: string
 }
 
-/** Where a server finds verifiers, and what it invents those of unknown users from. */
-export interface Verifiers {
+/** Looks up verifiers, and holds the secret for those of unknown users. */
+export interface VerifierStore {
   readonly find: (user: string) => Verifier | undefined
   readonly secret: Uint8Array
 }
 
-/** The verifier of a user, known or not. */
-export function verifierFor(user: string, { find, secret }: Verifiers): Verifier {
-  const fake = fakeVerifier(user, secret) // made for known users as well: the time it takes would tell
+/** Returns the verifier of a user; a fake one for unknown users. */
+export function verifierFor(user: string, { find, secret }: VerifierStore): Verifier {
+  const fake = fakeVerifier(user, secret) // also made for known users, so that timing reveals nothing
   return find(user) ?? fake
 }
 
-/** A server's answer to a client's first message; unknown users get one as well. */
+/** Answers a client's first message, also for unknown users. */
 export function challengeScram(
   message: string,
-  verifiers: Verifiers,
+  verifiers: VerifierStore,
   extraNonce: string = newNonce(),
 ): ScramExchange {
-  // [ny],[a=AUTHZID],n=USER,r=NONCE and perhaps extensions; p= asks for a channel binding that was not offered.
+  // [ny],[a=AUTHZID],n=USER,r=NONCE and optional extensions; p= would be a channel binding, which is not offered.
   const match = /^([ny],(?:a=([^,]*))?,)(n=([^,]+),r=([\x21-\x2b\x2d-\x7e]{8,})(?:,[^m].*)?)$/s.exec(message)
   if (match === null) throw new PcpError('SASL_BADPROT', 'Not the first message of SCRAM')
   const [, header, authzid = '', bare, name, clientNonce] = match
   const user = unescapeName(name!)
   if (authzid !== '' && unescapeName(authzid) !== user)
-    throw new PcpError('SASL_NOAUTHZ', `"${user}" asks to act for another user`)
+    throw new PcpError('SASL_NOAUTHZ', `"${user}" requested to act for another user`)
   const verifier = verifierFor(user, verifiers)
   const nonce = clientNonce! + extraNonce
   const challenge = `r=${nonce},s=${toBase64(verifier.salt)},i=${verifier.iterations}`
   return { user, challenge, verifier, nonce, header: header!, signed: `${bare},${challenge}` }
 }
 
-/** Checks a client's proof; returns the server's last message. */
+/** Checks a client's proof and returns the server's last message. */
 export function verifyScram(exchange: ScramExchange, message: string): string {
   const match = /^(c=([^,]*),r=([^,]*)(?:,[^p].*?)?),p=([^,]*)$/s.exec(message)
   if (match === null) throw new PcpError('SASL_BADPROT', 'Not the second message of SCRAM')
@@ -141,10 +141,10 @@ export function verifyScram(exchange: ScramExchange, message: string): string {
 }
 
 function newNonce(): string {
-  return crypto().randomBytes(NONCE_BYTES).toString('base64')
+  return loadCrypto().randomBytes(NONCE_BYTES).toString('base64')
 }
 
-/** The attributes of a message by their letters; the first of a letter counts. */
+/** Parses the attributes of a message by letter; the first of each letter counts. */
 function attributes(message: string): Readonly<Partial<Record<string, string>>> {
   const found: Partial<Record<string, string>> = {}
   for (const part of message.split(',')) if (part[1] === '=') found[part[0]!] ??= part.slice(2)

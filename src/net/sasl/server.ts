@@ -1,13 +1,13 @@
-/** The server's end of an authentication. docs/formats/wire.md §4.3, docs/security.md */
+/** The server's end of an authentication. docs/formats/wire.md §4.3, docs/explanation/security.md */
 import { decodeText, encodeText } from '../../base/text.ts'
 import { PcpError, statusOf } from '../../model/errors.ts'
 import type { ClientOrigin } from '../client-origin.ts'
 import { LoginAttempts } from '../login-attempts.ts'
-import { checkPassword, crypto, KEY_BYTES, saslPrep, type Verifier } from './keys.ts'
+import { checkPassword, KEY_BYTES, loadCrypto, saslPrep, type Verifier } from './keys.ts'
 import { GUEST_MECHANISM, MAX_PAYLOAD, MECHANISMS, type Mechanism } from './mechanism.ts'
-import { challengeScram, type ScramExchange, type Verifiers, verifierFor, verifyScram } from './scram.ts'
+import { challengeScram, type ScramExchange, type VerifierStore, verifierFor, verifyScram } from './scram.ts'
 
-/** What follows from a client's message: one more message to it, or the user it has proved to be, undefined for a guest. */
+/** Result of a client's message: another challenge, or the authenticated user (undefined for a guest). */
 export type SaslStep = { readonly challenge: Uint8Array } | { readonly user: string | undefined }
 
 /** Finds the verifier of a user. */
@@ -15,10 +15,10 @@ export type FindVerifier = (user: string) => Verifier | undefined
 
 const EMPTY = new Uint8Array(0)
 const WRONG = statusOf('SASL_BADAUTH')
-/** Passwords checked at once: each keeps a thread busy that others need. */
+/** Concurrent password checks; each occupies a thread of Node's pool. */
 const MAX_CHECKS = 2
 
-/** Checks passwords of many clients. */
+/** Authenticates many clients, limiting concurrent checks. */
 export class Authenticator {
   readonly #find: FindVerifier | undefined
   readonly #attempts: LoginAttempts
@@ -32,12 +32,12 @@ export class Authenticator {
     this.#attempts = attempts
   }
 
-  get #verifiers(): Verifiers {
-    this.#secret ??= crypto().randomBytes(KEY_BYTES)
+  get #verifiers(): VerifierStore {
+    this.#secret ??= loadCrypto().randomBytes(KEY_BYTES)
     return { find: this.#find ?? (() => undefined), secret: this.#secret }
   }
 
-  /** Begins an exchange with one client. On a connection that others can read, passwords are not accepted unencrypted. */
+  /** Begins an exchange with one client. On a connection that is not private, PLAIN is not offered. */
   begin(isPrivate: boolean, origin: ClientOrigin, takesGuests = false): SaslServer {
     const known = this.#find === undefined ? [] : MECHANISMS
     const offered: Offered[] = known.filter((name) => name !== 'PLAIN' || isPrivate)
@@ -69,7 +69,7 @@ export class Authenticator {
     while (this.#checks >= MAX_CHECKS) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#checks++
     try {
-      // Otherwise clients that connect, send a password and leave would keep all others out.
+      // Otherwise clients that connect, send a password and leave would starve all others.
       if (signal.aborted) throw new PcpError('SASL_BADPROT', 'The client did not wait for the verdict')
       return await checkPassword(password, verifierFor(user, this.#verifiers))
     } finally {
@@ -82,16 +82,16 @@ export class Authenticator {
 /** A mechanism that a client may choose. */
 type Offered = Mechanism | typeof GUEST_MECHANISM
 
-/** What an exchange needs of its authenticator. */
+/** Services of the authenticator that an exchange uses. */
 interface Checks {
-  /** Runs a check that throws SASL_BADAUTH for a wrong password, as soon as this client may try one. */
+  /** Runs `check`, which throws SASL_BADAUTH for a wrong password, once this client may make an attempt. */
   readonly attempt: <T>(user: string, signal: AbortSignal, check: () => T | Promise<T>) => Promise<T>
-  /** Returns whether this is the user's password. Rejects when the client has gone before its turn. */
+  /** Returns whether this is the user's password. Rejects if the client leaves before its turn. */
   readonly isRight: (user: string, password: string, signal: AbortSignal) => Promise<boolean>
 }
 
 /**
- * One exchange. The first message names a mechanism, the others are the mechanism's:
+ * One exchange. The first message names a mechanism, later ones belong to that mechanism:
  *
  *     start ──► scram ──► proof ──► user
  *       ├─────► plain ────────────► user
@@ -100,26 +100,26 @@ interface Checks {
 export class SaslServer {
   /** Names of the mechanisms offered, as they are sent. */
   readonly mechanisms: string
-  readonly #verifiers: Verifiers
+  readonly #verifiers: VerifierStore
   readonly #checks: Checks
   readonly #gone = new AbortController()
   #next: (message: Uint8Array) => SaslStep | Promise<SaslStep>
 
-  constructor(offered: readonly Offered[], verifiers: Verifiers, checks: Checks) {
+  constructor(offered: readonly Offered[], verifiers: VerifierStore, checks: Checks) {
     this.mechanisms = offered.join(' ')
     this.#verifiers = verifiers
     this.#checks = checks
     this.#next = (message) => this.#start(message, offered)
   }
 
-  /** Takes a client's message, which it does not keep. Rejects with a SASL status; the exchange is over then. */
+  /** Processes a client's message without keeping it. Rejects with a SASL status, which ends the exchange. */
   async step(message: Uint8Array): Promise<SaslStep> {
     if (message.length >= MAX_PAYLOAD)
       throw new PcpError('SASL_BADPROT', `A message of ${message.length} bytes`)
     return this.#next(message)
   }
 
-  /** Gives up because the client has gone: a password that waits to be checked no longer is. */
+  /** Ends the exchange because the client left; a waiting password check is canceled. */
   end(): void {
     this.#gone.abort()
   }
@@ -131,7 +131,7 @@ export class SaslServer {
     if (mechanism === undefined)
       throw new PcpError(
         'SASL_NOMECH',
-        `Asked for mechanism ${JSON.stringify(name)}, offered ${this.mechanisms}`,
+        `Mechanism ${JSON.stringify(name)} is not offered: use ${this.mechanisms}`,
       )
     if (mechanism === GUEST_MECHANISM) return { user: undefined }
     this.#next = (first) => (mechanism === 'PLAIN' ? this.#plain(first) : this.#scram(first))
@@ -145,7 +145,7 @@ export class SaslServer {
       throw new PcpError('SASL_BADPROT', 'Not a message of PLAIN')
     const user = saslPrep(name)
     if (authzid !== '' && authzid !== name)
-      throw new PcpError('SASL_NOAUTHZ', `${JSON.stringify(user)} asks to act for another user`)
+      throw new PcpError('SASL_NOAUTHZ', `${JSON.stringify(user)} requested to act for another user`)
     const { signal } = this.#gone
     return this.#checks.attempt(user, signal, async () => {
       if (!(await this.#checks.isRight(user, password, signal)))
@@ -164,9 +164,9 @@ export class SaslServer {
     const proof = decodeText(message)
     const verify = (): string => verifyScram(exchange, proof)
     const final = await this.#checks.attempt(exchange.user, this.#gone.signal, verify)
-    // The client answers the last message as well, with nothing.
+    // The client answers the last message too, with an empty one.
     this.#next = (answer) => {
-      if (answer.length > 0) throw new PcpError('SASL_BADPROT', 'SCRAM is over, but the client goes on')
+      if (answer.length > 0) throw new PcpError('SASL_BADPROT', 'A message after the end of SCRAM')
       return { user: exchange.user }
     }
     return { challenge: encodeText(final) }

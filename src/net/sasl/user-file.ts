@@ -1,10 +1,10 @@
 /**
- * The file of users who may authenticate to a collector. docs/security.md
+ * The password file of a collector. docs/explanation/security.md
  *
  *     NAME:SCRAM-SHA-256$ITERATIONS:SALT$STOREDKEY:SERVERKEY
  *
- * in base64; lines that start with # are comments. No password can be had from it, but whoever reads it can guess at
- * leisure: it belongs to the collector's account alone.
+ * in base64; lines that start with # are comments. It holds no passwords, but a reader can guess them offline, so only
+ * the collector's account may read it.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,12 +19,12 @@ export type Users = ReadonlyMap<string, Verifier>
 const SCHEME = 'SCRAM-SHA-256'
 const LINE = /^([^:]+):SCRAM-SHA-256\$(\d{1,9}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)$/
 
-/** Where the file is: $PCP_PASSWDCONF_PATH, or passwd.conf beside PCP's other settings. */
+/** Returns the path of the file: $PCP_PASSWDCONF_PATH, or passwd.conf in PCP's configuration directory. */
 export function userFilePath(variables: Readonly<Record<string, string | undefined>>): string {
   return variables['PCP_PASSWDCONF_PATH'] || join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'passwd.conf')
 }
 
-/** The users in a text. EINVAL, naming the line, for one that cannot be: a typing error must lock nobody out in silence. */
+/** Parses users. Throws EINVAL with the line number of an invalid line, so that no user is ignored silently. */
 export function parseUsers(text: string, path: string): Map<string, Verifier> {
   const users = new Map<string, Verifier>()
   text.split('\n').forEach((line, i) => {
@@ -32,7 +32,10 @@ export function parseUsers(text: string, path: string): Map<string, Verifier> {
     const match = LINE.exec(line.trimEnd())
     const verifier = match === null ? undefined : verifierIn(match)
     if (verifier === undefined)
-      throw new PcpError('EINVAL', `${path} line ${i + 1}: not a user; set the password anew with pmpasswd`)
+      throw new PcpError(
+        'EINVAL',
+        `${path} line ${i + 1}: not a valid user; set the password again with pmpasswd`,
+      )
     users.set(match![1]!, verifier)
   })
   return users
@@ -49,7 +52,7 @@ function verifierIn([, , iterations, salt, storedKey, serverKey]: RegExpExecArra
   return isWhole && verifier.iterations > 0 ? verifier : undefined
 }
 
-/** The text of a file with these users, comments of `old` kept at its start. */
+/** Returns the text of a file with these users and the leading comments of `old`. */
 export function formatUsers(users: Users, old = ''): string {
   const comments = old.split('\n').filter((line) => line.startsWith('#'))
   const lines = [...users].map(([name, { iterations, salt, storedKey, serverKey }]) => {
@@ -60,10 +63,10 @@ export function formatUsers(users: Users, old = ''): string {
 }
 
 /**
- * Looks users up in a file, which is read again when it has changed. A file that cannot be read or understood, or that
- * another user can change, has no users; `report` hears why, once for each state of the file.
+ * Looks up users in a file, which is reread when it changes. A file that is unreadable, invalid or writable by another
+ * user counts as empty; `report` receives the reason once per state of the file.
  */
-export function usersIn(path: string, report: (problem: string) => void): FindVerifier {
+export function userFileLookup(path: string, report: (problem: string) => void): FindVerifier {
   let users: Users = new Map()
   let seen = ''
   return (user) => {
@@ -79,9 +82,9 @@ export function usersIn(path: string, report: (problem: string) => void): FindVe
 
 function readOrReport(path: string, report: (problem: string) => void): Users {
   try {
-    return parseUsers(readTrustedFile(path, 'its users could be anybody'), path)
+    return parseUsers(readTrustedFile(path, 'another user could add users'), path)
   } catch (error) {
-    report(`${PcpError.from(error, `Cannot read the users in ${path}`).message}: nobody can authenticate`)
+    report(`${PcpError.from(error, `Cannot read the users in ${path}`).message}: no user can authenticate`)
     return new Map()
   }
 }

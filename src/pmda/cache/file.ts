@@ -1,39 +1,39 @@
-/** The file a cache of instances is saved in. docs/formats/instance-cache.md */
+/** Reads and writes the file of an instance cache. docs/formats/instance-cache.md */
 import { PcpError } from '../../model/errors.ts'
 
-/** Highest number an instance can have. */
+/** Highest instance identifier. */
 export const MAX_INST = 0x7fffffff
 
-/** An instance as the file has it. */
+/** An instance in a saved file. */
 export interface SavedInstance {
   readonly id: number
-  /** Seconds since the epoch: when it was last saved after having been active; 0 for the time of the next save. */
+  /** Seconds since the epoch of the last save after it was active; 0 is replaced by the time of the next save. */
   readonly stamp: number
-  /** Bytes of its key, one a character; undefined for an instance without one. */
+  /** Bytes of its key, one per character; undefined for an instance without a key. */
   readonly key: string | undefined
   readonly name: string
 }
 
-/** What a file holds. */
+/** Contents of a saved file. */
 export interface SavedCache {
-  /** New instances fill holes. */
+  /** Identifiers of new instances fill gaps. */
   readonly reuses: boolean
   readonly maximum: number
   readonly instances: readonly SavedInstance[]
 }
 
-/** The text of the file, version 2. `now` is the time of instances whose `stamp` is 0. */
+/** Formats a file of version 2. `now` replaces stamps of 0. */
 export function formatCache({ reuses, maximum, instances }: SavedCache, now: number): string {
   let text = `2 ${reuses ? 1 : 0} ${maximum}\n`
   for (const { id, stamp, key, name } of instances) {
-    // A name that looks as if a key stood before it gets one.
+    // A name that would be parsed as "[key] name" is written with its own bytes as the key.
     const shown = key ?? (name.startsWith('[') && KEYED.test(name) ? name : undefined)
     text += `${id} ${stamp || now} ${shown === undefined ? '' : `[${toHex(shown)}] `}${name}\n`
   }
   return text
 }
 
-/** Takes a file of version 1 or 2 apart. PM_ERR_GENERIC names the file and the line that is wrong. */
+/** Parses a file of version 1 or 2. PM_ERR_GENERIC names the file and the wrong line. */
 export function parseCache(text: string, file: string): SavedCache {
   const lines = text.split('\n')
   if (lines.at(-1) === '') lines.pop()

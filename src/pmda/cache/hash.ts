@@ -1,10 +1,10 @@
-/** Bob Jenkins' public-domain hash 'lookup2' of 1996, which turns keys into instance numbers. docs/formats/instance-cache.md */
+/** Bob Jenkins' public-domain hash 'lookup2' (1996), which maps keys to instance identifiers. docs/formats/instance-cache.md */
 
 const GOLDEN_RATIO = 0x9e3779b9
 
 /**
- * Hashes bytes to 32 bits, unsigned. `seed` is the hash of the attempt before, 0 for the first. Bytes count as signed,
- * as PCP takes them, which matters from 0x80 on: numbers in saved files depend on it.
+ * Hashes bytes to 32 bits, unsigned. `seed` is the hash of the previous attempt, 0 for the first. As in PCP bytes are
+ * signed, which matters from 0x80 on: identifiers in saved files depend on it.
  */
 export function hashKey(key: Uint8Array, seed: number): number {
   const state = Uint32Array.of(GOLDEN_RATIO, GOLDEN_RATIO, seed)
@@ -22,7 +22,7 @@ export function hashKey(key: Uint8Array, seed: number): number {
   return state[2]!
 }
 
-/** Up to four signed bytes, the first one lowest; none when `count` is not above 0. */
+/** Up to four signed bytes, lowest first; 0 when `count` is not above 0. */
 function wordAt(key: Uint8Array, at: number, count: number): number {
   let word = 0
   for (let i = 0; i < count; i++) word += ((key[at + i]! << 24) >> 24) << (8 * i)

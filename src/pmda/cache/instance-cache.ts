@@ -1,46 +1,50 @@
-/** Instances that come and go and keep their numbers, also from one life of the agent to the next. pmdaCache(3), docs/agents.md */
+/** Instances that keep their identifiers while they come and go and across restarts of the agent. pmdaCache(3), docs/reference/agent-toolkit.md */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type OldFields, renameFields } from '../../base/deprecated.ts'
 import { decodeText, encodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { makeDir } from '../../sys/make-dir.ts'
 import { replaceFile } from '../../sys/replace-file.ts'
 import { formatCache, parseCache, type SavedInstance } from './file.ts'
-import { type Listing, listingOf } from './listing.ts'
+import { type InstanceList, listActive } from './instance-list.ts'
 import { InstanceNumbers } from './numbers.ts'
 
-/** An instance of a cache. It is the same object as long as the instance is known. */
+/** An instance of a cache: the same object as long as the instance is known. */
 export interface CachedInstance<T> {
   readonly id: number
   readonly name: string
-  /** Is it one of the instances there are now? */
+  /** Inactive instances are remembered but not listed. */
   readonly isActive: boolean
-  /** What the agent keeps for it; undefined for one that was only loaded. */
+  /** The agent's data for the instance; undefined if the instance was loaded from the file and not added since. */
   readonly data: T | undefined
 }
 
-/** How a cache is made. */
+/** Options of an instance cache. */
 export interface InstanceCacheOptions {
   readonly domain: number
   /** Serial of the instance domain. */
   readonly serial: number
-  /** Directory of the file, DOMAIN.SERIAL; without it nothing can be saved. `cacheDir(env.env)` is where PCP has them. */
+  /** Directory of the file DOMAIN.SERIAL; required to load and save. `cacheDir(env.env)` is PCP's directory. */
   readonly dir?: string
-  /** A dictionary of texts: names may be empty, and blanks mean nothing. */
+  /** The names are free texts: they may be empty, and spaces have no special meaning. */
   readonly isDictionary?: boolean
-  /** Inactive instances kept; where there would be more, the older half is culled. Default: 250 000. */
+  /** Most inactive instances kept; beyond that the older half is culled. Default: 250 000. */
+  readonly maxInactive?: number
+  /** @deprecated Use `maxInactive`. */
   readonly mostInactive?: number
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
-  /** Hears which saved instances contradict those in memory. */
+  /** Called for each saved instance that contradicts those in memory. */
   readonly log?: (level: 'warning', text: string) => void
 }
 
+const OLD_OPTIONS: OldFields<InstanceCacheOptions> = { mostInactive: ['maxInactive', 'PCP_DEP0006'] }
 const MOST_INACTIVE = 250_000
-/** Culled instances that may wait to be dropped from the order. */
+/** Most culled instances left in the sorted order before it is compacted. */
 const LAZY = 1000
 
-/** Where PCP keeps caches: `$PCP_VAR_DIR/config/pmda`. */
+/** Returns the directory of PCP's caches: `$PCP_VAR_DIR/config/pmda`. */
 export function cacheDir(env: Readonly<Record<string, string | undefined>>): string {
   return join(env['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config', 'pmda')
 }
@@ -49,57 +53,57 @@ interface Entry<T> extends CachedInstance<T> {
   isActive: boolean
   data: T | undefined
   isCulled: boolean
-  /** Bytes, one a character. */
+  /** Bytes, one per character. */
   readonly key: string | undefined
-  /** Seconds since the epoch; 0 once it was active after the last save. */
+  /** Seconds since the epoch; 0 if active since the last save. */
   stamp: number
 }
 
 /**
- * The instances of one domain. Active ones are listed; inactive ones keep their number for when they come back; culled
- * ones are forgotten, though their numbers are not given away before `reorganize`. A name is known by its part before the
- * first space: EINVAL refuses another one with the same part. Names have no newlines. Finding, adding, hiding and culling
- * take the same time however many there are.
+ * The instances of one domain. Active instances are listed; inactive ones keep their identifier for their return; culled
+ * ones are forgotten, though their identifiers are not reused before `reorganize`. A name is identified by its part before
+ * the first space: EINVAL for a different name with the same part. Names have no newlines. Finding, adding, hiding and
+ * culling take constant time.
  */
 export class InstanceCache<T = undefined> {
   readonly #options: InstanceCacheOptions
   readonly #byId = new Map<number, Entry<T>>()
   readonly #byName = new Map<string, Entry<T>>()
   readonly #byKey = new Map<string, Entry<T>>()
-  /** Every instance by number, once `#ordered` was called; culled ones may still be among them. */
+  /** Every instance by identifier, up to date after `#ordered()`; may include culled ones. */
   #order: Entry<T>[] = []
   #isOrdered = true
   readonly #numbers: InstanceNumbers
   #active = 0
   #version = 0
-  #listing: Listing | undefined
-  /** Since the last load or save: 'instances' came or went, or only 'stamps' changed. */
+  #listing: InstanceList | undefined
+  /** Changes since the last load or save: instances added or removed, or only their stamps. */
   #unsaved: 'nothing' | 'stamps' | 'instances' = 'nothing'
 
   constructor(options: InstanceCacheOptions) {
-    this.#options = options
+    this.#options = renameFields({ ...options }, OLD_OPTIONS)
     this.#numbers = new InstanceNumbers(this.#byId, this.#name)
   }
 
-  /** Changes whenever the active instances do. */
+  /** Changes whenever the set of active instances changes. */
   get version(): number {
     return this.#version
   }
 
-  /** Instances that are active, that are not, and that were culled since the last `reorganize`. */
+  /** Number of active and inactive instances, and of those culled since the last `reorganize`. */
   get sizes(): { readonly active: number; readonly inactive: number; readonly culled: number } {
     return { active: this.#active, inactive: this.#byId.size - this.#active, culled: this.#numbers.culled }
   }
 
-  /** The active instances by number: what `instances` of an instance domain gives. The same object until they change. */
-  list(): Listing {
-    this.#listing ??= listingOf(this.#ordered(), this.#active)
+  /** Active instances by identifier, as `IndomSpec.instances` returns them. The same object until they change. */
+  list(): InstanceList {
+    this.#listing ??= listActive(this.#ordered(), this.#active)
     return this.#listing
   }
 
   /**
-   * Makes an instance active, a new one when the name is not known, and keeps `data` for it. Gives its number.
-   * EINVAL for a name that contradicts another; PM_ERR_GENERIC for one that is empty or when no number is left.
+   * Activates an instance, creating it if the name is unknown, and stores `data` with it. Returns its identifier.
+   * EINVAL for a name that contradicts another; PM_ERR_GENERIC for an empty name or when no identifier is left.
    */
   add(name: string, data?: T): number {
     const known = this.#find(name)
@@ -108,9 +112,9 @@ export class InstanceCache<T = undefined> {
   }
 
   /**
-   * As `add`, for an instance whose number follows from a key (its name when there is none), so that it is the same on
-   * every host and after every loss of files. Numbers of other new instances fill holes from then on.
-   * PM_ERR_INST when only one of name and key is known; PM_ERR_GENERIC when ten numbers that follow from the key are taken.
+   * As `add`, with an identifier derived from a key (default: the name), so that it is the same on every host and survives
+   * the loss of the file. From then on identifiers of other new instances fill gaps. PM_ERR_INST if only one of name and key
+   * is known; PM_ERR_GENERIC if all ten identifiers derived from the key are taken.
    */
   addKeyed(name: string, key: Uint8Array | undefined, data?: T): number {
     const bytes = key === undefined || key.length === 0 ? encodeText(name) : key
@@ -124,21 +128,21 @@ export class InstanceCache<T = undefined> {
     return this.#insert(name, this.#numbers.hashed(name, bytes), text, data)
   }
 
-  /** Makes an instance inactive, and gives its number. PM_ERR_INST for an unknown name, EINVAL for a contradictory one. */
+  /** Deactivates an instance and returns its identifier. PM_ERR_INST for an unknown name, EINVAL for a contradictory one. */
   hide(name: string): number {
     const entry = this.#known(name)
     this.#setActive(entry, false)
     return entry.id
   }
 
-  /** Forgets an instance, and gives the number it had. PM_ERR_INST for an unknown name, EINVAL for a contradictory one. */
+  /** Forgets an instance and returns the identifier it had. PM_ERR_INST for an unknown name, EINVAL for a contradictory one. */
   cull(name: string): number {
     const entry = this.#known(name)
     this.#remove(entry)
     return entry.id
   }
 
-  /** Makes all instances active, or inactive; how many changed. */
+  /** Activates or deactivates all instances. Returns how many changed. */
   setAll(isActive: boolean): number {
     let count = 0
     for (const entry of this.#byId.values()) {
@@ -149,7 +153,7 @@ export class InstanceCache<T = undefined> {
     return count
   }
 
-  /** Forgets all instances; how many there were. */
+  /** Forgets all instances. Returns how many there were. */
   cullAll(): number {
     const count = this.#byId.size
     for (const entry of this.#byId.values()) this.#remove(entry)
@@ -157,8 +161,8 @@ export class InstanceCache<T = undefined> {
   }
 
   /**
-   * Forgets inactive instances that were last saved as active more than `seconds` ago, and tells `onCull` their data; how
-   * many they were. @see pmdaCachePurge(3)
+   * Forgets inactive instances last saved as active more than `seconds` ago, passing their data to `onCull`. Returns their
+   * number. @see pmdaCachePurge(3)
    */
   purge(seconds: number, onCull?: (data: T) => void): number {
     const before = this.#now() - seconds
@@ -172,41 +176,41 @@ export class InstanceCache<T = undefined> {
     return count
   }
 
-  /** The instance with a number, active or not. */
+  /** Returns the instance with an identifier, active or not. */
   get(id: number): CachedInstance<T> | undefined {
     return this.#byId.get(id)
   }
 
-  /** The instance with a name, or with that part before the first space. EINVAL for a contradictory name. */
+  /** Returns the instance with a name, or with that part before the first space. EINVAL for a contradictory name. */
   find(name: string): CachedInstance<T> | undefined {
     return this.#find(name)
   }
 
-  /** The instance that was added with a key. */
+  /** Returns the instance added with a key. */
   findKey(key: Uint8Array): CachedInstance<T> | undefined {
     return this.#byKey.get(keyText(key))
   }
 
-  /** Numbers of new instances fill holes from 0 from now on, in later lives of the agent as well. */
+  /** Makes identifiers of new instances fill gaps from 0, also after a restart from the saved file. */
   reuseIds(): void {
     this.#numbers.reuses = true
   }
 
-  /** Sets the highest number a new instance may get. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below a number that is taken. */
+  /** Sets the highest identifier for new instances. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below an identifier in use. */
   resize(maximum: number): void {
     this.#numbers.resize(maximum)
     this.#markUnsaved('stamps')
   }
 
-  /** Gives the numbers of culled instances free. */
+  /** Makes the identifiers of culled instances available again. */
   reorganize(): void {
     this.#numbers.reorganize()
   }
 
   /**
-   * Adds the instances of the saved file, inactive; how many it has, or 0 when there is no file. Where file and memory
-   * contradict each other memory is right, and the log hears of it. PM_ERR_GENERIC names the line of a file that is
-   * wrong; throws Node's error for one that cannot be read, EINVAL without `dir`.
+   * Adds the instances of the saved file as inactive ones. Returns their number, 0 without a file. Where file and memory
+   * contradict each other, memory wins and `log` is called. PM_ERR_GENERIC names the wrong line of a file; throws Node's
+   * error for an unreadable one, EINVAL without `dir`.
    */
   load(): number {
     const path = this.#path()
@@ -224,24 +228,29 @@ export class InstanceCache<T = undefined> {
     return instances.length
   }
 
-  /** Writes the file when instances came or went since the last load or save; how many it has, or 0. Throws as `write`. */
+  /** Writes the file if instances were added or removed since the last load or save. Returns their number, or 0. Throws as `write`. */
   save(): number {
     return this.#unsaved === 'instances' ? this.write() : 0
   }
 
-  /** As `save`, but also when only instances became active, so that `purge` knows how long ago that was. */
+  /** As `save`, but also after instances only became active, so that `purge` knows when that was. */
   sync(): number {
     return this.#unsaved === 'nothing' ? 0 : this.write()
   }
 
-  /** Writes the file, as a whole; how many instances it has. Throws Node's error, EINVAL without `dir`. */
+  /** Writes the whole file. Returns the number of instances. Throws the error of the system, which names the directory; EINVAL without `dir`. */
   write(): number {
     const path = this.#path()
     const now = this.#now()
     const instances = this.#ordered()
-    makeDir(this.#options.dir!)
     const { reuses, maximum } = this.#numbers
-    replaceFile(path, formatCache({ reuses, maximum, instances }, now))
+    const { dir } = this.#options
+    try {
+      makeDir(dir!)
+      replaceFile(path, formatCache({ reuses, maximum, instances }, now))
+    } catch (error) {
+      throw PcpError.from(error, `${this.#name} cannot be saved in ${dir}`)
+    }
     for (const entry of instances) entry.stamp ||= now
     this.#unsaved = 'nothing'
     return instances.length
@@ -262,7 +271,7 @@ export class InstanceCache<T = undefined> {
     return Math.floor((this.#options.clock ?? Date.now)() / 1000)
   }
 
-  /** What a name is known by. */
+  /** The part of a name that identifies it. */
   #short(name: string): string {
     const end = this.#options.isDictionary === true ? -1 : name.indexOf(' ')
     return end < 0 ? name : name.slice(0, end)
@@ -334,12 +343,12 @@ export class InstanceCache<T = undefined> {
     this.#markUnsaved('instances')
   }
 
-  /** Culls the older half of the inactive instances where there are too many. */
+  /** Culls the older half of the inactive instances if there are too many. */
   #makeRoom(): void {
-    const { mostInactive = MOST_INACTIVE } = this.#options
+    const { maxInactive = MOST_INACTIVE } = this.#options
     const inactive = this.#byId.size - this.#active
-    if (inactive < mostInactive) return
-    let surplus = inactive - Math.floor(mostInactive / 2)
+    if (inactive < maxInactive) return
+    let surplus = inactive - Math.floor(maxInactive / 2)
     for (const entry of this.#byId.values()) {
       if (surplus === 0) break
       if (entry.isActive) continue
@@ -352,7 +361,7 @@ export class InstanceCache<T = undefined> {
     this.#order = this.#order.filter(({ isCulled }) => !isCulled)
   }
 
-  /** All instances by number. Numbers are mostly given out in ascending order: then there is nothing to sort. */
+  /** All instances by identifier. They are mostly added in ascending order, which needs no sorting. */
   #ordered(): readonly Entry<T>[] {
     if (this.#order.length !== this.#byId.size) this.#dropCulled()
     if (!this.#isOrdered) this.#order.sort((a, b) => a.id - b.id)

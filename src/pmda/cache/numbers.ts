@@ -1,45 +1,45 @@
-/** Which numbers the instances of a cache get. pmdaCache(3), docs/agents.md */
+/** Assigns identifiers to the instances of a cache. pmdaCache(3), docs/reference/agent-toolkit.md */
 import { PcpError } from '../../model/errors.ts'
 import { MAX_INST } from './file.ts'
 import { hashKey } from './hash.ts'
 
-/** Numbers of culled instances kept back; with more, the one culled first is free again. */
+/** Most identifiers of culled instances held back; beyond that the one culled first is available again. */
 const MOST_CULLED = 20_000
-/** Attempts to find a free number for a key. */
+/** Attempts to find a free identifier for a key. */
 const HASH_ATTEMPTS = 10
 
-/** Gives numbers out, and remembers those of culled instances until `reorganize`. */
+/** Assigns identifiers and holds back those of culled instances until `reorganize`. */
 export class InstanceNumbers {
-  /** Do new instances fill holes, rather than go behind the highest number there was? */
+  /** New instances fill gaps instead of continuing above the highest identifier. */
   reuses = false
-  /** The highest number a new instance may get. */
+  /** Highest identifier for a new instance. */
   maximum: number = MAX_INST
   readonly #known: ReadonlyMap<number, unknown>
   readonly #name: string
-  /** Numbers of culled instances that nobody has had since. */
+  /** Identifiers of culled instances that have not been reused. */
   readonly #culled = new Set<number>()
   #highest = -1
-  /** All numbers below are taken. */
+  /** All identifiers below are taken. */
   #firstHole = 0
 
-  /** `known`: the instances there are, by number; `name`: what messages call the domain. */
+  /** `known`: current instances by identifier; `name`: how messages name the domain. */
   constructor(known: ReadonlyMap<number, unknown>, name: string) {
     this.#known = known
     this.#name = name
   }
 
-  /** How many numbers wait for `reorganize`. */
+  /** Number of identifiers held back until `reorganize`. */
   get culled(): number {
     return this.#culled.size
   }
 
-  /** An instance has this number now. */
+  /** Records that an instance has this identifier. */
   take(id: number): void {
     this.#highest = Math.max(this.#highest, id)
     this.#culled.delete(id)
   }
 
-  /** The instance with this number was culled. */
+  /** Records that the instance with this identifier was culled. */
   cull(id: number): void {
     this.#culled.add(id)
     if (this.#culled.size <= MOST_CULLED) return
@@ -48,7 +48,7 @@ export class InstanceNumbers {
     this.#firstHole = Math.min(this.#firstHole, first!)
   }
 
-  /** A number for a new instance. PM_ERR_GENERIC when none is left. */
+  /** Returns an identifier for a new instance. PM_ERR_GENERIC when none is left. */
   next(): number {
     this.reuses ||= this.#highest >= this.maximum
     if (!this.reuses) return this.#highest + 1
@@ -59,8 +59,8 @@ export class InstanceNumbers {
   }
 
   /**
-   * The number that follows from a key: that of a culled instance may be had again, as most likely it is the same one.
-   * PM_ERR_GENERIC when all that follow from it are taken.
+   * Returns an identifier derived from a key. That of a culled instance may be reused, as it most likely is the same one.
+   * PM_ERR_GENERIC when all identifiers derived from the key are taken.
    */
   hashed(name: string, key: Uint8Array): number {
     let hash = 0
@@ -75,7 +75,7 @@ export class InstanceNumbers {
     )
   }
 
-  /** Sets the highest number. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below a number that is taken. */
+  /** Sets the highest identifier. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below an identifier in use. */
   resize(maximum: number): void {
     if (maximum < 0) throw new PcpError('PM_ERR_SIGN', `${this.#name}: no instances up to ${maximum}`)
     for (const id of this.#known.keys())
@@ -84,7 +84,7 @@ export class InstanceNumbers {
     this.maximum = Math.min(maximum, MAX_INST)
   }
 
-  /** Gives the numbers of culled instances free. */
+  /** Makes the identifiers of culled instances available again. */
   reorganize(): void {
     this.#culled.clear()
     this.#firstHole = 0

@@ -1,4 +1,4 @@
-/** What other programs print: of one that runs all the time, or of one that is run for an answer. docs/guide/agent-data.md */
+/** Follows the output of other programs, long-running or run once per reading. docs/how-to/agent-data.md */
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { onAbort } from '../../base/on-abort.ts'
 import { Retry } from '../../base/retry.ts'
@@ -6,7 +6,7 @@ import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { LineSplitter } from './lines.ts'
 
-/** Which program, without a shell. */
+/** A program, run without a shell. */
 export interface Program {
   readonly command: string
   readonly args?: readonly string[]
@@ -15,36 +15,36 @@ export interface Program {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-/** How a program that runs all the time is followed. */
+/** Options of a feed from a long-running program. */
 export interface ChildFeedOptions extends Program {
-  /** Hears of each line of its standard output. */
+  /** Called for each line of standard output. */
   readonly onLine: (line: string) => void
-  /** Hears of each line of its standard error, and when it ended. */
+  /** Called for each line of standard error and when the program ends. */
   readonly log: (level: 'info' | 'warning', text: string) => void
-  /** A longer line loses its end; default 65536 bytes. */
+  /** Longer lines are truncated; default 65536 bytes. */
   readonly maxLineBytes?: number
 }
 
-/** How a program is run once. */
+/** Options of a program that is run once. */
 export interface RunOptions {
-  /** Ends the program. */
+  /** Kills the program. */
   readonly signal?: AbortSignal
-  /** More output is an error (EFBIG), and ends it; default 16 MB. */
+  /** More output is an error (EFBIG) and kills the program; default 16 MB. */
   readonly maxBytes?: number
 }
 
 const LONGEST_LINE = 65_536
 const MAX_BYTES = 16 * 1024 * 1024
-/** Output that stands for what went wrong. */
+/** Most standard error quoted in an error. */
 const MAX_ERROR_BYTES = 500
-/** Time to end in good order. */
+/** Time after SIGTERM until the program is killed. */
 const KILL_MS = 2000
-/** A program that ran so long did its work: its end is the first failure. */
+/** A program that ran this long was working: its end resets the restart delay. */
 const SETTLED_MS = 10_000
 
 /**
- * Keeps a program running and hears its lines. It has no standard input. When it ends it is started again: at once, then
- * after 1, 2, 4... 60 seconds unless it ran for ten. `close` ends it, by force when it does not go.
+ * Keeps a program running and passes on its lines. The program has no standard input. When it ends it is restarted:
+ * immediately, then after 1, 2, 4... 60 seconds unless it ran for ten. `close` terminates it and kills it if needed.
  */
 export class ChildFeed {
   readonly #options: ChildFeedOptions
@@ -60,17 +60,17 @@ export class ChildFeed {
     this.#retry = new Retry(() => this.start())
   }
 
-  /** Why it does not run: it was not found, or how it ended. Undefined while it runs. */
+  /** Why the program is not running: not found, or how it ended. Undefined while it runs. */
   get error(): PcpError | undefined {
     return this.#error
   }
 
-  /** How often it was started. */
+  /** Number of starts. */
   get starts(): number {
     return this.#starts
   }
 
-  /** Starts the program, unless it runs. */
+  /** Starts the program unless it is running. */
   start(): void {
     if (this.#child !== undefined || this.#isClosed) return
     const { command, log, onLine, maxLineBytes = LONGEST_LINE } = this.#options
@@ -98,7 +98,7 @@ export class ChildFeed {
     })
   }
 
-  /** Ends the program; resolves when it has gone. */
+  /** Terminates the program; resolves when it has ended. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#retry.close()
@@ -126,19 +126,19 @@ export class ChildFeed {
     if (this.#isClosed) return
     this.#options.log('info', error.message)
     if (Date.now() - this.#startedAt >= SETTLED_MS) this.#retry.succeeded()
-    this.#retry.later()
+    this.#retry.schedule()
   }
 }
 
 /**
- * Runs a program without standard input and resolves to its output, for a `BackgroundReading`. Rejects with ENOENT when there is
- * no such program, ECHILD with the end of its standard error when its status is not 0, EFBIG for too much output, and EINTR
- * when `signal` ended it.
+ * Runs a program without standard input and resolves to its output, for a `BackgroundReading`. Rejects with ENOENT for an
+ * unknown program, ECHILD and the end of its standard error for a status other than 0, EFBIG for too much output, and
+ * EINTR if `signal` killed it.
  */
 export async function runProgram(program: Program, options: RunOptions = {}): Promise<string> {
   let complaints = Buffer.alloc(0)
   try {
-    const output = await outputOf({ ...program, ...options }, (piece) => {
+    const output = await runForOutput({ ...program, ...options }, (piece) => {
       complaints = Buffer.concat([complaints, piece]).subarray(-MAX_ERROR_BYTES)
     })
     return decodeText(output)
@@ -150,7 +150,7 @@ export async function runProgram(program: Program, options: RunOptions = {}): Pr
 }
 
 /** Returns the output of a program as `runProgram` does, as bytes. `name` is its name in errors; `onError` receives its standard error. */
-export function outputOf(
+export function runForOutput(
   program: Program & RunOptions & { readonly name?: string },
   onError: (piece: Uint8Array) => void,
 ): Promise<Uint8Array> {
@@ -197,14 +197,14 @@ function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // they have gone already
+    // already gone
   }
 }
 
 function start({ command, args = [], cwd, env }: Program): ChildProcess {
   const options: SpawnOptions = {
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a group of its own, so that what it starts ends with it
+    detached: true, // own process group, so that its children are killed with it
     ...(cwd === undefined ? {} : { cwd }),
     ...(env === undefined ? {} : { env: { ...env } }),
   }

@@ -1,14 +1,14 @@
-/** Bytes that come in pieces, as lines. */
+/** Splits chunks of bytes into lines. */
 import { decodeText } from '../../base/text.ts'
 
 const NEWLINE = 0x0a
 const RETURN = 0x0d
 
-/** Collects pieces and gives whole lines, without newline or carriage return. A line beyond the limit loses its end. */
+/** Passes on whole lines without newline or carriage return. Lines beyond the limit are truncated. */
 export class LineSplitter {
   readonly #maxBytes: number
   readonly #onLine: (line: string) => void
-  /** The beginning of a line whose end has not come. */
+  /** Start of an incomplete line. */
   #pending: Uint8Array[] = []
   #size = 0
 
@@ -17,7 +17,7 @@ export class LineSplitter {
     this.#onLine = onLine
   }
 
-  /** Takes a piece, which it keeps no part of that the caller may change: what is left over is copied. */
+  /** Adds a chunk. The rest after its last newline is copied, so the caller may reuse the buffer. */
   push(piece: Uint8Array): void {
     let start = 0
     for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
@@ -28,12 +28,12 @@ export class LineSplitter {
     if (start < piece.length) this.#keep(piece.slice(start))
   }
 
-  /** Gives what came without a newline at the end, when there is something. */
+  /** Passes on a last line without newline, if any. */
   finish(): void {
     if (this.#size > 0) this.#emit()
   }
 
-  /** Forgets a line that has only begun. */
+  /** Discards an incomplete line. */
   reset(): void {
     this.#pending = []
     this.#size = 0

@@ -1,31 +1,31 @@
-/** The lines that others append to a file, also when it is rotated. docs/guide/agent-data.md */
+/** Follows lines appended to a file, across rotation. docs/how-to/agent-data.md */
 
 import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
 import { LineSplitter } from './lines.ts'
 
-/** How a log is followed. */
+/** Options of a followed log. */
 export interface LogTailOptions {
   readonly path: string
-  /** Hears of each line, in order. */
+  /** Called for each line, in order. */
   readonly onLine: (line: string) => void
-  /** Milliseconds between two looks, when `start` was called; default 1000. */
+  /** Milliseconds between polls after `start`; default 1000. */
   readonly intervalMs?: number
-  /** Begin with what the file has already; default: with what comes. */
+  /** Start with the existing contents; default: with new lines. */
   readonly fromStart?: boolean
-  /** A longer line loses its end; default 65536 bytes. */
+  /** Longer lines are truncated; default 65536 bytes. */
   readonly maxLineBytes?: number
 }
 
 const BLOCK = 65_536
-/** Bytes taken at one look: a flood must not keep the agent from answering. */
+/** Most bytes read per poll, so that a flood does not block the agent. */
 const MOST_AT_ONCE = 4 * 1024 * 1024
 
 /**
- * Follows a log. A file that is replaced, as rotation does, is read to its end before the new one from its beginning; one
- * that was cut is read from its beginning; one that is not there yet is waited for. Look from `beforeFetch` (`poll`) or on
- * a timer (`start`); `close` at the end.
+ * Follows a log. A file that is replaced by rotation is read to its end, then the new one from its start. A truncated file
+ * is read from its start, a missing one is awaited. Call `poll` in `beforeFetch` or poll on a timer with `start`, and
+ * call `close` at the end.
  */
 export class LogTail {
   readonly #options: LogTailOptions
@@ -33,24 +33,24 @@ export class LogTail {
   readonly #block = Buffer.allocUnsafe(BLOCK)
   #fd: number | undefined
   #at = 0
-  /** The first file is begun where `fromStart` says, those that replace it at their beginning. */
+  /** `fromStart` applies to the first file only; replacements are read from their start. */
   #isFirst = true
   #timer: ReturnType<typeof setInterval> | undefined
   #error: PcpError | undefined
 
-  /** Opens the file, so that what is appended from now on counts. */
+  /** Opens the file: lines appended from now on are passed on. */
   constructor(options: LogTailOptions) {
     this.#options = options
     this.#lines = new LineSplitter(options.maxLineBytes ?? BLOCK, options.onLine)
     this.#guard(() => this.#open())
   }
 
-  /** Why the last look failed: ENOENT while there is no file, EACCES... Undefined when it did not. */
+  /** Why the last poll failed: ENOENT while the file is missing, EACCES... Undefined if it succeeded. */
   get error(): PcpError | undefined {
     return this.#error
   }
 
-  /** Takes what was appended, some megabytes at most. Never throws for the file's sake: see `error`. */
+  /** Reads appended lines, at most 4 MB. Sets `error` instead of throwing if the file cannot be read. */
   poll(): void {
     this.#guard(() => {
       if (this.#fd === undefined) this.#open()
@@ -64,7 +64,7 @@ export class LogTail {
     })
   }
 
-  /** Looks now and then, on a timer that keeps no process alive. */
+  /** Polls on a timer that keeps no process alive. */
   start(): void {
     this.#timer ??= every(
       this.#options.intervalMs ?? 1000,
@@ -76,7 +76,7 @@ export class LogTail {
     this.#timer.unref()
   }
 
-  /** Stops, and closes the file. */
+  /** Stops polling and closes the file. */
   close(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
@@ -107,7 +107,7 @@ export class LogTail {
     this.#lines.finish()
   }
 
-  /** Reads to the end of the file, or `most` bytes; how many. */
+  /** Reads to the end of the file, at most `most` bytes. Returns the number of bytes read. */
   #take(most: number): number {
     const fd = this.#fd!
     if (fstatSync(fd).size < this.#at) {
@@ -125,7 +125,7 @@ export class LogTail {
     return taken
   }
 
-  /** Is another file at the path? While there is none, the old one may still grow. */
+  /** Whether the path names a different file. While the path is missing, the old file may still grow. */
   #isReplaced(): boolean {
     const now: Stats | undefined = statSync(this.#options.path, { throwIfNoEntry: false })
     if (now === undefined) return false
@@ -134,7 +134,7 @@ export class LogTail {
   }
 }
 
-/** An error of the system, not of whoever hears of lines. */
+/** Whether an error comes from a system call, not from `onLine`. */
 function isOfFile(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error
 }

@@ -1,17 +1,17 @@
-/** A file that others write anew as a whole: read when it has changed. docs/guide/agent-data.md */
+/** Reads a file that other programs rewrite as a whole, whenever it has changed. docs/how-to/agent-data.md */
 import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { Reading } from '../reading.ts'
 
-/** How a snapshot is read. */
+/** Options of a snapshot file. */
 export interface SnapshotFileOptions<T> {
   readonly path: string
-  /** From the file's text to what metrics need. What it throws is the error of those metrics. */
+  /** Converts the file's text to what the metrics need. An exception becomes their error. */
   readonly parse: (text: string) => T
-  /** A larger file is refused (EFBIG); default 16 MB. */
+  /** A larger file is an error (EFBIG); default 16 MB. */
   readonly maxBytes?: number
-  /** A file that was not written for longer counts no more (PM_ERR_AGAIN): whoever writes it may have died. Default: forever. */
+  /** An older file is an error (PM_ERR_AGAIN), as its writer may have died. Default: no limit. */
   readonly maxAgeMs?: number
   /** Milliseconds since the epoch. */
   readonly clock?: () => number
@@ -20,8 +20,8 @@ export interface SnapshotFileOptions<T> {
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * A reading of a file that is parsed again only when it is another file, or has another time or size. Writers should
- * write a new file and rename it, so that nobody sees a part. Errors as the system has them: ENOENT, EACCES...
+ * Returns a reading of a file, parsed again only when its inode, time or size changes. Writers should write a new file and
+ * rename it, so that readers never see an incomplete one. Errors are the system's: ENOENT, EACCES...
  */
 export function snapshotFile<T>(options: SnapshotFileOptions<T>): Reading<T> {
   let known: { readonly stamp: string; readonly value: T } | undefined

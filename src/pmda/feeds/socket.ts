@@ -1,4 +1,4 @@
-/** What a service says over a socket: all the time, or when it is asked. docs/guide/agent-data.md */
+/** Reads from a service over a socket, continuously or once per reading. docs/how-to/agent-data.md */
 import type { Socket } from 'node:net'
 import { onAbort } from '../../base/on-abort.ts'
 import { Retry } from '../../base/retry.ts'
@@ -6,38 +6,38 @@ import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { LineSplitter } from './lines.ts'
 
-/** Where a service is: a unix socket, or a TCP port. */
+/** Address of a service: a unix socket or a TCP port. */
 export type ServiceAddress = { readonly path: string } | { readonly port: number; readonly host?: string }
 
-/** How a service is listened to. */
+/** Options of a feed from a service. */
 export interface SocketFeedOptions {
   readonly address: ServiceAddress
-  /** Hears of each line. */
+  /** Called for each line. */
   readonly onLine: (line: string) => void
-  /** The connection is there: to say what is wanted, by `send`. */
+  /** Called when connected, to send a request if the service needs one. */
   readonly onConnect?: (send: (text: string) => void) => void
-  /** A longer line loses its end; default 65536 bytes. */
+  /** Longer lines are truncated; default 65536 bytes. */
   readonly maxLineBytes?: number
 }
 
-/** How a service is asked. */
-export interface AskOptions {
-  /** Gives up waiting. */
+/** Options of a single request. */
+export interface QueryOptions {
+  /** Aborts the request. */
   readonly signal?: AbortSignal
   /** A longer answer is an error (EFBIG); default 16 MB. */
   readonly maxBytes?: number
-  /** Is this the whole answer? For services that leave the connection open; default: when they close it. */
+  /** Whether the answer is complete, for services that leave the connection open. Default: complete when the service closes it. */
   readonly isComplete?: (text: string) => boolean
 }
 
 const LONGEST_LINE = 65_536
-/** A connection that lasted so long worked: after it the next attempt is made immediately. */
+/** A connection that lasted this long was working: after it the next attempt is made immediately. */
 const SETTLED_MS = 10_000
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * Keeps a connection to a service and hears its lines. A connection that was lost, or refused, is tried again: at once,
- * then after 1, 2, 4... 60 seconds until the service says something. It keeps no process alive.
+ * Keeps a connection to a service and passes on its lines. A lost or refused connection is retried: immediately, then
+ * after 1, 2, 4... 60 seconds until the service sends a line. It keeps no process alive.
  */
 export class SocketFeed {
   readonly #options: SocketFeedOptions
@@ -52,17 +52,17 @@ export class SocketFeed {
     this.#retry = new Retry(() => this.start())
   }
 
-  /** Why there is no connection; undefined while there is one. */
+  /** Reason of a missing connection; undefined while connected. */
   get error(): PcpError | undefined {
     return this.#error
   }
 
-  /** How often it was connected. */
+  /** Number of connections made. */
   get connections(): number {
     return this.#connections
   }
 
-  /** Connects, unless it is connected. */
+  /** Connects unless connected. */
   start(): void {
     if (this.#socket !== undefined || this.#isClosed) return
     const { address, onLine, onConnect, maxLineBytes = LONGEST_LINE } = this.#options
@@ -86,13 +86,13 @@ export class SocketFeed {
       this.#socket = undefined
       this.#error = failure ?? new PcpError('ECONNRESET', `${nameOf(address)} closed the connection`)
       if (this.#isClosed) return
-      // A server that sends a line and closes is not asked in a tight loop.
+      // A server that sends a line and closes must not be reconnected in a tight loop.
       if (performance.now() - startedAt >= SETTLED_MS) this.#retry.succeeded()
-      this.#retry.later()
+      this.#retry.schedule()
     })
   }
 
-  /** Ends the connection. */
+  /** Closes the connection. */
   close(): void {
     this.#isClosed = true
     this.#retry.close()
@@ -101,17 +101,18 @@ export class SocketFeed {
 }
 
 /**
- * Connects, sends a request, and gives the answer. Made for a `BackgroundReading`. Rejects with the system's error, EFBIG
- * for an answer that is too long, ECONNRESET for one that is not complete, EINTR when `signal` gives up.
+ * Connects, sends a request and resolves to the answer, for a `BackgroundReading`. Rejects with the system's error, EFBIG
+ * for an answer that is too long, ECONNRESET for an incomplete one, EINTR if `signal` is aborted.
  */
-export function askService(
+export function queryService(
   address: ServiceAddress,
   request: string,
-  options: AskOptions = {},
+  options: QueryOptions = {},
 ): Promise<string> {
   const { signal, maxBytes = MAX_BYTES, isComplete } = options
   return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) throw new PcpError('EINTR', `${nameOf(address)} was not asked`)
+    if (signal?.aborted === true)
+      throw new PcpError('EINTR', `${nameOf(address)}: request aborted before it was sent`)
     const socket = connect(address)
     const pieces: Uint8Array[] = []
     let size = 0

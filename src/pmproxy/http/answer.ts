@@ -1,4 +1,4 @@
-/** From requests to what is sent: what routes say, compressed where the client wants it, with the headers that go with it. docs/pmproxy.md */
+/** Turns requests into responses: runs the route, compresses, adds headers. docs/reference/pmproxy.md */
 import { PcpError } from '../../model/errors.ts'
 import { answer } from '../routes.ts'
 import type { Services } from '../services.ts'
@@ -8,28 +8,28 @@ import type { WebRequest } from './request.ts'
 
 /** Headers by name. */
 export type Headers = Readonly<Record<string, string>>
-/** Names and values in turn, which costs a tenth of an object put together from others. docs/decisions/web-server.md */
+/** Alternating names and values, ten times faster than merging objects. docs/decisions/web-server.md */
 export type HeaderList = readonly string[]
 
-/** An answer as it leaves, but for what its connection adds. */
+/** A response, without what its connection adds. */
 export interface Outgoing {
   readonly status: number
-  /** Content-Length is among them. */
+  /** Includes Content-Length. */
   readonly headers: HeaderList
   readonly content: string | Uint8Array
   /** Bytes of the content. */
   readonly size: number
-  /** To be called when it has been read, or its reader is gone. */
+  /** Call it when the client has read the response or disconnected. */
   readonly done: () => void
 }
 
-/** Headers that pages of other origins may send without being configured. */
+/** Headers that pages of other origins may always send. */
 const ALLOWED_HEADERS = ['Accept', 'Accept-Language', 'Content-Language', 'Content-Type']
-/** Pages of other origins may not even make an image of it. */
+/** Prevents pages of other origins from embedding the response, even as an image. */
 const OWN_HEADERS: HeaderList = ['Cross-Origin-Resource-Policy', 'same-origin']
 
-/** Headers that let pages of a configured origin read an answer. */
-export function sharing(origin: string, { config }: Services): Headers {
+/** Returns headers that let pages of a configured origin read a response. */
+export function corsHeaders(origin: string, { config }: Services): Headers {
   return {
     'Access-Control-Allow-Origin': origin,
     Vary: 'Origin',
@@ -42,11 +42,11 @@ function listed(headers: Headers): HeaderList {
   return Object.entries(headers).flat()
 }
 
-/** What the routes say to a request, ready to be sent. */
+/** Runs the route of a request and returns the response. */
 export async function respond(request: WebRequest, services: Services): Promise<Outgoing> {
   const reply = await answer(request, services).catch((error: unknown) => {
     const known = PcpError.from(error)
-    // A defect of ours, not of the request: told in the log, and to the client without details.
+    // A defect in the server is logged; the client gets no details.
     if (!(error instanceof PcpError))
       services.log.notice('error', `${request.method} ${request.path}: ${(error as Error).stack ?? error}`)
     return failure(known)
@@ -55,12 +55,12 @@ export async function respond(request: WebRequest, services: Services): Promise<
   return outgoing(
     reply,
     request,
-    origin === undefined ? OWN_HEADERS : listed(sharing(origin, services)),
+    origin === undefined ? OWN_HEADERS : listed(corsHeaders(origin, services)),
     services,
   )
 }
 
-/** Makes a reply to a request ready to be sent, with `more` headers. 503 while too many large ones have not been read. */
+/** Turns a reply into a response, with `more` headers. 503 while too many large responses are unread. */
 export async function outgoing(
   { status, type, body, headers }: Reply,
   request: Pick<WebRequest, 'method' | 'headers'>,
@@ -86,7 +86,7 @@ export async function outgoing(
   }
   const done = unread.admit(request.method === 'HEAD' ? 0 : size)
   if (done === undefined)
-    return outgoing(page(503, 'http', 'too much waits to be read'), request, listed(BUSY_HEADERS), services)
+    return outgoing(page(503, 'http', 'too many unread responses'), request, listed(BUSY_HEADERS), services)
   all.push('Content-Length', String(size))
   return { status, headers: all, content, size, done }
 }

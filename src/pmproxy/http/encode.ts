@@ -1,15 +1,14 @@
-/** Compressing answers. RFC 9110 §12.5.3 */
+/** Compression of responses. RFC 9110 §12.5.3 */
 import { promisify } from 'node:util'
 
-/** How an answer can be encoded. */
+/** A content coding. */
 export type Coding = 'gzip' | 'deflate'
 
-/** Below this compressing costs more than it saves. */
+/** Smaller bodies are not worth compressing. */
 const LEAST = 1024
 
 /**
- * The coding that a client prefers of those we have, or undefined for none: for a short body, or where it takes none. Of equals the
- * first one it names.
+ * Returns the coding that a client prefers, the first one if several are equal; undefined for a short body, or if the client accepts none.
  */
 export function chooseCoding(accepted: string | undefined, bytes: number): Coding | undefined {
   if (accepted === undefined || bytes < LEAST) return undefined
@@ -30,7 +29,7 @@ export function chooseCoding(accepted: string | undefined, bytes: number): Codin
 /** Compresses a body; `deflate` is the zlib format. */
 export async function compress(body: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   const zlib = process.getBuiltinModule('node:zlib')
-  // Level 1: three quarters of what there is to gain for a third of the time.
+  // Level 1 gets three quarters of the reduction in a third of the time.
   return promisify<string | Uint8Array, { level: number }, Buffer>(
     coding === 'gzip' ? zlib.gzip : zlib.deflate,
   )(body, { level: 1 })

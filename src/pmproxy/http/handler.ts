@@ -1,4 +1,4 @@
-/** HTTP: from node's requests to ours, from replies to bytes. docs/pmproxy.md */
+/** Connects node's HTTP requests to routes. docs/reference/pmproxy.md */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ByteAccount } from '../../base/byte-budget.ts'
@@ -6,16 +6,16 @@ import { debug, trace } from '../../model/debug.ts'
 import { PcpError } from '../../model/errors.ts'
 import { BusyPoll } from '../../net/busy-poll.ts'
 import { apiRoute } from '../routes/pmapi.ts'
-import { isOwn, isPageFile, isShared } from '../routes.ts'
+import { isCorsPath, isPageFile, isPagePath } from '../routes.ts'
 import type { Services } from '../services.ts'
-import { admit } from './admit.ts'
-import { type Outgoing, outgoing, respond, sharing } from './answer.ts'
-import { type Provenance, reportedProvenance } from './origin.ts'
+import { corsHeaders, type Outgoing, outgoing, respond } from './answer.ts'
+import { checkOriginAndLog, type OriginCheck } from './origin.ts'
 import { page, type Reply } from './reply.ts'
-import { askerOf, MAX_HEADERS, MAX_URL, type WebRequest, webRequest } from './request.ts'
+import { MAX_HEADERS, MAX_URL, requestOriginOf, type WebRequest, webRequest } from './request.ts'
 import { NOT_COUNTED } from './unread.ts'
+import { validateRequest } from './validate.ts'
 
-/** A request takes longer than one of a collector's, and waits for that: docs/decisions/staying-awake.md */
+/** Web requests take longer than requests to a collector, and wait for those: docs/decisions/staying-awake.md */
 const busyPoll = new BusyPoll({ closeMs: 2, awakeMs: 0.4 })
 
 const READING = 'GET, HEAD, TRACE, OPTIONS'
@@ -36,10 +36,10 @@ export async function handle(
   client.requests++
   let account: ByteAccount | undefined
   try {
-    const misread = admit(message)
-    // Nothing that follows can be trusted to be a request.
+    const misread = validateRequest(message)
+    // The rest of the connection cannot be trusted to be a request.
     if (misread !== undefined) response.shouldKeepAlive = false
-    const provenance = reportedProvenance(askerOf(message), services)
+    const provenance = checkOriginAndLog(requestOriginOf(message), services)
     const origin = provenance.kind === 'shared' ? provenance.origin : undefined
     const request = webRequest(message, gone, origin, (bytes) => {
       account ??= openBody(message, services)
@@ -53,8 +53,8 @@ export async function handle(
       : outgoing(refusal, request, [], services))
     send(message, response, answer, client)
   } catch (error) {
-    // The client has gone, or sent a body that it did not finish.
-    if (!gone.aborted) log.notice('warning', `An answer could not be sent: ${PcpError.from(error).message}`)
+    // The client has disconnected, or sent an incomplete body.
+    if (!gone.aborted) log.notice('warning', `A response could not be sent: ${PcpError.from(error).message}`)
     response.destroy()
   } finally {
     if (account !== undefined) services.budget.close(account)
@@ -63,10 +63,10 @@ export async function handle(
   }
 }
 
-/** A body is kept in pieces, then as a whole, then as text or what it was decoded to. */
+/** Copies of a body in memory: its chunks, the whole, and the decoded text. */
 const BODY_COPIES = 3
 
-/** Counts a body until its request is answered. */
+/** Accounts for a body until its request is answered. */
 function openBody({ socket }: IncomingMessage, { budget }: Services): ByteAccount {
   const { remoteAddress } = socket
   return budget.open({
@@ -76,13 +76,13 @@ function openBody({ socket }: IncomingMessage, { budget }: Services): ByteAccoun
   })
 }
 
-/** The other end of a connection. */
+/** State of a client's connection. */
 interface Client {
-  /** Aborted when it goes away: one a connection, because one a request costs as much as answering it. */
+  /** Aborted when it disconnects. One per connection, because one per request would cost as much as answering it. */
   readonly gone: AbortSignal
-  /** Requests that are being answered. */
+  /** Requests being answered. */
   requests: number
-  /** What to call for answers that it has not read. */
+  /** Callbacks of unread responses. */
   readonly unread: Set<() => void>
 }
 
@@ -102,20 +102,20 @@ function clientAt(socket: Socket): Client {
   return client
 }
 
-/** What is refused, whatever routes there are. */
+/** Returns the error for a request that is invalid for any route. */
 function refusalOf(message: IncomingMessage): Reply | undefined {
   if ((message.url ?? '').length >= MAX_URL) return page(414, 'unknown', 'request URL too long')
-  // Names and values in turn. Node itself would leave out what is too much.
+  // Node itself would silently drop excess headers.
   if (message.rawHeaders.length >= 2 * MAX_HEADERS) return page(431, 'unknown', 'too many headers')
-  return message.method === 'TRACE' ? page(405, 'unknown', 'TRACE is not answered') : undefined
+  return message.method === 'TRACE' ? page(405, 'unknown', 'TRACE is not supported') : undefined
 }
 
-/** What a request is refused by because of where it is from, whichever route it is for. */
-function refusalTo(provenance: Provenance, path: string): Reply | undefined {
+/** Returns the error for a request from an origin that may not use this path. */
+function refusalTo(provenance: OriginCheck, path: string): Reply | undefined {
   if (provenance.kind === 'own') return undefined
   if (provenance.kind === 'refused') return page(403, 'http', provenance.why)
-  const isAllowed = provenance.kind === 'shared' ? !isOwn(path) : isPageFile(path)
-  return isAllowed ? undefined : page(403, 'http', 'this is for pages of this server only')
+  const isAllowed = provenance.kind === 'shared' ? !isPagePath(path) : isPageFile(path)
+  return isAllowed ? undefined : page(403, 'http', 'only pages of this server may use this')
 }
 
 function send(
@@ -130,30 +130,30 @@ function send(
     return
   }
   if (done !== NOT_COUNTED) {
-    // Node tells no end of an answer whose turn never came.
+    // Node emits no event for a pipelined response that was never sent.
     unread.add(done)
     response.once('close', () => {
       if (unread.delete(done)) done()
     })
   }
-  // What is left of a body nobody read must not be taken for the next request.
+  // The connection cannot be reused if part of the body was not read.
   response.writeHead(status, [...headers, ...(message.complete ? [] : ['Connection', 'close'])])
-  // Node sends a text together with the headers, bytes by themselves.
+  // Node sends strings together with the headers, but bytes separately.
   response.end(message.method === 'HEAD' ? undefined : content)
 }
 
-/** What a browser asks before a page of another origin may ask. */
+/** Answers a CORS preflight request. */
 function preflight(request: WebRequest, url: string, response: ServerResponse, services: Services): unknown {
   const { headers, path } = request
   if (url === '*')
     return end(response, 200, { 'Access-Control-Allow-Methods': 'GET, PUT, HEAD, POST, TRACE, OPTIONS' })
-  if (!isShared(path)) return end(response, path.startsWith('/ui') ? 403 : 404, {})
+  if (!isCorsPath(path)) return end(response, path.startsWith('/ui') ? 403 : 404, {})
   const { origin } = request
   const methods = takesPost(path) ? WRITING : READING
   const wanted = headers['access-control-request-method']
   if (wanted !== undefined && !methods.split(', ').includes(wanted)) return end(response, 405, {})
   if (origin === undefined) return end(response, 200, { 'Access-Control-Allow-Methods': methods })
-  const { 'Access-Control-Allow-Headers': allowed, ...rest } = sharing(origin, services)
+  const { 'Access-Control-Allow-Headers': allowed, ...rest } = corsHeaders(origin, services)
   const asked = headers['access-control-request-headers'] !== undefined
   return end(response, 200, {
     ...rest,

@@ -1,16 +1,16 @@
-/** Who a request is from. RFC 7617, RFC 6750, docs/pmproxy.md */
+/** Identifies the user of a request. RFC 7617, RFC 6750, docs/reference/pmproxy.md */
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Services } from '../services.ts'
 import { isNamed, type Login, type WebUser } from '../web-user.ts'
-import { type Asker, isLocalPage } from './origin.ts'
+import { isLocalPage, type RequestOrigin } from './origin.ts'
 
 const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i
 const BEARER = /^Bearer +([\w.~+/-]{1,256}=*)$/i
 
 /** Reads the user from the Authorization header; null for a malformed header or a wrong key. Other schemes are ignored, as in PCP. */
 export function userOf(
-  { headers, address: from }: Pick<Asker, 'headers' | 'address'>,
+  { headers, address: from }: Pick<RequestOrigin, 'headers' | 'address'>,
   services: Services,
 ): WebUser | null {
   const header = headers.authorization
@@ -24,8 +24,8 @@ export function userOf(
   return isSameKey(key, services.ownerKey) ? { kind: 'owner', from } : null
 }
 
-/** Reads the user as `userOf`; a page in a browser on this machine is a guest without a login. */
-export function pageUserOf(asker: Asker, services: Services): WebUser | null {
+/** Like `userOf`, but returns a guest for a page without a login in a browser on this machine. */
+export function pageUserOf(asker: RequestOrigin, services: Services): WebUser | null {
   const user = userOf(asker, services)
   return user?.kind === 'unknown' && isLocalPage(asker) ? { kind: 'guest', from: user.from } : user
 }
@@ -38,7 +38,7 @@ function loginOf(header: string): Login | undefined {
   return colon < 0 ? undefined : { user: text.slice(0, colon), password: text.slice(colon + 1) }
 }
 
-/** Takes the same time wherever the two differ. */
+/** Compares in constant time. */
 function isSameKey(given: string, key: string): boolean {
   const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
@@ -46,10 +46,10 @@ function isSameKey(given: string, key: string): boolean {
 }
 
 /**
- * Where requests have to name a user, and before a user of an archive is believed: has this one been let in by the collector, who alone knows passwords?
- * PM_ERR_PERMISSION without one, what the collector refuses with otherwise.
+ * Checks with the collector, which alone knows passwords, that the login is valid: for servers that require a user, and before a user may see
+ * processes in archives. PM_ERR_PERMISSION without a login, else the collector's error.
  */
-export async function insistOnUser(
+export async function requireUser(
   { config, contexts }: Services,
   user: WebUser,
   isOfArchive: boolean,

@@ -1,27 +1,27 @@
-/** Parameters of a URL or an urlencoded body. docs/pmproxy.md */
+/** Parameters of a URL or a urlencoded body. docs/reference/pmproxy.md */
 import { decodeText, encodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 
-/** Most parameters of one request. */
+/** Maximum number of parameters of a request. */
 const MAX_PARAMETERS = 1000
 
-/** Parameters that may have several lines, or are only sent back. */
+/** Parameters that may contain control characters, as they hold several lines or are only sent back. */
 const TEXTS: ReadonlySet<string> = new Set(['expr', 'value', 'derive', 'client'])
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern detects control characters
 const CONTROLS = /[\u0000-\u001f\u007f]/
 
-/** A name of a parameter as messages repeat it. */
+/** Returns a parameter's name for messages. */
 function jsonName(name: string): string {
   return /^\w{1,32}$/.test(name) ? name : 'a parameter'
 }
 
 /** Parameters by name. */
 export class Query {
-  /** As it was given. */
+  /** The original text. */
   readonly text: string
   readonly #values = new Map<string, string[]>()
 
-  /** Splits at & and the first =; a plus sign is a blank. A % that two hexadecimal digits do not follow stands for itself; what is behind the thousandth is ignored. */
+  /** Splits at & and the first =; a plus means a space. An invalid % is kept literally; parameters after the thousandth are ignored. */
   constructor(text: string) {
     this.text = text
     for (const part of text.replaceAll('+', ' ').split('&', MAX_PARAMETERS)) {
@@ -35,7 +35,7 @@ export class Query {
     }
   }
 
-  /** The first value of the first of these names that is there; undefined without one. */
+  /** Returns the first value of the first of these names that is present; undefined without one. */
   get(...names: readonly string[]): string | undefined {
     for (const name of names) {
       const value = this.#values.get(name)?.[0]
@@ -44,19 +44,19 @@ export class Query {
     return undefined
   }
 
-  /** Throws PM_ERR_ARG for names and the like with control characters, which others would print or send as lines. Texts may have them. */
+  /** Throws PM_ERR_ARG for control characters in names and other values that may be printed or sent as lines. */
   refuseControls(): void {
     for (const [name, values] of this.#values)
       if (!TEXTS.has(name) && values.some((value) => CONTROLS.test(value)))
         throw new PcpError('PM_ERR_ARG', `${jsonName(name)} has control characters`)
   }
 
-  /** All values of a name. */
+  /** Returns all values of a name. */
   all(name: string): readonly string[] {
     return this.#values.get(name) ?? []
   }
 
-  /** The elements of a comma list; undefined where `get` is, empty ones left out. */
+  /** Returns the elements of a comma-separated list without empty ones; undefined if the parameter is missing. */
   list(...names: readonly string[]): readonly string[] | undefined {
     return this.get(...names)
       ?.split(',')
@@ -64,7 +64,7 @@ export class Query {
   }
 }
 
-/** Replaces %XX by the bytes it stands for, which are UTF-8. */
+/** Decodes %XX sequences as UTF-8 bytes. */
 export function decodePercent(text: string): string {
   if (!text.includes('%')) return text
   const bytes = encodeText(text)

@@ -1,18 +1,18 @@
-/** What a request is answered with. docs/pmproxy.md */
+/** Replies to requests. docs/reference/pmproxy.md */
 import { VERSION } from '../../base/version.ts'
 import { PcpError } from '../../model/errors.ts'
 import { jsonText } from '../describe.ts'
 
-/** An answer, before it is compressed and sent. */
+/** A reply before it is compressed and sent. */
 export interface Reply {
   readonly status: number
   readonly type: string
   readonly body: string | Uint8Array
-  /** Besides those that every answer has. */
+  /** In addition to the headers of every response. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer in JSON; the text ends in CR LF, as PCP's does. */
+/** Returns a JSON reply; like PCP's, it ends in CR LF. */
 export function json(text: string, status = 200): Reply {
   return { status, type: 'application/json', body: `${text}\r\n` }
 }
@@ -30,18 +30,18 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** What a status means, in words. */
+/** Returns the reason phrase of a status. */
 export function reasonOf(status: number): string {
   return REASONS[status] ?? 'Error'
 }
 
-/** Besides 503: when it is worth while to ask again, in seconds. */
+/** Sent with 503: seconds until a retry makes sense. */
 export const BUSY_HEADERS: Readonly<Record<string, string>> = { 'Retry-After': '10' }
 
-/** For what is no page of ours, but shown as one. */
+/** For error pages, which need no resources. */
 const NOTHING_ALLOWED = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" }
 
-/** A failure before a route could tell more: a page that names the part of the server and what is wrong. */
+/** Returns an error page for a failure outside of a route, with the part of the server and the reason. */
 export function page(status: number, servlet: string, what: string): Reply {
   const title = `${status} ${reasonOf(status)}`
   const lines = [
@@ -59,20 +59,20 @@ export function page(status: number, servlet: string, what: string): Reply {
   return { status, type: 'text/html', body, headers: NOTHING_ALLOWED }
 }
 
-/** A parameter that a route cannot do without is missing. */
-export function missing(servlet: string): Reply {
+/** Returns the reply for a missing required parameter. */
+export function missingParameter(servlet: string): Reply {
   return page(400, servlet, 'failed to process URL')
 }
 
-/** A failure of a route: `start` is what its answers begin with, members of an object in JSON. */
+/** Returns the reply for a route's failure; `start` holds the first members of the JSON object. */
 export function failure(error: unknown, start = ''): Reply {
   const { message, code, status } = PcpError.from(error)
   const about = `${start}"message":${jsonText(message)},"code":"${code}","status":${status}`
   return json(`{${about},"success":false}`, httpStatus(code))
 }
 
-/** A browser asks its user for name and password then, but not in place of a page whose key is old. */
-export function whoAreYou(header = ''): Reply {
+/** Returns 401, for which a browser prompts for a login; a page with an outdated key is not prompted. */
+export function unauthorized(header = ''): Reply {
   const reply = json('{"message":"authentication required","success":false}', 401)
   const realm = 'realm="pmproxy"'
   const scheme = /^Bearer\b/i.test(header) ? 'Bearer' : 'Basic'

@@ -1,31 +1,31 @@
-/** A request as routes see it. docs/pmproxy.md */
+/** Requests as routes see them. docs/reference/pmproxy.md */
 import type { IncomingMessage } from 'node:http'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { Asker } from './origin.ts'
+import type { RequestOrigin } from './origin.ts'
 import { decodePercent, Query } from './query.ts'
 
-/** What the server was asked. */
-export interface WebRequest extends Asker {
+/** A request. */
+export interface WebRequest extends RequestOrigin {
   /** Decoded, without the query. */
   readonly path: string
   readonly query: Query
-  /** The configured origin of the page; undefined for our own pages and other clients. */
+  /** The configured origin of the page; undefined for this server's pages and other clients. */
   readonly origin: string | undefined
-  /** Aborted when the client goes away; requests of one connection share it. */
+  /** Aborted when the client disconnects; requests of one connection share it. */
   readonly signal: AbortSignal
-  /** The body, once. E2BIG beyond `limit` bytes. */
+  /** Reads the body, once. E2BIG beyond `limit` bytes. */
   readonly body: (limit: number) => Promise<Uint8Array>
 }
 
-/** Longest URL; clients with more to say use POST. */
+/** Maximum length of a URL; longer queries use POST. */
 export const MAX_URL = 8192
-/** Headers of a request, of which there have to be fewer. */
+/** Requests must have fewer headers than this. */
 export const MAX_HEADERS = 128
-/** Bytes of a body that carries parameters or definitions. */
+/** Maximum size of a body with parameters or definitions. */
 export const MAX_TEXT_BODY: number = 1024 * 1024
 
-/** Takes a request of node's server apart. `onBody` hears how many bytes of its body are kept. */
+/** Converts a node request. `onBody` gets the number of body bytes in memory. */
 export function webRequest(
   message: IncomingMessage,
   signal: AbortSignal,
@@ -33,8 +33,8 @@ export function webRequest(
   onBody: (bytes: number) => void,
 ): WebRequest {
   const { path, query } = targetOf(message.url ?? '/')
-  // Not `...askerOf(message)`: V8 takes long to add members to a copy.
-  const { method, headers, address, reached, port, version } = askerOf(message)
+  // Not `...requestOriginOf(message)`, because adding members to a copy is slow in V8.
+  const { method, headers, address, reached, port, version } = requestOriginOf(message)
   return {
     method,
     headers,
@@ -51,12 +51,17 @@ export function webRequest(
 }
 
 /** Returns headers and addresses of a message. */
-export function askerOf({ method = 'GET', headers, socket, httpVersion: version }: IncomingMessage): Asker {
+export function requestOriginOf({
+  method = 'GET',
+  headers,
+  socket,
+  httpVersion: version,
+}: IncomingMessage): RequestOrigin {
   const { remoteAddress: address, localAddress: reached, localPort: port } = socket
   return { method, headers, address, reached, port, version }
 }
 
-/** Path and parameters of a URL. */
+/** Splits a URL into path and parameters. */
 export function targetOf(url: string): Pick<WebRequest, 'path' | 'query'> {
   const question = url.indexOf('?')
   return {
@@ -65,7 +70,7 @@ export function targetOf(url: string): Pick<WebRequest, 'path' | 'query'> {
   }
 }
 
-/** The body as text; '' without one. E2BIG beyond a megabyte. */
+/** Reads the body as text; '' without one. E2BIG beyond a megabyte. */
 export async function textBody(request: WebRequest): Promise<string> {
   return request.method === 'POST' ? decodeText(await request.body(MAX_TEXT_BODY)) : ''
 }
@@ -77,11 +82,16 @@ async function readBody(
 ): Promise<Uint8Array> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of message) {
-    size += (chunk as Buffer).length
-    if (size > limit) throw new PcpError('E2BIG', `The body has more than ${limit} bytes`)
-    onBody(size)
-    chunks.push(chunk as Buffer)
+  try {
+    for await (const chunk of message) {
+      size += (chunk as Buffer).length
+      if (size > limit) throw new PcpError('E2BIG', `The body has more than ${limit} bytes`)
+      onBody(size)
+      chunks.push(chunk as Buffer)
+    }
+  } catch (error) {
+    if (error instanceof PcpError) throw error
+    throw new PcpError('PM_ERR_IPC', 'The client disconnected before the end of the body', { cause: error })
   }
   const [only] = chunks
   return chunks.length === 1 ? only! : Buffer.concat(chunks, size)

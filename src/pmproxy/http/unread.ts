@@ -1,12 +1,12 @@
-/** Answers that wait for slow readers: node keeps them in memory, however many there are. docs/security.md */
+/** Limits responses that wait in memory for slow clients. docs/explanation/security.md */
 
-/** Answers below this are not counted: their number is bounded by that of connections. */
+/** Smaller responses are not counted; the number of connections limits them. */
 const LARGE = 64 * 1024
-/** What is to be called after an answer that is not counted. */
+/** Callback of responses that are not counted. */
 export const NOT_COUNTED = (): void => undefined
 
-/** The large answers of a server that have not been read yet. */
-export class Unread {
+/** Counts large unread responses of a server. */
+export class UnreadLimit {
   readonly #most: number
   #bytes = 0
 
@@ -14,7 +14,7 @@ export class Unread {
     this.#most = most
   }
 
-  /** Counts an answer of so many bytes: call what this returns when it has been read, or its reader is gone. Undefined: it is too much. */
+  /** Counts a response; call the returned function once it is read or the client has disconnected. Undefined if there are too many. */
   admit(bytes: number): (() => void) | undefined {
     if (bytes < LARGE) return NOT_COUNTED
     if (this.#bytes + bytes > this.#most) return undefined

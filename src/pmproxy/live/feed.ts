@@ -1,57 +1,57 @@
 /**
- * One host at one interval: a single fetch at a time serves all pages that watch it. docs/pmproxy.md
+ * One host at one interval. A single fetch at a time serves all pages that watch it. docs/reference/pmproxy.md
  *
  *     pages ──► topics ──► feed ──► context ──► collector
  *       ▲          │        │
- *       └── rows ──┴────────┘  every interval, in step with the clock
+ *       └── rows ──┴────────┘  every interval, aligned with the clock
  */
-import { after } from '../../base/after.ts'
+import { setLongTimeout } from '../../base/after.ts'
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
-import { type FetchResult, OTHER_METRICS, type ValueSet } from '../../model/values.ts'
+import { type FetchResult, METRICS_MAY_HAVE_CHANGED, type ValueSet } from '../../model/values.ts'
 import type { CallOptions, Context } from '../../pmapi/context.ts'
-import { describeNames, orNothing } from '../describe.ts'
+import { describeNames, orUndefined } from '../describe.ts'
 import type { Statistics } from '../statistics.ts'
 import type { Page } from './page.ts'
 import { isSame, Topic, type TopicMetric } from './topic.ts'
 
-/** What a page wants to watch. */
-export interface Wish {
+/** Metrics that a page wants to watch. */
+export interface WatchRequest {
   readonly metrics: readonly string[]
-  /** Expressions by the names they have among the metrics. */
+  /** Expressions by their names among the metrics. */
   readonly derive: Readonly<Record<string, string>>
 }
 
-/** Metrics and expressions of one feed. */
+/** Maximum number of metrics and of expressions of a feed. */
 const MOST_METRICS = 10_000
 const MOST_DERIVED = 500
-/** Delays between attempts to reach a collector again, ms. Short, as a person is watching. */
+/** Delays before reconnecting to a collector, ms. Short, because a person is watching. */
 const RETRY_MS = doublingDelays(2000, 10_000)
-/** The moment is not closer than this, ms. */
+/** A tick that is due sooner than this is skipped, ms. */
 const EARLY_MS = 5
 
-/** Names of the instances of a domain, and which of them a fetch had. */
+/** Names of the instances of a domain, and the ids for which they were requested. */
 interface KnownNames {
   readonly ids: Int32Array
   readonly names: ReadonlyMap<number, string>
-  /** How often names were missing for these: a domain may never have them. */
+  /** Number of requests that left names missing, which a domain may never have. */
   readonly misses: number
 }
 
-/** Requests for the names of the same instances while some are missing. A failed request does not count. */
+/** Maximum requests for the names of the same instances while some are missing. Failed requests do not count. */
 const MOST_MISSES = 5
 
 const NO_NAMES: ReadonlyMap<number, string> = new Map()
 
 interface Watched {
   readonly topic: Topic
-  readonly wish: Wish
-  /** Keys under which pages know it. */
+  readonly wish: WatchRequest
+  /** Keys of the topic on each page. */
   readonly pages: Map<Page, Set<string>>
 }
 
-/** A host at an interval. */
+/** Values of a host at an interval. */
 export class Feed {
   readonly everyMs: number
   readonly #newContext: () => Promise<Context>
@@ -59,8 +59,8 @@ export class Feed {
   readonly #statistics: Statistics
   readonly #nextTopic: () => number
   readonly #topics = new Map<string, Watched>()
-  /** Topics that are being described: pages that come back together ask for the same. */
-  readonly #opening = new Map<string, { readonly wish: Wish; readonly watched: Promise<Watched> }>()
+  /** Topics being described; pages that reconnect together share them. */
+  readonly #opening = new Map<string, { readonly wish: WatchRequest; readonly watched: Promise<Watched> }>()
   readonly #names = new Map<number, KnownNames>()
   /** Names of expressions in the context, by expression. */
   readonly #derived = new Map<string, Promise<string | PcpError>>()
@@ -68,17 +68,17 @@ export class Feed {
   #hostname = ''
   #cancel: () => void = () => {}
   #isBusy = false
-  /** Why the collector does not answer. */
+  /** Error of the connection to the collector. */
   #lost: PcpError | undefined
   #hasChanged = false
-  /** Were metrics others when the fetch before was answered? */
+  /** Had metrics changed when the previous fetch was answered? */
   #hasOthers = false
   readonly #backoff: Backoff
   #lastDerived = 0
 
   /**
-   * `newContext` opens a context that is the feed's own, at the start and whenever the collector was away; `random` spreads the
-   * attempts of many feeds.
+   * `newContext` opens a context for this feed, at the start and after each loss of the collector; `random` spreads the attempts of many
+   * feeds.
    */
   constructor(
     newContext: () => Promise<Context>,
@@ -94,14 +94,14 @@ export class Feed {
     this.#backoff = new Backoff({ delaysMs: RETRY_MS, random })
   }
 
-  /** Connects, and asks who answers. Errors of the context. */
+  /** Connects and reads the host name. Errors of the context. */
   async start(): Promise<void> {
     await this.#connect()
     this.#schedule()
   }
 
-  /** Makes a page watch a list of metrics under a key, unless the signal is given meanwhile. PM_ERR_TOOBIG for too many. */
-  async watch(page: Page, key: string, wish: Wish, signal: AbortSignal): Promise<() => void> {
+  /** Subscribes a page to metrics under a key, unless the signal is aborted meanwhile. PM_ERR_TOOBIG for too many. */
+  async watch(page: Page, key: string, wish: WatchRequest, signal: AbortSignal): Promise<() => void> {
     const id = JSON.stringify([wish.metrics, wish.derive])
     const opened = this.#topics.get(id) ?? (await this.#open(id, wish))
     if (signal.aborted) return () => {}
@@ -109,8 +109,8 @@ export class Feed {
     this.#topics.set(id, watched)
     const keys = watched.pages.get(page) ?? new Set()
     watched.pages.set(page, keys.add(key))
-    page.tell(this.#announcement(watched, key))
-    if (this.#lost !== undefined) page.tell(lostMessage(watched.topic, this.#lost))
+    page.send(this.#announcement(watched, key))
+    if (this.#lost !== undefined) page.send(lostMessage(watched.topic, this.#lost))
     let isWatching = true
     return () => {
       if (!isWatching) return
@@ -123,7 +123,7 @@ export class Feed {
     }
   }
 
-  /** Ends it; idempotent. */
+  /** Ends the feed; idempotent. */
   async close(): Promise<void> {
     this.#cancel()
     this.#aborter.abort()
@@ -136,7 +136,7 @@ export class Feed {
     throw this.#lost ?? new PcpError('PM_ERR_NOTCONN')
   }
 
-  /** Errors leave it without a context. */
+  /** Opens a new context. After an error there is none. */
   async #connect(): Promise<void> {
     const before = this.#opened
     this.#opened = undefined
@@ -151,11 +151,11 @@ export class Feed {
     context.subscribe((event) => {
       if (event.type !== 'changed') return
       this.#hasChanged = true
-      if ((event.changes & OTHER_METRICS) !== 0) this.#hasOthers = true
+      if ((event.changes & METRICS_MAY_HAVE_CHANGED) !== 0) this.#hasOthers = true
     })
     this.#derived.clear()
     this.#opened = context
-    // The feed was closed while nobody had a context to close.
+    // The feed was closed before this context existed.
     if (this.#aborter.signal.aborted) await context.close()
   }
 
@@ -167,13 +167,13 @@ export class Feed {
     return topic.announcement(key, this.#hostname, this.everyMs / 1000)
   }
 
-  #open(id: string, wish: Wish): Promise<Watched> {
+  #open(id: string, wish: WatchRequest): Promise<Watched> {
     let opening = this.#opening.get(id)
     if (opening === undefined) {
       const total = this.#wishes.reduce((sum, { metrics }) => sum + metrics.length, wish.metrics.length)
       if (total > MOST_METRICS)
-        throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_METRICS} metrics of one host are being watched`)
-      // Begun a moment later: from its beginning on it is one of those that are being described.
+        throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_METRICS} metrics watched on one host`)
+      // Starts a turn later, so that it is in `#opening` from its beginning on.
       const watched = Promise.resolve()
         .then(() => this.#newTopic(wish))
         .finally(() => this.#opening.delete(id))
@@ -183,18 +183,18 @@ export class Feed {
     return opening.watched
   }
 
-  /** All that is watched, or will be. */
-  get #wishes(): readonly Wish[] {
+  /** Metrics of all topics, including those being described. */
+  get #wishes(): readonly WatchRequest[] {
     return [...this.#topics.values(), ...this.#opening.values()].map(({ wish }) => wish)
   }
 
-  async #newTopic(wish: Wish): Promise<Watched> {
+  async #newTopic(wish: WatchRequest): Promise<Watched> {
     const topic = new Topic(this.#nextTopic(), wish.metrics)
     topic.describe(await this.#describe(wish))
     return { topic, wish, pages: new Map() }
   }
 
-  async #describe({ metrics, derive }: Wish): Promise<TopicMetric[]> {
+  async #describe({ metrics, derive }: WatchRequest): Promise<TopicMetric[]> {
     const names = await Promise.all(
       metrics.map((name) => (Object.hasOwn(derive, name) ? this.#define(derive[name]!) : name)),
     )
@@ -206,13 +206,13 @@ export class Feed {
         const outcome = isError(names[i]!) ? names[i] : found[next++]!
         if (isError(outcome)) return { name, error: outcome }
         const { desc } = outcome
-        const help = await orNothing(this.#context.text(desc.pmid, { ...this.#options, level: 'oneline' }))
+        const help = await orUndefined(this.#context.text(desc.pmid, { ...this.#options, level: 'oneline' }))
         return { name, desc, help: help ?? '' }
       }),
     )
   }
 
-  /** The name of an expression: equal ones are one metric. */
+  /** Returns the name of an expression; equal expressions share one. */
   async #define(expression: string): Promise<string | PcpError> {
     const known = this.#derived.get(expression)
     if (known !== undefined) return known
@@ -224,7 +224,7 @@ export class Feed {
     return defined
   }
 
-  /** What was typed and replaced is still defined in the context. */
+  /** Removes expressions that pages no longer use from the context. */
   #forgetUnused(): void {
     const context = this.#context
     const used = new Set(this.#wishes.flatMap(({ derive }) => Object.values(derive)))
@@ -237,19 +237,19 @@ export class Feed {
     }
   }
 
-  /** The next moment that is a whole number of intervals since the epoch: feeds of one interval, and their rows, are in step. */
+  /** Schedules the next tick at a multiple of the interval since the epoch, so that feeds of one interval are in step. */
   #schedule(): void {
     if (this.#aborter.signal.aborted) return
     const left = this.everyMs - (Date.now() % this.everyMs)
-    // Timers may be early by a millisecond: that is the moment we have just had.
+    // Timers may fire a millisecond early; then this would repeat the current tick.
     const ms = left > EARLY_MS ? left : left + this.everyMs
-    this.#cancel = after(ms, () => void this.#tick(), { isBackground: true })
+    this.#cancel = setLongTimeout(ms, () => void this.#tick(), { isBackground: true })
   }
 
   async #tick(): Promise<void> {
     this.#schedule()
-    if (this.#isBusy || this.#topics.size === 0) return // a slow collector loses rows rather than getting more questions
-    if (this.#lost !== undefined && !this.#backoff.mayTry(performance.now())) return
+    if (this.#isBusy || this.#topics.size === 0) return // a slow collector skips rows instead of getting more requests
+    if (this.#lost !== undefined && !this.#backoff.canRetry(performance.now())) return
     this.#isBusy = true
     try {
       if (this.#lost !== undefined) await this.#comeBack()
@@ -269,7 +269,7 @@ export class Feed {
     const wasOther = this.#hasOthers
     this.#hasOthers = false
     const result = await this.#context.fetch(ids, this.#options)
-    // These may be values of other types than pages have been told. Where agents come and go all the time there are rows all the same.
+    // These values may have types that pages do not know yet. If agents change all the time, rows are sent anyway.
     if (this.#hasOthers && !wasOther) return
     const sets = new Map<Pmid, ValueSet>(ids.map((id, i) => [id, result.sets[i]!]))
     await this.#learnNames(sets)
@@ -283,10 +283,10 @@ export class Feed {
     sets: ReadonlyMap<Pmid, ValueSet>,
   ): void {
     const row = topic.row(timestamp, sets, (indom) => this.#names.get(indom)?.names ?? NO_NAMES)
-    for (const page of pages.keys()) page.offer(topic, row)
+    for (const page of pages.keys()) page.sendRow(topic, row)
   }
 
-  /** Requests the names of domains whose instances have changed, or have no names yet. */
+  /** Requests instance names of domains whose instances have changed or have no names yet. */
   async #learnNames(sets: ReadonlyMap<Pmid, ValueSet>): Promise<void> {
     const indoms = new Map<number, Int32Array>()
     const unnamed = new Set<number>()
@@ -306,8 +306,8 @@ export class Feed {
     const isKnown = known !== undefined && isSame(known.ids, ids)
     const misses = isKnown ? known.misses : 0
     if (isKnown && (!isUnnamed || misses >= MOST_MISSES)) return
-    const found = await orNothing(this.#context.instances(indom, this.#options))
-    // An agent may have values before it has names: known names stay.
+    const found = await orUndefined(this.#context.instances(indom, this.#options))
+    // An agent may have values before names; known names are kept.
     const names =
       found === undefined ? known?.names : new Map(found.ids.map((id, i) => [id, found.names[i]!]))
     this.#names.set(indom, {
@@ -333,11 +333,11 @@ export class Feed {
     this.#tellAll(({ topic }) => `{"type":"back","topic":${topic.id}}`)
   }
 
-  /** Looks again what metrics are, and tells of those that are not what they were, or of all: agents come, go, and come back as others. */
+  /** Describes the metrics again, and announces changed topics, or all: agents come, go, and return with other metrics. */
   async #refresh(all: boolean): Promise<void> {
     this.#hasChanged = false
     this.#names.clear()
-    // What an expression is made of may be there now.
+    // Operands of failed expressions may exist now.
     for (const [expression, defined] of this.#derived)
       if (isError(await defined)) this.#derived.delete(expression)
     for (const watched of this.#topics.values()) {
@@ -345,18 +345,18 @@ export class Feed {
       if (!isOther && !all) continue
       for (const [page, keys] of watched.pages) {
         page.forget(watched.topic)
-        for (const key of keys) page.tell(this.#announcement(watched, key))
+        for (const key of keys) page.send(this.#announcement(watched, key))
       }
     }
   }
 
   #tellAll(message: (watched: Watched) => string): void {
     for (const watched of this.#topics.values())
-      for (const page of watched.pages.keys()) page.tell(message(watched))
+      for (const page of watched.pages.keys()) page.send(message(watched))
   }
 }
 
-/** Defines an expression under a name, which nobody has when it cannot be; never rejects. */
+/** Defines an expression and returns its name, or the error; never rejects. */
 async function addDerived(
   context: Context,
   name: string,
@@ -369,7 +369,7 @@ async function addDerived(
   } catch (error) {
     try {
       context.removeDerived(name)
-    } catch {} // what cannot be read was not defined
+    } catch {} // an invalid expression was not defined
     return PcpError.from(error)
   }
 }

@@ -1,8 +1,8 @@
-/** All feeds of a server: which hosts are watched how often, by whom. docs/pmproxy.md */
+/** All feeds of a server, by host, interval and user. docs/reference/pmproxy.md */
 import { PcpError } from '../../model/errors.ts'
 import { originOf } from '../../net/client-origin.ts'
 import { isLoopback } from '../../net/loopback.ts'
-import type { ContextWish, WebContexts } from '../contexts.ts'
+import type { ContextRequest, WebContexts } from '../contexts.ts'
 import type { Statistics } from '../statistics.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
 import { Feed } from './feed.ts'
@@ -10,40 +10,40 @@ import type { Subscription } from './messages.ts'
 import { Page, type Sink } from './page.ts'
 import { PageStream } from './page-stream.ts'
 
-/** Whose page it is. */
+/** Owner of a page's stream. */
 export interface PageOwner {
-  /** The host that is meant where a page names none. */
+  /** Host used when a page names none. */
   readonly defaultHost: string
   readonly user: WebUser
-  /** Counts bytes that its subscriptions take, fewer when negative. */
+  /** Accounts for memory of its subscriptions; negative when freed. */
   readonly keep: (bytes: number) => void
 }
 
 const MOST_PAGES = 2000
-/** Feeds at once, and those of them that are kept for clients with a login or the key. */
+/** Maximum number of feeds, and how many of them are reserved for clients with a login or the key. */
 const MOST_FEEDS = 256
 const RESERVED = 32
-/** Feeds at once that one client begins, and one anonymous page over loopback, where forwarders are. */
+/** Maximum number of feeds started by one client, and by one anonymous page over loopback, where forwarders connect. */
 const MOST_OF_CLIENT = 128
 const MOST_OF_PAGE = 64
-/** A host that cannot be reached is not asked by every page that waits for it, but once in so long, ms. */
+/** Minimum time between attempts to reach a host for several pages, ms. */
 const RETRY_MS = 2000
 
-/** What feeds are counted by: an address and its network, or a page. */
+/** What feeds are counted by: an address with its network, or a page. */
 type Client = string | Page
 
 interface Entry {
-  /** Began it. */
+  /** The client that started it. */
   readonly client: Client
   readonly feed: Feed
   readonly opened: Promise<void>
-  /** It stays for a while, for those who ask for it again. */
+  /** It failed, and is kept for a while to answer further requests. */
   hasFailed: boolean
-  /** Subscriptions, those being made included. */
+  /** Number of subscriptions, including those being made. */
   users: number
 }
 
-/** Pages and what they watch. */
+/** Pages and the feeds they watch. */
 export class Feeds {
   readonly #contexts: Pick<WebContexts, 'open'>
   readonly #statistics: Statistics
@@ -55,7 +55,7 @@ export class Feeds {
     this.#statistics = statistics
   }
 
-  /** Begins to serve a page. PM_ERR_CONNLIMIT for too many. */
+  /** Serves a new page. PM_ERR_CONNLIMIT for too many. */
   open(sink: Sink, { defaultHost, user, keep }: PageOwner): PageStream {
     if (this.#statistics.pages >= MOST_PAGES) throw new PcpError('PM_ERR_CONNLIMIT', 'Too many live pages')
     this.#statistics.pages++
@@ -78,7 +78,7 @@ export class Feeds {
     await Promise.all(feeds.map(({ feed }) => feed.close().catch(() => undefined)))
   }
 
-  /** Keeps the feed from the very call on: who replaces a subscription calls this before the old one ends. */
+  /** Holds the feed from the call on, so that a replaced subscription does not end it. */
   async #watch(
     page: Page,
     { key, host, every, metrics, derive }: Subscription,
@@ -92,7 +92,7 @@ export class Feeds {
     const leave = (): void => {
       if (--entry.users > 0 || entry.hasFailed) return
       this.#forget(id, entry)
-      entry.feed.close().catch(() => undefined) // its connection has failed already
+      entry.feed.close().catch(() => undefined) // its connection has already failed
     }
     try {
       await entry.opened
@@ -107,7 +107,7 @@ export class Feeds {
     }
   }
 
-  #open(id: string, page: Page, wish: ContextWish & { readonly user: WebUser }, everyMs: number): Entry {
+  #open(id: string, page: Page, wish: ContextRequest & { readonly user: WebUser }, everyMs: number): Entry {
     const client = this.#admit(page, wish.user)
     const feed = new Feed(
       () => this.#contexts.open(wish),
@@ -124,7 +124,7 @@ export class Feeds {
     return entry
   }
 
-  /** Returns the client that one feed more is counted for. PM_ERR_CONNLIMIT for too many. */
+  /** Returns the client to count a new feed for. PM_ERR_CONNLIMIT for too many. */
   #admit(page: Page, user: WebUser): Client {
     const isKnown = isNamed(user)
     const isLocal = user.from === undefined || isLoopback(user.from)
@@ -133,13 +133,13 @@ export class Feeds {
     let own = 0
     for (const entry of this.#feeds.values()) if (entry.client === client) own++
     if (own >= most)
-      throw new PcpError(
-        'PM_ERR_CONNLIMIT',
-        `More than ${most} hosts and intervals are being watched from here`,
-      )
+      throw new PcpError('PM_ERR_CONNLIMIT', `This client watches more than ${most} hosts and intervals`)
     const mostOfAll = MOST_FEEDS - (isKnown ? 0 : RESERVED)
     if (this.#feeds.size >= mostOfAll)
-      throw new PcpError('PM_ERR_CONNLIMIT', `More than ${mostOfAll} hosts and intervals are being watched`)
+      throw new PcpError(
+        'PM_ERR_CONNLIMIT',
+        `More than ${mostOfAll} hosts and intervals watched on this server`,
+      )
     return client
   }
 

@@ -1,44 +1,44 @@
-/** The subscriptions of one page: begun, replaced, ended, and begun again where a host cannot be reached. docs/pmproxy.md */
+/** Subscriptions of one page: creating, replacing, ending and retrying them. docs/reference/pmproxy.md */
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import { PcpError } from '../../model/errors.ts'
 import { keyOf, parseMessage, type Subscription } from './messages.ts'
 import type { Page } from './page.ts'
 
-/** What a stream is made of. */
+/** Dependencies of a page's stream. */
 export interface PageStreamParts {
   readonly page: Page
-  /** The host that is meant where a page names none. */
+  /** Host used when a page names none. */
   readonly defaultHost: string
-  /** Begins to watch; nothing is announced once the signal is given. Resolves to how to stop. */
+  /** Subscribes; announces nothing after the signal is aborted. Resolves to a function that unsubscribes. */
   readonly watch: (wish: Subscription, signal: AbortSignal) => Promise<() => void>
-  /** Counts bytes that subscriptions take, fewer when negative. */
+  /** Accounts for memory of subscriptions; negative when freed. */
   readonly keep: (bytes: number) => void
-  /** Hears of the end, once. */
+  /** Called once at the end. */
   readonly closed: () => void
 }
 
-/** Subscriptions of a page. */
+/** Maximum number of a page's subscriptions. */
 export const MOST_KEYS = 200
-/** Delays after which a subscription that failed is tried again, ms. */
+/** Delays before a failed subscription is retried, ms. */
 const RETRY_MS = doublingDelays(3000, 10_000)
-/** Errors that another attempt does not mend. */
+/** Errors that a retry cannot fix. */
 const LASTING: ReadonlySet<string> = new Set(['PM_ERR_ARG', 'PM_ERR_PERMISSION', 'PM_ERR_TOOBIG'])
 
-/** A subscription is kept as what was asked for and as a topic with names, columns and instances. */
+/** A subscription is kept as the request and as a topic with names, columns and instances. */
 const MESSAGE_COPIES = 4
 
 interface Watching {
   readonly aborter: AbortController
-  /** Attempts, and before the first of them what was asked under the key before: nothing of that comes later. */
+  /** Completion of its attempts, and before the first one of the replaced subscription, which then sends nothing more. */
   work: Promise<void>
   end: (() => void) | undefined
   readonly backoff: Backoff
-  /** Characters of the message that it was made with. */
+  /** Characters of its request. */
   readonly size: number
 }
 
-/** A page's stream. */
+/** The subscriptions of a page. */
 export class PageStream {
   readonly #parts: PageStreamParts
   readonly #watching = new Map<string, Watching>()
@@ -48,7 +48,7 @@ export class PageStream {
     this.#parts = parts
   }
 
-  /** A message of the page. Resolves when it has been dealt with; never rejects. */
+  /** Handles a message of the page. Resolves when it is done; never rejects. */
   async receive(text: string): Promise<void> {
     if (!this.#isOpen) return
     try {
@@ -60,7 +60,7 @@ export class PageStream {
     }
   }
 
-  /** The page is gone; idempotent. */
+  /** Ends the stream when the page is closed; idempotent. */
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -80,7 +80,7 @@ export class PageStream {
     const { key } = wish
     const before = this.#watching.get(key)
     if (before === undefined && this.#watching.size >= MOST_KEYS)
-      throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_KEYS} subscriptions of one page`)
+      throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_KEYS} subscriptions on one page`)
     before?.aborter.abort()
     const watching: Watching = {
       aborter: new AbortController(),
@@ -91,12 +91,12 @@ export class PageStream {
     }
     this.#watching.set(key, watching)
     this.#parts.keep(MESSAGE_COPIES * (size - (before?.size ?? 0)))
-    // Hosts do not wait for each other; what replaces something waits until that can say nothing more.
+    // Subscriptions run in parallel, but a replacement waits until the previous one can send nothing more.
     watching.work = (before?.work ?? watching.work).then(() => this.#try(wish, watching, before, ''))
     return watching.work
   }
 
-  /** `told` is what the page knows of the attempt before. */
+  /** `told` is the last error sent to the page. */
   async #try(
     wish: Subscription,
     watching: Watching,
@@ -126,6 +126,6 @@ export class PageStream {
   }
 
   #complain(key: string | null, { code, message }: PcpError): void {
-    this.#parts.page.tell(JSON.stringify({ type: 'error', key, code, message }))
+    this.#parts.page.send(JSON.stringify({ type: 'error', key, code, message }))
   }
 }

@@ -1,75 +1,75 @@
-/** One page at the other end of a live stream: what it has been told, and what waits for it. docs/pmproxy.md */
+/** One page on a live stream: the state it has received, and unsent rows. docs/reference/pmproxy.md */
 import type { Statistics } from '../statistics.ts'
 import type { Topic } from './topic.ts'
 
-/** Where messages go. */
+/** Destination of messages. */
 export interface Sink {
   /** Sends a message; `sent` is called when it has left this process. */
   send(message: string | Buffer, sent: () => void): void
 }
 
-/** Bytes under way beyond which a page gets no more rows than one a topic. */
+/** Bytes in flight beyond which only the newest row of each topic is kept. */
 const MOST_WAITING = 64 * 1024
 
-/** A page. Rows that it is too slow for are lost, anything else waits for it. */
+/** A page. Rows are dropped if it is too slow; other messages are queued. */
 export class Page {
   readonly #sink: Sink
   readonly #statistics: Statistics
-  /** The newest row of topics that could not be sent. */
+  /** The newest unsent row of each topic. */
   readonly #waiting = new Map<Topic, Buffer>()
-  /** What the page knows of instances, by topic. */
-  readonly #told = new Map<Topic, (Buffer | undefined)[]>()
-  #underWay = 0
+  /** Instance messages the page has received, by topic. */
+  readonly #sentInstances = new Map<Topic, (Buffer | undefined)[]>()
+  #bytesInFlight = 0
 
   constructor(sink: Sink, statistics: Statistics) {
     this.#sink = sink
     this.#statistics = statistics
   }
 
-  /** Sends what may not get lost. */
-  tell(message: string | Buffer): void {
+  /** Sends a message that must not be lost. */
+  send(message: string | Buffer): void {
     const size = message.length
-    this.#underWay += size
+    this.#bytesInFlight += size
     this.#sink.send(message, () => {
-      this.#underWay -= size
-      if (this.#underWay <= MOST_WAITING / 2) this.#flush()
+      this.#bytesInFlight -= size
+      if (this.#bytesInFlight <= MOST_WAITING / 2) this.#flush()
     })
   }
 
-  /** Sends a row, or keeps it in place of the one before it. */
-  offer(topic: Topic, row: Buffer): void {
-    if (this.#underWay <= MOST_WAITING) this.#send(topic, row)
+  /** Sends a row, or keeps it instead of the previous unsent one. */
+  sendRow(topic: Topic, row: Buffer): void {
+    if (this.#bytesInFlight <= MOST_WAITING) this.#send(topic, row)
     else {
       if (this.#waiting.has(topic)) this.#statistics.missedRows++
       this.#waiting.set(topic, row)
     }
   }
 
-  /** Nothing of this topic any more, unless it is announced again. */
+  /** Drops the state of a topic, unless it is announced again. */
   forget(topic: Topic): void {
     this.#waiting.delete(topic)
-    this.#told.delete(topic)
+    this.#sentInstances.delete(topic)
   }
 
   #flush(): void {
     for (const [topic, row] of this.#waiting) {
-      if (this.#underWay > MOST_WAITING) return
+      if (this.#bytesInFlight > MOST_WAITING) return
       this.#waiting.delete(topic)
       this.#send(topic, row)
     }
   }
 
-  /** A row that waited may be of instances that have changed since: then it is not sent, for the next one comes soon. */
+  /** Sends a row, unless it refers to instances that have changed since; the next row follows soon. */
   #send(topic: Topic, row: Buffer): void {
-    const told = this.#told.get(topic) ?? []
+    const told = this.#sentInstances.get(topic) ?? []
     const now = topic.instances
     now.forEach((text, m) => {
       if (text === undefined || text === told[m]) return
       told[m] = text
-      this.tell(text)
+      this.send(text)
     })
-    this.#told.set(topic, told)
+    this.#sentInstances.set(topic, told)
     this.#statistics.rows++
-    this.tell(row)
+    this.send(row)
   }
 }

@@ -1,37 +1,37 @@
-/** /ui/api/live: the stream as a WebSocket. RFC 6455, docs/pmproxy.md */
+/** /ui/api/live: the live stream as a WebSocket. RFC 6455, docs/reference/pmproxy.md */
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { every } from '../../base/every.ts'
 import { PcpError } from '../../model/errors.ts'
-import { insistOnUser, pageUserOf } from '../http/login.ts'
-import { type Asker, reportedProvenance } from '../http/origin.ts'
-import { askerOf } from '../http/request.ts'
+import { pageUserOf, requireUser } from '../http/login.ts'
+import { checkOriginAndLog, type RequestOrigin } from '../http/origin.ts'
+import { requestOriginOf } from '../http/request.ts'
 import type { Services } from '../services.ts'
 import { PageTime, TIME_MESSAGE } from '../time/page-time.ts'
 import type { WebUser } from '../web-user.ts'
 import { MOST_KEYS, type PageStream } from './page-stream.ts'
 
-/** Largest message of a page. */
+/** Maximum size of a page's message. */
 const MOST_BYTES = 256 * 1024
-/** Messages of a page that are being dealt with, and their bytes: all its hosts may take long to answer, and each subscription may have replaced others. */
+/** Maximum number of a page's unfinished messages, and their bytes. Hosts may be slow, and subscriptions may have been replaced several times. */
 const MOST_QUEUED = 4 * MOST_KEYS
 const MOST_QUEUED_BYTES = 32 * 1024 * 1024
-/** How often a page has to show that it is there, ms. */
+/** Interval at which a page must answer pings, ms. */
 const PING_MS = 30_000
 
 const PATH = '/ui/api/live'
 
-/** A page cannot send an Authorization header here, so its key is in the list of subprotocols, behind the one that is chosen. */
-function withKey(asker: Asker): Asker {
+/** Reads the key from the subprotocols, because a page cannot send an Authorization header with a WebSocket. */
+function withKey(asker: RequestOrigin): RequestOrigin {
   const { headers } = asker
   const [, key] = /^pcp-ts, ?key\.([\w-]{1,256})$/.exec(headers['sec-websocket-protocol'] ?? '') ?? []
   if (key === undefined || headers.authorization !== undefined) return asker
   return { ...asker, headers: { ...headers, authorization: `Bearer ${key}` } }
 }
 
-/** Turns connections into streams. */
+/** Upgrades connections to live streams. */
 export class LiveSockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MOST_BYTES, perMessageDeflate: false })
   readonly #services: Services
@@ -48,17 +48,17 @@ export class LiveSockets {
     this.#pinger.unref()
   }
 
-  /** A request to speak something else than HTTP from now on. */
+  /** Handles a request to switch to the WebSocket protocol. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy())
     const path = (request.url ?? '').split('?', 1)[0]
-    const asker = withKey(askerOf(request))
+    const asker = withKey(requestOriginOf(request))
     const user = pageUserOf(asker, this.#services) ?? { kind: 'unknown', from: asker.address }
     let status = ''
     if (path !== PATH) status = '404 Not Found'
-    else if (reportedProvenance(asker, this.#services).kind !== 'own') status = '403 Forbidden'
+    else if (checkOriginAndLog(asker, this.#services).kind !== 'own') status = '403 Forbidden'
     else
-      await insistOnUser(this.#services, user, false).catch(() => {
+      await requireUser(this.#services, user, false).catch(() => {
         status = '401 Unauthorized'
       })
     if (status !== '') {
@@ -140,7 +140,7 @@ export class LiveSockets {
     })
   }
 
-  /** Who did not answer the last one is gone, whatever its connection says. */
+  /** Closes streams whose page has not answered the previous ping. */
   #ping(): void {
     for (const page of this.#server.clients) {
       if (this.#silent.has(page)) page.terminate()

@@ -1,4 +1,4 @@
-/** Metrics that pages watch together: what they are, which instances they have, and a row at a time as text. docs/pmproxy.md */
+/** Metrics that pages watch together: metadata, instances, and rows as text. docs/reference/pmproxy.md */
 import { toSeconds } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { errStr, type PcpError } from '../../model/errors.ts'
@@ -6,33 +6,33 @@ import { indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import type { FetchResult, ValueSet } from '../../model/values.ts'
 import { jsonText, jsonValue, semName, typeName, unitsName } from '../describe.ts'
 
-/** A metric of a topic: what it is, or why there is none. */
+/** A metric of a topic: its metadata, or an error. */
 export interface TopicMetric {
-  /** As the page calls it. */
+  /** Name used by the page. */
   readonly name: string
   readonly desc?: MetricDesc
   readonly help?: string
   readonly error?: PcpError
 }
 
-/** Names of instances of a domain, by number. */
+/** Returns the names of a domain's instances, by number. */
 export type InstanceNames = (indom: number, ids: Int32Array) => ReadonlyMap<number, string>
 
 interface ShownInstances {
   readonly ids: Int32Array
-  /** The names they were given: an instance may get its name later. */
+  /** Their names when the message was made; an instance may get its name later. */
   readonly names: ReadonlyMap<number, string>
-  /** The message that tells them. */
+  /** The message that describes them. */
   readonly text: Buffer
 }
 
 /** The columns of one list of metrics. */
 export class Topic {
   readonly id: number
-  /** Names asked for, in order. */
+  /** Requested names, in order. */
   readonly names: readonly string[]
   #metrics: readonly TopicMetric[] = []
-  /** The metrics as pages are told. */
+  /** JSON of the metrics, as sent to pages. */
   #described = ''
   #instances: (ShownInstances | undefined)[] = []
 
@@ -41,7 +41,7 @@ export class Topic {
     this.names = names
   }
 
-  /** Says anew what the metrics are, and has their instances told again. True when they are not what was said before. */
+  /** Sets the metadata of the metrics, after which instances are sent again. Returns whether it differs from before. */
   describe(metrics: readonly TopicMetric[]): boolean {
     const described = metrics.map(metricJson).join(',')
     const isOther = described !== this.#described
@@ -51,29 +51,29 @@ export class Topic {
     return isOther
   }
 
-  /** What has to be fetched. */
+  /** PMIDs to fetch. */
   get pmids(): readonly Pmid[] {
     return this.#metrics.flatMap(({ desc }) => (desc === undefined ? [] : [desc.pmid]))
   }
 
-  /** Instance domains of its metrics, each with the metric. */
+  /** Instance domains of its metrics, each with a metric. */
   get indoms(): readonly (readonly [indom: number, pmid: Pmid])[] {
     return this.#metrics.flatMap(({ desc }) =>
       desc === undefined || desc.indom === PM_INDOM_NULL ? [] : [[desc.indom, desc.pmid] as const],
     )
   }
 
-  /** The message that tells a page what its subscription `key` is. */
+  /** Returns the message that describes a page's subscription `key`. */
   announcement(key: string, hostname: string, every: number): string {
     return `{"type":"topic","key":${jsonText(key)},"topic":${this.id},"hostname":${jsonText(hostname)},"every":${every},"metrics":[${this.#described}]}`
   }
 
-  /** The messages that tell the instances of each metric now; the same object while they stay the same. */
+  /** Messages with the current instances of each metric; the same object while they are unchanged. */
   get instances(): readonly (Buffer | undefined)[] {
     return this.#instances.map((each) => each?.text)
   }
 
-  /** The row of a result, as a message. `sets` gives the values of a metric. */
+  /** Returns the row message of a fetch. `sets` has the values of each metric. */
   row(time: FetchResult['timestamp'], sets: ReadonlyMap<Pmid, ValueSet>, names: InstanceNames): Buffer {
     const columns = this.#metrics.map((metric, m) => {
       const { desc } = metric
@@ -101,14 +101,14 @@ export class Topic {
   }
 }
 
-/** Are these the same numbers in the same order? */
+/** Checks for the same numbers in the same order. */
 export function isSame(a: Int32Array, b: Int32Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** A metric as the page gets it described. */
+/** Returns the JSON description of a metric. */
 export function metricJson({ name, desc, help, error }: TopicMetric): string {
   if (desc === undefined) {
     const { code = 'PM_ERR_NAME', message = '', reason } = error ?? {}

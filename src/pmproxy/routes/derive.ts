@@ -1,22 +1,21 @@
-/** /pmapi/derive: derived metrics of a context. docs/pmproxy.md, pmAddDerivedMetric(3) */
+/** /pmapi/derive: derived metrics of a context. docs/reference/pmproxy.md, pmAddDerivedMetric(3) */
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { json } from '../http/reply.ts'
 import { textBody } from '../http/request.ts'
 import type { ApiRoute } from './session.ts'
 
-/** Definitions of one request, and bytes of one expression. */
+/** Maximum definitions of a request, and characters of an expression. */
 const MOST_DEFINITIONS = 1000
 const MOST_EXPRESSION = 16_384
 
 interface Definition {
   readonly name: string
   readonly expression: string
-  /** Where it stands in a list, from 0. */
+  /** Its position in a list, from 0. */
   readonly line?: number
 }
 
-/** The route. */
 export const derive: ApiRoute = {
   needs: ['name', 'expr'],
   takesBody: true,
@@ -24,14 +23,14 @@ export const derive: ApiRoute = {
     const name = query.get('name')
     const expression = query.get('expr')
     const body = expression === undefined ? await textBody(request) : ''
-    const context = await web.own()
+    const context = await web.makePrivate()
     web.memo.clear()
     for (const each of definitions(name, expression, body)) {
       if (each.expression.length > MOST_EXPRESSION)
         throw new PcpError('E2BIG', `An expression has more than ${MOST_EXPRESSION} characters`)
-      services.contexts.define(web, each.expression.length)
+      services.contexts.addDerivedSize(web, each.expression.length)
       await define(context, each, request.signal).catch((error: unknown) => {
-        services.contexts.define(web, -each.expression.length)
+        services.contexts.addDerivedSize(web, -each.expression.length)
         throw error
       })
     }
@@ -50,7 +49,7 @@ function definitions(
   return name === undefined ? parseLines(text) : [{ name, expression: text }]
 }
 
-/** Lines `name = expression`, each of which needs its end: a text that was cut short must not define something else. */
+/** Parses lines `name = expression`. Each must be terminated, so that a truncated text cannot define something else. */
 function parseLines(text: string): readonly Definition[] {
   const found: Definition[] = []
   const lines = text.replace(/^[ \t]*#.*(?:\n|\r|$)/gm, '\n').match(/[^\n\r&;]+[\n\r&;]?/g) ?? []
@@ -81,7 +80,7 @@ async function define(
     await context.addDerived(name, expression, { signal })
   } catch (error) {
     const known = PcpError.from(error)
-    // What has no meaning is forgotten: the next try may have one.
+    // Unusable definitions are removed; a later attempt may succeed.
     if (known.reason === 'unbound' || known.reason === 'unknown-operand') context.removeDerived(name)
     const where =
       line === undefined
@@ -92,7 +91,7 @@ async function define(
   }
 }
 
-/** Returns PCP's message for a name that is taken, which clients look for. */
+/** Returns PCP's message for a name in use, which clients match. */
 function takenText(name: string): string {
   return `Error: pmAddDerivedMetric("${name}", ...): returns -12409\nDuplicate per-context derived metric name\n`
 }

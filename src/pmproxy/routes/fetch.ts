@@ -1,4 +1,4 @@
-/** /pmapi/fetch: values now. docs/pmproxy.md */
+/** /pmapi/fetch: current values. docs/reference/pmproxy.md */
 
 import type { MetricDesc } from '../../model/desc.ts'
 import { type Outcome, PcpError } from '../../model/errors.ts'
@@ -6,22 +6,21 @@ import { PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.t
 import type { ValueSet } from '../../model/values.ts'
 import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { fromSeconds } from '../../time/stamp.ts'
-import { describeNames, isKnown, jsonText, jsonValue, orNothing, parsePmid } from '../describe.ts'
+import { describeNames, isKnown, jsonText, jsonValue, orUndefined, parsePmid } from '../describe.ts'
 import { json } from '../http/reply.ts'
 import type { ApiRoute, ContextCall } from './session.ts'
 
-interface Wanted {
-  /** What an answer has before the values: one a name, the one asked for first. */
+interface RequestedMetric {
+  /** JSON before the values, for each name of the metric, the requested one first. */
   readonly heads: readonly string[]
   readonly pmid: Pmid
   readonly type: number
   readonly hasInstances: boolean
 }
 
-/** The first of these says what is wanted. */
+/** The first of these that is present selects the metrics. */
 const PARAMETERS = ['names', 'name', 'pmids', 'pmid'] as const
 
-/** The route. */
 export const fetchValues: ApiRoute = {
   needs: PARAMETERS,
   act: async (call) => {
@@ -46,7 +45,7 @@ export const fetchValues: ApiRoute = {
     }
     const list = `"values":[${rows}]`
     if (isCompatible) return json(`{"timestamp":{"s":${sec},"us":${Math.floor(nsec / 1000)}},${list}}`)
-    // A sum of seconds and a fraction, which the reference's is not: it leaves zeros out behind the dot.
+    // Seconds plus a padded fraction; the reference drops leading zeros of the fraction.
     return json(`{${start}"timestamp":${sec}.${String(nsec).padStart(9, '0')},${list}}`)
   },
 }
@@ -56,7 +55,7 @@ function now(): { sec: number; nsec: number } {
   return { sec: Math.floor(ms / 1000), nsec: (ms % 1000) * 1e6 }
 }
 
-/** Over archives a fetch is for a moment: `time`, in seconds. */
+/** Sets the position of an archive context from `time`, in seconds. */
 function moveInTime({ web, query }: ContextCall): void {
   const { archive } = web.context
   const time = query.get('time')
@@ -67,11 +66,11 @@ function moveInTime({ web, query }: ContextCall): void {
   archive.setMode('interpolate', fromSeconds(seconds), 1)
 }
 
-/** Of several metrics those that there are; who asks in the singular wants each. PM_ERR_ARG without, PM_ERR_TOOSMALL for nothing at all. */
+/** Returns the existing metrics of a list; with singular parameters each must exist, else PM_ERR_ARG. PM_ERR_TOOSMALL for an empty list. */
 async function wantedMetrics(
   { web, query, request, isCompatible }: ContextCall,
   how: (typeof PARAMETERS)[number],
-): Promise<Wanted[]> {
+): Promise<RequestedMetric[]> {
   const options = { signal: request.signal }
   const given = query.list(how)!
   if (query.get(how) === '') throw new PcpError('PM_ERR_TOOSMALL')
@@ -99,18 +98,18 @@ interface Known {
   readonly desc: MetricDesc
 }
 
-/** Metrics with all their names, each once: clients look for the one they know. */
+/** Returns each metric once with all its names, because clients look for the one they know. */
 async function wholeMetrics(
   context: Context,
   known: readonly Known[],
   isCompatible: boolean,
   options: CallOptions,
-): Promise<Wanted[]> {
+): Promise<RequestedMetric[]> {
   const first = new Map<Pmid, Known>()
   for (const metric of known) if (!first.has(metric.desc.pmid)) first.set(metric.desc.pmid, metric)
   return Promise.all(
     [...first.values()].map(async ({ name, desc: { pmid, type, indom } }) => {
-      const all = (await orNothing(context.namesOf(pmid, options))) ?? []
+      const all = (await orUndefined(context.namesOf(pmid, options))) ?? []
       const names = name === undefined ? all : [name, ...all.filter((each) => each !== name)]
       const id = isCompatible ? String(pmid) : `"${pmidStr(pmid)}"`
       const heads = names.map((each) => `{"pmid":${id},"name":${jsonText(each)},"instances":[`)
@@ -119,7 +118,7 @@ async function wholeMetrics(
   )
 }
 
-function values({ type, hasInstances }: Wanted, set: ValueSet, isCompatible: boolean): string {
+function values({ type, hasInstances }: RequestedMetric, set: ValueSet, isCompatible: boolean): string {
   const none = isCompatible ? '-1' : 'null'
   let text = ''
   for (let i = 0; i < set.status; i++) {

@@ -1,33 +1,32 @@
-/** /pmapi/indom: instance domains. docs/pmproxy.md */
+/** /pmapi/indom: instance domains. docs/reference/pmproxy.md */
 import { isError, PcpError } from '../../model/errors.ts'
 import { type Indom, indomStr, PM_INDOM_NULL } from '../../model/ids.ts'
 import type { LabelSet } from '../../model/labels.ts'
 import type { Instances } from '../../model/source.ts'
 import type { CallOptions, Context } from '../../pmapi/context.ts'
-import { contextSets, describeNames, jsonText, labelsJson, orNothing, parseIndom } from '../describe.ts'
+import { contextSets, describeNames, jsonText, labelsJson, orUndefined, parseIndom } from '../describe.ts'
 import type { Query } from '../http/query.ts'
 import { json } from '../http/reply.ts'
 import { matchKind, matchNames } from '../match.ts'
-import { saying } from './metadata.ts'
+import { withMessage } from './metadata.ts'
 import type { ApiRoute } from './session.ts'
 
-/** The route. */
 export const indom: ApiRoute = {
   needs: ['name', 'indom'],
   check: (query) => void matchKind(query.get('match')),
   act: async ({ web, start, query, request, isCompatible }) => {
     const { context } = web
     const options = { signal: request.signal }
-    const domain = await askedIndom(context, query, options)
+    const domain = await requestedIndom(context, query, options)
     if (domain === undefined || domain === PM_INDOM_NULL)
       throw new PcpError('PM_ERR_INDOM', `failed to lookup indom ${query.get('indom')}`)
     const [found, sets, own, oneline, help, ofInstances] = await Promise.all([
-      orNothing(context.instances(domain, options)),
+      orUndefined(context.instances(domain, options)),
       contextSets(context, options),
-      orNothing(context.indomLabels(domain, options)),
-      orNothing(context.indomText(domain, { ...options, level: 'oneline' })),
-      orNothing(context.indomText(domain, options)),
-      orNothing(context.instancesLabels(domain, options)),
+      orUndefined(context.indomLabels(domain, options)),
+      orUndefined(context.indomText(domain, { ...options, level: 'oneline' })),
+      orUndefined(context.indomText(domain, options)),
+      orUndefined(context.instancesLabels(domain, options)),
     ])
     const labels = new Map<number, LabelSet>((ofInstances ?? []).map((set) => [set.inst, set]))
     const chosen = found === undefined ? [] : chooseInstances(query, found)
@@ -48,10 +47,10 @@ export const indom: ApiRoute = {
 }
 
 /**
- * The instance domain that `name` (of a metric) or `indom` says; undefined when neither is there or `indom` is none. PM_ERR_NAME, PM_ERR_INDOM
- * with PCP's words for a metric.
+ * Returns the instance domain selected by `name` (of a metric) or `indom`; undefined if neither is present or `indom` is null. PM_ERR_NAME or
+ * PM_ERR_INDOM with PCP's text for a metric.
  */
-export async function askedIndom(
+export async function requestedIndom(
   context: Context,
   query: Query,
   options: CallOptions,
@@ -59,13 +58,14 @@ export async function askedIndom(
   const name = query.get('name')
   if (name === undefined) return parseIndom(query.get('indom') ?? '')
   const [metric] = await describeNames(context, [name], options)
-  if (metric === undefined || isError(metric)) throw saying(metric, () => `${name} - failed to lookup metric`)
+  if (metric === undefined || isError(metric))
+    throw withMessage(metric, () => `${name} - failed to lookup metric`)
   if (metric.desc.indom === PM_INDOM_NULL)
     throw new PcpError('PM_ERR_INDOM', `${name} - metric has null indom`)
   return metric.desc.indom
 }
 
-/** Positions of the instances that `iname` (names, by `match`) or else `instance` (numbers) says; all where neither is there or the list is empty. */
+/** Returns positions of the instances selected by `iname` (names, by `match`) or else `instance` (numbers); all if neither is present or the list is empty. */
 export function chooseInstances(query: Query, { ids, names }: Instances): number[] {
   const isEach = chosenBy(query, names)
   return ids.flatMap((id, i) => (isEach(id, i) ? [i] : []))

@@ -1,11 +1,11 @@
-/** /series, /search and /logger of a server that has no key server and takes no archives. docs/pmproxy.md */
+/** /series, /search and /logger of a server without a key server, which accepts no archives. docs/reference/pmproxy.md */
 
 import { jsonText } from '../describe.ts'
 import { Query } from '../http/query.ts'
-import { json, missing, page, type Reply } from '../http/reply.ts'
+import { json, missingParameter, page, type Reply } from '../http/reply.ts'
 import { textBody, type WebRequest } from '../http/request.ts'
 
-/** Routes of /series, and parameters of which they need one. */
+/** Routes of /series with the parameters of which one is required. */
 const SERIES: Readonly<Record<string, readonly string[]>> = {
   ping: [],
   query: ['expr'],
@@ -28,8 +28,8 @@ const SEARCH: Readonly<Record<string, readonly string[]>> = {
 
 const LOGGER = ['ping', 'label', 'meta', 'index', 'volume']
 
-/** Answers a request below one of the three; undefined for any other. */
-export async function answerKeyless(request: WebRequest): Promise<Reply | undefined> {
+/** Answers a request below one of the three paths; undefined for others. */
+export async function answerWithoutKeyServer(request: WebRequest): Promise<Reply | undefined> {
   const [, servlet = '', name = ''] = request.path.split('/')
   if (servlet === 'logger') return logger(name, request)
   const routes = servlet === 'series' ? SERIES : servlet === 'search' ? SEARCH : undefined
@@ -40,7 +40,7 @@ export async function answerKeyless(request: WebRequest): Promise<Reply | undefi
   const needs = routes[name]!
   const lacks = needs.length > 0 && needs.every((each) => query.get(each) === undefined)
   if (lacks && name === 'values') return json(`{${clientOf(query)}"success":false}`, 400)
-  if (lacks || query.get('series') === '' || query.get('expr') === '') return missing(servlet)
+  if (lacks || query.get('series') === '' || query.get('expr') === '') return missingParameter(servlet)
   if (servlet === 'search') return json('{"success":false}', 400)
   const start = clientOf(query)
   if (name === 'ping') return json(`{${start}"success":true}`)
@@ -55,10 +55,10 @@ export async function answerKeyless(request: WebRequest): Promise<Reply | undefi
 function logger(name: string, request: WebRequest): Reply {
   if (!LOGGER.includes(name)) return page(404, 'unknown', 'no handler for URL')
   const isPing = name === 'ping'
-  if ((request.method === 'POST') === isPing) return missing('logger')
+  if ((request.method === 'POST') === isPing) return missingParameter('logger')
   const start = clientOf(request.query)
   if (isPing) return json(`{${start}"success":true}`)
-  // There is nowhere to put an archive: a sender hears so before it sends the whole of one.
+  // Rejects pushed archives before the client sends them completely.
   return json(`{${start}"message":"pushed archives are not accepted here","success":false}`, 403)
 }
 

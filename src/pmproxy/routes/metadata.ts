@@ -1,4 +1,4 @@
-/** What there is: a context, metrics, children in the name space. docs/pmproxy.md */
+/** Metadata routes: contexts, metrics, children in the name space. docs/reference/pmproxy.md */
 import { isError, PcpError } from '../../model/errors.ts'
 import { DOMAIN_RESERVED, domainOf, indomStr, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import type { LabelSet } from '../../model/labels.ts'
@@ -10,7 +10,7 @@ import {
   labelSets,
   labelsJson,
   type NamedMetric,
-  orNothing,
+  orUndefined,
   semName,
   seriesId,
   sourceId,
@@ -20,10 +20,10 @@ import {
 import { json } from '../http/reply.ts'
 import type { ApiRoute, ContextCall } from './session.ts'
 
-/** Metrics that are described at a time: each takes several questions. */
+/** Metrics described at a time; each takes several requests. */
 const BATCH = 256
 
-/** /pmapi/context: makes a context, or tells about one. */
+/** /pmapi/context: makes a context, or describes one. */
 export const context: ApiRoute = {
   act: async ({ web, start, request, isCompatible }) => {
     if (isCompatible) return json(`{"context":${web.id}}`)
@@ -41,7 +41,7 @@ export const children: ApiRoute = {
   act: async ({ web, start, query, request }) => {
     const name = query.get('prefix', 'name') ?? ''
     const found = await web.context.children(name, request).catch((error: unknown) => {
-      throw saying(error, (text) => `child traversal failed - ${text}`)
+      throw withMessage(error, (text) => `child traversal failed - ${text}`)
     })
     const list = (isLeaf: boolean): string =>
       found
@@ -52,7 +52,7 @@ export const children: ApiRoute = {
   },
 }
 
-/** /pmapi/metric: what metrics are. */
+/** /pmapi/metric: metadata of metrics. */
 export const metric: ApiRoute = {
   act: async (call) => {
     const listed = call.query.list('prefix', 'names', 'name') ?? []
@@ -76,15 +76,15 @@ async function metricRows(
         rows.push(...(await describeMany(web.context, leaves.slice(at, at + BATCH), options, isCompatible)))
     } catch (error) {
       const known = PcpError.from(error)
-      if (asked.length === 1) throw saying(known, (text) => `${name} traversal failed - ${text}`)
+      if (asked.length === 1) throw withMessage(known, (text) => `${name} traversal failed - ${text}`)
       rows.push(`{"name":${jsonText(name)},"message":${jsonText(known.text)},"success":false}`)
     }
   }
   return rows.join(',')
 }
 
-/** The error with another message, made of PCP's text for it. */
-export function saying(error: unknown, message: (text: string) => string): PcpError {
+/** Returns the error with a message made from PCP's text for it. */
+export function withMessage(error: unknown, message: (text: string) => string): PcpError {
   const known = PcpError.from(error)
   return new PcpError(known.code, message(known.text), { status: known.status, cause: error })
 }
@@ -115,8 +115,8 @@ async function describe(
 ): Promise<string> {
   const { pmid, indom } = desc
   const [oneline, help] = await Promise.all([
-    orNothing(context.text(pmid, { ...options, level: 'oneline' })),
-    orNothing(context.text(pmid, options)),
+    orUndefined(context.text(pmid, { ...options, level: 'oneline' })),
+    orUndefined(context.text(pmid, options)),
   ])
   const members = [
     `"name":${jsonText(name)},"series":"${seriesId(name, desc, sets)}"`,
@@ -130,7 +130,7 @@ async function describe(
   return members.join(',')
 }
 
-/** Of metrics without a text expressions have an empty one, others none. */
+/** Returns the JSON member of a help text. Without a text, expressions have an empty one and other metrics none. */
 function textMember(name: string, text: string | undefined, pmid: Pmid): string[] {
   if (!text && domainOf(pmid) !== DOMAIN_RESERVED) return []
   return [`"${name}":${jsonText(text ?? '')}`]

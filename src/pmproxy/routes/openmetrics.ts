@@ -1,16 +1,15 @@
-/** /metrics: everything for Prometheus and those that read its text. docs/pmproxy.md, docs/openmetrics.md */
+/** /metrics: all metrics in the text format of Prometheus. docs/reference/pmproxy.md, docs/reference/agents/openmetrics.md */
 import { indomStr, pmidStr } from '../../model/ids.ts'
 import type { Label } from '../../model/labels.ts'
 import { PM_SEM_COUNTER, PM_TYPE_FLOAT, semStr } from '../../model/types.ts'
 import { extract } from '../../model/value-set.ts'
 import { typeName, unitsName } from '../describe.ts'
-import { type Exposed, type Exposition, expose } from '../exposition.ts'
+import { type ExposedMetric, type Exposition, expose } from '../exposition.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { matchKind } from '../match.ts'
 import { otlp } from '../otlp.ts'
 import type { ApiRoute } from './session.ts'
 
-/** The route. */
 export const metrics: ApiRoute = {
   act: async ({ web, query, request, isCompatible }) => {
     const exposition = await expose(
@@ -27,7 +26,7 @@ export const metrics: ApiRoute = {
   },
 }
 
-/** JSON where a client names it before plain text. */
+/** Checks whether a client prefers JSON to plain text. */
 function prefersJson(accept = ''): boolean {
   const [jsonAt, textAt] = [accept.indexOf('application/json'), accept.indexOf('text/plain')]
   return jsonAt >= 0 && (textAt < 0 || jsonAt < textAt)
@@ -45,7 +44,7 @@ function plain({ metrics, time }: Exposition, hasTimes: boolean, isCompatible: b
   return { status: 200, type: 'text/plain', body: blocks.join('') }
 }
 
-/** Labels as text, one by one and as they stand behind a name. */
+/** Labels as text: individually, and joined as they follow a name. */
 interface LabelTexts {
   readonly base: ReadonlyMap<string, string>
   readonly shared: string
@@ -56,7 +55,12 @@ function bothTexts(labels: readonly Label[]): LabelTexts {
   return { base, shared: joined(base) }
 }
 
-function block(metric: Exposed, { base, shared }: LabelTexts, stamp: string, isCompatible: boolean): string {
+function block(
+  metric: ExposedMetric,
+  { base, shared }: LabelTexts,
+  stamp: string,
+  isCompatible: boolean,
+): string {
   const { name, desc, help, set } = metric
   const own = name.replaceAll('.', isCompatible ? ':' : '_').replace(/[^\w:]/g, '_')
   const units = unitsName(desc.units)
@@ -71,7 +75,7 @@ function block(metric: Exposed, { base, shared }: LabelTexts, stamp: string, isC
   return text
 }
 
-function valueText({ set, desc }: Exposed, i: number): string {
+function valueText({ set, desc }: ExposedMetric, i: number): string {
   const value = extract(set, i, desc.type)
   if (typeof value !== 'number') return String(value)
   if (Number.isNaN(value)) return 'NaN'
@@ -79,7 +83,11 @@ function valueText({ set, desc }: Exposed, i: number): string {
   return String(desc.type === PM_TYPE_FLOAT ? Number(value.toPrecision(8)) : value)
 }
 
-function instanceLabels({ instances }: Exposed, inst: number, base: ReadonlyMap<string, string>): string {
+function instanceLabels(
+  { instances }: ExposedMetric,
+  inst: number,
+  base: ReadonlyMap<string, string>,
+): string {
   const own = instances!.labels.get(inst)?.labels ?? []
   const all = own.length === 0 ? new Map(base) : new Map([...base, ...labelTexts(own)])
   const name = instances!.names.get(inst)
@@ -95,12 +103,12 @@ function joined(labels: ReadonlyMap<string, string>): string {
   return `{${members.join(',')}}`
 }
 
-/** Names as the format allows them, and values in quotes. */
+/** Converts label names to the format's characters, and quotes values. */
 function labelTexts(labels: readonly Label[]): Map<string, string> {
   return new Map(labels.map(({ name, value }) => [name.replaceAll('.', '_'), quoted(plainValue(value))]))
 }
 
-/** The text of a raw JSON value: what is in the quotes of a string, else the value as it is. */
+/** Converts a raw JSON value to text: the content of a string, else the value unchanged. */
 export function plainValue(value: string): string {
   if (!value.startsWith('"')) return value
   try {

@@ -1,4 +1,4 @@
-/** /ui/api: what the chart page asks besides PCP's REST API. docs/pmproxy.md */
+/** /ui/api: routes of the chart page beyond PCP's REST API. docs/reference/pmproxy.md */
 import { hostname } from 'node:os'
 import { VERSION } from '../../base/version.ts'
 import { isError, PcpError } from '../../model/errors.ts'
@@ -10,20 +10,20 @@ import {
   jsonText,
   labelSets,
   labelsJson,
-  orNothing,
+  orUndefined,
   semName,
   typeName,
   unitsName,
 } from '../describe.ts'
 import { ANY_HOST } from '../host-rules.ts'
-import { insistOnUser, pageUserOf } from '../http/login.ts'
-import { BUSY_HEADERS, failure, json, page, type Reply, whoAreYou } from '../http/reply.ts'
+import { pageUserOf, requireUser } from '../http/login.ts'
+import { BUSY_HEADERS, failure, json, page, type Reply, unauthorized } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
-import { askedIndom } from './indom.ts'
-import { MOST_NAMES, namesOf, type PageCall, whole } from './page-call.ts'
+import { requestedIndom } from './indom.ts'
+import { MOST_NAMES, namesOf, type PageCall, wholeNumber } from './page-call.ts'
 import { range } from './range.ts'
 
 const MOST_FOUND = 5000
@@ -37,23 +37,23 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   range,
 }
 
-/** Answers a request below /ui/api/; undefined for any other path. */
+/** Answers a request below /ui/api/; undefined for other paths. */
 export async function answerPageApi(request: WebRequest, services: Services): Promise<Reply | undefined> {
   if (!request.path.startsWith('/ui/api/')) return undefined
   const name = request.path.slice('/ui/api/'.length)
   const user = pageUserOf(request, services)
   if (user === null || (!isNamed(user) && services.config.requiresUser))
-    return whoAreYou(request.headers.authorization)
+    return unauthorized(request.headers.authorization)
   try {
     request.query.refuseControls()
-    await insistOnUser(services, user, request.query.get('archive') !== undefined)
+    await requireUser(services, user, request.query.get('archive') !== undefined)
     if (name === 'config') return config(services)
     const isList = name === 'archives'
     if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
     if (!isList && request.query.get('archive') === undefined)
       return await withHost(request, services, user, ROUTES[name]!)
     const { archiveGate, archiveThreads } = services
-    return await archiveGate.pass(
+    return await archiveGate.run(
       request.signal,
       () => archiveThreads?.answer(request, user) ?? answerOfArchives(request, services, user),
     )
@@ -64,7 +64,7 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
   }
 }
 
-/** Answers a request that reads archives, or lists them: in a thread where there are threads. */
+/** Answers a request that reads or lists archives, in a thread if there are threads. */
 export async function answerOfArchives(
   request: Pick<WebRequest, 'path' | 'query' | 'signal'>,
   services: Pick<Services, 'archives' | 'contexts' | 'search'>,
@@ -116,8 +116,8 @@ function config({ config, archives, collectorPorts }: Services): Reply {
 
 async function names({ request, services, context, key }: PageCall): Promise<Reply> {
   const { query } = request
-  const offset = whole(query.get('offset'), 'offset', 0, Number.MAX_SAFE_INTEGER)
-  const limit = whole(query.get('limit'), 'limit', 100, MOST_FOUND)
+  const offset = wholeNumber(query.get('offset'), 'offset', 0, Number.MAX_SAFE_INTEGER)
+  const limit = wholeNumber(query.get('limit'), 'limit', 100, MOST_FOUND)
   const found = await services.search.find(key, context, query.get('match') ?? '', { signal: request.signal })
   const rows = found.slice(offset, offset + limit).map(metricJson)
   return json(`{"total":${found.length},"metrics":[${rows.join(',')}]}`)
@@ -141,8 +141,8 @@ async function metric({ request, context }: PageCall): Promise<Reply> {
       if (isError(each)) return metricJson({ name, error: each })
       const { desc } = each
       const [help, text, sets] = await Promise.all([
-        orNothing(context.text(desc.pmid, { ...options, level: 'oneline' })),
-        orNothing(context.text(desc.pmid, options)),
+        orUndefined(context.text(desc.pmid, { ...options, level: 'oneline' })),
+        orUndefined(context.text(desc.pmid, options)),
         labelSets(context, desc.pmid, options),
       ])
       const more = `,"text":${jsonText(text ?? '')},"labels":${labelsJson(sets)}}`
@@ -154,17 +154,17 @@ async function metric({ request, context }: PageCall): Promise<Reply> {
 
 async function instances({ request, context }: PageCall): Promise<Reply> {
   const options = { signal: request.signal }
-  const domain = await askedIndom(context, request.query, options)
+  const domain = await requestedIndom(context, request.query, options)
   if (domain === undefined || domain === PM_INDOM_NULL)
-    throw new PcpError('PM_ERR_INDOM', 'Say indom=60.1, or name= and a metric')
+    throw new PcpError('PM_ERR_INDOM', 'indom or name is required: indom=60.1 or name=METRIC')
   const found =
     context.archive === undefined
       ? await context.instances(domain, options)
       : context.archive.instances(domain)
   const [help, sets, own] = await Promise.all([
-    orNothing(context.indomText(domain, { ...options, level: 'oneline' })),
+    orUndefined(context.indomText(domain, { ...options, level: 'oneline' })),
     contextSets(context, options),
-    orNothing(context.instancesLabels(domain, options)),
+    orUndefined(context.instancesLabels(domain, options)),
   ])
   const labels = new Map<number, LabelSet>((own ?? []).map((set) => [set.inst, set]))
   const rows = found.ids.map((id, i) => {
@@ -176,7 +176,7 @@ async function instances({ request, context }: PageCall): Promise<Reply> {
   )
 }
 
-/** Would this expression be a metric? The column of the mistake is under the mark in the message. */
+/** Checks an expression. The column of a mistake is taken from the mark in the message. */
 async function check({ request, context }: PageCall): Promise<Reply> {
   const expression = request.query.get('expr') ?? ''
   try {

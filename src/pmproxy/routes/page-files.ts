@@ -1,4 +1,4 @@
-/** The chart page's files. docs/pmproxy.md */
+/** Files of the chart page. docs/reference/pmproxy.md */
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { page, type Reply } from '../http/reply.ts'
@@ -18,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** What the page may load and do: nothing but what comes from here. WebAssembly reads xz in dropped archives. */
+/** Content security policy: only resources of this server. WebAssembly decompresses xz files in local archives. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",
@@ -33,7 +33,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Headers of everything the page is made of, besides those of every answer. */
+/** Headers of all files, in addition to those of every response. */
 const SAFETY: Readonly<Record<string, string>> = {
   'Content-Security-Policy': POLICY,
   'Referrer-Policy': 'no-referrer',
@@ -43,7 +43,7 @@ const SAFETY: Readonly<Record<string, string>> = {
 const MOST_BYTES = 16 * 1024 * 1024
 const YEAR = 31_536_000
 
-/** Answers for `/`, `/ui` and what is below; undefined for any other path. Only files below `dir` are ever read. */
+/** Answers requests for `/`, `/ui` and below; undefined for other paths. Reads files below `dir` only. */
 export async function answerPage(path: string, dir: string | undefined): Promise<Reply | undefined> {
   if (path === '/' || path === '/ui')
     return { status: 302, type: 'text/html', body: '', headers: { Location: '/ui/' } }
@@ -54,7 +54,7 @@ export async function answerPage(path: string, dir: string | undefined): Promise
   const body = dir === undefined || !isFine || type === undefined ? undefined : await read(dir, name)
   if (body === undefined || type === undefined)
     return path === '/ui/'
-      ? page(404, 'ui', 'the page is not installed here: npm run build makes share/web')
+      ? page(404, 'ui', 'the page is not installed; npm run build creates share/web')
       : page(404, 'ui', 'no such file')
   const isHashed = name.startsWith('assets/')
   const cache = isHashed ? `public, max-age=${YEAR}, immutable` : 'no-cache'
@@ -69,6 +69,6 @@ async function read(dir: string, name: string): Promise<Uint8Array | undefined> 
     const stats = await stat(path)
     return stats.isFile() && stats.size <= MOST_BYTES ? await readFile(path) : undefined
   } catch {
-    return undefined // not there, or not ours to read: the same to a browser
+    return undefined // missing and unreadable files get the same response
   }
 }

@@ -1,6 +1,6 @@
-/** /pmapi: PCP's REST API for live metrics. docs/pmproxy.md, pmwebapi(3) */
+/** /pmapi: PCP's REST API for live metrics. docs/reference/pmproxy.md, pmwebapi(3) */
 import { Query } from '../http/query.ts'
-import { failure, missing, page, type Reply } from '../http/reply.ts'
+import { failure, missingParameter, page, type Reply } from '../http/reply.ts'
 import { textBody, type WebRequest } from '../http/request.ts'
 import type { Services } from '../services.ts'
 import { derive } from './derive.ts'
@@ -25,10 +25,10 @@ export const API_ROUTES: Readonly<Record<string, ApiRoute>> = {
   metrics,
 }
 
-/** `/pmapi/[CONTEXT/][_]ROUTE`, or /metrics, which is a route of its own. */
+/** Matches `/pmapi/[CONTEXT/][_]ROUTE`; /metrics is a separate route. */
 const PATH = /^\/pmapi\/(?:(\d+)\/)?(_?)([a-z]+)\/?$/
 
-/** The route of a path; undefined for none. */
+/** Returns the route of a path; undefined if there is none. */
 export function apiRoute(
   path: string,
 ): { route: ApiRoute; contextId: string | undefined; isCompatible: boolean } | undefined {
@@ -49,7 +49,7 @@ export async function answerApi(request: WebRequest, services: Services): Promis
     route.needs?.every((name) => query.get(name) === undefined) &&
     !(route.takesBody && request.method === 'POST')
   )
-    return missing('webapi')
+    return missingParameter('webapi')
   const hasContext = contextId !== undefined || query.get('context') !== undefined
   try {
     query.refuseControls()
@@ -64,7 +64,7 @@ export async function answerApi(request: WebRequest, services: Services): Promis
   })
 }
 
-/** Clients whose list does not fit into a URL send it as a form. */
+/** Returns the parameters of a request. Lists that do not fit into a URL may be in a form body. */
 async function parameters(request: WebRequest, route: ApiRoute): Promise<Query> {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')
   if (!isForm || route.takesBody) return request.query

@@ -1,7 +1,7 @@
-/** /ui/api/range: columns of an archive for charts. docs/pmproxy.md */
+/** /ui/api/range: values of an archive in columns, for charts. docs/reference/pmproxy.md */
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
-import type { ChartArchive, ComputedFrom } from '../../archive/chart-metric.ts'
+import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
 import { toSeconds } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
@@ -10,26 +10,26 @@ import type { Pmid } from '../../model/ids.ts'
 import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { yieldToEventLoop } from '../../sys/event-loop.ts'
-import { describeNames, jsonText, orNothing } from '../describe.ts'
+import { describeNames, jsonText, orUndefined } from '../describe.ts'
 import { json, type Reply } from '../http/reply.ts'
-import { namesOf, type PageCall, whole } from './page-call.ts'
+import { namesOf, type PageCall, wholeNumber } from './page-call.ts'
 
 const MOST_POINTS = 20_000
 const DEFAULT_POINTS = 2000
-/** How long an answer may take altogether. */
+/** Time limit of a response, ms. */
 const MOST_MS = 20_000
 const MOST_DEFINITIONS = 100
 
-/** The route. PM_ERR_ARG for what is no window; PM_ERR_TIMEOUT for one that takes too long to read. */
+/** Handles the route. PM_ERR_ARG for an invalid window; PM_ERR_TIMEOUT if reading takes too long. */
 export async function range({ request, context }: PageCall): Promise<Reply> {
   const { query, signal } = request
   const { archive } = context
   if (archive === undefined)
-    throw new PcpError('PM_ERR_NOTARCHIVE', 'range needs archive=; values of a host come by /ui/api/live')
+    throw new PcpError('PM_ERR_NOTARCHIVE', 'range requires archive=; for values of a host use /ui/api/live')
   const start = moment(query.get('start'), 'start', toSeconds(archive.start))
   const finish = moment(query.get('finish'), 'finish', toSeconds(archive.end()))
-  if (!(finish > start)) throw new PcpError('PM_ERR_ARG', 'finish is not after start')
-  const points = Math.max(2, whole(query.get('points'), 'points', DEFAULT_POINTS, MOST_POINTS))
+  if (!(finish > start)) throw new PcpError('PM_ERR_ARG', 'finish must be after start')
+  const points = Math.max(2, wholeNumber(query.get('points'), 'points', DEFAULT_POINTS, MOST_POINTS))
   const raw = query.get('raw') === '1'
   const wanted = await wantedMetrics(context, namesOf(request), query.all('derive'), signal)
   const answer = await chartRange(chartArchive(context, archive, signal), wanted, {
@@ -48,7 +48,7 @@ function moment(text: string | undefined, what: string, byDefault: number): numb
   if (text === undefined || text === '') return byDefault
   const seconds = Number(text)
   if (Number.isFinite(seconds) && Math.abs(seconds) < 1e11) return seconds
-  throw new PcpError('PM_ERR_ARG', `${what} is a time in seconds since the epoch, not ${text}`)
+  throw new PcpError('PM_ERR_ARG', `${what} must be a time in seconds since the epoch, not ${text}`)
 }
 
 async function wantedMetrics(
@@ -65,19 +65,15 @@ async function wantedMetrics(
       const fault = derived.get(name)
       if (fault !== undefined) return { name, outcome: fault }
       if (isError(each)) return { name, outcome: each }
-      const help = (await orNothing(context.text(each.desc.pmid, { level: 'oneline' }))) ?? ''
+      const help = (await orUndefined(context.text(each.desc.pmid, { level: 'oneline' }))) ?? ''
       const computed = await computedOf(context, each.desc.pmid, signal)
       return { name, outcome: { desc: each.desc, help, ...(computed === undefined ? {} : { computed }) } }
     }),
   )
 }
 
-/** What a derived metric is computed from. */
-async function computedOf(
-  context: Context,
-  id: Pmid,
-  signal: AbortSignal,
-): Promise<ComputedFrom | undefined> {
+/** Returns the metrics that the operands of derived metrics use. */
+async function computedOf(context: Context, id: Pmid, signal: AbortSignal): Promise<DerivedFrom | undefined> {
   const from = context.operandsOf(id)
   if (from === undefined) return undefined
   const descs = await context.descs(from.ids, { signal })
@@ -87,7 +83,7 @@ async function computedOf(
   }
 }
 
-/** Defines metrics; for each name what is wrong with it in this archive: what it is made of may not have been recorded. */
+/** Defines derived metrics; returns errors by name, as operands may not have been recorded. */
 async function define(
   context: Context,
   definitions: readonly string[],
@@ -96,7 +92,7 @@ async function define(
   const names = new Map<string, PcpError | undefined>()
   for (const text of definitions.slice(0, MOST_DEFINITIONS)) {
     const equals = text.indexOf('=')
-    if (equals < 1) throw new PcpError('PM_ERR_ARG', 'derive is NAME=EXPRESSION')
+    if (equals < 1) throw new PcpError('PM_ERR_ARG', 'derive must be NAME=EXPRESSION')
     const name = text.slice(0, equals)
     const fault = await context.addDerived(name, text.slice(equals + 1), { signal }).then(
       () => undefined,
@@ -118,16 +114,16 @@ function chartArchive(context: Context, archive: ArchiveControl, signal: AbortSi
     setMode: (mode, when, stepSec) => archive.setMode(mode, when, stepSec),
     moveTo: (when) => archive.moveTo(when),
     fetch: (ids) => context.fetch(ids, { signal }),
-    turn: async () => {
+    yield: async () => {
       await yieldToEventLoop()
       signal.throwIfAborted()
       if (performance.now() > deadline)
-        throw new PcpError('PM_ERR_TIMEOUT', 'The window takes too long to read: ask for a shorter one')
+        throw new PcpError('PM_ERR_TIMEOUT', 'Reading the window takes too long; use a shorter one')
     },
   }
 }
 
-/** The answer in JSON: lists of values stand in their columns, those of times at the end. */
+/** Formats the response as JSON, with values in their columns and lists of times at the end. */
 function jsonOf({ start, finish, marks, metrics, lists }: ChartRange, raw: boolean): string {
   const places = new Map<number, number>()
   const times: string[] = []
@@ -154,12 +150,12 @@ function jsonOf({ start, finish, marks, metrics, lists }: ChartRange, raw: boole
   )
 }
 
-/** Milliseconds are enough for a chart. */
+/** Rounds a time to milliseconds, which suffice for a chart. */
 function seconds(time: number): string {
   return String(Math.round(time * 1000) / 1000)
 }
 
-/** Eight digits are enough for a chart; recorded values are left whole. */
+/** Rounds values to eight digits, which suffice for a chart; `raw` values are exact. */
 function numbers(values: Float64Array, raw: boolean): string {
   return Array.from(values, (value) => {
     if (!Number.isFinite(value)) return 'null'

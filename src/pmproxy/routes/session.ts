@@ -1,46 +1,46 @@
-/** Contexts of requests: which one a request is about, and who asks. docs/pmproxy.md */
+/** Finds the context and the user of an API request. docs/reference/pmproxy.md */
 import { errStr, PcpError } from '../../model/errors.ts'
 import type { WebContext } from '../contexts.ts'
 import { jsonText } from '../describe.ts'
-import { insistOnUser, userOf } from '../http/login.ts'
+import { requireUser, userOf } from '../http/login.ts'
 import type { Query } from '../http/query.ts'
 import { failure, json, type Reply } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import type { Services } from '../services.ts'
 import { isNamed, type WebUser } from '../web-user.ts'
 
-/** A request below /pmapi, taken apart. */
+/** A parsed request below /pmapi. */
 export interface ApiCall {
   readonly request: WebRequest
-  /** Of the URL, or of an urlencoded body. */
+  /** Parameters of the URL or of a urlencoded body. */
   readonly query: Query
   readonly services: Services
-  /** The number in the path, where there is one. */
+  /** The context number in the path. */
   readonly contextId: string | undefined
-  /** `/pmapi/_fetch` and the like: answers of an older shape. */
+  /** `/pmapi/_fetch` and others: responses in an older format. */
   readonly isCompatible: boolean
 }
 
 /** A call with its context. */
 export interface ContextCall extends ApiCall {
   readonly web: WebContext
-  /** What an answer begins with: `"context":12,"client":"x",`. */
+  /** Start of the response: `"context":12,"client":"x",`. */
   readonly start: string
 }
 
-/** What a route needs before it has a context, and what it does then. */
+/** A route: what it requires before there is a context, and its action. */
 export interface ApiRoute {
-  /** Parameters of which one must be there. */
+  /** Parameters of which one is required. */
   readonly needs?: readonly string[]
-  /** May come by POST, with a body that stands for parameters. */
+  /** Accepts POST with a body instead of parameters. */
   readonly takesBody?: boolean
-  /** Looks at the parameters before there is a context; a PcpError is the answer. */
+  /** Validates the parameters before there is a context; throws a PcpError. */
   readonly check?: (query: Query) => void
   readonly act: (call: ContextCall) => Promise<Reply>
 }
 
 /**
- * Answers a call with the context it names, or with a new one. What goes wrong is answered in JSON, with the context's number once there is one.
+ * Runs an action with the context of a call, or with a new one. Errors are returned as JSON, with the context's number if there is one.
  */
 export async function withContext(call: ApiCall, act: (call: ContextCall) => Promise<Reply>): Promise<Reply> {
   const { request, query, services, contextId, isCompatible } = call
@@ -60,7 +60,7 @@ export async function withContext(call: ApiCall, act: (call: ContextCall) => Pro
   }
   const start = `"context":${web.id},${clientText}`
   try {
-    // Not `...call`: V8 takes 10 µs to add members to a copy, for each copy anew. docs/decisions/web-server.md
+    // Not `...call`, because adding members to a copy takes V8 10 µs. docs/decisions/web-server.md
     return await act({ request, query, services, contextId, isCompatible, web, start })
   } catch (error) {
     return refusal(error, start, web.id)
@@ -69,7 +69,7 @@ export async function withContext(call: ApiCall, act: (call: ContextCall) => Pro
   }
 }
 
-/** A collector that wants to know who asks is answered by the browser's user. */
+/** Returns an error reply. If the collector requires a login, the browser is asked for one. */
 function refusal(error: unknown, start: string, id?: number): Reply {
   const reply = failure(error, start)
   if (PcpError.from(error).reason !== 'login-required') return reply
@@ -85,8 +85,8 @@ async function make({ query, services, request }: ApiCall, user: WebUser): Promi
   const archive = query.get('archive')
   const host = query.get('hostspec', 'hostname', 'host')
   if (archive !== undefined && request.origin !== undefined)
-    throw new PcpError('PM_ERR_PERMISSION', 'archives are for pages of this server only')
-  if (archive !== undefined) await insistOnUser(services, user, true)
+    throw new PcpError('PM_ERR_PERMISSION', 'only pages of this server may read archives')
+  if (archive !== undefined) await requireUser(services, user, true)
   try {
     return await services.contexts.make({
       ...(archive === undefined ? {} : { archive }),
@@ -102,7 +102,7 @@ async function make({ query, services, request }: ApiCall, user: WebUser): Promi
   }
 }
 
-/** In PCP's words, which clients look for. What is wrong with a specification says so itself. */
+/** Returns a connection error with PCP's text, which clients match. Errors in a specification keep their text. */
 function connectFailure(error: unknown): PcpError {
   const known = PcpError.from(error)
   if (known.status === new PcpError('PM_ERR_GENERIC').status || known.code === 'PM_ERR_PERMISSION')

@@ -1,4 +1,4 @@
-/** /pmapi/store: changing the values of a metric, where the configuration lets clients do so. docs/pmproxy.md, pmStore(3) */
+/** /pmapi/store: changes values of a metric, if the configuration allows it. docs/reference/pmproxy.md, pmStore(3) */
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL, PM_INDOM_NULL } from '../../model/ids.ts'
@@ -7,14 +7,14 @@ import { PM_TYPE_STRING } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import { describeNames, parsePmid } from '../describe.ts'
 import { isDeliberate } from '../http/origin.ts'
-import { failure, json, missing } from '../http/reply.ts'
+import { failure, json, missingParameter } from '../http/reply.ts'
 import { textBody } from '../http/request.ts'
 import { matchKind } from '../match.ts'
 import { chooseInstances } from './indom.ts'
-import { saying } from './metadata.ts'
+import { withMessage } from './metadata.ts'
 import type { ApiRoute, ContextCall } from './session.ts'
 
-/** The route. The profile of the context stays as it is, which the reference's does not. */
+/** Handles the route. Unlike in the reference, the profile of the context is not changed. */
 export const store: ApiRoute = {
   needs: ['name', 'pmid'],
   takesBody: true,
@@ -23,11 +23,11 @@ export const store: ApiRoute = {
     const { web, start, query, request, services } = call
     const body = await textBody(request)
     const text = query.get('value') ?? (body === '' ? undefined : body)
-    if (text === undefined || query.get('name', 'pmid') === undefined) return missing('webapi')
+    if (text === undefined || query.get('name', 'pmid') === undefined) return missingParameter('webapi')
     const { label, desc } = await storedMetric(call)
     const failed = (error: unknown): PcpError =>
-      saying(error, (why) => `failed to store value to metric ${label}: ${why}`)
-    // Pages of other origins may read; what changes something is for those who ask themselves.
+      withMessage(error, (why) => `failed to store value to metric ${label}: ${why}`)
+    // Pages of other origins may only read. Anything else must be a deliberate request.
     if (!services.config.allowsStore || request.origin !== undefined || !isDeliberate(request))
       throw failed(new PcpError('PM_ERR_PERMISSION'))
     const options = { signal: request.signal }
@@ -43,14 +43,14 @@ export const store: ApiRoute = {
       )
       await web.context.store([set], options)
     } catch (error) {
-      // Whoever refuses it is behind us: 403 is said where we do.
+      // Refused by the collector, so not 403, which means refused by this server.
       return { ...failure(failed(error), start), status: 400 }
     }
     return json(`{${start}"success":true}`)
   },
 }
 
-/** Text that is no number of that type is what PCP calls an illegal type. */
+/** Parses a value; PCP reports text that is not a number of the type as an illegal type. */
 function readValue(text: string, type: number): ReturnType<typeof parseValue> {
   try {
     return parseValue(text, type)
@@ -70,7 +70,7 @@ async function storedMetric({
   if (name !== undefined) {
     const [metric] = await describeNames(web.context, [name], options)
     if (metric === undefined || isError(metric))
-      throw saying(metric, () => `${name} - failed to lookup metric`)
+      throw withMessage(metric, () => `${name} - failed to lookup metric`)
     return { label: name, desc: metric.desc }
   }
   const label = query.get('pmid')!

@@ -1,4 +1,4 @@
-/** The time that programs follow: one record for hosts, one for archives. What each action does to it, and what is then said. docs/formats/time-control.md */
+/** The clocks that programs follow, one for hosts and one for archives: actions and the messages they cause. docs/formats/time-control.md */
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { addTimes, compareTimes, earlierOf, laterOf, subtractTimes } from '../../time/arithmetic.ts'
 import { fromSeconds } from '../../time/stamp.ts'
@@ -16,20 +16,20 @@ import {
   type TimeMessage,
 } from '../../wire/time-control.ts'
 
-/** Where time stands. */
+/** State of a clock. */
 export interface Clock {
   readonly source: typeof TIME_HOST | typeof TIME_ARCHIVE
   readonly state: number
-  /** From one step to the next. */
+  /** Step size. */
   readonly delta: Timestamp
   readonly position: Timestamp
-  /** What archives hold; nothing before the first of them. */
+  /** Time span of the archives; undefined before the first one. */
   readonly bounds: { readonly start: Timestamp; readonly end: Timestamp } | undefined
-  /** Seconds of an archive a second. */
+  /** Archive seconds per second. */
   readonly speed: number
 }
 
-/** What can be done with it. */
+/** Actions on a clock. */
 export type ClockAction =
   | { readonly do: 'play' | 'reverse' | 'stop' | 'tick' | 'drag' }
   | { readonly do: 'step'; readonly direction: 1 | -1 }
@@ -38,7 +38,7 @@ export type ClockAction =
   | { readonly do: 'speed'; readonly speed: number }
   | { readonly do: 'zone'; readonly name: string; readonly label: string }
 
-/** What an action leads to. */
+/** Result of an action. */
 export interface ClockChange {
   readonly clock: Clock
   readonly messages: readonly TimeMessage[]
@@ -46,11 +46,11 @@ export interface ClockChange {
 
 const DEFAULT_DELTA_SEC = 2
 const NOWHERE: Timestamp = { sec: 0, nsec: 0 }
-/** Speeds there may be, in steps a second. */
+/** Limits of the speed, in steps per second. */
 const SLOWEST = 0.1
 const FASTEST = 1000
 
-/** How it is at the start: hosts are live, archives stand. */
+/** Returns the initial clock: running for hosts, stopped for archives. */
 export function newClock(source: Clock['source'], now: Timestamp): Clock {
   return {
     source,
@@ -62,20 +62,20 @@ export function newClock(source: Clock['source'], now: Timestamp): Clock {
   }
 }
 
-/** Milliseconds until the next tick; undefined while time stands. */
+/** Returns the milliseconds until the next tick; undefined while stopped. */
 export function tickMs({ source, state, delta, speed }: Clock): number | undefined {
   if (state === TIME_STOP) return undefined
   const seconds = toSeconds(delta)
   return Math.max(10, 1000 * (source === TIME_HOST ? seconds : seconds / speed))
 }
 
-/** A message that says where time stands. */
+/** Returns a message with the state of a clock. */
 export function messageOf({ source, state, delta, position, bounds }: Clock, command: number): TimeMessage {
   const { start, end } = bounds ?? { start: NOWHERE, end: NOWHERE }
   return { command, source, state, mode: 1, delta, position, start, end }
 }
 
-/** Another program, or another archive of one: the first that follows sets the time, later ones widen what there is. */
+/** Adds a program or an archive: the first follower sets the time, later ones extend the span. */
 export function joined(
   clock: Clock,
   { delta, position, start, end }: TimeMessage,
@@ -106,7 +106,7 @@ function sensible(delta: Timestamp, otherwise: Timestamp): Timestamp {
   return toSeconds(delta) > 0 ? delta : otherwise
 }
 
-/** Does an action. What makes no sense for a source changes nothing. */
+/** Applies an action. Actions that a source does not support change nothing. */
 export function act(clock: Clock, action: ClockAction, now: Timestamp): ClockChange {
   const isLive = clock.source === TIME_HOST
   const here = isLive ? now : clock.position
@@ -156,7 +156,7 @@ export function act(clock: Clock, action: ClockAction, now: Timestamp): ClockCha
   }
 }
 
-/** One interval on. At a bound time stops, and so do single steps. */
+/** Moves by one step. At the ends of the span the clock stops instead. */
 function moved(clock: Clock, direction: 1 | -1, isSingle: boolean): ClockChange {
   const position =
     direction === 1 ? addTimes(clock.position, clock.delta) : subtractTimes(clock.position, clock.delta)

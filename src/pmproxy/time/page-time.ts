@@ -1,19 +1,19 @@
-/** What pages say of the time that programs follow, and what they are told of it. docs/pmproxy.md */
+/** Messages between pages and the clocks that programs follow. docs/reference/pmproxy.md */
 import { toSeconds } from '../../base/timestamp.ts'
 import { TIME_ARCHIVE, TIME_BACKWARD, TIME_FORWARD, TIME_HOST } from '../../wire/time-control.ts'
 import type { Clock, ClockAction } from './clock.ts'
 import type { TimeControlServer } from './server.ts'
 
-/** What a message about time begins with. */
+/** Start of a message about time. */
 export const TIME_MESSAGE = '{"time":'
 
-/** One page and the time control. */
+/** Connects one page to the time control. */
 export class PageTime {
   readonly #control: TimeControlServer
   readonly #send: (message: string, sent: () => void) => void
   #unlisten: (() => void) | undefined
   #lastId = 0
-  /** What is on its way, by source; and what is to be told when it has left: a page that reads slowly misses steps. */
+  /** Sources with a message in flight, and the message to send next; slow pages miss steps. */
   readonly #underWay = new Map<Clock['source'], string | undefined>()
 
   /** `sent` is called when the message has left this process. */
@@ -22,7 +22,7 @@ export class PageTime {
     this.#send = send
   }
 
-  /** A message of the page; false for one that makes no sense. */
+  /** Handles a message of the page; false if it is invalid. */
   receive(text: string): boolean {
     let message: unknown
     try {
@@ -45,7 +45,7 @@ export class PageTime {
     return true
   }
 
-  /** The page has gone. */
+  /** Disconnects the page. */
   leave(): void {
     this.#unlisten?.()
     this.#unlisten = undefined

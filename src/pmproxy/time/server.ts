@@ -1,9 +1,9 @@
-/** Programs that follow the time of the page: what pmtime is to PCP's tools. docs/formats/time-control.md */
+/** Serves programs that follow the time of the page, as pmtime does for PCP's tools. docs/formats/time-control.md */
 
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
-import { after } from '../../base/after.ts'
+import { setLongTimeout } from '../../base/after.ts'
 import { now as present } from '../../base/timestamp.ts'
-import { closeBeyondReserve } from '../../net/listen.ts'
+import { protectDescriptorReserve } from '../../net/listen.ts'
 import {
   encodeTimeMessage,
   TIME_ACK,
@@ -27,35 +27,35 @@ import {
   tickMs,
 } from './clock.ts'
 
-/** Ports that are tried, from the first on. */
+/** Number of ports to try. */
 const PORTS = 100
 const MOST_FOLLOWERS = 100
 
-/** A program that follows. */
+/** A connected program. */
 interface Follower {
   readonly socket: Socket
   source: number | undefined
-  /** It has been told to step and is not done: it is told of no other step. */
+  /** It was sent a step and has not acknowledged it, so it gets no other step. */
   isStepping: boolean
-  /** It has sent something since its introduction was answered, so the answer has been read. */
+  /** It has sent something after its introduction, so it has read the answer. */
   isReady: boolean
 }
 
-/** Who hears when a clock or the number of its followers has changed. */
+/** Called when a clock or the number of its followers has changed. */
 export type TimeListener = (clock: Clock, followers: number) => void
 
 /** A running time control. */
 export interface TimeControlServer {
   /** The port of the loopback interface. */
   readonly port: number
-  /** Does something with the time of hosts or of archives. */
+  /** Applies an action to the clock of hosts or of archives. */
   act(source: Clock['source'], action: ClockAction): void
-  /** Hears of changes, and of both clocks at once; returns how to stop. */
+  /** Adds a listener, which is called with both clocks immediately. Returns a function that removes it. */
   listen(listener: TimeListener): () => void
   close(): Promise<void>
 }
 
-/** Listens on the first port that is free, from `first` on, 0 for any; undefined when none of a hundred is. */
+/** Listens on the first free port from `first` on (0 for any); undefined if a hundred ports are in use. */
 export async function startTimeControl(
   first: number = TIME_CONTROL_PORT,
 ): Promise<TimeControlServer | undefined> {
@@ -63,7 +63,7 @@ export async function startTimeControl(
   const server = createServer((socket) => {
     if (!socket.destroyed) times.join(socket)
   })
-  closeBeyondReserve(server)
+  protectDescriptorReserve(server)
   for (let port = first; port < first + PORTS; port++)
     if (await isListening(server, port))
       return {
@@ -95,7 +95,7 @@ class Times {
     ([TIME_HOST, TIME_ARCHIVE] as const).map((source) => [source, newClock(source, present())]),
   )
   readonly #timers = new Map<number, () => void>()
-  /** The zone that was chosen last, for those who come later. */
+  /** The last selected zone, for programs that connect later. */
   readonly #zones = new Map<number, TimeMessage['zone']>()
   readonly #followers = new Set<Follower>()
   readonly #listeners = new Set<TimeListener>()
@@ -130,7 +130,7 @@ class Times {
     for (const listener of this.#listeners) listener(clock, this.#count(source))
   }
 
-  /** Nobody follows: nothing has to tick. */
+  /** Schedules the next tick, if anyone follows. */
   #schedule(clock: Clock): void {
     const { source } = clock
     this.#timers.get(source)?.()
@@ -140,7 +140,7 @@ class Times {
     if (ms === undefined || !isWanted) return
     this.#timers.set(
       source,
-      after(ms, () => this.act(source, { do: 'tick' })),
+      setLongTimeout(ms, () => this.act(source, { do: 'tick' })),
     )
   }
 
@@ -170,7 +170,7 @@ class Times {
       try {
         for (const message of messages.add(chunk)) this.#hear(follower, message)
       } catch {
-        socket.destroy() // whatever it is, it does not follow
+        socket.destroy() // not a time control client
       }
     })
   }

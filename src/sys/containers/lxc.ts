@@ -1,18 +1,18 @@
-/** Containers of lxc: a directory each, and what lxc-info(1) says of it. */
+/** lxc containers: a directory each, with the state from lxc-info(1). */
 import { readdirSync } from 'node:fs'
 import { readAttribute, rooted } from '../proc.ts'
-import { type Container, type ContainerPlaces, groupOfProcess } from './container.ts'
+import { type Container, type ContainerPaths, groupOfProcess } from './container.ts'
 
 /** lxc-info answers in milliseconds; it hangs when the container's monitor does. */
 const TIMEOUT_MS = 2000
 
-/** Runs a program and returns what it printed; throws when it cannot or fails. */
+/** Runs a program and returns its output. Throws if it cannot be run or fails. */
 export type RunInfo = (program: string, args: readonly string[]) => string
 
-/** Every container, sorted by name; none where lxc is not installed. The program runs only when there are containers. */
+/** Returns all containers, sorted by name; none if lxc is not installed. lxc-info runs only if there are containers. */
 export function lxcContainers(
   root: string,
-  places: ContainerPlaces,
+  places: ContainerPaths,
   run: RunInfo = runInfo,
 ): readonly Container[] {
   let names: readonly string[]
@@ -20,14 +20,14 @@ export function lxcContainers(
     const entries = readdirSync(rooted(root, places.lxcDir), { withFileTypes: true })
     names = entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort()
   } catch {
-    return [] // no lxc, or its files are not for us
+    return [] // no lxc, or no access to its files
   }
   return names.map((name) => {
     let printed = ''
     try {
       printed = run(places.lxcInfo, ['-n', name])
     } catch {
-      // the program is not there: the state is unknown
+      // lxc-info is not installed: the state is unknown
     }
     const { state, pid } = parseLxcInfo(printed)
     const isRunning = state === undefined ? undefined : state === 'RUNNING'
@@ -47,7 +47,7 @@ export function lxcContainers(
   })
 }
 
-/** Takes the lines `State:` and `PID:` of lxc-info apart, in capitals or not. */
+/** Parses the lines `State:` and `PID:` of lxc-info, case-insensitively. */
 export function parseLxcInfo(text: string): {
   readonly state: string | undefined
   readonly pid: number | undefined

@@ -1,32 +1,32 @@
 /**
- * Users and groups by name, wherever the system keeps them. getpwnam(3), getgrnam(3)
+ * Looking up users and groups by name, from all of the system's sources. getpwnam(3), getgrnam(3)
  *
- * Fallback: /etc/passwd and /etc/group, which is all there is unless accounts come from a directory service.
+ * Fallback: /etc/passwd and /etc/group, which are complete unless accounts come from a directory service.
  */
 import { readFileSync } from 'node:fs'
 import { type LoadNative, loadNative, type NativeCalls } from './calls.ts'
 
-/** What the system knows about accounts. It may ask a directory service, and waits for it. */
+/** Ids by account names. Look-ups may block on a directory service. */
 export interface Accounts {
-  /** Id of a user; undefined when there is no such user. */
+  /** Returns the id of a user; undefined for an unknown one. */
   userId(name: string): number | undefined
-  /** Id of a user's first group; undefined when there is no such user. */
+  /** Returns the id of a user's primary group; undefined for an unknown user. */
   firstGroupOf(user: string): number | undefined
-  /** Id of a group; undefined when there is no such group. */
+  /** Returns the id of a group; undefined for an unknown one. */
   groupId(name: string): number | undefined
-  /** Ids of the users that the group lists as members; those whose first group it is are not among them. */
+  /** Returns the ids of the users listed as members of a group, not of those for whom it is only the primary group. */
   membersOf(group: string): readonly number[]
 }
 
-/** The other way round. */
+/** Account names by id. */
 export interface AccountNames {
-  /** Name of a user; undefined when no user has that id. */
+  /** Returns the name of a user; undefined if no user has that id. */
   userName(id: number): string | undefined
-  /** Name of a group; undefined when no group has that id. */
+  /** Returns the name of a group; undefined if no group has that id. */
   groupName(id: number): string | undefined
 }
 
-/** Where the fallback looks. */
+/** Files of the fallback. */
 export interface AccountFiles {
   readonly passwd: string
   readonly group: string
@@ -34,7 +34,7 @@ export interface AccountFiles {
 
 const FILES: AccountFiles = { passwd: '/etc/passwd', group: '/etc/group' }
 
-/** The accounts of this host. */
+/** Opens the account database of this host. */
 export function openAccounts(
   load: LoadNative = loadNative,
   files: AccountFiles = FILES,
@@ -43,10 +43,10 @@ export function openAccounts(
   return calls === undefined ? accountsOfFiles(files) : accountsOfSystem(calls)
 }
 
-/** struct passwd: the id of the user's first group follows the user's own. */
+/** In struct passwd the id of the primary group follows the user's own. */
 const GROUP_AFTER_USER = 4
 
-/** struct passwd and struct group begin alike everywhere: name, password, ids; members follow the group's id. */
+/** struct passwd and struct group start alike on all systems: name, password, ids; members follow the group's id. */
 function accountsOfSystem(calls: NativeCalls): Accounts & AccountNames {
   const { pointerBytes } = calls
   const getpwnam = calls.bind('void *getpwnam(const char *name)')
@@ -99,7 +99,7 @@ function accountsOfFiles({ passwd, group }: AccountFiles): Accounts & AccountNam
   }
 }
 
-/** Fields of the line about a name. */
+/** Returns the fields of the line for a name. */
 function entryIn(path: string, name: string): readonly string[] | undefined {
   for (const line of readText(path).split('\n')) {
     const fields = line.split(':')
@@ -108,7 +108,7 @@ function entryIn(path: string, name: string): readonly string[] | undefined {
   return undefined
 }
 
-/** Name in the first line about an id. */
+/** Returns the name in the first line for an id. */
 function nameIn(path: string, id: number): string | undefined {
   for (const line of readText(path).split('\n')) {
     const [name, , number] = line.split(':')
@@ -121,7 +121,7 @@ function numberIn(field: string | undefined): number | undefined {
   return field !== undefined && /^\d+$/.test(field) ? Number(field) : undefined
 }
 
-/** A member that is no user is nobody who could connect. */
+/** Returns the ids of members; unknown users are skipped, as they cannot connect. */
 function idsOf(names: readonly string[], userId: (name: string) => number | undefined): readonly number[] {
   return names.map(userId).filter((id) => id !== undefined)
 }
@@ -130,6 +130,6 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return '' // no such file, no accounts: every name is unknown, and the caller says so
+    return '' // without the file all names are unknown, and callers report that
   }
 }

@@ -1,7 +1,7 @@
 /**
- * A lock on a file that ends with its process, however that ends. flock(2)
+ * A lock on a file that is released when its process ends, however it ends. flock(2)
  *
- * Fallback: a second file beside it that names its holder; a holder that died is noticed by its process id.
+ * Fallback: a second file beside it that names its holder; a dead holder is detected by its process id.
  */
 import { closeSync, openSync } from 'node:fs'
 import { type FileLock, takeLock } from '../file-lock.ts'
@@ -10,8 +10,8 @@ import { type LoadNative, loadNative } from './calls.ts'
 const LOCK_EX_NB = 2 | 4
 
 /**
- * Takes the lock; undefined when somebody else has it. Makes the file when there is none, and leaves it there. All who
- * share a lock must find koffi, or none of them. Throws Node's error when the file cannot be opened.
+ * Takes the lock; resolves to undefined if it is taken. Creates the file if it is missing, and leaves it there. Either all
+ * processes that share a lock must find koffi, or none. Throws Node's error if the file cannot be opened.
  */
 export async function tryLock(path: string, load: LoadNative = loadNative): Promise<FileLock | undefined> {
   const calls = load()
@@ -25,7 +25,7 @@ export async function tryLock(path: string, load: LoadNative = loadNative): Prom
   let isHeld = true
   return {
     release() {
-      if (isHeld) closeSync(fd) // the lock goes with the descriptor
+      if (isHeld) closeSync(fd) // closing releases the lock
       isHeld = false
     },
   }

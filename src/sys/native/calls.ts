@@ -1,27 +1,27 @@
-/** Calls of the C library through the optional package koffi, loaded on first use. docs/decisions/native.md */
+/** Calls of the C library through the optional package koffi, which is loaded on first use. docs/decisions/native.md */
 import { createRequire } from 'node:module'
 
-/** A function of the C library. Pointers go in as typed arrays or bigints, and come out as bigints. */
+/** A function of the C library. Pointers are passed as typed arrays or bigints, and returned as bigints. */
 export type NativeFunction = (...args: readonly unknown[]) => unknown
 
-/** What the needs in this folder use of koffi. */
+/** The part of koffi that the modules in this folder need. */
 export interface NativeCalls {
-  /** Binds a function of the C library by its C declaration. Throws an Error when the library has no such function. */
+  /** Binds a function of the C library by its C declaration. Throws an Error if the library has no such function. */
   bind(declaration: string): NativeFunction
-  /** errno of the last call. */
+  /** Returns errno of the last call. */
   errno(): number
-  /** Memory at an address; it must stay mapped as long as anybody has the buffer. */
+  /** Returns memory at an address as a buffer; it must stay mapped as long as the buffer is referenced. */
   view(address: bigint, bytes: number): ArrayBuffer
-  /** A C value in memory, such as `uint32_t` or `char *`. */
+  /** Reads a C value from memory, such as `uint32_t` or `char *`. */
   read(address: bigint, offset: number, type: string): unknown
-  /** Bytes of a pointer. */
+  /** Size of a pointer in bytes. */
   readonly pointerBytes: number
 }
 
-/** How a need gets at the calls: tests give their own. */
+/** Loads the calls; tests pass their own. */
 export type LoadNative = () => NativeCalls | undefined
 
-/** The part of koffi's interface that is used here. */
+/** The part of koffi's interface used here. */
 interface Koffi {
   load(path: null): { func(declaration: string): NativeFunction }
   errno(): number
@@ -37,13 +37,13 @@ interface Loaded {
 
 let loaded: Loaded | undefined
 
-/** The calls; undefined where koffi is not installed or does not work. Loading takes some 10 ms, once. */
+/** Returns the calls; undefined if koffi is not installed or does not work. Loading takes some 10 ms, once. */
 export const loadNative: LoadNative = () => {
   loaded ??= load()
   return loaded.calls
 }
 
-/** Why `loadNative` gives nothing, and what to do; undefined when it does. */
+/** Returns why `loadNative` returns undefined, and a remedy; undefined if it works. */
 export function nativeProblem(): string | undefined {
   loadNative()
   return loaded?.problem
@@ -52,13 +52,13 @@ export function nativeProblem(): string | undefined {
 function load(): Loaded {
   if (process.platform === 'win32') return { problem: 'Windows has no such calls' }
   try {
-    // In a CommonJS bundle the build puts the file's name in place of import.meta.url.
+    // In a CommonJS bundle the build replaces import.meta.url by the file's name.
     const koffi = createRequire(import.meta.url)('koffi') as Koffi
     const library = koffi.load(null)
     const bound = new Map<string, NativeFunction>()
     const calls: NativeCalls = {
       bind(declaration) {
-        const known = bound.get(declaration) ?? library.func(declaration) // which takes a millisecond
+        const known = bound.get(declaration) ?? library.func(declaration) // takes a millisecond
         bound.set(declaration, known)
         return known
       },
@@ -70,7 +70,7 @@ function load(): Loaded {
     return { calls }
   } catch (error) {
     const isMissing = (error as { code?: unknown }).code === 'MODULE_NOT_FOUND'
-    const why = isMissing ? 'is not installed' : `does not work here (${(error as Error).message})`
+    const why = isMissing ? 'is not installed' : `cannot be loaded (${(error as Error).message})`
     return { problem: `the optional package koffi ${why}; npm install koffi` }
   }
 }

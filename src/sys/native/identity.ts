@@ -1,28 +1,28 @@
 /**
- * Work done as another user, so that the kernel decides what that user may see. setresuid(2), setresgid(2)
+ * Work as another user, so that the kernel checks what that user may access. setresuid(2), setresgid(2)
  *
- * Fallback: seteuid(2) of the whole process, whose other threads are that user for the moment as well.
+ * Fallback: seteuid(2) of the whole process, which affects its other threads meanwhile.
  */
 import { type LoadNative, loadNative, type NativeCalls } from './calls.ts'
 
-/** Becomes others and itself again. */
-export interface Identity {
-  /** Is `as` possible at all: does this process run as root? */
+/** Switches between users. */
+export interface UserSwitch {
+  /** Whether `as` is possible: whether this process runs as root. */
   readonly mayChange: boolean
-  /** Runs something synchronous as that user and group; what it throws comes through. */
+  /** Runs a synchronous function as that user and group; its exceptions are passed on. */
   as<T>(uid: number, gid: number, run: () => T): T
 }
 
-/** Numbers of the system calls, which change the calling thread alone; the C library's functions change them all. */
+/** Numbers of the system calls, which affect the calling thread only; the C library's functions affect all threads. */
 const CALLS: { readonly [arch: string]: { readonly setresuid: number; readonly setresgid: number } } = {
   x64: { setresuid: 117, setresgid: 119 },
   arm64: { setresuid: 147, setresgid: 149 },
 }
-/** Leave it as it is. */
+/** Leaves an id unchanged. */
 const KEEP = -1
 
-/** Makes one; nothing is loaded before it is used. */
-export function openIdentity(load: LoadNative = loadNative): Identity {
+/** Returns an identity switcher. Nothing is loaded before its first use. */
+export function openUserSwitch(load: LoadNative = loadNative): UserSwitch {
   const own = { uid: process.geteuid?.() ?? 0, gid: process.getegid?.() ?? 0 }
   let become: ((uid: number, gid: number) => void) | undefined
   return {
@@ -39,7 +39,7 @@ export function openIdentity(load: LoadNative = loadNative): Identity {
   }
 }
 
-/** The group changes while the user is root: before giving that up, and after getting it back. */
+/** Changes the group while the user is root: before giving root up, and after regaining it. */
 function prepare(native: NativeCalls | undefined): (uid: number, gid: number) => void {
   const numbers = CALLS[process.arch]
   if (native === undefined || numbers === undefined)

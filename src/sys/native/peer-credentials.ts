@@ -1,30 +1,30 @@
 /**
- * Who is at the other end of a unix socket. unix(7) SO_PEERCRED, getpeereid(3)
+ * Credentials of the peer of a unix socket. unix(7) SO_PEERCRED, getpeereid(3)
  *
- * Fallback: nobody knows, and what needs to know must refuse.
+ * Fallback: none. The peer is unknown, and code that needs its identity must refuse.
  */
 import type { Socket } from 'node:net'
 import { type LoadNative, loadNative, type NativeCalls, nativeProblem } from './calls.ts'
 
-/** The process that connected, as it was at that moment. */
-export interface Peer {
+/** The process that connected, as it was then. */
+export interface PeerIdentity {
   readonly uid: number
   readonly gid: number
-  /** Only Linux tells. */
+  /** Linux only. */
   readonly pid?: number
 }
 
-/** Asks the system about sockets. */
+/** Looks up peers of sockets. */
 export interface PeerCredentials {
-  /** Who connected; undefined when that cannot be known, and for a socket that is closed or not of the unix family. */
-  of(socket: Socket): Peer | undefined
-  /** Why nobody can be known, and what to do; undefined when everybody can. */
+  /** Returns the peer; undefined if it cannot be determined, and for a socket that is closed or not a unix socket. */
+  of(socket: Socket): PeerIdentity | undefined
+  /** Returns why peers cannot be determined, and a remedy; undefined if they can. */
   problem(): string | undefined
 }
 
-type AskPeer = (fd: number) => Peer | undefined
+type AskPeer = (fd: number) => PeerIdentity | undefined
 
-/** Makes one; nothing is loaded before it is asked. */
+/** Returns a look-up. Nothing is loaded before its first use. */
 export function peerCredentials(load: LoadNative = loadNative): PeerCredentials {
   let ask: AskPeer | undefined
   const prepare = (): AskPeer | undefined => {
@@ -34,7 +34,7 @@ export function peerCredentials(load: LoadNative = loadNative): PeerCredentials 
   }
   return {
     of(socket) {
-      // Node has no public way to a socket's descriptor.
+      // Node has no public way to a socket's file descriptor.
       const fd = (socket as { readonly _handle?: { readonly fd?: unknown } | null })._handle?.fd
       return typeof fd === 'number' && fd >= 0 ? prepare()?.(fd) : undefined
     },
@@ -44,10 +44,10 @@ export function peerCredentials(load: LoadNative = loadNative): PeerCredentials 
 }
 
 const SOL_SOCKET = 1
-/** The number is an architecture's own. */
+/** The number depends on the architecture. */
 const SO_PEERCRED = process.arch === 'ppc64' ? 21 : 17
 const UCRED_WORDS = 3
-/** What the kernel says for a socket that is not of the unix family. */
+/** The kernel's uid for a socket that is not a unix socket. */
 const NO_ID = 2 ** 32 - 1
 
 function askLinux(calls: NativeCalls): AskPeer {

@@ -1,24 +1,24 @@
-/** Counters of the kernel's trace points, one a processor. perf_event_open(2); the C library has no function for it */
+/** Counters of the kernel's trace points, one per CPU. perf_event_open(2), for which the C library has no function */
 import { readSync } from 'node:fs'
 import { type LoadNative, loadNative, nativeProblem } from './calls.ts'
 
-/** How often one trace point was passed on one processor. */
+/** Counts how often one trace point was hit on one CPU. */
 export interface PerfCounter {
-  /** Since the counter was opened. */
+  /** Returns the count since the counter was opened. */
   read(): bigint
   close(): void
 }
 
-/** Opens a counter. Throws an Error saying why not. */
+/** Opens a counter. Throws an Error with the reason if it cannot. */
 export type OpenPerfCounter = (event: number, cpu: number) => PerfCounter
 
 const NUMBERS: { readonly [arch: string]: number } = { x64: 298, arm64: 241 }
 const TRACE_POINT = 2
-/** The first version of the structure, which every kernel knows. */
+/** Size of the first version of the structure, which every kernel accepts. */
 const SIZE = 64
 const CLOSE_ON_EXEC = 8n
 
-/** Loads the call at once. Returns why that is not possible, in a sentence, in place of the function. */
+/** Loads the system call immediately. Returns a sentence with the reason instead if that is impossible. */
 export function openPerfCounters(load: LoadNative = loadNative): OpenPerfCounter | string {
   const native = load()
   if (native === undefined) return nativeProblem() ?? 'calls of the C library are not possible'
@@ -27,7 +27,7 @@ export function openPerfCounters(load: LoadNative = loadNative): OpenPerfCounter
   const syscall = native.bind(
     'long syscall(long number, uint8_t *attributes, int pid, int cpu, int group, uint64_t flags)',
   )
-  // not that of node:fs, which in a thread complains of descriptors that it did not open
+  // Not node:fs, which in a thread complains about file descriptors that it did not open.
   const close = native.bind('int close(int fd)')
   return (event, cpu) => {
     const attributes = new Uint8Array(SIZE)

@@ -1,13 +1,13 @@
-/** Quotas of the projects of an XFS file system. quotactl(2), linux/dqblk_xfs.h; there is no other way to ask */
+/** Project quotas of XFS file systems. quotactl(2), linux/dqblk_xfs.h; no other interface exists */
 import { type LoadNative, loadNative, nativeProblem } from './calls.ts'
 
-/** Are the files of projects counted, and are their limits kept? */
+/** Whether files of projects are counted, and whether limits are enforced. */
 export interface QuotaState {
   readonly accounting: boolean
   readonly enforcement: boolean
 }
 
-/** What one project uses and may use, files in number and space in units of 512 bytes; limit 0 is none. */
+/** Usage and limits of one project: files as a number, space in units of 512 bytes; a limit of 0 means unlimited. */
 export interface ProjectQuota {
   readonly hardBlocks: bigint
   readonly softBlocks: bigint
@@ -15,16 +15,16 @@ export interface ProjectQuota {
   readonly hardFiles: bigint
   readonly softFiles: bigint
   readonly usedFiles: bigint
-  /** Seconds since the epoch when the soft limit becomes a hard one; 0 unless it is exceeded. */
+  /** Seconds since the epoch at which an exceeded soft limit becomes a hard limit; otherwise 0. */
   readonly blocksUntil: number
   readonly filesUntil: number
 }
 
-/** Asks file systems by their device. */
+/** Queries file systems by device. */
 export interface ProjectQuotas {
-  /** undefined for a file system that knows no quotas, and for whoever may not ask. */
+  /** Returns undefined for a file system without quotas, and without permission. */
   state(device: string): QuotaState | undefined
-  /** undefined for a project that the file system does not know. */
+  /** Returns undefined for a project unknown to the file system. */
   quota(device: string, project: number): ProjectQuota | undefined
 }
 
@@ -33,10 +33,10 @@ const GET_STATE = 0x5805
 const OF_PROJECTS = 2
 const ACCOUNTING = 0x10
 const ENFORCEMENT = 0x20
-/** Larger than the structures of both questions. */
+/** Larger than both structures. */
 const ROOM = 256
 
-/** Loads the C library's call at once. Returns why that is not possible, in a sentence, in place of the questions. */
+/** Loads the call of the C library immediately. Returns a sentence with the reason instead if that is impossible. */
 export function openProjectQuotas(load: LoadNative = loadNative): ProjectQuotas | string {
   const native = load()
   if (native === undefined) return nativeProblem() ?? 'calls of the C library are not possible'
@@ -70,5 +70,5 @@ export function openProjectQuotas(load: LoadNative = loadNative): ProjectQuotas 
   }
 }
 
-/** The kernel answers in this machine's byte order. */
+/** The kernel uses this machine's byte order. */
 const IS_LITTLE: boolean = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1

@@ -1,33 +1,32 @@
 /**
- * The bytes of a file that other processes have mapped, as one array. mmap(2)
+ * A file that other processes have mapped, as one byte array. mmap(2)
  *
- * Fallback: a copy, which `refresh` reads again and `flush` writes back. Mappings of others see it at once all the same:
- * reads and writes of a file go to the pages that are mapped.
+ * Fallback: a copy, which `refresh` rereads and `flush` writes back. Other processes' mappings still see changes immediately,
+ * because reads and writes use the mapped pages.
  */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { type LoadNative, loadNative, type NativeCalls } from './calls.ts'
 
-/** A file's bytes. */
 export interface SharedBytes {
-  /** As long as the file was when it was opened; of no use after `close`. */
+  /** As long as the file was when it was opened; unusable after `close`. */
   readonly bytes: Uint8Array
-  /** Makes what others wrote visible in `bytes`. */
+  /** Makes changes by others visible in `bytes`. */
   refresh(): void
-  /** Makes what was written to `bytes` visible to others. */
+  /** Makes changes to `bytes` visible to others. */
   flush(): void
-  /** Flushes nothing; idempotent. */
+  /** Releases the file without flushing; idempotent. */
   close(): void
 }
 
 /**
- * Opens a file of at least one byte, which must exist. Only for files that nobody cuts short: touching a page of a
- * mapping that is gone ends the process. Throws Node's error when the file cannot be opened or mapped.
+ * Opens an existing file of at least one byte. Only for files that are never truncated: accessing a page beyond the end of
+ * the file kills the process. Throws Node's error if the file cannot be opened or mapped.
  */
 export function shareBytes(path: string, load: LoadNative = loadNative): SharedBytes {
   const fd = openSync(path, 'r+')
   try {
     const { size } = fstatSync(fd)
-    if (size === 0) throw new Error(`${path} is empty: there is nothing to share`)
+    if (size === 0) throw new Error(`${path} is empty and cannot be mapped`)
     const calls = load()
     return calls === undefined ? copyOf(fd, size) : mappingOf(calls, fd, size, path)
   } catch (error) {
@@ -59,7 +58,7 @@ function mappingOf(calls: NativeCalls, fd: number, size: number, path: string): 
     close() {
       if (!isOpen) return
       isOpen = false
-      // Somebody may still have the array, so the addresses stay until nobody has: zeros take the place of the file.
+      // The array may still be referenced, so the addresses stay mapped until it is collected; zeros replace the file.
       mmap(address, size, PROT_READ_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
       const munmap = calls.bind('int munmap(void *address, size_t bytes)')
       forgotten.register(bytes.buffer, () => void munmap(address, size))
@@ -67,7 +66,7 @@ function mappingOf(calls: NativeCalls, fd: number, size: number, path: string): 
   }
 }
 
-/** Gives addresses back once no array is there any more that could touch them. */
+/** Unmaps addresses once no array refers to them. */
 const forgotten = new FinalizationRegistry<() => void>((unmap) => unmap())
 
 function copyOf(fd: number, size: number): SharedBytes {

@@ -1,4 +1,4 @@
-/** What agents may be told of a client, by the names that PCP has for it. docs/formats/wire.md §3.3 */
+/** Attributes of clients by PCP's names. docs/formats/wire.md §3.3 */
 
 import type { Credentials, Requester } from '../../model/source.ts'
 import {
@@ -9,7 +9,6 @@ import {
   PCP_ATTR_USERNAME,
 } from '../../wire/attr.ts'
 
-/** Attributes of clients by name. */
 export const ATTRIBUTES: ReadonlyMap<string, number> = new Map([
   ['protocol', 1],
   ['secure', 2],
@@ -29,13 +28,13 @@ export const ATTRIBUTES: ReadonlyMap<string, number> = new Map([
   ['exclusive', 16],
 ])
 
-/** Name of an attribute. */
+/** Returns the name of an attribute. */
 export function attributeName(key: number): string {
   for (const [name, each] of ATTRIBUTES) if (each === key) return name
   return String(key)
 }
 
-/** The requester with this attribute, as agents in this process see it. */
+/** Adds an attribute to a requester, for agents in this process. */
 export function withAttribute(requester: Requester, key: number, value: string): Requester {
   const is = (credentials: Credentials): Requester => ({
     ...requester,

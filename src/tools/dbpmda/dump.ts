@@ -1,4 +1,4 @@
-/** A result as dbpmda shows it. */
+/** Formats a result for dbpmda. */
 
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
@@ -12,24 +12,24 @@ import type { FetchResult, ValueSet } from '../../model/values.ts'
 import { clockStamp, clockStampNanos } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 
-/** What is known of the metrics of a result besides their values. */
+/** Names and descriptors for formatting a result. */
 export interface DumpNames {
-  /** Names of a metric; none when the name space has it not. */
+  /** Returns the names of a metric; empty if not in the name space. */
   readonly namesOf: (id: Pmid) => readonly string[]
-  /** Descriptors, when they were asked for. */
+  /** Descriptors, if fetched. */
   readonly descs?: ReadonlyMap<Pmid, MetricDesc>
-  /** Names of instances by domain, where they were asked for. */
+  /** Instance names by domain, if fetched. */
   readonly instances?: ReadonlyMap<number, ReadonlyMap<number, string>>
   readonly zone: Zone
   readonly print: PrintOptions
-  /** The agent is in this process: PCP then shows the result of its library's older call. */
+  /** The agent runs in this process, where PCP prints the result of an older library call. */
   readonly isLocal: boolean
 }
 
-/** All of a result: its time, and each metric with its values. */
+/** Formats a result: its time, and each metric with its values. */
 export function dumpResult({ timestamp, sets }: FetchResult, names: DumpNames): string {
   const dump = sets.map((set) => dumpSet(set, names)).join('')
-  // PCP shows where in memory the result lies; scripts leave that out.
+  // PCP prints the memory address of the result here; scripts filter it out.
   const title = `${names.isLocal ? 'pmResult' : '__pmResult'} dump from 0x0`
   return `${title} timestamp: ${timeOf(timestamp, names)} numpmid: ${sets.length}\n${dump}`
 }
@@ -60,7 +60,7 @@ function dumpSet(set: ValueSet, names: DumpNames): string {
   return text
 }
 
-/** By the descriptor's type; without one by the block's, and a lone word in every form that it can have. */
+/** Formats by the descriptor's type; without one by the block's, and a value without a block in every possible form. */
 function shownValue(set: ValueSet, i: number, desc: MetricDesc | undefined, { print }: DumpNames): string {
   const type = desc?.type ?? (set.format === PM_VAL_INSITU ? PM_TYPE_UNKNOWN : blockType(set, i))
   return printValue(set, i, type, 1, print)

@@ -1,6 +1,6 @@
-/** What help says of each command of dbpmda. */
+/** Help texts of dbpmda's commands. */
 
-/** A command that help knows. */
+/** A command with a help text. */
 export type Topic =
   | 'attr'
   | 'children'
@@ -27,12 +27,12 @@ export type Topic =
   | 'watch'
 
 interface Help {
-  /** The forms of the command. */
+  /** Syntax of the command. */
   readonly forms: readonly string[]
   readonly text: string
 }
 
-/** The commands, in the order of the list. */
+/** Commands in the order of the list. */
 const HELP: Readonly<Record<Topic, Help>> = {
   attr: {
     forms: ['attr name [value]', 'attr attr# [value]'],
@@ -67,7 +67,7 @@ types are not known, and words are shown in each form that they can have.`,
   },
   getdesc: {
     forms: ['getdesc on | off'],
-    text: 'With on, each fetch asks for the descriptors first, so that values are shown by type.',
+    text: 'With on, each fetch first requests the descriptors, so that values are shown by type.',
   },
   getiname: {
     forms: ['getiname on | off'],
@@ -115,7 +115,7 @@ The words are those of a line in pmcd.conf.`,
   },
   pmid: {
     forms: ['pmid metric-name'],
-    text: 'Asks the agent for the number of a metric. Agents answer for names that come and go.',
+    text: 'Requests the PMID of a metric from the agent. Agents know only dynamic names.',
   },
   profile: {
     forms: ['profile indom# [ all | none ]', 'profile indom# [ add | delete ] number'],
@@ -125,7 +125,7 @@ than before.`,
   quit: { forms: ['quit'], text: 'Closes the agent, and ends dbpmda.' },
   status: {
     forms: ['status'],
-    text: 'Shows which agent is open, what is switched on, and the instances that are fetched.',
+    text: 'Shows the open agent, the current settings, and the instance profile.',
   },
   store: {
     forms: ['store metric "value"'],
@@ -146,7 +146,7 @@ brackets, then the full text.`,
     text: `Lists all metrics below a name, as the agent knows them. Agents answer for names
 that come and go.`,
   },
-  wait: { forms: ['wait seconds'], text: 'Does nothing for so many seconds.' },
+  wait: { forms: ['wait seconds'], text: 'Waits for this number of seconds.' },
   watch: {
     forms: ['watch logfilename'],
     text: `Opens a window of its own (xterm) that follows a file as it grows. It stays until
@@ -154,17 +154,17 @@ you close it.`,
   },
 }
 
-/** The topic of that name. */
+/** Returns the topic with this name. */
 export function topicOf(name: string): Topic | undefined {
   return Object.hasOwn(HELP, name) ? (name as Topic) : undefined
 }
 
-/** The forms of a command, one a line. */
+/** Returns the syntax of a command, one form per line. */
 export function usageOf(topic: Topic): string {
   return HELP[topic].forms.map((form) => `${form}\n`).join('')
 }
 
-/** What `help` prints: about one command, or the forms of all. */
+/** Returns the output of `help`: for one command, or the syntax of all. */
 export function helpOf(topic: Topic | undefined): string {
   if (topic !== undefined) return `\n${usageOf(topic)}\n${HELP[topic].text}\n\n`
   const topics = Object.keys(HELP) as Topic[]

@@ -1,9 +1,9 @@
 /**
- * dbpmda: talk to an agent by hand. dbpmda(1)
+ * dbpmda: debugs an agent interactively. dbpmda(1)
  *
- * Unlike the reference it finds the names of an agent in its own process without a name space, takes names of attributes
- * without quotes, refuses values that the type cannot hold, keeps an agent's profile to that agent's connection, and drops an agent
- * that does not greet it or goes away. A request may take any time.
+ * Unlike the reference, it finds the names of an agent in its own process without a name space, accepts attribute names without
+ * quotes, rejects values outside the range of the type, keeps a profile per connection to an agent, and closes an agent that does not
+ * complete the handshake or exits. Requests have no time limit.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,15 +12,15 @@ import { becomeUser } from '../../pmda/become-user.ts'
 import { Pmns } from '../../pmns/tree.ts'
 import { defaultPmnsPath, isReadableFile } from '../../sys/pmns-files.ts'
 import { inputLines } from '../lib/input.ts'
-import { endEarly, HELP_ROW, type OptionTable, type ParsedOptions, usageText } from '../lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, type ParsedOptions, usageText } from '../lib/options.ts'
 import { variablesOf } from '../lib/pmns-edit.ts'
 import { loadNames } from '../lib/source.ts'
 import { parseStandard, STANDARD } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
-import { ownZone } from '../lib/zone.ts'
+import { processTimeZone } from '../lib/zone.ts'
 import { parseCommand } from './parse.ts'
 import { type NameSpace, Session } from './session.ts'
-import { Mistake } from './tokens.ts'
+import { SyntaxMistake } from './tokens.ts'
 
 const OPTIONS: OptionTable = {
   synopsis: '[options]',
@@ -28,20 +28,20 @@ const OPTIONS: OptionTable = {
   rows: [
     { heading: 'General options' },
     STANDARD.namespace,
-    { short: 'f', long: 'norc', help: 'leave the commands in .dbpmdarc alone' },
+    { short: 'f', long: 'norc', help: 'do not run the commands in .dbpmdarc' },
     {
       short: 'q',
       long: 'creds-timeout',
       arg: 'N',
-      help: 'seconds that an agent may take to greet (default 3)',
+      help: 'timeout in seconds of the handshake with an agent (default 3)',
     },
-    { short: 'U', long: 'username', arg: 'USER', help: 'become this user first' },
-    { short: 'v', long: 'valgrind', help: 'does nothing: agents in this process are never unloaded' },
+    { short: 'U', long: 'username', arg: 'USER', help: 'run as this user' },
+    { short: 'v', long: 'valgrind', help: 'ignored: agents in this process are never unloaded' },
     STANDARD.debug,
     HELP_ROW,
     { heading: 'Input options' },
-    { short: 'e', long: 'echo-input', help: 'repeat the commands in the output' },
-    { short: 'i', long: 'interactive', help: 'ask for each command with a prompt' },
+    { short: 'e', long: 'echo-input', help: 'echo commands in the output' },
+    { short: 'i', long: 'interactive', help: 'print a prompt before each command' },
   ],
 }
 
@@ -49,15 +49,15 @@ const PROMPT = 'dbpmda> '
 const RC_FILE = '.dbpmdarc'
 const RC_PROMPT = `${RC_FILE}> `
 
-/** Opens agents as a collector does, and asks them what a user types. */
+/** Opens agents like a collector does, and sends them requests the user types. */
 export const tool: Tool = {
   name: 'dbpmda',
-  summary: 'Talk to an agent by hand',
+  summary: 'Debug an agent interactively',
   description: `
-Opens an agent, in this process, over a pipe or over a socket, and asks it what standard input says, one command a line: descriptors,
-values, instances, texts, labels and names as a collector would ask for them. help lists the commands.
+Opens an agent in this process, over a pipe or over a socket, and sends it requests read from standard input, one command per line:
+descriptors, values, instances, texts, labels and names, as a collector would request them. The command help lists all commands.
 
-Commands in the file .dbpmdarc of the current directory are carried out first.`,
+Commands in the file .dbpmdarc of the current directory are run first.`,
   examples: [
     [
       'echo "open dso pmda_simple.so simple_init\\nfetch simple.color" | dbpmda -ei',
@@ -66,14 +66,14 @@ Commands in the file .dbpmdarc of the current directory are carried out first.`,
   ],
   seeAlso: ['pmcd', 'newhelp', 'pmdbg'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)
     const { given, operands, problems, standard } = parsed
     const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
     const seconds = last('q') ?? '3'
     if (!/^\d+$/.test(seconds)) problems.push('-q requires a positive numeric argument')
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (operands.length > 0) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -86,7 +86,7 @@ Commands in the file .dbpmdarc of the current directory are carried out first.`,
       io,
       names: namesAtFirst(standard.namespace?.file, io),
       handshakeMs: Number(seconds) * 1000,
-      zone: ownZone(io),
+      zone: processTimeZone(io),
       loadNames: (file) => namesOrReport(file, io),
     })
     try {
@@ -98,7 +98,7 @@ Commands in the file .dbpmdarc of the current directory are carried out first.`,
   },
 }
 
-/** Those of -n, which must be there, or the installation's; an agent in this process can do without. */
+/** Loads the name space of -n, which must exist, or the installation's; an agent in this process needs none. */
 function namesAtFirst(file: string | undefined, io: ToolIo): NameSpace {
   if (file !== undefined) return { file, pmns: loadNames({ file, unique: false }, io) }
   const path = defaultPmnsPath(variablesOf(io))
@@ -128,7 +128,7 @@ async function talk(session: Session, io: ToolIo, { given }: ParsedOptions): Pro
     if (prompt !== '') io.stdout.write('\n')
 }
 
-/** Carries out lines; resolves to whether they came to their end before `quit`. */
+/** Executes lines; resolves to whether the input ended without `quit`. */
 async function converse(
   session: Session,
   lines: Iterable<string> | AsyncIterable<string>,
@@ -154,8 +154,8 @@ async function carryOut(session: Session, line: string, io: ToolIo): Promise<boo
     const command = await parseCommand(line, session.context)
     return command === undefined || (await session.run(command))
   } catch (error) {
-    if (!(error instanceof Mistake)) throw error
-    // The place is below the line as it stands behind the prompt.
+    if (!(error instanceof SyntaxMistake)) throw error
+    // The position refers to the line as displayed after the prompt.
     io.stdout.write(`${' '.repeat(PROMPT.length + error.column)}^ at or near here\n`)
     await io.stdout.flush()
     io.stderr.write(`Error: ${error.message}\nType 'help' for a list of commands.\n`)

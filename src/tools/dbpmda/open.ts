@@ -1,54 +1,54 @@
-/** Opening agents: in this process, behind a pair of pipes, or behind a socket. dbpmda(1) */
+/** Opens agents: in this process, over a pair of pipes, or over a socket. dbpmda(1) */
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { within } from '../../base/within.ts'
+import { withTimeout } from '../../base/within.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
 import type { MetricSource } from '../../model/source.ts'
 import { openAgentLink } from '../../net/agent-link.ts'
 import { PduConnection, type PduStream, socketStream } from '../../net/connection.ts'
 import { tracePdus } from '../../net/pdu-trace.ts'
-import type { AgentPlace } from '../../pmcd/agent-module.ts'
+import type { AgentLocation } from '../../pmcd/agent-module.ts'
 import { openAgent } from '../../pmda/open-agent.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { descriptorOf } from '../../sys/descriptor.ts'
 import { REPLY_LIMITS } from '../../wire/reply-limits.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import type { Place } from './parse.ts'
+import type { AgentAddress } from './parse.ts'
 
-/** An agent that is open. */
+/** An open agent. */
 export interface OpenAgent {
   readonly kind: 'dso' | 'daemon'
   readonly source: MetricSource
-  /** What was opened, as status shows it. */
+  /** Description for `status`. */
   readonly title: string
-  /** 0 for a process that was not started here. */
+  /** 0 if dbpmda did not start a process. */
   readonly pid: number
   /** Known for an agent in this process. */
   readonly domain?: number
-  /** Its own names, before any name space has them. */
+  /** The agent's own names, which need no name space. */
   readonly names?: ReadonlyMap<string, Pmid>
-  /** Tells an agent in another process of a client's attribute. */
+  /** Sends an attribute of the client to an agent in another process. */
   readonly attribute?: (key: number, value: string) => void
-  /** Why it is gone; undefined while it is there. */
+  /** Returns why the agent is gone; undefined while it is connected. */
   lostBy(): PcpError | undefined
   close(): Promise<void>
 }
 
-/** What opening an agent needs. */
+/** Settings for opening an agent. */
 export interface OpenSettings {
   readonly io: ToolIo
-  /** How long an agent may take to say its first word. */
+  /** Timeout of the handshake. */
   readonly handshakeMs: number
 }
 
-/** The one client that agents are told of. */
+/** Identifies the only client. */
 const CLIENT = 0
-/** How long an agent may take to end after its connection, before it is asked to, and then made to. */
+/** Time an agent has to exit after its connection is closed, before SIGTERM, and again before SIGKILL. */
 const EXIT_MS = 1000
 
-/** Opens an agent. Rejects with the message to show: a PcpError. */
-export async function openPlace(place: Place, settings: OpenSettings): Promise<OpenAgent> {
+/** Opens an agent. Rejects with a PcpError whose message is shown. */
+export async function openTarget(place: AgentAddress, settings: OpenSettings): Promise<OpenAgent> {
   switch (place.kind) {
     case 'dso':
       return openHere(place, settings)
@@ -59,10 +59,10 @@ export async function openPlace(place: Place, settings: OpenSettings): Promise<O
   }
 }
 
-type DsoPlace = Extract<Place, { kind: 'dso' }>
+type DsoPlace = Extract<AgentAddress, { kind: 'dso' }>
 
 async function openHere(place: DsoPlace, { io }: OpenSettings): Promise<OpenAgent> {
-  // Loaded for those who open one: all agents come with it.
+  // Loaded on demand, because it imports every agent.
   const { loadAgent } = await import('../../pmcd/agent-module.ts')
   const definition = await loadAgent(await placeOf(place))
   const source = openAgent(definition, {
@@ -82,8 +82,8 @@ async function openHere(place: DsoPlace, { io }: OpenSettings): Promise<OpenAgen
   }
 }
 
-/** A module of the user's, or the agent of this package that stands in for a shared object. */
-async function placeOf({ path, entry }: DsoPlace): Promise<AgentPlace> {
+/** Finds a module of the user, or the agent of this package that replaces a shared object. */
+async function placeOf({ path, entry }: DsoPlace): Promise<AgentLocation> {
   const { isAgentModule } = await import('../../pmcd/agent-module.ts')
   const { AGENTS } = await import('../../agents/registry.ts')
   if (isAgentModule(path)) {
@@ -96,7 +96,7 @@ async function placeOf({ path, entry }: DsoPlace): Promise<AgentPlace> {
   if (agents.length > 0)
     throw new PcpError('PM_ERR_GENERIC', `Error: couldn't find init function "${entry}" in DSO "${path}"`)
   statOrFail('opendso:', path, '')
-  throw new PcpError('PM_ERR_GENERIC', `Error: no agent of this package stands in for DSO "${path}"`)
+  throw new PcpError('PM_ERR_GENERIC', `Error: this package has no agent that replaces DSO "${path}"`)
 }
 
 async function openPipe(argv: readonly [string, ...string[]], settings: OpenSettings): Promise<OpenAgent> {
@@ -117,7 +117,7 @@ async function openPipe(argv: readonly [string, ...string[]], settings: OpenSett
   const end = async (): Promise<void> => {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (
-        await within(
+        await withTimeout(
           EXIT_MS,
           exited.then(() => true),
         )
@@ -135,7 +135,7 @@ async function openPipe(argv: readonly [string, ...string[]], settings: OpenSett
   }
 }
 
-type SocketPlace = Exclude<Place, { kind: 'dso' | 'pipe' }>
+type SocketPlace = Exclude<AgentAddress, { kind: 'dso' | 'pipe' }>
 
 async function openSocket(place: SocketPlace, settings: OpenSettings): Promise<OpenAgent> {
   const { io } = settings
@@ -160,11 +160,11 @@ async function openSocket(place: SocketPlace, settings: OpenSettings): Promise<O
 interface Running {
   readonly title: string
   readonly pid: number
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   readonly end: () => Promise<void>
 }
 
-/** Greets the agent. From then on it may take any time: whoever looks for its mistakes may have stopped it. */
+/** Performs the handshake. Requests have no time limit, because the agent may be stopped in a debugger. */
 async function connect(
   stream: PduStream,
   { title, pid, end }: Running,
@@ -184,7 +184,7 @@ async function connect(
       title,
       pid,
       attribute: (key, value) => link.attribute(CLIENT, key, value),
-      lostBy: () => link.lostBy,
+      lostBy: () => link.closedBy,
       close: async () => {
         link.endClient(CLIENT)
         await link.close()

@@ -1,6 +1,6 @@
-/** The command language of dbpmda: one command a line. dbpmda(1) */
+/** Parser of dbpmda's commands, one per line. dbpmda(1) */
 
-import { debugOfBits, parseDebug as parseDebugList } from '../../model/debug.ts'
+import { debugNamesOfBits, parseDebug as parseDebugList } from '../../model/debug.ts'
 import { type Outcome, PcpError } from '../../model/errors.ts'
 import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'
 import {
@@ -14,26 +14,25 @@ import {
 import type { InstanceQuery } from '../../model/source.ts'
 import { ATTRIBUTES } from './attributes.ts'
 import { type Topic, topicOf } from './help.ts'
-import { caretColumn, Mistake, type Token, tokensOf } from './tokens.ts'
+import { caretColumn, SyntaxMistake, type Token, tokensOf } from './tokens.ts'
 
-/** How an agent is reached. */
-export type Place =
+/** How to reach an agent. */
+export type AgentAddress =
   | { readonly kind: 'dso'; readonly path: string; readonly entry: string; readonly domain?: number }
   | { readonly kind: 'pipe'; readonly argv: readonly [string, ...string[]] }
   | { readonly kind: 'unix'; readonly path: string }
   | { readonly kind: 'inet' | 'ipv6'; readonly port: number }
 
-/** Names of debug options to set and to clear. */
+/** Debug options to set and to clear. */
 export interface DebugChange {
   readonly name: string
   readonly isOn: boolean
 }
 
-/** A command. */
 export type Command =
   | { readonly type: 'usage'; readonly topic: Topic }
   | { readonly type: 'help'; readonly topic: Topic | undefined }
-  | { readonly type: 'open'; readonly place: Place }
+  | { readonly type: 'open'; readonly place: AgentAddress }
   | { readonly type: 'close' | 'quit' | 'status' }
   | { readonly type: 'desc'; readonly id: Pmid }
   | { readonly type: 'fetch'; readonly ids: readonly Pmid[] }
@@ -50,30 +49,30 @@ export type Command =
   | { readonly type: 'namespace' | 'watch'; readonly file: string }
   | { readonly type: 'wait'; readonly seconds: number }
 
-/** What becomes of the instances of a domain. */
+/** A change of an instance profile. */
 export type ProfileChange = 'all' | 'none' | { readonly add: number } | { readonly delete: number }
 
-/** What parsing asks of its surroundings. */
+/** Callbacks of the parser. */
 export interface ParseContext {
-  /** PMID of a metric of the name space. */
+  /** Returns the PMID of a name in the name space. */
   readonly lookup: (name: string) => Promise<Outcome<Pmid>>
-  /** Hears of numbers of metrics that the name space does not have. */
+  /** Called for PMIDs without a name. */
   readonly unnamed: (id: Pmid) => void | Promise<void>
-  /** PMID has a name. */
+  /** Returns whether a PMID has a name. */
   readonly isNamed: (id: Pmid) => boolean
-  /** Port of a TCP service. */
+  /** Returns the port of a TCP service. */
   readonly servicePort: (name: string) => number | undefined
 }
 
 const SYNTAX = 'syntax error'
 const UNRECOGNIZED = 'Unrecognized command'
-/** Other words for commands. */
+/** Aliases of commands. */
 const ALIASES: Readonly<Record<string, string>> = { '?': 'help', exit: 'quit', q: 'quit', attribute: 'attr' }
-/** Commands that mean something without a word after them. */
+/** Commands that are valid without arguments. */
 const ALONE: ReadonlySet<string> = new Set(['help', 'close', 'quit', 'status'])
 const DEBUG_WORD = /^-?\w+$/
 
-/** The command of a line; undefined for a line without one. Rejects with Mistake. */
+/** Parses a line; undefined for an empty one. Rejects with Mistake. */
 export async function parseCommand(line: string, context: ParseContext): Promise<Command | undefined> {
   const tokens = tokensOf(line)
   const [first] = tokens
@@ -138,7 +137,7 @@ function parse(name: string, words: Words, context: ParseContext): Command | Pro
   }
 }
 
-/** The words of a line, one after the other. */
+/** The words of a line. */
 class Words {
   readonly #line: string
   readonly #tokens: readonly Token[]
@@ -153,7 +152,7 @@ class Words {
     return this.#at >= this.#tokens.length
   }
 
-  /** The next word; it is a mistake when there is none. */
+  /** Returns the next word; throws a Mistake at the end. */
   next(): Token {
     const token = this.#tokens[this.#at]
     if (token === undefined) return this.fail(SYNTAX)
@@ -161,16 +160,16 @@ class Words {
     return token
   }
 
-  /** Is the next word this one? */
+  /** Returns whether the next word is `text`. */
   isNext(text: string): boolean {
     const token = this.#tokens[this.#at]
     return token?.text === text && !token.isQuoted
   }
 
-  /** Throws what is wrong at the word that was read last. */
+  /** Throws a Mistake at the word read last. */
   fail(message: string): never {
     const last = this.#tokens[Math.max(0, this.#at - 1)]
-    throw new Mistake(message, caretColumn(this.#line, last))
+    throw new SyntaxMistake(message, caretColumn(this.#line, last))
   }
 
   end(): void {
@@ -179,7 +178,7 @@ class Words {
     this.fail(SYNTAX)
   }
 
-  /** A word that is not in quotes. */
+  /** Returns a word without quotes. */
   word(): string {
     const { text, isQuoted } = this.next()
     return isQuoted ? this.fail(SYNTAX) : text
@@ -200,20 +199,20 @@ class Words {
     return /^\d{1,10}$/.test(text) ? Number(text) : this.fail(SYNTAX)
   }
 
-  /** `D.C.I`; domain, and domain and cluster, may be left out and are 0. */
+  /** Parses `D.C.I`; omitted leading numbers are 0. */
   pmid(): Pmid {
     const fields = this.#fields(3, [510, 4095, 1023])
     while (fields.length < 3) fields.unshift(0)
     return pmid(fields[0]!, fields[1]!, fields[2]!)
   }
 
-  /** `D.S`, or the serial alone. */
+  /** Parses `D.S`, or only the serial number. */
   indom(): Indom {
     const fields = this.#fields(2, [510, 4_194_303])
     return fields.length === 2 ? indom(fields[0]!, fields[1]!) : indom(0, fields[0]!)
   }
 
-  /** `D.C` as the identifier of a cluster. */
+  /** Parses `D.C`, the identifier of a cluster. */
   cluster(): number {
     const fields = this.#fields(2, [510, 4095])
     return fields.length === 2 ? pmid(fields[0]!, fields[1]!, 0) : this.fail(SYNTAX)
@@ -230,7 +229,7 @@ class Words {
   }
 }
 
-/** A metric by name or by number. */
+/** Parses a metric name or PMID. */
 async function metric(words: Words, context: ParseContext): Promise<Pmid> {
   const token = words.next()
   if (token.isQuoted) words.fail(SYNTAX)
@@ -240,7 +239,7 @@ async function metric(words: Words, context: ParseContext): Promise<Pmid> {
     try {
       found = id.pmid()
     } catch (error) {
-      if (error instanceof Mistake) words.fail(error.message)
+      if (error instanceof SyntaxMistake) words.fail(error.message)
       throw error
     }
     if (!context.isNamed(found)) await context.unnamed(found)
@@ -250,7 +249,7 @@ async function metric(words: Words, context: ParseContext): Promise<Pmid> {
   return found instanceof PcpError ? words.fail(found.text) : found
 }
 
-function parsePlace(words: Words, { servicePort }: ParseContext): Place {
+function parsePlace(words: Words, { servicePort }: ParseContext): AgentAddress {
   switch (words.choice(['dso', 'pipe', 'socket'])) {
     case 'dso': {
       const place = { kind: 'dso', path: words.next().text, entry: words.word() } as const
@@ -283,7 +282,7 @@ async function parseStore(words: Words, context: ParseContext): Promise<Command>
   return { type: 'store', id, value: words.quoted() }
 }
 
-/** All instances, the name of a number, or the number of a name. */
+/** Parses a query for all instances, for an id's name, or for a name's id. */
 function instanceQuery(words: Words): InstanceQuery {
   if (words.isAtEnd) return undefined
   const { text, isQuoted } = words.next()
@@ -344,7 +343,7 @@ function parseDebug(words: Words): readonly DebugChange[] {
     const flag = word.replace(/^-/, '')
     const isOn = (word === flag) !== (flag === 'none')
     const name =
-      flag === 'none' ? 'all' : /^\d+$/.test(flag) ? [...debugOfBits(Number(flag))].join(',') : flag
+      flag === 'none' ? 'all' : /^\d+$/.test(flag) ? [...debugNamesOfBits(Number(flag))].join(',') : flag
     if (parseDebugList(name) === undefined) words.fail(`Bad debug flag (${flag})`)
     changes.push({ name, isOn })
   }

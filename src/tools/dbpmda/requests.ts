@@ -1,4 +1,4 @@
-/** What dbpmda asks an agent, and how it shows the answers. dbpmda(1) */
+/** dbpmda's requests to agents, and the output of their replies. dbpmda(1) */
 import { debug } from '../../model/debug.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -20,13 +20,13 @@ import {
   type LabelSet,
 } from '../../model/labels.ts'
 import { printDesc } from '../../model/print.ts'
-import { answer, descOf, type RequestContext } from './ask.ts'
 import { dumpResult } from './dump.ts'
 import type { Command } from './parse.ts'
+import { descOf, type RequestContext, replyOf } from './request-context.ts'
 import { store } from './store.ts'
 
-/** Commands that an agent answers. */
-export type Question = Extract<
+/** Commands that are sent to the agent. */
+export type AgentRequest = Extract<
   Command,
   {
     type:
@@ -43,11 +43,11 @@ export type Question = Extract<
   }
 >
 
-type Asked<T extends Question['type']> = Extract<Question, { type: T }>
+type Asked<T extends AgentRequest['type']> = Extract<AgentRequest, { type: T }>
 
-/** What is done for each of them. */
+/** Handlers by type of request. */
 export const REQUESTS: {
-  readonly [T in Question['type']]: (command: Asked<T>, context: RequestContext) => Promise<void>
+  readonly [T in AgentRequest['type']]: (command: Asked<T>, context: RequestContext) => Promise<void>
 } = {
   desc: async ({ id }, context) => {
     context.say(`PMID: ${pmidStr(id)}\n`)
@@ -59,7 +59,7 @@ export const REQUESTS: {
   instance: async ({ indom, query }, context) => {
     context.say(`pmInDom: ${indomStr(indom)}\n`)
     const { source, ask } = context
-    const found = await answer(source.instances(indom, query, ask), 'instance', context)
+    const found = await replyOf(source.instances(indom, query, ask), 'instance', context)
     if (found === undefined) return
     for (let i = 0; i < found.ids.length; i++) {
       const inst = query !== undefined && 'id' in query ? '' : ` inst: ${found.ids[i]}`
@@ -71,7 +71,7 @@ export const REQUESTS: {
     context.say(kind === 'metric' ? `PMID: ${pmidStr(id)}\n` : `pmInDom: ${indomStr(id)}\n`)
     const { source, ask } = context
     for (const level of ['oneline', 'help'] as const) {
-      const text = await answer(source.text({ kind, id, level }, ask), 'text', context)
+      const text = await replyOf(source.text({ kind, id, level }, ask), 'text', context)
       if (text !== undefined)
         context.say(
           level === 'oneline'
@@ -83,26 +83,26 @@ export const REQUESTS: {
   label: showLabels,
   children: async ({ name }, context) => {
     context.say(`Metric: ${name}\n`)
-    const children = await answer(context.source.children(name, context.ask), 'children', context)
+    const children = await replyOf(context.source.children(name, context.ask), 'children', context)
     for (const child of children ?? [])
       context.say(`   ${child.isLeaf ? '    leaf' : 'non-leaf'} ${child.name}\n`)
   },
   traverse: async ({ name }, context) => {
     context.say(`Metric: ${name}\n`)
-    const names = await answer(context.source.traverse(name, context.ask), 'children', context)
-    // PCP tells leaves apart where the agent is in its own process, although no other names come.
+    const names = await replyOf(context.source.traverse(name, context.ask), 'children', context)
+    // PCP marks leaves if the agent runs in its own process, although all names are leaves.
     for (const each of names ?? []) context.say(`   ${context.isLocal ? '    leaf ' : ''}${each}\n`)
   },
   pmid: async ({ name }, context) => {
     context.say(`Metric: ${name}\n`)
-    const ids = await answer(context.source.lookupNames([name], context.ask), 'pmid', context)
+    const ids = await replyOf(context.source.lookupNames([name], context.ask), 'pmid', context)
     const id = ids?.[0]
     if (id instanceof PcpError) context.failed(id, 'pmid')
     else if (id !== undefined) context.say(`   ${pmidStr(id)}\n`)
   },
   name: async ({ id }, context) => {
     context.say(`PMID: ${pmidStr(id)}\n`)
-    const names = await answer(context.source.lookupId(id, context.ask), 'name', context)
+    const names = await replyOf(context.source.lookupId(id, context.ask), 'name', context)
     for (const each of names ?? []) context.say(`   ${each}\n`)
   },
 }
@@ -118,7 +118,7 @@ async function fetchAndDump({ ids }: Asked<'fetch'>, context: RequestContext): P
     if (debug.pdu) say(printDesc(desc))
   }
   context.sendsProfile()
-  const result = await answer(source.fetch(ids, ask), 'fetch', context)
+  const result = await replyOf(source.fetch(ids, ask), 'fetch', context)
   if (result === undefined) return
   const { namesOf, zone, print, isLocal } = context
   const instances = getiname ? await instanceNames(descs.values(), context) : undefined
@@ -134,7 +134,7 @@ async function fetchAndDump({ ids }: Asked<'fetch'>, context: RequestContext): P
   )
 }
 
-/** Names of the instances of these metrics, by domain. */
+/** Returns the instance names of these metrics by domain. */
 async function instanceNames(
   descs: Iterable<MetricDesc>,
   context: RequestContext,
@@ -142,7 +142,7 @@ async function instanceNames(
   const names = new Map<Indom, ReadonlyMap<number, string>>()
   for (const { indom } of descs) {
     if (indom === PM_INDOM_NULL || names.has(indom)) continue
-    const found = await answer(context.source.instances(indom, undefined, context.ask), 'instance', context)
+    const found = await replyOf(context.source.instances(indom, undefined, context.ask), 'instance', context)
     names.set(indom, new Map(found?.ids.map((id, i) => [id, found.names[i]!])))
   }
   return names
@@ -152,9 +152,9 @@ async function showLabels({ level, id }: Asked<'label'>, context: RequestContext
   const { source, ask, domain, isLocal, say } = context
   say(titleOf(level, id))
   const query = { level, id: id ?? domain }
-  // Which instances have labels is the profile's to say.
+  // The profile determines which instances have labels.
   context.sendsProfile()
-  const sets = await answer(source.labels(query, ask), 'label', context)
+  const sets = await replyOf(source.labels(query, ask), 'label', context)
   if (sets === undefined) return
   if (sets.length === 0)
     say(isLocal ? 'Info: DSO label() returns 0\n' : 'Info: __pmDecodeLabel() returns 0 label sets\n')

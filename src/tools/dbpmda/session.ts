@@ -1,6 +1,6 @@
-/** A session of dbpmda: what is open and switched on, and how commands are carried out. dbpmda(1) */
+/** A session of dbpmda: the open agent, the settings, and the execution of commands. dbpmda(1) */
 
-import { after } from '../../base/after.ts'
+import { setLongTimeout } from '../../base/after.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import { clearDebug, debugList, setDebug } from '../../model/debug.ts'
 import { type Outcome, PcpError, statusOf } from '../../model/errors.ts'
@@ -14,41 +14,41 @@ import { printOptions } from '../lib/print.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { attributeName, withAttribute } from './attributes.ts'
 import { helpOf, usageOf } from './help.ts'
-import { type OpenAgent, openPlace } from './open.ts'
-import type { Command, ParseContext, Place, ProfileChange } from './parse.ts'
-import { type Question, REQUESTS } from './requests.ts'
+import { type OpenAgent, openTarget } from './open.ts'
+import type { AgentAddress, Command, ParseContext, ProfileChange } from './parse.ts'
+import { type AgentRequest, REQUESTS } from './requests.ts'
 import { watchFile } from './watch.ts'
 
-/** Names of metrics, and the file they are from; undefined for the default. */
+/** A name space and its file; undefined for the default file. */
 export interface NameSpace {
   readonly file: string | undefined
   readonly pmns: Pmns
 }
 
-/** How a session begins. */
+/** Options of a session. */
 export interface SessionOptions {
   readonly io: ToolIo
   readonly names: NameSpace
   readonly handshakeMs: number
   readonly zone: Zone
-  /** Reads the names of another file; undefined, and said why, when that cannot be. */
+  /** Loads another name space; prints errors and returns undefined. */
   readonly loadNames: (file: string) => Pmns | undefined
 }
 
 const NOTREADY = statusOf('PM_ERR_PMDANOTREADY')
 
-/** One agent at a time, and everything that a user has switched on. Close it when done. */
+/** One agent at a time, and the user's settings. Call `close` when done. */
 export class Session {
   readonly #options: SessionOptions
   #names: NameSpace
   #agent: OpenAgent | undefined
   #requester: Requester = ANONYMOUS
-  /** The profile that the agent has been told. */
+  /** The profile last sent to the agent. */
   #told: Profile | undefined
   #getdesc = false
   #getiname = false
   #timer = false
-  /** Milliseconds that the agent took for the requests of this command; undefined when there were none. */
+  /** Milliseconds the agent took for the requests of this command; undefined without requests. */
   #spentMs: number | undefined
 
   constructor(options: SessionOptions) {
@@ -56,7 +56,7 @@ export class Session {
     this.#names = options.names
   }
 
-  /** What parsing asks of the session. */
+  /** Callbacks for the parser. */
   get context(): ParseContext {
     return {
       lookup: (name) => this.#lookup(name),
@@ -66,14 +66,14 @@ export class Session {
     }
   }
 
-  /** Names of a metric in the name space, or in the tables of an agent in this process. */
+  /** Returns a metric's names from the name space, or from an agent in this process. */
   namesOf(id: Pmid): readonly string[] {
     const named = this.#names.pmns.namesOf(id)
     if (named.length > 0) return named
     return [...(this.#agent?.names ?? [])].flatMap(([name, each]) => (each === id ? [name] : []))
   }
 
-  /** Carries out a command. Resolves to whether there may be another one. */
+  /** Executes a command. Resolves to false after `quit`. */
   async run(command: Command): Promise<boolean> {
     this.#spentMs = undefined
     switch (command.type) {
@@ -130,7 +130,7 @@ export class Session {
     return true
   }
 
-  /** Ends the connection with the agent. Harmless when none is open. */
+  /** Closes the connection to the agent, if any. */
   async close(): Promise<void> {
     const agent = this.#agent
     this.#agent = undefined
@@ -138,18 +138,18 @@ export class Session {
     await agent?.close()
   }
 
-  async #open(place: Place): Promise<void> {
+  async #open(place: AgentAddress): Promise<void> {
     await this.close()
     const { io, handshakeMs } = this.#options
     try {
-      this.#agent = await openPlace(place, { io, handshakeMs })
+      this.#agent = await openTarget(place, { io, handshakeMs })
       this.#requester = ANONYMOUS
     } catch (error) {
       await this.#complain(messageOf(error))
     }
   }
 
-  async #request(command: Question): Promise<void> {
+  async #request(command: AgentRequest): Promise<void> {
     const agent = this.#agent
     if (agent === undefined) {
       await this.#complain('Warning: No PMDA currently opened')
@@ -182,7 +182,7 @@ export class Session {
     await this.close()
   }
 
-  /** The time an agent takes to answer counts, errors or not. */
+  /** Adds the time until a reply, successful or not. */
   async #time<T>(answer: Promise<T>): Promise<T> {
     const start = performance.now()
     try {
@@ -193,14 +193,14 @@ export class Session {
   }
 
   #failed(agent: OpenAgent, error: PcpError, call: string): void {
-    if (agent.lostBy() !== undefined) return // said once, when the command is done
+    if (agent.lostBy() !== undefined) return // reported once, after the command
     const cause = error.cause instanceof PcpError && error.cause.status === NOTREADY ? error.cause : error
     this.#say(
       agent.kind === 'dso' ? `Error: DSO ${call}() failed: ${cause.text}\n` : `Error PDU: ${cause.text}\n`,
     )
   }
 
-  /** Must the agent be told the profile with the next fetch? An agent in this process sees it without being told. */
+  /** Returns whether the profile has to be sent with the next fetch. An agent in this process sees it directly. */
   #sendsProfile({ kind }: OpenAgent): boolean {
     const { profile } = this.#requester
     const isNews = kind === 'daemon' && this.#told !== profile
@@ -249,19 +249,19 @@ export class Session {
         unlink()
         resolve()
       }
-      const cancel = after(seconds * 1000, end)
+      const cancel = setLongTimeout(seconds * 1000, end)
       const unlink = onAbort(io.signal, end)
     })
   }
 
-  /** A name below a dynamic root is the agent's to know; those of an agent in this process need no name space. */
+  /** Looks a name up. Names below a dynamic root are resolved by the agent; an agent in this process needs no name space. */
   async #lookup(name: string): Promise<Outcome<Pmid>> {
     const id = this.#names.pmns.lookup(name)
     const isElsewhere = typeof id === 'number' && isDynamicRoot(id)
     if (typeof id === 'number' && !isElsewhere) return id
     const own = this.#agent?.names?.get(name)
     if (own !== undefined && !isDynamicRoot(own)) return own
-    // Without an agent the command will say that there is none.
+    // Without an agent the command reports that none is open.
     if (!isElsewhere || this.#agent === undefined) return id
     try {
       const [found] = await this.#agent.source.lookupNames([name], { requester: this.#requester })
@@ -296,7 +296,7 @@ export class Session {
     this.#options.io.stdout.write(text)
   }
 
-  /** A line on standard error, after everything that was said before it. */
+  /** Writes a line to standard error after all previous output. */
   async #complain(text: string): Promise<void> {
     const { stdout, stderr } = this.#options.io
     await stdout.flush()

@@ -1,4 +1,4 @@
-/** Storing a value into all instances that the profile has. dbpmda(1) */
+/** Stores a value in all instances of the profile. dbpmda(1) */
 import { PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
 import { parseValue } from '../../model/parse-value.ts'
@@ -13,9 +13,9 @@ import {
 } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import type { Value, ValueSet } from '../../model/values.ts'
-import { answer, descOf, type RequestContext } from './ask.ts'
+import { descOf, type RequestContext, replyOf } from './request-context.ts'
 
-/** What no text can stand for. */
+/** Types without a text representation. */
 const REFUSED: ReadonlyMap<number, string> = new Map([
   [PM_TYPE_NOSUPPORT, 'NO_SUPPORT'],
   [PM_TYPE_AGGREGATE, 'AGGREGATE'],
@@ -24,7 +24,7 @@ const REFUSED: ReadonlyMap<number, string> = new Map([
   [PM_TYPE_HIGHRES_EVENT, 'HIGHRES_EVENT'],
 ])
 
-/** Asks for descriptor and values, shows what changes, and stores. */
+/** Fetches descriptor and values, shows the change, and stores. */
 export async function store(
   { id, value: text }: { readonly id: Pmid; readonly value: string },
   context: RequestContext,
@@ -35,7 +35,7 @@ export async function store(
   if (desc === undefined) return
   if (context.sendsProfile()) say('Sending Profile...\n')
   say('Getting Result Structure...\n')
-  const result = await answer(source.fetch([id], ask), 'fetch', context)
+  const result = await replyOf(source.fetch([id], ask), 'fetch', context)
   const before = result?.sets[0]
   if (before === undefined) return
   const problem = problemOf(before, desc.type)
@@ -56,7 +56,7 @@ export async function store(
     say(`${pmidStr(id)}${inst}: ${shown(before)} -> ${shown(requested)}\n`)
   }
   if (!context.isLocal) say('Sending Result...\n')
-  await answer(source.store([requested], ask), 'store', context)
+  await replyOf(source.store([requested], ask), 'store', context)
 }
 
 function problemOf({ pmid, status }: ValueSet, type: number): string | undefined {

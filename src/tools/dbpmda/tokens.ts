@@ -1,6 +1,6 @@
-/** Words of a command line of dbpmda, and where they stand: mistakes are shown by their place. dbpmda(1) */
+/** Words of a command line with their positions, for error messages. dbpmda(1) */
 
-/** A word, or a text in quotes. */
+/** A word or quoted text. */
 export interface Token {
   readonly text: string
   readonly isQuoted: boolean
@@ -8,8 +8,8 @@ export interface Token {
   readonly end: number
 }
 
-/** Something a command line cannot say. */
-export class Mistake extends Error {
+/** A syntax error in a command line. */
+export class SyntaxMistake extends Error {
   override readonly name = 'Mistake'
   /** Column of the caret below the line, without the prompt. */
   readonly column: number
@@ -22,7 +22,7 @@ export class Mistake extends Error {
 
 const WORD = /[^\s#"']+/y
 
-/** Takes a line apart; a # that begins a word begins a comment. Throws Mistake for a text that does not end. */
+/** Splits a line into words; a word that begins with # begins a comment. Throws Mistake for an unterminated string. */
 export function tokensOf(line: string): readonly Token[] {
   const tokens: Token[] = []
   let at = 0
@@ -33,7 +33,7 @@ export function tokensOf(line: string): readonly Token[] {
       at++
     } else if (character === '"' || character === "'") {
       const close = line.indexOf(character, at + 1)
-      if (close < 0) throw new Mistake(`Expected ${character}`, line.length - 1)
+      if (close < 0) throw new SyntaxMistake(`Expected ${character}`, line.length - 1)
       tokens.push({ text: line.slice(at + 1, close), isQuoted: true, end: close + 1 })
       at = close + 1
     } else {
@@ -46,7 +46,7 @@ export function tokensOf(line: string): readonly Token[] {
   return tokens
 }
 
-/** The column of the caret for a word: below its last character, or after it where PCP has to read on to see its end. */
+/** Returns the column of the caret: below a word's last character, or after it where PCP's parser reads on to find its end. */
 export function caretColumn(line: string, token: Token | undefined): number {
   if (token === undefined) return Math.max(0, line.length - 1)
   return token.end < line.length && !token.isQuoted ? token.end : token.end - 1

@@ -1,6 +1,6 @@
-/** A window that follows a file. */
+/** Opens a window that follows a file. */
 
-/** Opens a terminal (xterm) in which a file is shown as it grows; it outlives this process. `complain` hears why not. */
+/** Opens a terminal (xterm) that shows a file as it grows and outlives this process. Calls `complain` on failure. */
 export async function watchFile(file: string, complain: (text: string) => Promise<void>): Promise<void> {
   const { spawn } = process.getBuiltinModule('node:child_process')
   const child = spawn('xterm', ['-title', file, '-e', 'tail', '-f', file], {

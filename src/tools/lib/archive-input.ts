@@ -1,4 +1,4 @@
-/** What commands that read archives record by record share: opening one, its end, its zone, its time window. */
+/** Opens archives for commands that read them record by record, and reports zone and damaged end. */
 import { Archive } from '../../archive/archive.ts'
 import { Listings, type MemberFiles, parseFileName } from '../../archive/file-names.ts'
 import { type ArchiveFiles, readBytes } from '../../base/byte-source.ts'
@@ -9,24 +9,24 @@ import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { damagedEnd } from './damaged-end.ts'
 import { openError } from './open-error.ts'
-import { lineForm } from './print.ts'
+import { singleLine } from './print.ts'
 import type { StandardOptions } from './standard.ts'
 import type { Output, ToolIo } from './tool.ts'
 import { type SamplingWindow, samplingWindow } from './window.ts'
 import { archiveZone } from './zone.ts'
 
-/** An archive as a command line asks for it. */
+/** An opened archive. */
 export interface ArchiveInput {
   readonly archive: Archive
-  /** Time of its last record, or why that is not known. */
+  /** Time of its last record, or the error of looking it up. */
   readonly end: Outcome<Timestamp>
   readonly zone: Zone
   readonly window: SamplingWindow
 }
 
 /**
- * Opens an archive; says which zone is reported in, and that the end is damaged where it is. Throws PcpError with the message
- * that PCP's commands print.
+ * Opens an archive; prints the reporting zone, and a warning if the end is damaged. Throws PcpError with the message of PCP's
+ * commands.
  */
 export function openArchive(
   name: string,
@@ -34,7 +34,7 @@ export function openArchive(
   files: ArchiveFiles,
   io: ToolIo,
 ): ArchiveInput {
-  const archive = openNamed(name, files, io)
+  const archive = openArchiveQuietly(name, files, io)
   try {
     const { zone, note } = archiveZone(standard, archive.label, io)
     io.stdout.write(note)
@@ -48,8 +48,8 @@ export function openArchive(
   }
 }
 
-/** Opens an archive and nothing more. Throws PcpError with the message that PCP's commands print. */
-export function openNamed(
+/** Opens an archive and prints nothing. Throws PcpError with the message of PCP's commands. */
+export function openArchiveQuietly(
   name: string,
   files: ArchiveFiles,
   io: Pick<ToolIo, 'progname' | 'stderr'>,
@@ -63,7 +63,7 @@ export function openNamed(
   }
 }
 
-/** The files of the archive with this base name. */
+/** Returns the files of the archive with this base name. */
 export function memberFiles(base: string, files: ArchiveFiles): MemberFiles {
   return new Listings(files).member(base)
 }
@@ -87,36 +87,36 @@ export function readMeta(base: string, files: ArchiveFiles): MetaFile {
   }
 }
 
-/** `Mon Feb 16 14:41:23.608 2026`: a moment with its date, to the millisecond. */
+/** Formats a time with its date, to the millisecond: `Mon Feb 16 14:41:23.608 2026`. */
 export function dateStamp(time: Timestamp, zone: Zone): string {
   const text = ctime(time.sec, zone)
   const millis = String(Math.floor(time.nsec / 1e6)).padStart(3, '0')
   return `${text.slice(0, -5)}.${millis}${text.slice(-5)}`
 }
 
-/** From when to when a label is shown; the end may be unknown. */
-export interface LabelledTimes {
+/** Start and end to show for a label; the end may be unknown. */
+export interface LabelTimes {
   readonly start: Timestamp
   readonly end: Outcome<Timestamp>
 }
 
-/** Writes what a label says first: the host, and from when to when; by default the archive's whole time. */
+/** Writes host, start and end of a label; the archive's whole time by default. */
 export function writeBriefLabel(
   out: Output,
   archive: Archive,
   zone: Zone,
-  { start, end }: LabelledTimes = { start: archive.start, end: archive.end() },
+  { start, end }: LabelTimes = { start: archive.start, end: archive.end() },
 ): void {
   const { version, hostname } = archive.label
   out.write(
     `Log Label (Log Format Version ${version})\n` +
-      `Performance metrics from host ${lineForm(out)(hostname)}\n` +
+      `Performance metrics from host ${singleLine(out)(hostname)}\n` +
       `  commencing ${dateStamp(start, zone)}\n` +
       `  ending     ${isError(end) ? 'UNKNOWN' : dateStamp(end, zone)}\n`,
   )
 }
 
-/** The base name that a name means: that of an existing file's archive, otherwise the name itself, without `./`. */
+/** Returns the base name of the archive that an existing file belongs to, otherwise the name itself, without `./`. */
 export function baseOf(name: string, files: ArchiveFiles): string {
   const plain = name.replace(/^(?:\.\/+)+/, '')
   const parsed = parseFileName(plain)
@@ -136,7 +136,7 @@ export interface PartFile {
   readonly isCompressed: boolean
 }
 
-/** The files there are of an archive, by name; damaged archives may lack any. */
+/** Lists the existing files of an archive, by name. Damaged archives can lack any of them. */
 export function partsOf(base: string, files: ArchiveFiles): PartFile[] {
   const slash = base.lastIndexOf('/')
   const directory = base.slice(0, slash + 1)

@@ -1,10 +1,13 @@
-/** Completion in bash and zsh, from the option tables of all commands. docs/guide/tools.md */
+/** Completion in bash and zsh, from the option tables of all commands. docs/how-to/tools.md */
 import { DEBUG_NAMES } from '../../model/debug.ts'
 import type { ArgumentKind, Option, OptionTable } from './options.ts'
 import { STANDARD } from './standard.ts'
 import type { Tool } from './tool.ts'
 
-/** What the usual names of arguments stand for. */
+/** The command that runs others; its arguments are completed as theirs. */
+const ALL = 'pcp-ts'
+
+/** Kinds by the usual names of arguments. */
 const KINDS: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/archive/i, 'archive'],
   [/metric/i, 'metric'],
@@ -13,7 +16,7 @@ const KINDS: readonly (readonly [RegExp, ArgumentKind])[] = [
   [/file|path/i, 'file'],
 ]
 
-/** What an option's argument is; undefined for an option without one. */
+/** Returns the kind of an option's argument; undefined for an option without one. */
 export function argumentKind(option: Option): ArgumentKind | undefined {
   if (option.arg === undefined) return undefined
   if (option.kind !== undefined) return option.kind
@@ -22,7 +25,7 @@ export function argumentKind(option: Option): ArgumentKind | undefined {
   return kindOf(option.arg)
 }
 
-/** What operands are: what the table says, or the first thing its synopsis names. */
+/** Returns the kind of a command's operands: as the table declares, or the first word of its synopsis. */
 export function operandKind(table: OptionTable | undefined): ArgumentKind {
   return table?.operands ?? kindOf(table?.synopsis ?? '')
 }
@@ -34,14 +37,14 @@ function kindOf(text: string): ArgumentKind {
   return found[0]?.kind ?? 'none'
 }
 
-/** The options of a command that completion offers. */
+/** Returns the options that completion offers for a command. */
 export function optionsOf(table: OptionTable | undefined): readonly Option[] {
   return (table?.rows ?? []).filter(
     (row): row is Option => !('heading' in row) && (row.help !== undefined || row === STANDARD.debug),
   )
 }
 
-/** What every command's completion in bash does; the table of commands follows it. */
+/** The bash code shared by all commands; the option table follows it. */
 const BASH = `# Completion of PCP's commands in bash. Generated from their option tables.
 # _pcp_table sets what a command has: words LETTER:LONG:KIND, KIND empty for an option without argument.
 
@@ -81,7 +84,7 @@ _pcp_metrics() {
     [[ -n \${seen[$name]} ]] && continue
     seen[$name]=1
     COMPREPLY+=("$name")
-  done < <(pminfo "\${_pcp_source[@]}" \${parent:+"$parent"} 2>/dev/null </dev/null)
+  done < <(pcp-ts pminfo "\${_pcp_source[@]}" \${parent:+"$parent"} 2>/dev/null </dev/null)
   ((\${#COMPREPLY[@]} == 1)) && [[ \${COMPREPLY[0]} == *. ]] && compopt -o nospace 2>/dev/null
 }
 
@@ -110,6 +113,7 @@ _pcp_argument() {
     file) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$2") ;;
     directory) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$2") ;;
     host) _pcp_hosts "$2" ;;
+    command) mapfile -t COMPREPLY < <(compgen -W "$_pcp_words" -- "$2") ;;
     debug)
       local before=''
       [[ $2 == *,* ]] && before=\${2%,*},
@@ -120,20 +124,22 @@ _pcp_argument() {
 }
 
 _pcp() {
+  local subcommand=''
   # The command that runs the others: what follows is theirs.
   if [[ \${COMP_WORDS[0]##*/} == pcp-ts ]]; then
     if ((COMP_CWORD == 1)); then
-      mapfile -t COMPREPLY < <(compgen -W "$_pcp_commands" -- "\${COMP_WORDS[1]}")
+      mapfile -t COMPREPLY < <(compgen -W "$_pcp_words" -- "\${COMP_WORDS[1]}")
       return
     fi
     COMP_WORDS=("\${COMP_WORDS[@]:1}")
     ((COMP_CWORD--))
+    subcommand=pcp-ts-\${COMP_WORDS[0]}
   fi
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} word letter long kind
   local -a _pcp_options
   local _pcp_operands
   COMPREPLY=()
-  _pcp_table "\${COMP_WORDS[0]##*/}" || return
+  _pcp_table "$subcommand" || _pcp_table "\${COMP_WORDS[0]##*/}" || return
   # The shell has split --long=value at the equals sign.
   if [[ $cur == '=' ]]; then
     cur=''
@@ -163,26 +169,59 @@ _pcp() {
 }
 `
 
-/** The completion file for bash: options of every command, and what their arguments and operands are. */
-export function bashCompletion(tools: readonly Tool[]): string {
-  const rows = tools.map(({ name, options }) => {
-    const words = optionsOf(options).map(
-      (option) => `${bashLetter(option)}:${option.long ?? ''}:${argumentKind(option) ?? ''}`,
-    )
-    const list = words.map((word) => `'${word}'`).join(' ')
-    return `    ${name}) _pcp_operands=${operandKind(options)} _pcp_options=(${list}) ;;`
-  })
-  const names = tools.map(({ name }) => name).join(' ')
-  const table = `_pcp_table() {\n  case $1 in\n${rows.join('\n')}\n    *) return 1 ;;\n  esac\n}\n`
-  return `${BASH}\n${table}\n_pcp_commands='${names}'\nshopt -s extglob\ncomplete -F _pcp ${names}\n`
+/** An installed PCP has completion for its commands, which must stay. */
+const BASH_END = `
+# Completes pcp-ts, and each name that runs the command of this package.
+_pcp_register() {
+  local program bin name dir IFS=:
+  complete -F _pcp pcp-ts
+  program=$(type -P pcp-ts) || return 0
+  bin=$(readlink -f -- "$program") || return 0
+  bin=\${bin%/*}
+  for name in "\${_pcp_names[@]}"; do
+    for dir in $PATH; do
+      [[ -f $dir/$name && -x $dir/$name ]] || continue
+      [[ $dir/$name -ef $bin/$name ]] && complete -F _pcp "$name"
+      break
+    done
+  done
+  return 0
 }
 
-/** -? is a pattern to the shell, and --help does the same. */
+shopt -s extglob
+_pcp_register
+`
+
+/** Returns the completion file for bash. */
+export function bashCompletion(tools: readonly Tool[]): string {
+  const rows = tools.map(({ name, options }) => {
+    const specs = optionsOf(options).map(
+      (option) => `${bashLetter(option)}:${option.long ?? ''}:${argumentKind(option) ?? ''}`,
+    )
+    const list = specs.map((spec) => `'${spec}'`).join(' ')
+    return `    ${name}) _pcp_operands=${operandKind(options)} _pcp_options=(${list}) ;;`
+  })
+  const table = `_pcp_table() {\n  case $1 in\n${rows.join('\n')}\n    *) return 1 ;;\n  esac\n}\n`
+  return `${BASH}\n${table}\n_pcp_words='${words(tools).join(' ')}'\n_pcp_names=(${classic(tools).join(' ')})\n${BASH_END}`
+}
+
+const isSubcommand = ({ name }: Tool): boolean => name.startsWith(`${ALL}-`)
+
+/** Returns the names of PCP's commands. */
+const classic = (tools: readonly Tool[]): readonly string[] =>
+  tools.filter((tool) => tool.name !== ALL && !isSubcommand(tool)).map(({ name }) => name)
+
+/** Returns the first arguments of the command that runs others. */
+export function words(tools: readonly Tool[]): readonly string[] {
+  return [...tools.filter(isSubcommand).map(({ name }) => name.slice(ALL.length + 1)), ...classic(tools)]
+}
+
+/** `-?` is left out, as it is a pattern to the shell; --help is the same. */
 function bashLetter({ short }: Option): string {
   return short === undefined || short === '?' ? '' : short
 }
 
-/** What every command's completion in zsh does. */
+/** The zsh code shared by all commands. */
 const ZSH = `# Completion of PCP's commands in zsh. Generated from their option tables.
 
 _pcp_metrics() {
@@ -197,7 +236,7 @@ _pcp_metrics() {
     esac
   done
   [[ $PREFIX == *.* ]] && parent=\${PREFIX%.*}
-  names=(\${(f)"$(pminfo $from $parent 2>/dev/null </dev/null)"})
+  names=(\${(f)"$(pcp-ts pminfo $from $parent 2>/dev/null </dev/null)"})
   _multi_parts . names
 }
 
@@ -220,32 +259,38 @@ const ZSH_ACTIONS: Readonly<Record<ArgumentKind, string>> = {
   directory: '_files -/',
   host: '_hosts',
   debug: '_pcp_debug',
+  command: '_pcp_words',
   none: ' ',
 }
 
-/** The command that runs the others: what follows is theirs. */
-const ALL = 'pcp-ts'
-const ZSH_ALL = `if [[ $service == ${ALL} ]] && (( CURRENT > 2 )); then
-  shift words
-  (( CURRENT-- ))
-  service=\${words[1]}
+const ZSH_ALL = `if [[ $service == ${ALL} ]]; then
+  if (( CURRENT > 2 )); then
+    shift words
+    (( CURRENT-- ))
+    service=\${words[1]}
+    (( \${_pcp_subcommands[(Ie)$service]} )) && service=${ALL}-$service
+  fi
+elif [[ ! \${commands[$service]} -ef \${commands[${ALL}]:A:h}/$service ]]; then
+  # Another program of this name, such as an installed PCP's.
+  if (( $+functions[_pcp] )); then _pcp "$@"; else _default; fi
+  return
 fi`
 
-/** The completion file for zsh, with what the options are for. */
+/** Returns the completion file for zsh, with the help texts of options. */
 export function zshCompletion(tools: readonly Tool[]): string {
-  const names = tools.map(({ name }) => name)
+  const subcommands = tools.filter(isSubcommand).map(({ name }) => name.slice(ALL.length + 1))
   const cases = tools.map(({ name, options }) => {
-    if (name === ALL) return `  ${name})\n    compadd -- ${names.join(' ')}\n    ;;`
+    if (name === ALL) return `  ${name})\n    _pcp_words\n    ;;`
     const specs = optionsOf(options).flatMap(zshSpecs)
     const kind = operandKind(options)
     const operands = kind === 'none' ? [] : [`'*:${kind}:${ZSH_ACTIONS[kind]}'`]
     return `  ${name})\n    _arguments -s ${[...specs, ...operands].join(' \\\n      ')}\n    ;;`
   })
-  return `#compdef ${names.join(' ')}\n${ZSH}\n${ZSH_ALL}\ncase $service in\n${cases.join('\n')}\nesac\n`
+  return `#compdef ${[ALL, ...classic(tools)].join(' ')}\n${ZSH}\n_pcp_words() {\n  compadd -- ${words(tools).join(' ')}\n}\nlocal -a _pcp_subcommands=(${subcommands.join(' ')})\n${ZSH_ALL}\ncase $service in\n${cases.join('\n')}\nesac\n`
 }
 
 function zshSpecs(option: Option): string[] {
-  const { short, long, arg, help = 'tell of the work while it is done' } = option
+  const { short, long, arg, help = 'print diagnostics' } = option
   const kind = argumentKind(option)
   const text = `[${help.replace(/[[\]\\:]/g, '\\$&').replaceAll("'", "'\\''")}]`
   const action = kind === undefined ? '' : `:${arg}:${ZSH_ACTIONS[kind]}`

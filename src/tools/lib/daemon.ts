@@ -1,4 +1,4 @@
-/** Daemons as commands: in the foreground, or in a session of their own whose start their parent tells of. pmcd(1), pmproxy(1) */
+/** Runs daemons in the foreground, or detached in a new session while the parent waits for the start. pmcd(1), pmproxy(1) */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Option, ParsedOptions } from './options.ts'
@@ -6,7 +6,7 @@ import type { ToolIo } from './tool.ts'
 
 type DaemonRow = 'advertise' | 'foreground' | 'systemd' | 'username' | 'port' | 'socket' | 'copy'
 
-/** Rows of the option table that all daemons have. */
+/** Options of all daemons. */
 export const DAEMON: Readonly<Record<DaemonRow, Option>> = {
   advertise: {
     short: 'A',
@@ -16,43 +16,43 @@ export const DAEMON: Readonly<Record<DaemonRow, Option>> = {
   foreground: {
     short: 'f',
     long: 'foreground',
-    help: 'stay in the foreground, without PID file, as the same user',
+    help: 'stay in the foreground, without PID file and change of user',
   },
   systemd: {
     short: 'F',
     long: 'systemd',
-    help: 'stay in the foreground, else as a daemon: for service managers',
+    help: 'stay in the foreground, otherwise run as a daemon (for service managers)',
   },
   username: {
     short: 'U',
     long: 'username',
     arg: 'USER',
-    help: 'account of a daemon that root starts (default PCP_USER)',
+    help: 'account to run as if started by root (default PCP_USER)',
   },
   port: {
     short: 'p',
     long: 'port',
     arg: 'N',
-    help: 'listen on this TCP port, or comma list of ports; may be repeated',
+    help: 'listen on these comma-separated TCP ports; may be repeated',
   },
   socket: { short: 's', long: 'socket', arg: 'PATH', help: 'path of the unix socket' },
-  copy: { short: 'x', arg: 'FILE', help: 'copy the log of a start that failed to this file' },
+  copy: { short: 'x', arg: 'FILE', help: 'copy the log of a failed start to FILE' },
 }
 
-/** Set for the process that a daemon's parent starts. */
+/** Set in the environment of the detached process. */
 const VARIABLE = 'PCP_TS_DAEMON'
 
-/** Is this the process that a daemon's parent started? What it starts itself must not take itself for it. */
+/** Is this the detached process? Clears the mark, which its own children must not inherit. */
 export function isDaemonProcess(io: ToolIo): boolean {
   const isDaemon = io.env[VARIABLE] !== undefined
   delete process.env[VARIABLE]
   return isDaemon
 }
 
-/** Starts the same command in a session of its own, and ends when that one serves clients or has failed. */
+/** Starts the same command line, which may be that of `pcp-ts`, in a new session; resolves when it serves clients or has failed. */
 export async function startDaemon(io: ToolIo): Promise<number> {
   const { spawn } = process.getBuiltinModule('node:child_process')
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, ...io.args], {
+  const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
     cwd: io.cwd,
     detached: true,
     env: { ...io.env, [VARIABLE]: '1' },
@@ -74,7 +74,7 @@ export async function startDaemon(io: ToolIo): Promise<number> {
   })
 }
 
-/** Who hears how the start went: the parent of a daemon, else whoever reads standard error; and the file of -x. */
+/** Returns where to report the start: to the parent of a daemon or on standard error, and in the file of -x. */
 export function startReports(
   { given }: ParsedOptions,
   { logPath, isDaemon }: { readonly logPath: string; readonly isDaemon: boolean },
@@ -94,15 +94,15 @@ export function startReports(
 }
 
 /**
- * Leaves what the log says, or only why the start failed where there is no log to read, in a file that somebody looks at. Why it could
- * not: that must not hide why the start failed.
+ * Copies the log, or without a log the error of the start, to the file of -x. Returns an error instead of throwing it, as it
+ * must not hide why the start failed.
  */
 function copyLog(log: string, to: string, text: string): Error | undefined {
   let whole = text
   try {
     if (log !== '-') whole = readFileSync(log, 'utf8')
   } catch {
-    // it could not be opened, which is what the text is about
+    // The log could not be opened; `text` is that error.
   }
   try {
     writeFileSync(to, whole)

@@ -1,8 +1,8 @@
-/** What commands say about an archive whose last record cannot be found. */
+/** The warning about an archive whose last record cannot be found. */
 import type { PcpError } from '../../model/errors.ts'
 import type { ToolIo } from './tool.ts'
 
-/** The warning; they then go on to the last good record. */
+/** Returns the warning. The command continues up to the last good record. */
 export function damagedEnd(name: string, { text }: PcpError, { progname }: ToolIo): string {
   return (
     `${progname}: Cannot locate end of archive ${name}: ${text}\n\n` +

@@ -1,18 +1,18 @@
-/** Derived metrics of a command: those of --derived, and those of the configuration files. pmLoadDerivedConfig(3), docs/derived.md */
+/** Derived metrics from --derived and configuration files. pmLoadDerivedConfig(3), docs/reference/derived-metrics.md */
 import { PcpError } from '../../model/errors.ts'
 import { DerivedMetrics, type DerivedSetup } from '../../pmapi/derived.ts'
 import type { Variables } from '../../sys/config.ts'
 import type { ToolIo } from './tool.ts'
 
-/** What a command does with files it cannot read. */
+/** Files to load, and how to treat unreadable ones. */
 export interface DerivedArguments {
-  /** Lists of files, as --derived has them. */
+  /** Lists of files, as given to --derived. */
   readonly files: readonly string[]
-  /** Where there are such files the command goes on with what it has read: its message begins so. */
+  /** Prefix of a warning about unreadable files, after which the command continues; without it they are errors. */
   readonly warning?: string
 }
 
-/** Derived metrics for the contexts of one run. Throws PcpError with the message PCP's commands print. */
+/** Loads the derived metrics for the contexts of one run. Throws PcpError with the message of PCP's commands. */
 export function derivedOf(
   { files, warning }: DerivedArguments,
   variables: Variables,

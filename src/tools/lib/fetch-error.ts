@@ -1,10 +1,10 @@
-/** Why a fetch fails, as commands print it. */
+/** Errors of a fetch, as commands print them. */
 import { PcpError } from '../../model/errors.ts'
 import type { ToolIo } from './tool.ts'
 
 /**
- * Returns the error of a fetch with the text PCP's commands print, and `call` before it if given. A terminal is shown where an archive is
- * damaged, too; scripts know the text alone.
+ * Returns an error with PCP's text of a failed fetch, after `call` if given. On a terminal it also shows where an archive is
+ * damaged; scripts expect only the text.
  */
 export function fetchError(error: unknown, { stderr }: Pick<ToolIo, 'stderr'>, call?: string): PcpError {
   const { code, text, message } = PcpError.from(error)

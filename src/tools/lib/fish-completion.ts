@@ -1,10 +1,10 @@
-/** Completion in fish, from the option tables of all commands. docs/guide/tools.md */
+/** Completion in fish, from the option tables of all commands. docs/how-to/tools.md */
 import { DEBUG_NAMES } from '../../model/debug.ts'
 import { argumentKind, operandKind, optionsOf } from './completion.ts'
 import type { ArgumentKind, Option } from './options.ts'
 import type { Tool } from './tool.ts'
 
-/** What every command's completion does. */
+/** The fish code shared by all commands. */
 const FISH = `# Completion of PCP's commands in fish. Generated from their option tables.
 
 # Options of the words before the cursor that say where names come from.
@@ -30,7 +30,7 @@ function __pcp_metrics
     set -l word (commandline -ct)
     set -l parent (string match -r '^(.*)\\.' -- $word)[2]
     set -l depth (count (string split . -- $word))
-    pminfo (__pcp_source) $parent 2>/dev/null </dev/null | string match -- "$word*" | while read -l name
+    pcp-ts pminfo (__pcp_source) $parent 2>/dev/null </dev/null | string match -- "$word*" | while read -l name
         set -l parts (string split . -- $name)
         if test (count $parts) -gt $depth
             echo (string join . -- $parts[1..$depth]).
@@ -66,30 +66,43 @@ const ACTIONS: Readonly<Record<ArgumentKind, string>> = {
   directory: "-f -a '(__fish_complete_directories)'",
   host: "-f -a '(__fish_print_hostnames) local: localhost'",
   debug: "-f -a '(__pcp_debug)'",
+  command: "-f -a '(__pcp_words)'",
   none: '-f',
 }
 
-/** The completion file for fish, with what the options are for; `all` is the command that runs the others. */
+/** Returns the completion file for fish, with the help texts of options. `all` is the command that runs others. */
 export function fishCompletion(tools: readonly Tool[], all: string): string {
-  const lines = tools.flatMap(({ name, summary, options }) => {
+  const lines = tools.flatMap((tool) => {
+    const { name, summary, options } = tool
     if (name === all) {
-      const others = tools.filter((tool) => tool.name !== all)
+      const others = tools.filter((each) => each.name !== all)
+      const names = others.filter((each) => !isSubcommand(each, all)).map((each) => each.name)
       return [
         ...others.map(
-          (tool) =>
-            `complete -c ${all} -n __fish_use_subcommand -f -a ${tool.name} -d ${quoted(tool.summary)}`,
+          (each) =>
+            `complete -c ${all} -n __fish_use_subcommand -f -a ${wordOf(each, all)} -d ${quoted(each.summary)}`,
         ),
-        `complete -c ${all} -n 'not __fish_use_subcommand' -f -a '(__fish_complete_subcommand)'`,
+        `complete -c ${all} -n '__fish_seen_subcommand_from ${names.join(' ')}' -f -a '(__fish_complete_subcommand)'`,
+        `function __pcp_words\n    printf '%s\\n' ${others.map((each) => wordOf(each, all)).join(' ')}\nend`,
       ]
     }
-    const rows = optionsOf(options).map((option) => `complete -c ${name} ${optionWords(option)}`)
-    return [`# ${name}: ${summary}`, `complete -c ${name} ${ACTIONS[operandKind(options)]}`, ...rows]
+    const target = isSubcommand(tool, all)
+      ? `${all} -n '__fish_seen_subcommand_from ${wordOf(tool, all)}'`
+      : name
+    const rows = optionsOf(options).map((option) => `complete -c ${target} ${optionWords(option)}`)
+    return [`# ${name}: ${summary}`, `complete -c ${target} ${ACTIONS[operandKind(options)]}`, ...rows]
   })
   return `${FISH}\n${lines.join('\n')}\n`
 }
 
+const isSubcommand = ({ name }: Tool, all: string): boolean => name.startsWith(`${all}-`)
+
+/** Returns the argument that runs a command. */
+const wordOf = (tool: Tool, all: string): string =>
+  isSubcommand(tool, all) ? tool.name.slice(all.length + 1) : tool.name
+
 function optionWords(option: Option): string {
-  const { short, long, help = 'tell of the work while it is done' } = option
+  const { short, long, help = 'print diagnostics' } = option
   const kind = argumentKind(option)
   const names = [
     ...(short === undefined ? [] : [`-s ${quoted(short)}`]),

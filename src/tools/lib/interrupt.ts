@@ -1,12 +1,12 @@
-/** The end of a command by a signal. */
+/** Interruption of a command by a signal. */
 import { PcpError } from '../../model/errors.ts'
 
-/** Returns why a command is aborted, for the reason of `ToolIo.signal`. */
+/** Returns the reason to abort `ToolIo.signal` with. */
 export function interruption(by: NodeJS.Signals): PcpError {
   return new PcpError('ECANCELED', `Interrupted by ${by}`, { cause: by })
 }
 
-/** Returns the signal that aborted a command; undefined while none has. */
+/** Returns the signal that aborted a command; undefined if it was not aborted. */
 export function interruptedBy({ reason }: AbortSignal): NodeJS.Signals | undefined {
   return reason instanceof PcpError ? (reason.cause as NodeJS.Signals | undefined) : undefined
 }

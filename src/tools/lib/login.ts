@@ -1,12 +1,12 @@
-/** Who a command says it is, when the host's specification says it in part. */
+/** Completes the user name and password of a host specification. */
 import { PcpError } from '../../model/errors.ts'
 import { type HostSpec, hostAttr } from '../../net/host-spec.ts'
 import { readSecret, SecretLines } from './secret.ts'
 import type { ToolIo } from './tool.ts'
 
 /**
- * A specification that names a user and no password, with the password that `ask` gives for that user. Where nobody can
- * be asked it stays as it is, and connecting says what is missing. EINTR when the question is not answered.
+ * Returns a specification with user name and password, prompting for a missing password. If `ask` cannot prompt, returns it unchanged,
+ * and connecting reports the missing password. Rejects with EINTR if the user gives none.
  */
 export async function completeLogin(
   spec: HostSpec,
@@ -21,7 +21,7 @@ export async function completeLogin(
   return { ...spec, attrs: [...spec.attrs, { name: 'password', value }] }
 }
 
-/** Asks on the terminal; undefined where standard input is none. */
+/** Prompts on the terminal; undefined if standard input is not a terminal. */
 export function askPassword(user: string, io: ToolIo): Promise<string | undefined> | undefined {
   if (process.stdin.isTTY !== true) return undefined
   return readSecret(io, `Password of ${user}: `, new SecretLines(io.stdin))

@@ -1,10 +1,10 @@
-/** The man page of a command, from its table of options and what it says of itself. man(7), docs/guide/tools.md */
+/** Generates a command's man page from its option table and description. man(7), docs/how-to/tools.md */
 import { VERSION } from '../../base/version.ts'
 import type { Option, OptionTable } from './options.ts'
 import { STANDARD, type StandardName, variablesOf } from './standard.ts'
 import type { Tool } from './tool.ts'
 
-/** What standard options lead to, beside what a command names itself. */
+/** Man pages related to standard options. */
 const RELATED: readonly (readonly [StandardName, readonly string[]])[] = [
   ['host', ['pmcd']],
   ['archive', ['pmlogger']],
@@ -12,13 +12,14 @@ const RELATED: readonly (readonly [StandardName, readonly string[]])[] = [
   ['debug', ['pmdbg']],
 ]
 
-/** Variables that the library reads wherever a command has a standard option. docs/environment.md */
+/** Variables that the library reads for a standard option. docs/reference/environment.md */
 const LIBRARY_VARIABLES: readonly (readonly [StandardName, readonly (readonly [string, string])[]])[] = [
   [
     'host',
     [
-      ['PMCD_PORT', 'ports of a collector that is named without one, by comma (default 44321)'],
-      ['PMCD_SOCKET', 'unix socket of the collector of this host (default $PCP_RUN_DIR/pmcd.socket)'],
+      ['PMCD_PORT', 'default ports of collectors, separated by commas (default 44321)'],
+      ['PMCD_SOCKET', 'unix socket of the collector of this host (default: found)'],
+      ['PCP_TS_RUN_DIRS', 'run directories in which the collector of this host is looked for'],
       ['PMCD_CONNECT_TIMEOUT', 'seconds to wait for a connection (default 5)'],
       ['PMCD_REQUEST_TIMEOUT', 'seconds to wait for a reply (default 10)'],
       ['PMPROXY_HOST', 'connect through the pmproxy on this host'],
@@ -29,20 +30,20 @@ const LIBRARY_VARIABLES: readonly (readonly [StandardName, readonly (readonly [s
     'archive',
     [
       ['PCP_IGNORE_MARK_RECORDS', 'interpolate across gaps of a recording up to this interval'],
-      ['PCP_INTERP_EARLIER', 'between two values that are no counters, the earlier one holds'],
+      ['PCP_INTERP_EARLIER', 'interpolate values other than counters by the earlier observation'],
     ],
   ],
-  ['derived', [['PCP_DERIVED_CONFIG', 'files of derived metrics, by colon']]],
+  ['derived', [['PCP_DERIVED_CONFIG', 'files of derived metrics, separated by colons']]],
 ]
 
-/** The page in man(7) macros. `known` are the commands that have a page: only those are referred to. */
+/** Returns the page in man(7) macros. SEE ALSO only refers to `known` commands. */
 export function manPage(tool: Tool, known: ReadonlySet<string>): string {
   const { name, summary, options } = tool
   const parts = [
     `.\\" Generated from the option table of ${name}: change that.`,
     `.TH ${quoted(name.toUpperCase())} 1 "" ${quoted(`pcp-ts ${VERSION}`)} "Performance Co-Pilot"`,
     `.SH NAME\n${escaped(name)} \\- ${escaped(lowerFirst(summary))}`,
-    `.SH SYNOPSIS\n.B ${escaped(name)}${options === undefined ? '' : `\n${escaped(options.synopsis)}`}`,
+    `.SH SYNOPSIS\n.B ${escaped(name.replace(/^pcp-ts-/, 'pcp-ts '))}${options === undefined ? '' : `\n${escaped(options.synopsis)}`}`,
     `.SH DESCRIPTION\n${paragraphs(tool.description ?? `${summary}.`)}`,
     ...(options === undefined ? [] : [optionSection(options)]),
     exitSection(tool),
@@ -55,7 +56,7 @@ export function manPage(tool: Tool, known: ReadonlySet<string>): string {
 
 function optionSection({ rows }: OptionTable): string {
   const lines = ['.SH OPTIONS']
-  // A heading without options would be an empty section.
+  // Printed with its first option, as a heading without options would be an empty section.
   let heading: string | undefined
   for (const row of rows) {
     if ('heading' in row) {
@@ -71,10 +72,9 @@ function optionSection({ rows }: OptionTable): string {
   return lines.join('\n')
 }
 
-/** -D is in every page though in no usage text; other options without help are private. */
+/** -D is in every page but in no usage text. Other options without help are private. */
 function helpOf(row: Option): string | undefined {
-  if (row === STANDARD.debug)
-    return 'tell on standard error of the work while it is done; pmdbg -l lists the NAMES'
+  if (row === STANDARD.debug) return 'print diagnostics on standard error; pmdbg -l lists the NAMES'
   return row.help
 }
 
@@ -93,7 +93,7 @@ function exitSection({ exitStatus = [] }: Tool): string {
   const given = new Map(exitStatus)
   const standard: (readonly [number, string])[] = [
     [0, 'success'],
-    [1, 'an error, which standard error tells about, or the usage text was shown'],
+    [1, 'an error, with a message on standard error, or the usage text was shown'],
   ]
   const all = [...standard.filter(([status]) => !given.has(status)), ...exitStatus].sort(([a], [b]) => a - b)
   return `.SH EXIT STATUS\n${all.map(([status, meaning]) => `.TP\n.B ${status}\n${escaped(meaning)}`).join('\n')}`
@@ -109,9 +109,7 @@ function exampleSection(examples: NonNullable<Tool['examples']>): string {
 function environmentSection({ options, environment = [] }: Tool): string[] {
   const rows: readonly unknown[] = options?.rows ?? []
   const ofOptions = rows.flatMap((row) =>
-    variablesOf(row).map(
-      (name) => [name, `stands for ${forms(row as Option)} where that is not given`] as const,
-    ),
+    variablesOf(row).map((name) => [name, `default for ${forms(row as Option)}`] as const),
   )
   const others = [
     ...environment,
@@ -131,7 +129,7 @@ function seeAlsoSection({ name, options, seeAlso = [] }: Tool, known: ReadonlySe
   return [`.SH SEE ALSO\n${list.join(',\n')}`]
 }
 
-/** Paragraphs are separated by empty lines; lines of a paragraph that are indented stay as they are. */
+/** Formats paragraphs, which empty lines separate. Indented lines stay unfilled. */
 function paragraphs(text: string): string {
   return text
     .trim()
@@ -144,12 +142,12 @@ function paragraphs(text: string): string {
     .join('\n.PP\n')
 }
 
-/** Text as man(7) shows it unchanged. A line may not begin with a dot or an apostrophe, which would be a macro. */
+/** Escapes text for man(7). A dot or an apostrophe at the beginning of a line would be a macro. */
 function escaped(text: string): string {
   return text
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
-    .replaceAll('’', '\\(cq') // formatters take bytes for Latin-1
+    .replaceAll('’', '\\(cq') // formatters read bytes as Latin-1
     .replace(/^(?=[.'])/gm, '\\&')
 }
 
@@ -157,7 +155,7 @@ function quoted(text: string): string {
   return `"${escaped(text).replaceAll('"', '\\(dq')}"`
 }
 
-/** Summaries begin like sentences; in the line of NAME they go on after a dash. Names of things keep their capitals. */
+/** Begins a summary in lower case for the NAME line. Names keep their capitals. */
 function lowerFirst(text: string): string {
   return /^[A-Z][a-z]/.test(text) ? text[0]!.toLowerCase() + text.slice(1) : text
 }

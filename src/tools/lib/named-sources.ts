@@ -1,6 +1,6 @@
-/** The hosts and archives that a command line names, and which of them go together. pmGetOptions(3) */
+/** The hosts and archives on a command line, and which combinations are allowed. pmGetOptions(3) */
 
-/** How a command treats several sources. */
+/** The combinations a command allows. */
 export interface SourceRules {
   /** Several hosts, and several archives as separate sources. */
   readonly many?: boolean
@@ -8,7 +8,7 @@ export interface SourceRules {
   readonly mixed?: boolean
 }
 
-/** Takes names of sources one after the other. What does not go together is told in `problems`. */
+/** Collects names of sources. Errors are added to `problems`. */
 export class NamedSources {
   readonly hosts: string[] = []
   /** Without `many` one text with commas. */
@@ -22,12 +22,12 @@ export class NamedSources {
     this.#problems = problems
   }
 
-  /** What was named first. */
+  /** The kind of the first source. */
   get kind(): 'host' | 'archive' | undefined {
     return this.#kind
   }
 
-  /** `given`: the argument that names them. */
+  /** Adds hosts; `given` is the argument for error messages. */
   addHosts(hosts: readonly string[], given: string): void {
     const { many, mixed } = this.#rules
     const tooMany = `too many hosts requested: ${given}`
@@ -40,7 +40,7 @@ export class NamedSources {
     }
   }
 
-  /** Archives; one that is named twice counts once. */
+  /** Adds archives; duplicates are ignored. */
   addArchives(archives: readonly string[]): void {
     const { many, mixed } = this.#rules
     if (this.#kind === 'host' && mixed !== true) {

@@ -1,7 +1,7 @@
-/** Why a source cannot be opened, as commands print it. */
+/** Errors of opening a source, as commands print them. */
 import { PcpError } from '../../model/errors.ts'
 
-/** Returns the text PCP's commands print; problems PCP has no words for are explained: files beyond the limits. */
+/** Returns PCP's text of an error. Limits on file sizes, which PCP does not have, are explained in full. */
 export function openProblem(error: unknown): string {
   const { code, text, message } = PcpError.from(error)
   return code === 'EFBIG' || code === 'ENOSPC' ? message : text
@@ -17,7 +17,7 @@ export function openError(name: string, error: unknown): PcpError {
 const ABOUT_SECURITY =
   /^(?:SASL_\w+|PM_ERR_TLS|PM_ERR_NEEDCLIENTCERT|PM_ERR_PERMISSION|ENOTSUP|EACCES|EINVAL)$/
 
-/** Returns why a collector is not connected: PCP's text, and what our message adds where TLS or a login failed. */
+/** Returns why connecting failed: PCP's text, with our explanation of TLS and login failures. */
 export function connectProblem(error: unknown): string {
   const { code, text, message } = PcpError.from(error)
   return ABOUT_SECURITY.test(code) && !message.endsWith(text) ? `${text}: ${message.trimEnd()}` : text

@@ -1,8 +1,8 @@
-/** The option grammar of PCP's commands, one table a command. pmgetopt_r(3), pmUsageMessage(3) */
+/** The option grammar of PCP's commands, with one table a command. pmgetopt_r(3), pmUsageMessage(3) */
 import { versionLine } from '../../base/version.ts'
 import { clearDebug, type DebugName, debug, setDebug, trace, traceTo } from '../../model/debug.ts'
 
-/** How a command was called, and where it reports mistakes. */
+/** Name, arguments and environment of a command, and its outputs. */
 export interface CommandLine {
   /** Name the command was called by, as it prefixes its messages. */
   readonly progname: string
@@ -23,9 +23,9 @@ export interface Option {
   readonly long?: string
   /** The option takes an argument; this is its name in the usage text. */
   readonly arg?: string
-  /** The argument may be absent: it is what follows in the same word, as in `-Uroot` and `--user-name=root`. */
+  /** The argument may be absent; it follows in the same word, as in `-Uroot` and `--user-name=root`. */
   readonly isOptional?: true
-  /** What the argument is, where its name does not tell: FILE, HOST, DIR and the like do. */
+  /** Kind of the argument, if its name does not imply it as FILE, HOST or DIR do. */
   readonly kind?: ArgumentKind
   readonly help?: string
 }
@@ -35,14 +35,14 @@ export interface Heading {
   readonly heading: string
 }
 
-/** What an operand or the argument of an option is, for completion in shells. */
-export type ArgumentKind = 'metric' | 'archive' | 'file' | 'directory' | 'host' | 'debug' | 'none'
+/** Kind of an operand or argument, for shell completion. */
+export type ArgumentKind = 'metric' | 'archive' | 'file' | 'directory' | 'host' | 'debug' | 'command' | 'none'
 
-/** The command line of one command: what its usage text, man page, completion and parser are made of. */
+/** The command line of a command. Usage text, man page, completion and parser are derived from it. */
 export interface OptionTable {
-  /** What follows the name in the usage line: `[options] [metricname ...]`. */
+  /** The text after the name in the usage line: `[options] [metricname ...]`. */
   readonly synopsis: string
-  /** What operands are; default: files. */
+  /** Kind of the operands; default: files. */
   readonly operands?: ArgumentKind
   readonly rows: readonly OptionRow[]
   /** Options end at the first operand. Otherwise both may be mixed unless POSIXLY_CORRECT is set. */
@@ -51,7 +51,7 @@ export interface OptionTable {
 
 /** One option as given. */
 export interface GivenOption {
-  /** The short letter where the option has one, otherwise the long name. */
+  /** The short letter, or the long name if the option has no letter. */
   readonly name: string
   /** '' for an option without argument. */
   readonly value: string
@@ -59,12 +59,12 @@ export interface GivenOption {
   readonly option: Option
 }
 
-/** A command line taken apart. Nothing has been printed yet. */
+/** A parsed command line. Nothing has been printed yet. */
 export interface ParsedOptions {
   /** Options in the order given. */
   readonly given: readonly GivenOption[]
   readonly operands: readonly string[]
-  /** Mistakes, without the command's name. The command may add its own before it calls `endEarly`. */
+  /** Errors, without the command's name. The command can add its own before it calls `handleEarlyExit`. */
   readonly problems: string[]
 }
 
@@ -74,8 +74,8 @@ export const HELP_ROW: Option = { short: '?', long: 'help', help: 'print this te
 export const VERSION_ROW: Option = { short: 'V', long: 'version', help: 'print the version and exit' }
 
 /**
- * Takes a command line apart: bundled letters, `--long=value`, unique prefixes of long names, `--`, operands mixed
- * with options. @see pmgetopt_r(3)
+ * Parses a command line: bundled letters, `--long=value`, unique prefixes of long names, `--`, operands mixed with options.
+ * @see pmgetopt_r(3)
  */
 export function parseOptions(table: OptionTable, io: Pick<CommandLine, 'args' | 'env'>): ParsedOptions {
   const given: GivenOption[] = []
@@ -141,13 +141,13 @@ interface LongMatch {
   readonly candidates?: readonly string[]
 }
 
-/** The option of that long name or unique prefix, or the candidates of an ambiguous one in the reference's order. */
+/** Finds the option with this long name or unique prefix, or the candidates of an ambiguous one in the reference's order. */
 function findLong(options: readonly Option[], name: string): LongMatch {
   const matches = options.filter(({ long }) => long?.startsWith(name))
   const exact = matches.find(({ long }) => long === name)
   const [first] = matches
   if (exact !== undefined || first === undefined) return { option: exact }
-  // Options that the reference cannot tell apart, by letter and argument, do not compete: the first one is taken.
+  // As in the reference, options with the same letter and argument are not ambiguous, and the first one is taken.
   const others = matches.filter(
     ({ short, arg }) => short !== first.short || (arg === undefined) !== (first.arg === undefined),
   )
@@ -155,16 +155,20 @@ function findLong(options: readonly Option[], name: string): LongMatch {
   return { candidates: [first.long!, ...others.reverse().map(({ long }) => long!)] }
 }
 
-/** What of a command line decides whether the command runs at all, and what it tells of its work. */
-export interface Beginning extends Pick<ParsedOptions, 'given' | 'problems'> {
+/** The parts of a command line that `handleEarlyExit` handles. */
+export interface EarlyOptions extends Pick<ParsedOptions, 'given' | 'problems'> {
   readonly standard?: { readonly debug: ReadonlySet<DebugName> }
 }
 
 /**
- * Deals with what ends a command before it starts: -V, -?, and mistakes, which are printed with the usage text.
- * Returns the exit status, or undefined when the command should run; then the diagnostics of -D are on.
+ * Handles -V, -? and errors, which are printed with the usage text. Returns the exit status, or undefined if the command should
+ * run; then the diagnostics of -D are on.
  */
-export function endEarly(table: OptionTable, beginning: Beginning, io: CommandLine): number | undefined {
+export function handleEarlyExit(
+  table: OptionTable,
+  beginning: EarlyOptions,
+  io: CommandLine,
+): number | undefined {
   const { given, problems, standard } = beginning
   for (const problem of problems) io.stderr.write(`${io.progname}: ${problem}\n`)
   if (given.some(({ option }) => option.long === 'version' && option.arg === undefined)) {
@@ -180,7 +184,7 @@ export function endEarly(table: OptionTable, beginning: Beginning, io: CommandLi
   return 1
 }
 
-/** Switches on what -D names, and nothing else: a test runs many commands in one process. */
+/** Switches on the diagnostics of -D and all others off, as a test runs many commands in one process. */
 function startTraces(names: ReadonlySet<DebugName>, { stderr }: CommandLine): void {
   clearDebug('all')
   if (names.size === 0) return
@@ -188,7 +192,7 @@ function startTraces(names: ReadonlySet<DebugName>, { stderr }: CommandLine): vo
   setDebug([...names].join(','))
 }
 
-/** The usage text. @see pmUsageMessage(3) */
+/** Returns the usage text. @see pmUsageMessage(3) */
 export function usageText(table: OptionTable, progname: string): string {
   let text = `Usage: ${progname} ${table.synopsis}\n`
   for (const row of table.rows) {
@@ -198,7 +202,7 @@ export function usageText(table: OptionTable, progname: string): string {
   return text
 }
 
-/** Width of the column that option texts stand in. */
+/** Column in which help texts begin. */
 const HELP_COLUMN = 24
 
 function usageLine({ short, long, arg, isOptional, help }: Option): string {
@@ -207,7 +211,7 @@ function usageLine({ short, long, arg, isOptional, help }: Option): string {
   if (short !== undefined) forms.push(arg === undefined ? `-${short}` : `-${short}${blank}`)
   if (long !== undefined) forms.push(arg === undefined ? `--${long}` : `--${long}${equals}`)
   const option = `  ${forms.join(', ')}`
-  // Text that would touch the help goes on a line of its own.
+  // An option that would reach the help gets a separate line.
   if (option.length >= HELP_COLUMN) return `${option}\n${' '.repeat(HELP_COLUMN)}${help}\n`
   return `${option.padEnd(HELP_COLUMN)}${help}\n`
 }

@@ -1,18 +1,18 @@
-/** Output of a command on a file descriptor, collected into blocks: a system call a line is eight times slower. */
+/** Buffered output to a file descriptor; one system call a line would be eight times slower. */
 import { fstatSync, writeSync } from 'node:fs'
 import { printable } from '../../base/printable.ts'
 import { decodeText, encodeText } from '../../base/text.ts'
 import type { Output } from './tool.ts'
 
-/** Characters collected before they are written, unless somebody watches. */
+/** Characters to buffer, unless the output is a terminal. */
 const BLOCK = 32 * 1024
-/** Device class of /dev/null and its like on Linux: character devices, but no terminals. */
+/** Linux device class of /dev/null and similar character devices, which are not terminals. */
 const MEMORY_DEVICES = 1
 const RETRY_MS = 5
-/** How often a command that was told to end tries in vain until it gives up on its reader: for a second. */
+/** Retries of an interrupted command before it drops its output: for a second. */
 const MAX_TRIES = 200
 
-/** Writes to a file descriptor it does not own. Nobody reading any more is no error here: `onBroken` decides. */
+/** Writes to a file descriptor without owning it. A reader that has gone is not an error; `onBroken` is called. */
 export class FdOutput implements Output {
   readonly isTerminal: boolean
   readonly #fd: number
@@ -22,7 +22,7 @@ export class FdOutput implements Output {
   #unwritten: Uint8Array | undefined
   #isEnding = false
 
-  /** `immediate`: every text is written at once, as on a terminal. */
+  /** With `immediate` every text is written directly, as on a terminal. */
   constructor(fd: number, onBroken: () => void, immediate = false) {
     this.#fd = fd
     this.#onBroken = onBroken
@@ -41,7 +41,7 @@ export class FdOutput implements Output {
 
   writeBytes(bytes: Uint8Array): void {
     if (this.isTerminal || !this.#tryWrite()) {
-      this.write(decodeText(bytes)) // behind what its reader has to take first
+      this.write(decodeText(bytes)) // queue behind the text the reader has not taken yet
       return
     }
     this.#unwritten = bytes
@@ -49,7 +49,7 @@ export class FdOutput implements Output {
   }
 
   async flush(): Promise<void> {
-    // A pipe may be non-blocking because somebody else made it so; then its reader has to catch up first.
+    // Another process can make a shared pipe non-blocking. A write then waits for the reader.
     let left: number | undefined
     for (let tries = 0; !this.#tryWrite(); ) {
       const size = this.#unwritten?.length
@@ -60,8 +60,8 @@ export class FdOutput implements Output {
     }
   }
 
-  /** Stops waiting for a reader that takes nothing any more: a signal asked the command to end, and its parent may wait for that. */
-  hurry(): void {
+  /** Stops waiting for a stalled reader after a signal, as the parent may be waiting for this process to end. */
+  abandonReader(): void {
     this.#isEnding = true
   }
 
@@ -70,7 +70,7 @@ export class FdOutput implements Output {
     this.#text = ''
   }
 
-  /** Writes all it can; false when the reader is behind. */
+  /** Writes as much as possible; returns false if the reader is behind. */
   #tryWrite(): boolean {
     while (this.#unwritten !== undefined || this.#text !== '') {
       if (this.#unwritten === undefined) {
@@ -83,8 +83,8 @@ export class FdOutput implements Output {
       } catch (error) {
         const code = (error as { code?: unknown }).code
         if (code === 'EAGAIN') return false
-        this.#drop() // nor would it fit on a full disk the next time
-        // The latter where the output is a socket, as that of a program which Node has started is.
+        this.#drop() // a retry would fail too, as on a full disk
+        // A closed socket gives ECONNRESET; the output of a program started by Node is one.
         if (code !== 'EPIPE' && code !== 'ECONNRESET') throw error
         this.#onBroken()
       }
@@ -93,12 +93,12 @@ export class FdOutput implements Output {
   }
 }
 
-/** node:tty would know for certain, and costs a millisecond. */
+/** Guesses from the device number, as loading node:tty takes a millisecond. */
 function looksLikeTerminal(fd: number): boolean {
   try {
     const stat = fstatSync(fd)
     return stat.isCharacterDevice() && ((stat.rdev >> 8) & 0xfff) !== MEMORY_DEVICES
   } catch {
-    return false // a closed descriptor: writing will say so
+    return false // a closed file descriptor; writing will fail
   }
 }

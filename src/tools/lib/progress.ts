@@ -1,12 +1,12 @@
-/** How far long work has come, for people who wait at a terminal. */
+/** A progress line for long work on a terminal. */
 import { printable } from '../../base/printable.ts'
 import type { ToolIo } from './tool.ts'
 
-/** Work that is done sooner is not worth a line. */
+/** Delay before the line appears. */
 const PATIENCE_MS = 1000
 const STEP_MS = 250
 
-/** One line on a terminal that is overwritten as work goes on; nothing anywhere else. Other messages come after `clear`. */
+/** A line on a terminal that is overwritten; no output elsewhere. Call `clear` before other messages. */
 export class Progress {
   readonly #io: ToolIo
   readonly #total: number
@@ -14,7 +14,7 @@ export class Progress {
   #due: number
   #width = 0
 
-  /** `total` is what `update` counts up to. */
+  /** `total` is the last value for `update`. */
   constructor(io: ToolIo, total: number) {
     this.#io = io
     this.#total = total
@@ -22,7 +22,7 @@ export class Progress {
     this.#due = this.#isShown ? io.now() + PATIENCE_MS : 0
   }
 
-  /** So much is done. Cheap: the clock is all that is looked at. */
+  /** Reports progress. Cheap: normally only reads the clock. */
   update(done: number): void {
     if (!this.#isShown) return
     const now = this.#io.now()
@@ -33,7 +33,7 @@ export class Progress {
     this.#io.stderr.writeControls(`\r${printable(text)}`)
   }
 
-  /** Takes the line away: before other messages, and in the end. */
+  /** Removes the line: before other messages, and at the end. */
   clear(): void {
     if (this.#width === 0) return
     this.#io.stderr.writeControls(`\r${' '.repeat(this.#width)}\r`)

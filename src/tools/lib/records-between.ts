@@ -1,9 +1,9 @@
-/** The records of a time window. pmFetchArchive(3) */
+/** Reads the records of a time window. pmFetchArchive(3) */
 import type { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 
-/** The records of a window in one direction. A record that goes back against it is left out, as by pmFetchArchive(3). */
+/** The records of a window in one direction. Skips records whose time goes against it, as pmFetchArchive(3) does. */
 export class RecordsBetween {
   readonly #reader: RecordReader
   readonly #reverse: boolean
@@ -11,7 +11,7 @@ export class RecordsBetween {
   #sec: number
   #nsec: number
 
-  /** From the first record at or after `start` to the last at or before `finish`, or the other way. */
+  /** From the first record at or after `start` to the last at or before `finish`, or in reverse. */
   constructor(reader: RecordReader, start: Timestamp, finish: Timestamp, reverse = false) {
     this.#reader = reader
     this.#reverse = reverse
@@ -23,7 +23,7 @@ export class RecordsBetween {
     else reader.seek(from, reverse ? 'backward' : 'forward')
   }
 
-  /** The next record; undefined behind the last. Throws what the reader throws. */
+  /** Returns the next record; undefined after the last. Throws the reader's errors. */
   next(): RecordView | undefined {
     for (;;) {
       const record = this.#reverse ? this.#reader.previous() : this.#reader.next()

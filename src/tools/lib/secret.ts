@@ -1,10 +1,10 @@
-/** Reading what must not be seen: passwords. */
+/** Reads passwords without echo. */
 import { decodeText } from '../../base/text.ts'
 import type { ToolIo } from './tool.ts'
 
 /**
- * Reads a line that is typed without being shown, after a prompt; where standard input is no terminal, the next line of
- * it. Undefined at the end of input, or when the user interrupts.
+ * Prompts and reads a line without echo, or the next line if standard input is not a terminal. Resolves to undefined at the end of
+ * input and on an interrupt.
  */
 export async function readSecret(
   io: ToolIo,
@@ -13,7 +13,7 @@ export async function readSecret(
 ): Promise<string | undefined> {
   const terminal = process.stdin.isTTY === true ? process.stdin : undefined
   if (terminal === undefined) return lines.next()
-  terminal.setRawMode(true) // before the question: the answer may come at once
+  terminal.setRawMode(true) // before the prompt, as input may follow immediately
   io.stderr.write(prompt)
   try {
     return await lines.next()
@@ -29,7 +29,7 @@ const BACKSPACES = [0x7f, 0x08]
 const INTERRUPT = 0x03
 const END_OF_INPUT = 0x04
 
-/** Lines of an input that may be a terminal in raw mode, where nobody else looks at the keys. */
+/** Reads lines of an input that can be a terminal in raw mode, which handles no keys itself. */
 export class SecretLines {
   readonly #chunks: AsyncIterator<Uint8Array>
   #typed: Uint8Array = new Uint8Array(0)
@@ -38,7 +38,7 @@ export class SecretLines {
     this.#chunks = input[Symbol.asyncIterator]()
   }
 
-  /** The next line, without its end; undefined when there is none. */
+  /** Returns the next line, without its end; undefined at the end of input. */
   async next(): Promise<string | undefined> {
     const line: number[] = [] // bytes, because a chunk may end inside a character
     const text = (): string => decodeText(Uint8Array.from(line))
@@ -57,7 +57,7 @@ export class SecretLines {
   }
 }
 
-/** Removes the last character: the bytes that continue it, and the one before them. */
+/** Removes the last UTF-8 character. */
 function removeLast(line: number[]): void {
   while (((line.at(-1) ?? 0) & 0xc0) === 0x80) line.pop()
   line.pop()

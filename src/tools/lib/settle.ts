@@ -1,8 +1,8 @@
-/** Questions about one item whose failure is part of the answer. */
+/** Requests whose PcpError is a result. */
 import { type Outcome, PcpError } from '../../model/errors.ts'
 
-/** The answer, or the PcpError it failed with. Anything else, an interrupt among it, is thrown. */
-export async function settle<T>(answer: Promise<T>): Promise<Outcome<T>> {
+/** Resolves to the result or its PcpError. Rejects with any other error, including an interrupt. */
+export async function toOutcome<T>(answer: Promise<T>): Promise<Outcome<T>> {
   try {
     return await answer
   } catch (error) {

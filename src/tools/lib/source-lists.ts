@@ -6,7 +6,7 @@ import { PcpError } from '../../model/errors.ts'
 const FOLIO_MAGIC = 'PCPFolio'
 const FOLIO_VERSION = /^Version:\s*1\s*$/
 
-/** The first word of every line that is no comment. An errno when the file cannot be read, with the message of PCP's commands. */
+/** Returns the first word of every line except comments. Throws an errno with PCP's message if the file cannot be read. */
 export function readHosts(file: string, cwd: string): string[] {
   return read(file, cwd, 'hosts file')
     .split('\n')
@@ -16,8 +16,8 @@ export function readHosts(file: string, cwd: string): string[] {
 }
 
 /**
- * The archives of a folio; names in it are relative to where it is. An errno when it cannot be read, PM_ERR_GENERIC when it is
- * none, with the messages of PCP's commands.
+ * Returns the archives of a folio, whose names are relative to its directory. Throws an errno if it cannot be read, or PM_ERR_GENERIC
+ * if it is invalid, with PCP's messages.
  */
 export function readFolio(file: string, cwd: string): string[] {
   const text = read(file, cwd, 'archive folio')

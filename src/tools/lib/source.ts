@@ -1,11 +1,11 @@
-/** Opening the source that a command line names. */
+/** Opens the source given on a command line. */
 import { oneLine } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
 import { type HostSpec, parseHostSpec, showHostSpec } from '../../net/host-spec.ts'
 import { connect } from '../../pmapi/connect.ts'
 import { Context } from '../../pmapi/context.ts'
 import { loadPmns } from '../../pmns/load.ts'
-import { namesOnly } from '../../pmns/local-names.ts'
+import { nameSpaceSource } from '../../pmns/local-names.ts'
 import type { Pmns } from '../../pmns/tree.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
 import { pmnsFiles } from '../../sys/pmns-files.ts'
@@ -18,10 +18,10 @@ import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
 import type { ArchiveBounds } from './window.ts'
 
-/** The host when none is named: the local socket, then TCP on this host. */
+/** The default host: the local socket, then TCP on this host. */
 const DEFAULT_HOST = 'local:'
 
-/** Opens the source. Throws PcpError with the message PCP's commands print. */
+/** Opens the source. Rejects with PcpError with the message of PCP's commands. */
 export async function openContext(standard: StandardOptions, io: ToolIo): Promise<Context> {
   if (standard.source === 'archive') return openArchives(standard, io)
   if (standard.source === 'local') return openLocalContext(standard, io)
@@ -44,19 +44,19 @@ export async function openContext(standard: StandardOptions, io: ToolIo): Promis
   }
 }
 
-/** Opens the source as `openContext`, for a report that people read: on a terminal no name of an instance or a host is more than one line. */
+/** Opens the source of a report. On a terminal names of instances and hosts are made one line. */
 export async function openReport(standard: StandardOptions, io: ToolIo): Promise<Context> {
   const context = await openContext(standard, io)
   if (io.stdout.isTerminal) context.formNames(oneLine)
   return context
 }
 
-/** Several archives become one context. */
+/** Opens several archives as one context. */
 async function openArchives({ archives, namespace, derived }: StandardOptions, io: ToolIo): Promise<Context> {
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
   const setup = derivedOf(derived, variables, io)
   const names = namespace === undefined ? undefined : loadNames(namespace, io)
-  // Not for those who have a collector.
+  // Imported late: only needed for archives.
   const open = io.openArchive ?? (await import('../../pmapi/archive.ts')).openArchive
   const list = archives.join(',')
   try {
@@ -72,7 +72,7 @@ async function openArchives({ archives, namespace, derived }: StandardOptions, i
   }
 }
 
-/** First and last moment of a context's archive, undefined for other sources. Warns about a damaged end. */
+/** Returns the start and end of an archive context; undefined for other sources. Warns about a damaged end. */
 export function boundsOf(
   context: Context,
   { archives }: StandardOptions,
@@ -95,7 +95,7 @@ async function openLocalContext(
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
   const setup = derivedOf(derived, variables, io)
   const names = namespace === undefined ? undefined : loadNames(namespace, io)
-  const { openLocal } = await import('../../routing/local-context.ts') // with all agents: not for those who have a collector
+  const { openLocal } = await import('../../routing/local-context.ts') // loads all agents, so only for local contexts
   try {
     return await openLocal({
       env: io.env,
@@ -112,13 +112,13 @@ async function openLocalContext(
   }
 }
 
-/** A context of the names in the file of -n or -N alone; undefined when a source is named, or no such file. */
+/** Opens a context with only the names in the file of -n or -N; undefined if a source or no file is given. */
 export function openNames({ namespace, source }: StandardOptions, io: ToolIo): Context | undefined {
   if (namespace === undefined || source !== undefined) return undefined
-  return Context.over(namesOnly(loadNames(namespace, io)))
+  return Context.over(nameSpaceSource(loadNames(namespace, io)))
 }
 
-/** Says so where a host specification is wrong: its message shows the place. */
+/** Parses a host specification; prints PCP's message, which marks the position of an error. */
 function parseHost(host: string, env: Variables, io: ToolIo): HostSpec {
   try {
     return parseHostSpec(host, env)
@@ -128,7 +128,7 @@ function parseHost(host: string, env: Variables, io: ToolIo): HostSpec {
   }
 }
 
-/** Reads the name space that -n or -N names. Throws PcpError with the message PCP's commands print. */
+/** Loads the name space of -n or -N. Throws PcpError with the message of PCP's commands. */
 export function loadNames(namespace: NonNullable<StandardOptions['namespace']>, io: ToolIo): Pmns {
   const { file, unique } = namespace
   const { variables } = loadConfig(io.env, { uid: process.getuid?.() ?? 0 })
@@ -137,7 +137,7 @@ export function loadNames(namespace: NonNullable<StandardOptions['namespace']>, 
   } catch (error) {
     const { code, text, message, reason } = PcpError.from(error)
     const isDuplicate = reason === 'duplicate-name' || reason === 'duplicate-pmid'
-    // PCP's messages about duplicates bring a newline of their own.
+    // PCP's messages about duplicates end with an additional newline.
     io.stderr.write(`${message.trimEnd()}\n${isDuplicate ? '\n' : ''}`)
     throw new PcpError(code, `Cannot load namespace from "${file}": ${text}`, { cause: error })
   }

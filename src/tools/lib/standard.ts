@@ -1,4 +1,4 @@
-/** The options that mean the same in most commands: where values come from, when, and in which zone. pmGetOptions(3) */
+/** The standard options of most commands: source, time window, zone. pmGetOptions(3) */
 import { join } from 'node:path'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { type DebugName, parseDebug } from '../../model/debug.ts'
@@ -20,7 +20,6 @@ import {
 import { readFolio, readHosts } from './source-lists.ts'
 import type { ToolIo } from './tool.ts'
 
-/** A standard option. */
 export type StandardName =
   | 'align'
   | 'archive'
@@ -48,28 +47,37 @@ export type StandardName =
   | 'version'
   | 'help'
 
-/** Rows for a command's table. What a row means follows from the row itself, so a command may reuse letters. */
+/** Rows for option tables. A row is recognized by identity, so a command may reuse its letters. */
 export const STANDARD: Readonly<Record<StandardName, Option>> = {
   align: { short: 'A', long: 'align', arg: 'TIME', help: 'move sample times to multiples of TIME' },
   archive: { short: 'a', long: 'archive', arg: 'FILE', help: 'read values from a PCP archive' },
-  archiveList: { long: 'archive-list', arg: 'FILES', help: 'read values from several archives, by comma' },
+  archiveList: { long: 'archive-list', arg: 'FILES', help: 'read values from comma-separated archives' },
   archiveFolio: { long: 'archive-folio', arg: 'FILE', help: 'read values from the archives of a folio' },
   debug: { short: 'D', long: 'debug', arg: 'NAMES' },
   guimode: { short: 'g', long: 'guimode', help: 'let a new time control set the time' },
   host: { short: 'h', long: 'host', arg: 'HOST', help: 'read values from the collector on HOST' },
-  hostList: { long: 'host-list', arg: 'HOSTS', help: 'read values from several collectors, by comma' },
+  hostList: {
+    long: 'host-list',
+    arg: 'HOSTS',
+    help: 'read values from the collectors on comma-separated hosts',
+  },
   hostsFile: {
     short: 'H',
     long: 'hostsfile',
     arg: 'FILE',
     help: 'read values from the collectors on the hosts in FILE',
   },
-  container: { long: 'container', arg: 'NAME', help: 'look into this container' },
-  derived: { long: 'derived', arg: 'FILE', help: 'define derived metrics as FILE says' },
+  container: { long: 'container', arg: 'NAME', help: 'select a container' },
+  derived: { long: 'derived', arg: 'FILE', help: 'load derived metrics from FILE' },
   specLocal: { short: 'K', long: 'spec-local', arg: 'SPEC', help: 'change the agents that -L loads' },
   localPmda: { short: 'L', long: 'local-PMDA', help: 'load agents into this process, without collector' },
   namespace: { short: 'n', long: 'namespace', arg: 'FILE', help: 'take metric names from FILE' },
-  uniqnames: { short: 'N', long: 'uniqnames', arg: 'FILE', help: 'as -n, and refuse two names for one PMID' },
+  uniqnames: {
+    short: 'N',
+    long: 'uniqnames',
+    arg: 'FILE',
+    help: 'like -n, but refuse several names for a PMID',
+  },
   origin: { short: 'O', long: 'origin', arg: 'TIME', help: 'first sample time, inside the time window' },
   guiport: { short: 'p', long: 'guiport', arg: 'N', help: 'port of the time control that sets the time' },
   start: { short: 'S', long: 'start', arg: 'TIME', help: 'beginning of the time window' },
@@ -82,7 +90,7 @@ export const STANDARD: Readonly<Record<StandardName, Option>> = {
   help: HELP_ROW,
 }
 
-/** When to sample, and in which zone to show times: the rows of most reports. */
+/** Rows for sampling and zone that most reports have. */
 export const SAMPLING_ROWS: readonly Option[] = [
   STANDARD.origin,
   STANDARD.start,
@@ -93,7 +101,7 @@ export const SAMPLING_ROWS: readonly Option[] = [
   STANDARD.hostzone,
 ]
 
-/** Environment variables that stand for options which are not given, in the order they are looked at. */
+/** Environment variables that replace missing options, in the order in which they are read. */
 const ENVIRONMENT: readonly (readonly [string, StandardName])[] = [
   ['PCP_ALIGN_TIME', 'align'],
   ['PCP_ARCHIVE', 'archive'],
@@ -119,58 +127,58 @@ const ENVIRONMENT: readonly (readonly [string, StandardName])[] = [
   ['PCP_HOSTZONE', 'hostzone'],
 ]
 
-/** The environment variables that stand for an option of a table; none for those that are a command's own. */
+/** Returns the environment variables for a standard option; empty for a command's own option. */
 export function variablesOf(row: unknown): readonly string[] {
   return ENVIRONMENT.filter(([, name]) => STANDARD[name] === row).map(([variable]) => variable)
 }
 
-/** What the standard options say. */
+/** Values of the standard options. */
 export interface StandardOptions {
   readonly source: 'host' | 'archive' | 'local' | undefined
   readonly hosts: readonly string[]
-  /** Archive names; without `manyArchives` one text with commas. */
+  /** Archive names; each text may have commas unless the tool takes `many` sources. */
   readonly archives: readonly string[]
   readonly zone: string | undefined
   readonly hostzone: boolean
   readonly interval: Timestamp | undefined
-  /** 0 was given as 0, or not at all where undefined. */
+  /** Undefined if not given; 0 only if given as 0. */
   readonly samples: number | undefined
-  /** Texts of the time window, resolved once the source is known. */
+  /** Texts of the time window, resolved after the source is opened. */
   readonly window: Readonly<Partial<Record<'align' | 'start' | 'finish' | 'origin', string>>>
   readonly container: string | undefined
   readonly namespace: { readonly file: string; readonly unique: boolean } | undefined
   readonly guimode: boolean
   readonly guiport: number | undefined
   readonly derived: DerivedArguments
-  /** Edits of the table of local agents, their grammar checked. */
+  /** Edits of the table of local agents, with checked syntax. */
   readonly specLocal: readonly string[]
   readonly debug: ReadonlySet<DebugName>
 }
 
-/** How a command treats several sources. */
+/** Differences between commands. */
 export interface StandardRules extends SourceRules {
-  /** The command names PCP 6's high resolution call where it explains intervals. */
+  /** The command names PCP 6's high resolution function in its messages about intervals. */
   readonly isHighRes?: boolean
-  /** -A also holds for live values: the first sample waits for its time. */
+  /** -A also applies to live values, and delays the first sample. */
   readonly alignsLive?: boolean
-  /** Archives are named by operands, so a time window and -z need no -a. */
+  /** Operands name archives, so a time window and -z need no -a. */
   readonly areOperandsArchives?: boolean
-  /** Stands between -Z and -z where both are refused; `and` without it. */
+  /** Word between -Z and -z in the message that refuses both; default `and`. */
   readonly zonesJoin?: 'and/or'
-  /** Without -a, -h and -L this host is the source, also for -z. */
+  /** Without -a, -h and -L the source is this host, also for -z. */
   readonly hasDefaultSource?: boolean
-  /** Variables stand for all standard options, also for those that the table lacks: `pcp` hands its options on by them. */
+  /** Variables replace all standard options, even without a row in the table, as `pcp` passes its options on in them. */
   readonly inherits?: boolean
 }
 
-/** A command line with the standard options taken out of `given`. */
+/** A command line without its standard options, which are in `standard`. */
 export interface ParsedStandard extends ParsedOptions {
   readonly standard: StandardOptions
 }
 
 /**
- * Reads a command line and the environment; `given` keeps the command's own options, -V and -?. Throws PcpError with the
- * message of PCP's commands when a file that lists hosts or archives cannot be used. @see pmGetOptions(3)
+ * Reads a command line and the environment; `given` keeps the command's own options, -V and -?. Throws PcpError with PCP's message
+ * if a file of hosts or archives cannot be used. @see pmGetOptions(3)
  */
 export function parseStandard(
   table: OptionTable,
@@ -337,7 +345,7 @@ class StandardReader {
     try {
       this.#interval = parseInterval(value)
     } catch (error) {
-      // The message is two lines already, and ends with one.
+      // The message has two lines and its own newline.
       const why = PcpError.from(error).message.trimEnd()
       const call = this.#rules.isHighRes === true ? 'pmParseHighResInterval' : 'pmParseInterval'
       this.problems.push(`-t argument not in ${call}(3) format:\n${why}\n`)

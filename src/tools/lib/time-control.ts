@@ -1,4 +1,4 @@
-/** Reports whose time is somebody else's: -g and -p. pmTimeStateVector(3), docs/formats/time-control.md */
+/** Reports driven by an external time control: -g and -p. pmTimeStateVector(3), docs/formats/time-control.md */
 
 import { onAbort } from '../../base/on-abort.ts'
 import { formatF } from '../../base/printf.ts'
@@ -24,16 +24,15 @@ import {
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
 
-/** A step to take: fetch, show, then `done`. */
+/** A step: fetch, show, then call `done`. */
 export interface ControlledStep {
-  /** Time did not go on from the step before: rates begin anew. */
-  readonly isAnew: boolean
-  /** The first step there is. */
+  /** Time did not advance from the previous step, so rates restart. */
+  readonly isRestart: boolean
   readonly isFirst: boolean
 }
 
-/** What a report has in common with its control. */
-export interface Controlled {
+/** The parts of a report that the control changes. */
+export interface ControlledReport {
   readonly contexts: readonly Context[]
   readonly intervalSec: number
   readonly origin: Timestamp
@@ -44,7 +43,7 @@ export interface Controlled {
 
 type State = 'start' | 'forward' | 'backward' | 'standby' | 'restart' | 'moving' | 'end'
 
-/** The port of the control that -p or -g names; undefined without one. As in PCP, port 0 is none. */
+/** Returns the port of -p or -g; undefined without one, and for port 0 as in PCP. */
 export function controlPort({ guimode, guiport }: StandardOptions, io: ToolIo): number | undefined {
   if (guiport !== undefined) return guiport > 0 ? guiport : undefined
   if (!guimode) return undefined
@@ -53,17 +52,17 @@ export function controlPort({ guimode, guiport }: StandardOptions, io: ToolIo): 
   throw new PcpError('PM_ERR_ARG', `PMTIME_PORT must be a numeric port number (not ${io.env['PMTIME_PORT']})`)
 }
 
-/** Follows a time control. */
-export class FollowedTime {
+/** The connection to a time control. */
+export class TimeControlClient {
   readonly #connection: TimeConnection
-  readonly #report: Controlled
+  readonly #report: ControlledReport
   readonly #io: ToolIo
   #state: State = 'start'
   #position: Timestamp | undefined
   #deltaSec: number
   #zone: Zone
 
-  private constructor(connection: TimeConnection, report: Controlled, io: ToolIo) {
+  private constructor(connection: TimeConnection, report: ControlledReport, io: ToolIo) {
     this.#connection = connection
     this.#report = report
     this.#io = io
@@ -71,8 +70,8 @@ export class FollowedTime {
     this.#zone = report.zone
   }
 
-  /** Connects. ECONNREFUSED with what to do. */
-  static async open(port: number, report: Controlled, io: ToolIo): Promise<FollowedTime> {
+  /** Connects. Rejects with ECONNREFUSED and a hint. */
+  static async open(port: number, report: ControlledReport, io: ToolIo): Promise<TimeControlClient> {
     const { contexts, intervalSec, origin, finish, zone, host } = report
     const delta = { sec: Math.floor(intervalSec), nsec: Math.round((intervalSec % 1) * 1e9) }
     const connection = await TimeConnection.open(port, {
@@ -84,16 +83,16 @@ export class FollowedTime {
       zone: { name: zone.name, label: host },
     })
     onAbort(io.signal, () => connection.close())
-    connection.show()
-    return new FollowedTime(connection, report, io)
+    connection.showControl()
+    return new TimeControlClient(connection, report, io)
   }
 
-  /** The zone to report in now. */
+  /** The current reporting zone. */
   get zone(): Zone {
     return this.#zone
   }
 
-  /** Waits until a fetch is due. Archives are where they should be then. Error when the control has gone. */
+  /** Waits until a fetch is due; archives are then positioned. Rejects if the control has exited. */
   async next(): Promise<ControlledStep> {
     for (;;) {
       await this.#io.stdout.flush()
@@ -108,20 +107,20 @@ export class FollowedTime {
     }
   }
 
-  /** The step is done. */
+  /** Acknowledges the step. */
   done(): void {
     if (this.#position !== undefined) this.#connection.acknowledge(this.#position)
     this.#position = undefined
   }
 
-  /** There is nothing behind this step; the control may still go back. */
+  /** Reports the end of the archive; the control can still move back. */
   endOfArchive(): void {
     this.done()
     if (this.#state !== 'end') this.#say('End of Archive')
     this.#state = 'end'
   }
 
-  /** Leaves the control. */
+  /** Disconnects. */
   close(): void {
     this.#connection.close()
   }
@@ -141,7 +140,7 @@ export class FollowedTime {
     const before = this.#state
     this.#state = 'forward'
     this.#position = position
-    if (before === 'forward') return { isAnew: false, isFirst: false }
+    if (before === 'forward') return { isRestart: false, isFirst: false }
     const isRecorded = this.#report.contexts[0]!.archive !== undefined
     if (before !== 'start')
       this.#say(before === 'standby' || !isRecorded ? 'Resume' : 'Repositioned in archive')
@@ -150,7 +149,7 @@ export class FollowedTime {
       this.#io.stdout.write(`new interval:  ${formatF(deltaSec, 2)} sec\n`)
     this.#deltaSec = deltaSec
     for (const { archive } of this.#report.contexts) archive?.setMode('interpolate', position, deltaSec)
-    return { isAnew: true, isFirst: before === 'start' }
+    return { isRestart: true, isFirst: before === 'start' }
   }
 
   #note({ command, state, zone }: TimeMessage): undefined {
@@ -179,8 +178,8 @@ export class FollowedTime {
   }
 }
 
-/** The zone of a control, whatever it is at the moment. */
-export function zoneOf(followed: FollowedTime): Zone {
+/** Returns a zone that follows the control's current one. */
+export function zoneOf(followed: TimeControlClient): Zone {
   return {
     get name(): string {
       return followed.zone.name

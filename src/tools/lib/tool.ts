@@ -1,22 +1,21 @@
-/** What a command is: a row of the registry, and everything it may touch. */
+/** The interface of a command: its entry in the registry, and its environment. */
 import type { openArchive } from '../../pmapi/archive.ts'
 import type { connect } from '../../pmapi/connect.ts'
 import type { CommandLine, OptionTable } from './options.ts'
 
-/** Where a command writes; text is collected and written in large blocks. A terminal shows control characters in it and obeys none. */
+/** Output of a command, buffered into large blocks. A terminal shows control characters visibly. */
 export interface Output {
   write(text: string): void
-  /** Writes bytes of text after what was written before; they may be used again at once. For reports of many megabytes. */
+  /** Appends encoded text; the buffer can be reused immediately. For reports of many megabytes. */
   writeBytes(bytes: Uint8Array): void
-  /** Writes text with the command's own control sequences, which a terminal obeys: data in it must be `printable` already. */
+  /** Writes text with control sequences for a terminal; data in it must already be `printable`. */
   writeControls(text: string): void
-  /** Writes what was collected, and waits until the reader took it. */
+  /** Writes buffered text, and resolves when the reader has taken it. */
   flush(): Promise<void>
-  /** Is it a terminal? */
   readonly isTerminal: boolean
 }
 
-/** Everything a command may touch, so that tests run it in-process. */
+/** The environment of a command, replaceable so that tests run it in-process. */
 export interface ToolIo extends CommandLine {
   readonly cwd: string
   readonly stdin: AsyncIterable<Uint8Array>
@@ -24,46 +23,48 @@ export interface ToolIo extends CommandLine {
   readonly stderr: Output
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Aborted when the user interrupts, with an `interruption` as reason. */
+  /** Aborted by an interrupt, with an `interruption` as reason. */
   readonly signal: AbortSignal
-  /** Opens contexts in place of pmapi's `connect`. */
+  /** Replaces pmapi's `connect`. */
   readonly connect?: typeof connect
-  /** Opens archives in place of pmapi's `openArchive`. */
+  /** Replaces pmapi's `openArchive`. */
   readonly openArchive?: typeof openArchive
-  /** All commands of this package, for the one that runs others. */
+  /** Loads all commands of this package, for a command that runs others. */
   readonly commands?: () => Promise<readonly CommandEntry[]>
 }
 
-/** A command that is loaded when somebody runs it. */
+/** A command in the registry, loaded when it is run. */
 export interface CommandEntry {
   readonly name: string
-  /** It answers --version itself. */
+  /** The command that runs it by its first argument. */
+  readonly subcommandOf?: string
+  /** It handles --version itself. */
   readonly hasOwnVersion?: true
   readonly load: () => Promise<Tool>
 }
 
-/** A command. Its usage text, man page, shell completion and bin entry follow from this and from the registry. */
+/** A command. Usage text, man page, shell completion and bin entry are generated from this and the registry. */
 export interface Tool {
   readonly name: string
-  /** One line for lists of commands, and for the man page. */
+  /** One line for lists of commands and the man page. */
   readonly summary: string
-  /** What the man page says beyond the options: paragraphs, an empty line between them. */
+  /** Paragraphs for the man page, separated by empty lines. */
   readonly description?: string
-  /** Command lines worth showing, with what they do, for the man page. */
+  /** Command lines with explanations for the man page. */
   readonly examples?: readonly (readonly [command: string, purpose: string])[]
-  /** Environment variables of its own, with what they mean, for the man page. */
+  /** Environment variables with their meaning for the man page. */
   readonly environment?: readonly (readonly [variable: string, meaning: string])[]
-  /** Exit statuses other than 0 for success and 1 for an error or a usage text, with what they mean. */
+  /** Exit statuses with their meaning, except 0 for success and 1 for an error or a usage text. */
   readonly exitStatus?: readonly (readonly [status: number, meaning: string])[]
-  /** Commands that belong to this one, for the man page, besides those that its standard options lead to. */
+  /** Related commands for the man page, in addition to those of its standard options. */
   readonly seeAlso?: readonly string[]
-  /** What `parseOptions` reads the command line by; absent for a command without options of its own. */
+  /** The option table; absent for a command without options. */
   readonly options?: OptionTable
   /**
-   * Ends in order on SIGINT and SIGTERM, through `ToolIo.signal`: removes what is half written, stops what it has started. Other
-   * commands are killed by the signal, also in the middle of a loop that awaits nothing.
+   * Shuts down on SIGINT and SIGTERM through `ToolIo.signal`, removing partial output and stopping child processes. Other commands are
+   * killed by the signal, even in a synchronous loop.
    */
-  readonly endsInOrder?: boolean
+  readonly shutsDownOnSignal?: boolean
   /** Runs the command; resolves to its exit status. */
   run(io: ToolIo): Promise<number>
 }

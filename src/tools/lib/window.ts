@@ -1,4 +1,4 @@
-/** The time window and the sampling that a command line asks for. pmGetContextOptions(3) */
+/** The time window and sampling options of a command line. pmGetContextOptions(3) */
 import { fromMillis, type Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
@@ -7,14 +7,13 @@ import type { Zone } from '../../time/zone.ts'
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
 
-/** First and last moment of an archive, or of several together. */
+/** Start and end of an archive or of several together. */
 export interface ArchiveBounds {
   readonly start: Timestamp
-  /** FOREVER where the end is damaged. */
+  /** FOREVER if the end is damaged. */
   readonly end: Timestamp
 }
 
-/** When a command samples. */
 export interface SamplingWindow {
   readonly start: Timestamp
   /** FOREVER (its seconds are Infinity) for live values without -T. */
@@ -30,8 +29,8 @@ export interface SamplingWindow {
 }
 
 /**
- * The window that the options ask for, in an archive's bounds or (undefined) from now on. An alignment that does not fit is
- * ignored without a word, as in PCP. Throws PcpError with the lines that follow the command's name and a colon.
+ * Resolves the window in the bounds of an archive, or (undefined) from now on. As in PCP an impossible alignment is ignored silently.
+ * Throws PcpError with the lines to print after the command's name and a colon.
  */
 export function samplingWindow(
   { window: texts, interval, samples }: Pick<StandardOptions, 'window' | 'interval' | 'samples'>,
@@ -56,7 +55,7 @@ export function samplingWindow(
 
 const INVALID = 'invalid time window.\n'
 
-/** Returns what is wrong with a time window, of an error that `samplingWindow` throws; undefined for other errors. */
+/** Returns the text of an error of `samplingWindow`; undefined for other errors. */
 export function windowProblem(error: unknown): string | undefined {
   const { message, reason } = PcpError.from(error)
   return reason === 'time-window' ? message.slice(INVALID.length) : undefined

@@ -1,19 +1,19 @@
-/** Words in lines of about the same length. fmt(1) */
+/** Fills lines of similar lengths with words. fmt(1) */
 
-/** A new line costs as much as being this much longer or shorter than it should. */
+/** Cost of a line, in squared columns of deviation from the goal. */
 const LINE_COST = 70 ** 2
-/** What one column too few costs, before it is squared; differences between neighbours count half. */
+/** Cost of a column of deviation, before it is squared; differences between neighbours count half. */
 const COLUMN_COST = 10
-/** What it costs to leave the last word alone on a line: less for a long one. */
+/** Cost of a last line with a single word, less for a long word. */
 const ALONE_COST = 150 ** 2
 
 /**
- * Puts words into lines of less than `width` columns, blanks between them, so that lines come near 93 % of it and differ little from
- * each other, as fmt(1) does and the scripts that use it. A word longer than that has a line of its own.
+ * Fills lines of less than `width` columns so that they are close to 93 % of it and differ little from each other, as fmt(1) does.
+ * A longer word has its own line.
  */
 export function balancedLines(words: readonly string[], width: number): readonly string[] {
   const goal = Math.floor((width * 187) / 200)
-  // From the last word to the first: the cheapest way to set what follows, its first line, and where the next one begins.
+  // From the last word to the first: the lowest cost of the rest, the length of its first line, and the next line's start.
   const best: { cost: number; length: number; next: number }[] = []
   best[words.length] = { cost: 0, length: 0, next: words.length }
   for (let first = words.length - 1; first >= 0; first--) {
@@ -34,7 +34,7 @@ export function balancedLines(words: readonly string[], width: number): readonly
   return lines
 }
 
-/** The last line may be of any length, and the one before it need not be like it. */
+/** Returns the cost of a line. The last one may have any length, and its neighbour is not compared with it. */
 function lineCost(
   length: number,
   following: { readonly length: number; readonly next: number },

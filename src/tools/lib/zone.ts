@@ -1,4 +1,4 @@
-/** The zone a command shows times in. pmNewContextZone(3) */
+/** The zone in which a command shows times. pmNewContextZone(3) */
 import type { ArchiveLabel } from '../../archive/label.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
@@ -8,13 +8,13 @@ import { makeZone, newZone, UTC, type Zone } from '../../time/zone.ts'
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
 
-/** The zone that -z or -Z asks for, else that of this process; and the note that says so, '' without one. */
+/** The zone of -z or -Z, or of this process, and the note to print; '' for none. */
 export interface ReportingZone {
   readonly zone: Zone
   readonly note: string
 }
 
-/** Finds the zone. PM_ERR_VALUE when the source's own is wanted and it has none; EINVAL for a zone that cannot be. */
+/** Returns the zone. Rejects with PM_ERR_VALUE if the source has no zone for -z, EINVAL for an unknown one. */
 export async function reportingZone(
   { zone: name, hostzone }: Pick<StandardOptions, 'zone' | 'hostzone'>,
   context: Context,
@@ -27,10 +27,10 @@ export async function reportingZone(
     return { zone, note: `Note: timezone set to local timezone of host "${host}"\n\n` }
   }
   if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
-  return { zone: ownZone(io), note: '' }
+  return { zone: processTimeZone(io), note: '' }
 }
 
-/** As `reportingZone`, for an archive's label. */
+/** Returns the zone for an archive's label, as `reportingZone` does. */
 export function archiveZone(
   { zone: name, hostzone }: Pick<StandardOptions, 'zone' | 'hostzone'>,
   { hostname, timezone, zoneinfo }: Pick<ArchiveLabel, 'hostname' | 'timezone' | 'zoneinfo'>,
@@ -41,11 +41,11 @@ export function archiveZone(
     return { zone, note: `Note: timezone set to local timezone of host "${hostname}" from archive\n\n` }
   }
   if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
-  return { zone: ownZone(io), note: '' }
+  return { zone: processTimeZone(io), note: '' }
 }
 
-/** The zone of this process. Its file is read when a time is shown; most reports show none. */
-export function ownZone({ env }: ToolIo): Zone {
+/** Returns the zone of this process, whose file is only read when a time is shown. */
+export function processTimeZone({ env }: ToolIo): Zone {
   let zone: Zone | undefined
   const read = (): Zone => {
     const { name, bytes } = processZone(env)
@@ -64,7 +64,7 @@ export function ownZone({ env }: ToolIo): Zone {
 }
 
 function named(name: string, io: ToolIo): Zone {
-  if (name === '') return UTC // what the C library takes an empty TZ for
+  if (name === '') return UTC // the C library reads an empty TZ as UTC
   const zone = newZone(name, (file) => readZoneFile(file, io.env))
   if (zone === undefined) throw new PcpError('EINVAL', `Cannot set timezone to "${name}": not a zone`)
   return zone

@@ -1,4 +1,4 @@
-/** Lines about processes in total and about processors: PRC, CPU, cpu, CPL, GPU, NUC. pcp-atop(1) */
+/** Lines about processors and totals of processes: PRC, CPU, cpu, CPL, GPU, NUC. pcp-atop(1) */
 import { formatF } from '../../base/printf.ts'
 import {
   allCpuTimes,
@@ -9,35 +9,35 @@ import {
   eachNodeTimes,
   hardwareCounts,
   type NumberedCpuTimes,
-} from './figures.ts'
+} from './host-activity.ts'
 import { blank, CELL_WIDTH, type Cell, type Level, type LineSetup, type SystemLine } from './layout.ts'
 import { cpuTimeText, frequencyText, percentText, rateText, sizeText } from './values.ts'
 
-/** A cell of a name and a text at its right end. */
+/** Makes a cell with a name and a right-aligned text. */
 export function textCell(weight: number, name: string, text: string, level?: Level): Cell {
-  // What is too wide makes the cell wider, so that name and text stay apart; only a processor's share touches its number.
+  // A cell that is too narrow is widened to separate name and text, except for `cpuNNN w`, which has no gap.
   const gap = name.endsWith(' w') ? '' : ' '
   return { weight, text: `${name}${gap}${text.padStart(CELL_WIDTH - gap.length - name.length)}`, level }
 }
 
-/** A cell of a name and a count. */
+/** Makes a cell with a name and a count. */
 export function countCell(weight: number, name: string, count: number, perSec?: number): Cell {
   return textCell(weight, name, rateText(count, CELL_WIDTH - 1 - name.length, perSec))
 }
 
-/** A cell of a name and a share in percent. */
+/** Makes a cell with a name and a percentage. */
 export function percentCell(weight: number, name: string, percent: number, level?: Level): Cell {
   return textCell(weight, name, percentText(percent), level)
 }
 
-/** How near to its limit something is; a limit of 0 is none. */
+/** Compares a value with its critical limit; a limit of 0 disables the check. */
 export function levelOf(value: number, limit: number, almost: number): Level | undefined {
   if (limit <= 0) return undefined
   if (value >= limit) return 'critical'
   return almost > 0 && value >= (limit * almost) / 100 ? 'almost' : undefined
 }
 
-/** PRC: processes and threads together. */
+/** PRC: totals of processes and threads. */
 export function processLine({ step, totals, perSec }: LineSetup): SystemLine {
   return {
     label: 'PRC',
@@ -99,7 +99,7 @@ function processorLines(setup: LineSetup): readonly SystemLine[] {
 const busyOf = ({ total, idle, wait }: CpuTimes): number => total - idle - wait
 const percentOf = (ms: number, scale: number): number => (ms * 100) / scale
 
-/** `inst` is of one processor; undefined for all. */
+/** `inst` is a processor; undefined for all of them. */
 function shareCells(
   { step, settings: { limits } }: LineSetup,
   times: CpuTimes,
@@ -130,7 +130,7 @@ function shareCells(
       ? 'initial'
       : formatF(cycles === 0 ? 0 : Math.trunc((instructions * 100) / cycles) / 100, 2)
     cells.push(textCell(6, 'ipc', ratio), textCell(4, 'cycl', frequencyText(mhz).trimStart()))
-    // Clocks stand beside the counts of the hardware, not without them.
+    // Clocks are only shown with the counts of the hardware.
     cells.push(
       inst === undefined ? frequencyCell(step.now.numbers('hinv.cpu.clock')) : { weight: 5, text: '' },
     )
@@ -138,7 +138,7 @@ function shareCells(
   return cells
 }
 
-/** The mean of the clocks of all processors at this moment. */
+/** The mean of the current clocks of all processors. */
 function frequencyCell(clocks: ReadonlyMap<number, number>): Cell {
   if (clocks.size === 0) return { weight: 5, text: '' }
   const mean = [...clocks.values()].reduce((sum, mhz) => sum + mhz, 0) / clocks.size
@@ -181,7 +181,7 @@ function gpuLines({ step, settings }: LineSetup): readonly SystemLine[] {
     const mean = step.delta('nvidia.memusedaccum', inst) / samples
     const bus = step.now.text('nvidia.busid', inst) ?? name
     const card = step.now.text('nvidia.cardname', inst) ?? ''
-    const full = Math.trunc // percent that are not full do not count
+    const full = Math.trunc // percentages are rounded down
     return {
       label: 'GPU',
       cells: [
@@ -200,7 +200,7 @@ function gpuLines({ step, settings }: LineSetup): readonly SystemLine[] {
   })
 }
 
-/** NUC: shares of the processors of each node. */
+/** NUC: processor utilization of each NUMA node. */
 export function nodeCpuLines({ step }: LineSetup): readonly SystemLine[] {
   const nodes = eachNodeTimes(step)
   const scaleOf = ({ total }: NumberedCpuTimes): number =>
@@ -226,5 +226,5 @@ export function nodeCpuLines({ step }: LineSetup): readonly SystemLine[] {
   })
 }
 
-/** The size of a mebibyte, for throughput. */
+/** Bytes in a mebibyte, for throughput. */
 export const MEBIBYTE: number = MIB

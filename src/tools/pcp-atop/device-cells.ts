@@ -1,14 +1,14 @@
 /** Lines about logical volumes, multiple devices and disks: LVM, MDD, DSK. pcp-atop(1) */
 import { formatF } from '../../base/printf.ts'
 import { countCell, levelOf, MEBIBYTE, percentCell, textCell } from './cpu-cells.ts'
-import { cpuScale, type DiskKind, type DiskWork, diskWork, isActiveDisk } from './figures.ts'
+import { cpuScale, type DiskKind, type DiskWork, diskWork, isActiveDisk } from './host-activity.ts'
 import { CELL_WIDTH, type Cell, type LineSetup, type SystemLine } from './layout.ts'
 import { latencyText } from './values.ts'
 
 const KINDS: readonly DiskKind[] = ['LVM', 'MDD', 'DSK']
 const SECTOR = 512
 
-/** One line a disk. */
+/** Returns a line for each disk. */
 export function deviceLines(setup: LineSetup): readonly SystemLine[] {
   return KINDS.flatMap((kind) => linesOf(kind, setup))
 }

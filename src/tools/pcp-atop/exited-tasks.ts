@@ -1,9 +1,9 @@
-/** Processes that ended, from process accounting. */
+/** Processes that exited, from process accounting. */
 import type { Step } from './step.ts'
 import type { Task, TaskCounts, TaskOwner } from './task.ts'
 import { noCounts } from './task-counts.ts'
 
-/** Those that ended in the interval, from process accounting. Records stay for a while: only those not seen before count. */
+/** Returns the processes that exited in the interval. Accounting records remain for some time, so only new ones count. */
 export function exitedTasks({ now, before }: Step): readonly Task[] {
   if (before === undefined) return []
   const seen = before.numbers('acct.psinfo.pid')
@@ -19,7 +19,7 @@ export function exitedTasks({ now, before }: Step): readonly Task[] {
     const group = { id: of('id.gid'), name: String(of('id.gid')) }
     const beginSec = of('psinfo.btime')
     tasks.push({
-      ...nobody(user, group),
+      ...exitedTask(user, group),
       ...noCounts(),
       pid,
       tgid: pid,
@@ -41,8 +41,8 @@ export function exitedTasks({ now, before }: Step): readonly Task[] {
   return tasks
 }
 
-/** What is known of a process that is no more: nothing but who it was. */
-function nobody(
+/** A process that exited, with its identity only. */
+function exitedTask(
   user: TaskOwner,
   group: TaskOwner,
 ): Omit<Task, keyof TaskCounts | 'pid' | 'tgid' | 'ppid' | 'name' | 'command' | 'end'> {

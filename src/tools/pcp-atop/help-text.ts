@@ -1,4 +1,4 @@
-/** What the keys of atop's screen do, for its help. pcp-atop(1) INTERACTIVE COMMANDS */
+/** The help of atop's screen: its keys. pcp-atop(1) INTERACTIVE COMMANDS */
 
 /** Keys in groups. */
 const GROUPS: readonly (readonly [
@@ -25,17 +25,17 @@ const GROUPS: readonly (readonly [
     'Order of processes',
     [
       ['C M D N E', 'by processors, memory, disks, network, graphics'],
-      ['A', 'by what the host is most busy with'],
+      ['A', 'by the busiest resource'],
     ],
   ],
   [
     'Which processes and lines',
     [
-      ['a', 'all processes, or those that did something'],
-      ['y Y', 'threads; threads by what they used'],
-      ['G', 'without processes that ended'],
+      ['a', 'all processes, or only active ones'],
+      ['y Y', 'threads; sort threads by resource use'],
+      ['G', 'hide exited processes'],
       ['U P /', 'only some users, programs, command lines: a pattern'],
-      ['I J Q', 'only some numbers, one container, some states'],
+      ['I J Q', 'only some PIDs, one container, some states'],
       ['S', 'only some volumes, disks, interfaces: patterns'],
       ['f F', 'all lines of the host; lines in the order of the source'],
       ['l', 'how many lines of each kind'],
@@ -47,9 +47,9 @@ const GROUPS: readonly (readonly [
   [
     'Time',
     [
-      ['t', 'the next sample at once; T the one before, in an archive'],
-      ['b r', 'go to a time; go to the beginning, or count from the start of the host'],
-      ['i', 'another interval; 0: samples only when t asks for them'],
+      ['t', 'next sample now; T: previous sample of an archive'],
+      ['b r', 'go to a time; go to the beginning, or count since boot'],
+      ['i', 'change the interval; 0: sample only on t'],
       ['z', 'pause'],
     ],
   ],
@@ -57,8 +57,8 @@ const GROUPS: readonly (readonly [
     'General',
     [
       ['k', 'send a signal to a process'],
-      ['PgUp PgDn', 'more processes; also Ctrl-B, Ctrl-F and the arrows'],
-      ['Ctrl-L', 'draw the screen anew'],
+      ['PgUp PgDn', 'scroll processes; also Ctrl-B, Ctrl-F and the arrows'],
+      ['Ctrl-L', 'redraw the screen'],
       ['V', 'version'],
       ['q', 'end'],
     ],
@@ -67,7 +67,7 @@ const GROUPS: readonly (readonly [
 
 const KEY_WIDTH = 12
 
-/** The help, line by line. */
+/** Returns the lines of the help. */
 export function helpLines(): readonly string[] {
   return GROUPS.flatMap(([title, keys]) => [
     '',

@@ -1,9 +1,9 @@
 /**
- * pcp atop: what a host and its processes are busy with, as a screen that one asks with keys, as text, or as lines for programs.
+ * pcp atop: activity of a host and its processes, as an interactive screen, as text, or as parseable lines.
  * pcp-atop(1)
  *
- * Unlike PCP's the dates of processes are right where an archive knows when its host started, and pressure is shown where there is
- * some: docs/differences.md.
+ * Unlike in PCP's, start dates of processes are correct if an archive has the boot time, and pressure is shown if
+ * available: docs/explanation/differences.md.
  */
 import { constants } from 'node:os'
 import { PcpError } from '../../model/errors.ts'
@@ -11,7 +11,7 @@ import type { Context } from '../../pmapi/context.ts'
 import { sendWhoami } from '../../pmapi/whoami.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { interruptedBy } from '../lib/interrupt.ts'
-import { endEarly, parseOptions } from '../lib/options.ts'
+import { handleEarlyExit, parseOptions } from '../lib/options.ts'
 import { boundsOf, openReport } from '../lib/source.ts'
 import { parseStandard, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -33,31 +33,30 @@ import { Sampler } from './sampler.ts'
 
 const DEFAULT_INTERVAL_SEC = 10
 
-/** Shows a host and its processes. */
 export const tool: Tool = {
   name: 'pcp-atop',
-  summary: 'Show what a host and its processes are busy with',
+  summary: 'Show the activity of a host and its processes',
   description: `
-On a terminal it is a screen: lines of the host (processors, memory, disks, networks), and below them the processes that did
-something since the last sample, those first that did most. Keys change what is shown; h lists them, q ends. Every flag of a single
-letter that is a key as well has the effect of pressing it at once. What is near its limit is coloured.
+On a terminal, shows a screen with lines of the host (processors, memory, disks, networks) and below them the processes that were
+active since the last sample, the most active first. Keys change the display; h lists them, q quits. A flag with the letter of a key
+has the same effect as pressing that key at the start. Values near their limit are coloured.
 
-Elsewhere it writes the same as text, sample after sample, or with -P lines for programs. The first sample of a live host shows what
-happened since that host started.
+Without a terminal, writes the same as text for each sample, or with -P parseable lines. The first sample of a live host shows totals
+since boot.
 
-The source and the time window are those of pcp(1): pcp -h HOST atop, pcp -a ARCHIVE atop. Of an archive, t and T show the next and
-the previous sample, b goes to a time, r to the beginning.
+Source and time window are options of pcp(1): pcp -h HOST atop, pcp -a ARCHIVE atop. In an archive, t and T show the next and the
+previous sample, b goes to a time, and r returns to the beginning.
 
-/etc/atoprc and $HOME/.atoprc hold what a user wants every time, in lines of a word and its value: flags, interval, linelen, limits
-such as cpucritperc, and ownprocline, the line of -o.`,
+/etc/atoprc and $HOME/.atoprc set defaults, one keyword and value a line: flags, interval, linelen, limits such as cpucritperc, and
+ownprocline, the columns of -o.`,
   examples: [
-    ['pcp atop 5', 'A screen that changes every five seconds:'],
+    ['pcp atop 5', 'A screen, updated every five seconds:'],
     ['pcp atop -M 60 30 > memory.txt', 'Half an hour of the largest processes, in a file:'],
     ['pcp -a 20261120 atop -P CPU,DSK 600', 'Processors and disks of an archive, for a program:'],
   ],
   seeAlso: ['pcp', 'pcp-dstat', 'pmrep'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run,
 }
 
@@ -81,7 +80,7 @@ async function run(io: ToolIo): Promise<number> {
     problems: [...problems, ...inherited.problems],
     standard: inherited.standard,
   }
-  const status = endEarly(OPTIONS, parsed, io)
+  const status = handleEarlyExit(OPTIONS, parsed, io)
   if (status !== undefined) return status
   if (options.record !== undefined) {
     const { record } = await import('./record.ts')

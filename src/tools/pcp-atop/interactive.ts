@@ -1,11 +1,11 @@
-/** atop on a terminal: a screen that changes with time and keys. pcp-atop(1) INTERACTIVE COMMANDS */
+/** atop on a terminal: a screen that is updated by time and keys. pcp-atop(1) INTERACTIVE COMMANDS */
 
 import type { Timestamp } from '../../base/timestamp.ts'
 import { versionLine } from '../../base/version.ts'
 import { parseTimeWindow } from '../../time/window.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import { type Answers, changeByDialogue } from './dialogues.ts'
 import { helpLines } from './help-text.ts'
+import { changeByDialogue, type Prompt } from './prompts.ts'
 import { momentText } from './replay.ts'
 import type { ReportSetup } from './report.ts'
 import { type Interval, intervalOf } from './sample-text.ts'
@@ -15,15 +15,15 @@ import { afterKey, type Settings } from './settings.ts'
 import type { Step } from './step.ts'
 import { Terminal } from './terminal.ts'
 
-/** What a screen is made with. */
+/** Setup of the screen. */
 export interface ScreenSetup extends ReportSetup {
   /** Is the source this host? Only its processes can be sent signals. */
   readonly isLocal: boolean
 }
 
-/** Shows samples until the user ends it, or all that were asked for have been shown. */
+/** Shows samples until the user quits or the requested number has been shown. */
 export async function interact(setup: ScreenSetup, io: ToolIo): Promise<void> {
-  // The first sample comes before the terminal is taken: what is wrong with the source is said where it can be read.
+  // Take the first sample before the terminal, so errors of the source stay readable.
   const samples = setup.sampler.isArchive ? new ArchiveSamples(setup) : new LiveSamples(setup)
   const first = await samples.first()
   if (first === undefined) {
@@ -67,7 +67,7 @@ class Screen {
     this.#interval = intervalOf(first, setup.options.group)
   }
 
-  /** Until `q`, the last sample, or midnight. */
+  /** Runs until `q`, the last sample, or midnight. */
   async run(): Promise<void> {
     const { samples: limit = Number.POSITIVE_INFINITY } = this.#setup.options
     const { untilMs = Number.POSITIVE_INFINITY } = this.#setup
@@ -127,7 +127,7 @@ class Screen {
     this.#interval = intervalOf(taken, this.#setup.options.group)
   }
 
-  /** False for the end. */
+  /** Handles a key; resolves to false to quit. */
   async #onKey(key: string): Promise<boolean> {
     this.#message = undefined
     if (this.#page !== undefined) {
@@ -154,7 +154,7 @@ class Screen {
     }
   }
 
-  /** Through the list of processes. */
+  /** Scrolls the list of processes; returns false for other keys. */
   #move(key: string): boolean {
     const last = Math.max(0, this.#count - 1)
     const moves: Readonly<Record<string, number>> = {
@@ -208,19 +208,19 @@ class Screen {
       default: {
         const settings = await changeByDialogue(key, this.#settings, this.#answers)
         if (settings !== undefined) await this.#change(settings)
-        else this.#message = `There is no key ${JSON.stringify(key)}: h lists those there are`
+        else this.#message = `Unknown key ${JSON.stringify(key)}: h lists all keys`
       }
     }
   }
 
-  readonly #answers: Answers = {
-    ask: (question) => this.#ask(question),
-    tell: (message) => {
+  readonly #answers: Prompt = {
+    readLine: (question) => this.#ask(question),
+    showMessage: (message) => {
       this.#message = message
     },
   }
 
-  /** What the user types up to the enter key; undefined when he gives it up. */
+  /** Reads a line; undefined if the user cancels. */
   async #ask(question: string): Promise<string | undefined> {
     let answer = ''
     try {
@@ -253,13 +253,13 @@ class Screen {
     try {
       time = this.#timeOf(text)
     } catch {
-      this.#message = `"${text}" is no time: hh:mm, or YY-MM-DD hh:mm:ss`
+      this.#message = `"${text}" is not a time: enter hh:mm or YY-MM-DD hh:mm:ss`
       return
     }
-    await this.#take(this.#samples.goTo(time), 'The archive has no sample there')
+    await this.#take(this.#samples.goTo(time), 'The archive has no sample at that time')
   }
 
-  /** A time of the archive's days. Throws for a text that is none. */
+  /** Parses a time within the archive. Throws for invalid text. */
   #timeOf(text: string): Timestamp {
     const { origin, zone } = this.#setup
     const end = { sec: origin.sec + SECONDS_OF_A_YEAR, nsec: 0 }
@@ -270,7 +270,7 @@ class Screen {
     const answer = await this.#ask(`New interval in seconds (now ${this.#samples.intervalSec}): `)
     if (answer === undefined || answer === '') return
     if (!/^\d+$/.test(answer)) {
-      this.#message = `"${answer}" is no number of seconds`
+      this.#message = `"${answer}" is not a number of seconds`
       return
     }
     this.#samples.intervalSec = Number(answer)
@@ -279,23 +279,23 @@ class Screen {
 
   async #kill(): Promise<void> {
     if (!this.#setup.isLocal || this.#setup.sampler.isArchive) {
-      this.#message = 'Signals go only to processes of this host'
+      this.#message = 'Signals can only be sent to processes of this host'
       return
     }
-    const pid = Number((await this.#ask('Number of the process: ')) || Number.NaN)
+    const pid = Number((await this.#ask('PID: ')) || Number.NaN)
     if (!Number.isInteger(pid) || pid < 1) return
     const signal = (await this.#ask('Signal [TERM]: ')) ?? ''
     const name = signal === '' ? 'TERM' : signal.replace(/^SIG/i, '').toUpperCase()
     try {
       process.kill(pid, /^\d+$/.test(name) ? Number(name) : (`SIG${name}` as NodeJS.Signals))
-      this.#message = `Process ${pid} was sent the signal ${name}`
+      this.#message = `Sent ${name} to process ${pid}`
     } catch (error) {
-      this.#message = `Process ${pid} was not sent the signal: ${(error as Error).message}`
+      this.#message = `Cannot send a signal to process ${pid}: ${(error as Error).message}`
     }
   }
 }
 
 const END_OF_ARCHIVE = 'This is the last sample of the archive'
-const ONLY_ARCHIVES = 'Only archives can be gone through'
+const ONLY_ARCHIVES = 'This key only works with archives'
 const PAGE_HINT = 'q: back   blank: next page   other keys: next line'
 const SCROLL_STEP = 8

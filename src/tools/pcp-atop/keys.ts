@@ -1,4 +1,4 @@
-/** Keys as a terminal sends them. */
+/** Decodes keys sent by a terminal. */
 
 const ESCAPE = '\x1b'
 /** Names of keys that send several bytes. */
@@ -27,10 +27,10 @@ const SEQUENCES: readonly (readonly [bytes: string, name: string])[] = [
   ['\x08', 'backspace'],
   ['\x15', 'clear'],
 ]
-/** A sequence of a key that has no name here. */
+/** An escape sequence without a name here. */
 const UNKNOWN_SEQUENCE = new RegExp(`^${ESCAPE}(?:\\[[0-9;?]*[ -/]*[@-~]|O.|)`)
 
-/** Takes what a terminal sent apart; what is not in the table stands for itself. */
+/** Splits terminal input into keys; bytes not in the table are keys themselves. */
 export function keysOf(bytes: string): readonly string[] {
   const keys: string[] = []
   let rest = bytes

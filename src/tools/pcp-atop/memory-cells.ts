@@ -7,7 +7,6 @@ import { sizeText } from './values.ts'
 const size = (weight: number, name: string, bytes: number, level?: Level): Cell =>
   textCell(weight, name, sizeText(bytes, 'M'), level)
 
-/** MEM, SWP, NUM, NUC, PAG and PSI. */
 export function memoryLines(setup: LineSetup): readonly SystemLine[] {
   return [
     memoryLine(setup),
@@ -20,7 +19,7 @@ export function memoryLines(setup: LineSetup): readonly SystemLine[] {
   ]
 }
 
-/** Bytes of a metric of mem.util. */
+/** Returns bytes of a metric of mem.util. */
 const util = (step: Step, item: string): number => step.value(`mem.util.${item}`)
 
 function memoryLine({ step, settings: { limits } }: LineSetup): SystemLine {
@@ -121,7 +120,7 @@ function nodeLines(step: Step): readonly SystemLine[] {
   })
 }
 
-/** What the kernel did about pages. */
+/** Page activity of the kernel. */
 export interface Paging {
   readonly scans: number
   readonly steals: number
@@ -141,7 +140,7 @@ const ofZones = (item: string): string[] => ZONES.map((zone) => `mem.vmstat.${it
 const SCAN_ZONES = [...ofZones('pgscan_direct'), ...ofZones('pgscan_kswapd')]
 const SCANS = ['mem.vmstat.pgscan_direct', 'mem.vmstat.pgscan_kswapd']
 
-/** The growth of the kernel's counters of pages. Kernels count scans by zone, or all together. */
+/** Returns the growth of the kernel's page counters. Kernels count scans either by zone or in total. */
 export function pagingOf(step: Step): Paging {
   const vmstat = (item: string): number => step.delta(`mem.vmstat.${item}`)
   const scansOfZones = step.sum(...SCAN_ZONES)
@@ -188,7 +187,7 @@ function pagingLine({ step, perSec, settings }: LineSetup): readonly SystemLine[
   ]
 }
 
-/** Kinds of pressure: title of the share, title of the means, and metric. */
+/** Kinds of pressure: title of the percentage, title of the averages, metric. */
 const PRESSURES: readonly (readonly [string, string, string])[] = [
   ['cpusome', 'cs', 'cpu.some'],
   ['memsome', 'ms', 'memory.some'],
@@ -198,12 +197,12 @@ const PRESSURES: readonly (readonly [string, string, string])[] = [
 ]
 const PRESSURE_SPANS = [10, 60, 300]
 
-/** Does the host measure pressure? */
+/** Does the host measure pressure (PSI)? */
 export function hasPressure(step: Step): boolean {
   return PRESSURES.some(([, , item]) => step.has(`kernel.all.pressure.${item}.total`))
 }
 
-/** Of a kind of pressure: means in percent over 10, 60 and 300 seconds, and microseconds of the interval. */
+/** Returns averages in percent over 10, 60 and 300 seconds, and microseconds of stall in the interval. */
 export function pressureOf(
   step: Step,
   item: string,
@@ -214,7 +213,7 @@ export function pressureOf(
     const inst = names.find(([id, name]) => id === span || Number.parseInt(name, 10) === span)?.[0]
     return inst === undefined ? 0 : step.value(`${metric}.avg`, inst)
   })
-  // Where the beginning is not known the counter is that of many days, and no share of this interval.
+  // Without a previous value the counter has accumulated since boot and gives no percentage.
   const isKnown = step.isSinceBoot || step.before?.has(`${metric}.total`) === true
   return { means, stalledUs: isKnown ? step.delta(`${metric}.total`) : 0 }
 }

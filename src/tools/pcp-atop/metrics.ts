@@ -1,18 +1,18 @@
-/** Data: the metrics that atop is made of. pcp-atop(1) */
+/** The metrics of atop. pcp-atop(1) */
 import type { WantedMetric } from '../lib/sampled/metrics.ts'
 
 const within = (group: string, items: string): string[] => items.split(' ').map((item) => `${group}.${item}`)
 
-/** Shares of the time of processors. */
+/** Modes of processor time. */
 export const CPU_ITEMS: readonly string[] =
   'sys user nice idle wait.total irq.hard irq.soft steal guest'.split(' ')
-/** What a disk, logical volume or multiple device counts. */
+/** Counters of a disk, logical volume or multiple device. */
 const DISK_ITEMS = 'read write blkread blkwrite discard blkdiscard avactive aveq inflight'
 const ICMP = within('network', 'icmp.inmsgs icmp.outmsgs icmp6.inmsgs icmp6.outmsgs')
 
 const memory = (name: string): WantedMetric => ({ name, units: 'byte' })
 
-/** Metrics of the whole host: those fetched for its lines, and those only seldom. */
+/** Metrics of the host. */
 export const SYSTEM_METRICS: readonly WantedMetric[] = [
   ...within('hinv', 'ncpu nnode pagesize map.dmname map.mdname hugepagesize'),
   ...within('kernel.all', 'hz load pswitch intr sysfork boottime uptime pid_max'),
@@ -84,7 +84,7 @@ export const SYSTEM_METRICS: readonly WantedMetric[] = [
   ),
 ]
 
-/** Metrics of processes that carry their group's name before them: `proc` or `hotproc`. */
+/** Metrics of processes below their group: `proc` or `hotproc`. */
 export const TASK_ITEMS: readonly string[] = [
   ...within(
     'psinfo',
@@ -99,7 +99,7 @@ export const TASK_ITEMS: readonly string[] = [
   'schedstat.run_delay',
   'namespaces.envid',
 ]
-/** Gathered only when somebody asks for them. */
+/** Expensive, so fetched only if requested. */
 export const PSS_ITEM = 'smaps.pss'
 
 /** Network traffic of processes, from the agent of kernel traces. */
@@ -107,12 +107,12 @@ export const NET_TASK_METRICS: readonly string[] = within(
   'bcc.proc.net',
   'tcp.send.calls tcp.send.bytes tcp.recv.calls tcp.recv.bytes udp.send.calls udp.send.bytes udp.recv.calls udp.recv.bytes',
 )
-/** Use of graphics processors by processes. */
+/** GPU use of processes. */
 export const GPU_TASK_METRICS: readonly string[] = within(
   'nvidia.proc.all',
   'gpuactive memactive memused memaccum samples gpulist ngpus running',
 )
-/** Processes that ended, from process accounting. */
+/** Processes that exited, from process accounting. */
 export const EXIT_METRICS: readonly string[] = [
   'acct.control.enable_acct',
   ...within('acct.psinfo', 'exitcode pid ppid btime etime utime stime minflt majflt'),

@@ -1,12 +1,12 @@
 /** Lines about networks: NFM, NFC, NFS, NET, IFB, and WWW. pcp-atop(1) */
 import { formatF } from '../../base/printf.ts'
 import { countCell, levelOf, MEBIBYTE, textCell } from './cpu-cells.ts'
-import { byTraffic, interfaceTraffic, nfsRequests, type Traffic } from './figures.ts'
+import { compareTraffic, interfaceTraffic, nfsRequests, type Traffic } from './host-activity.ts'
 import { blank, CELL_WIDTH, type Cell, type LineSetup, type SystemLine } from './layout.ts'
 import type { Step } from './step.ts'
 import { bandwidthText, sizeText } from './values.ts'
 
-/** NFM, NFC, NFS, NET, IFB and WWW; each only where something happened, or with `-f` where there is such a thing. */
+/** NFM, NFC, NFS, NET, IFB and WWW, each only with activity, or with `-f` if the metrics exist. */
 export function networkLines(setup: LineSetup): readonly SystemLine[] {
   return [
     ...mountLines(setup),
@@ -54,7 +54,7 @@ function mountLines({ step, settings }: LineSetup): readonly SystemLine[] {
   return lines.slice(0, settings.maxLines.nfsm)
 }
 
-/** NFC: this host as a client of NFS. */
+/** NFC: the NFS client. */
 function clientLine({ step, perSec, settings }: LineSetup): readonly SystemLine[] {
   const calls = step.delta('rpc.client.rpccnt')
   if (calls === 0 && !(settings.fixed && step.has('rpc.client.rpccnt'))) return []
@@ -75,7 +75,7 @@ function clientLine({ step, perSec, settings }: LineSetup): readonly SystemLine[
   ]
 }
 
-/** NFS: this host as a server. */
+/** NFS: the NFS server. */
 function serverLine({ step, perSec, settings }: LineSetup): readonly SystemLine[] {
   const rpc = (item: string): number => step.delta(`rpc.server.${item}`)
   const calls = rpc('rpccnt')
@@ -109,7 +109,7 @@ function serverLine({ step, perSec, settings }: LineSetup): readonly SystemLine[
   ]
 }
 
-/** What the layers of TCP/IP did, versions 4 and 6 together. */
+/** Returns counts of the TCP/IP layers, IPv4 and IPv6 together. */
 export function layerCounts(step: Step): Readonly<Record<string, number>> {
   const of = (...items: readonly string[]): number => step.sum(...items.map((item) => `network.${item}`))
   return {
@@ -178,7 +178,7 @@ function interfaceLines(setup: LineSetup): readonly SystemLine[] {
     ({ name, packetsIn, packetsOut }) =>
       (settings.fixed || packetsIn > 0 || packetsOut > 0) && settings.focus.interface?.test(name) !== false,
   )
-  const sorted = settings.unsorted ? all : [...all].sort(byTraffic)
+  const sorted = settings.unsorted ? all : [...all].sort(compareTraffic)
   return sorted
     .slice(0, settings.maxLines.intf)
     .map((traffic) => ({ label: 'NET', cells: interfaceCells(traffic, setup) }))
@@ -250,10 +250,10 @@ function infinibandLines({ step, perSec, settings }: LineSetup): readonly System
   return lines
 }
 
-/** WWW: what an Apache server did; five cells, however wide the line. */
+/** WWW: activity of an Apache server, in five cells independent of the width. */
 function webLine({ step, perSec, settings }: LineSetup): readonly SystemLine[] {
   const requests = step.delta('apache.total_accesses')
-  // One request is that of the agent that asks.
+  // The agent itself causes one request.
   if (requests <= 1 && !(settings.fixed && step.has('apache.total_accesses'))) return []
   const kbytes = step.delta('apache.total_kbytes')
   return [

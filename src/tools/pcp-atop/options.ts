@@ -7,22 +7,22 @@ import { parseLabels } from './parseable.ts'
 import { afterKey, FEW_LINES, type Settings } from './settings.ts'
 import type { TaskGroup } from './task.ts'
 
-/** What a command line asks for. */
+/** The parsed command line. */
 export interface AtopOptions {
   readonly settings: Settings
-  /** Labels of lines for programs; undefined: lines for people. */
+  /** Labels of parseable output; undefined for reports. */
   readonly labels: readonly string[] | undefined
   readonly isDense: boolean
-  /** Width of lines that do not go to a terminal. */
+  /** Line length for output that is not a terminal. */
   readonly lineLength: number | undefined
   readonly group: TaskGroup
-  /** What -r names; '' for today's archive. */
+  /** Argument of -r; '' for today's archive. */
   readonly replay: string | undefined
   readonly record: string | undefined
   readonly begin: string | undefined
   readonly end: string | undefined
   readonly endsAtMidnight: boolean
-  /** Seconds; 0: only when a key asks for a sample. */
+  /** Seconds; 0 to sample only on a key. */
   readonly intervalSec: number | undefined
   readonly samples: number | undefined
 }
@@ -33,60 +33,60 @@ const long = (option: Option): Option => {
   return rest
 }
 
-/** The options; letters are those of the keys. */
+/** The options; letters are the same as the keys. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] [interval [samples]]',
   operands: 'none',
   rows: [
-    { heading: 'What is shown of processes' },
-    flag('g', 'use of everything, which is what is shown without a choice'),
+    { heading: 'Columns of processes' },
+    flag('g', 'use of all resources (default)'),
     flag('m', 'memory'),
     flag('d', 'disks'),
-    flag('n', 'network, where kernel traces measure it'),
+    flag('n', 'network, if kernel traces measure it'),
     flag('s', 'scheduling'),
     flag('v', 'parents, users, dates'),
     flag('c', 'command lines'),
     flag('X', 'control groups'),
     flag('e', 'graphics processors'),
     flag('o', 'the line of the resource file'),
-    flag('u', 'all of a user together'),
-    flag('p', 'all of a program together'),
-    flag('j', 'all of a container together'),
-    flag('a', 'processes that did nothing as well'),
+    flag('u', 'totals by user'),
+    flag('p', 'totals by program'),
+    flag('j', 'totals by container'),
+    flag('a', 'also idle processes'),
     flag('y', 'threads'),
-    flag('Y', 'threads by what they used'),
-    flag('G', 'no processes that ended'),
+    flag('Y', 'threads, sorted by resource use'),
+    flag('G', 'hide exited processes'),
     flag('R', 'proportional sizes of memory'),
     flag('W', 'where threads wait in the kernel'),
-    { heading: 'How processes are sorted' },
+    { heading: 'Order of processes' },
     flag('C', 'by processors'),
     flag('M', 'by memory'),
     flag('D', 'by disks'),
     flag('N', 'by networks'),
     flag('E', 'by graphics processors'),
-    flag('A', 'by what the host is most busy with'),
+    flag('A', 'by the busiest resource'),
     { heading: 'Lines of the host' },
-    flag('f', 'all of them, always as many'),
+    flag('f', 'all lines, always the same number'),
     flag('F', 'in the order of the source, not by use'),
     flag('l', 'few of each kind'),
     flag('1', 'counts a second'),
     flag('x', 'no colours'),
-    { short: 'L', arg: 'WIDTH', help: 'width of lines where the output is no terminal [default 80]' },
-    { short: 'P', arg: 'LABELS', help: 'lines for programs: labels with commas between them, or ALL' },
-    flag('Z', 'no blanks in the names of such lines'),
+    { short: 'L', arg: 'WIDTH', help: 'width of lines if the output is not a terminal [default 80]' },
+    { short: 'P', arg: 'LABELS', help: 'parseable output: comma-separated labels, or ALL' },
+    flag('Z', 'no blanks in names in parseable output'),
     { heading: 'Archives' },
     {
       short: 'r',
       arg: 'ARCHIVE',
       kind: 'archive',
-      help: 'show an archive or folio; nothing: that of today, y: of yesterday',
+      help: 'replay an archive or folio; default: today, y: yesterday',
     },
     { short: 'b', arg: 'TIME', kind: 'none', help: 'begin at [YY-MM-DD] hh:mm[:ss]' },
     { short: 'e' },
-    { short: 'w', arg: 'FOLIO', kind: 'directory', help: 'record what atop needs into a folder' },
+    { short: 'w', arg: 'FOLIO', kind: 'directory', help: 'record the metrics of atop in a folder' },
     flag('S', 'end at midnight'),
     { heading: 'Source and time' },
-    { long: 'hotproc', help: 'only processes that the agent of processes calls hot' },
+    { long: 'hotproc', help: 'only hot processes, as selected in the proc agent' },
     long(STANDARD.align),
     long(STANDARD.archive),
     long(STANDARD.debug),
@@ -112,7 +112,7 @@ const MINUS_BEGIN_END: Option = {
   help: 'end at [YY-MM-DD] hh:mm[:ss]',
 }
 
-/** The options as the parser takes them: `-e` ends a window where an archive is read, and is a view elsewhere. */
+/** Returns the option table: `-e` ends the window when replaying an archive, otherwise it selects a view. */
 export function tableFor(args: readonly string[], hasArchive: boolean): OptionTable {
   const isReplay =
     hasArchive ||
@@ -131,7 +131,7 @@ export function tableFor(args: readonly string[], hasArchive: boolean): OptionTa
   }
 }
 
-/** `-r` may stand alone: then what follows is an option, a number, or nothing. */
+/** Adds the missing argument of a `-r` that is followed by an option, a number, or nothing. */
 export function completeArgs(args: readonly string[]): readonly string[] {
   return args.map((arg, i) => {
     if (!/^-[A-Za-z1]*r$/.test(arg) || arg.startsWith('-L') || arg.startsWith('-P')) return arg
@@ -140,7 +140,7 @@ export function completeArgs(args: readonly string[]): readonly string[] {
   })
 }
 
-/** Options that every command of PCP has, as arguments for their own parser. */
+/** Returns PCP's standard options as arguments for their own parser. */
 export function standardArgs(given: readonly GivenOption[]): readonly string[] {
   return given.flatMap(({ option: { long: name, short }, value }) => {
     if (name === undefined || short !== undefined || name === 'hotproc') return []
@@ -148,7 +148,7 @@ export function standardArgs(given: readonly GivenOption[]): readonly string[] {
   })
 }
 
-/** Rows of those options. */
+/** The table of those options. */
 export const STANDARD_TABLE: OptionTable = {
   synopsis: '',
   rows: [
@@ -168,7 +168,7 @@ export const STANDARD_TABLE: OptionTable = {
 
 const MIN_WIDTH = 32
 
-/** Makes sense of the options; what makes none is added to `problems`. `initial` is what the resource files say. */
+/** Reads the options; errors are added to `problems`. `initial` comes from the resource files. */
 export function readOptions(
   given: readonly GivenOption[],
   operands: readonly string[],
@@ -205,7 +205,7 @@ export function readOptions(
   }
 }
 
-/** What holds before the command line is read. */
+/** Settings before the command line is read. */
 export interface InitialChoice {
   readonly settings: Settings
   readonly intervalSec: number | undefined
@@ -223,12 +223,13 @@ function operandsOf(
   if (interval !== undefined) {
     const read = secondsOf(interval)
     if (read === undefined)
-      problems.push(`"${interval}" is no interval: a number of seconds, or one with a unit as in 5min`)
+      problems.push(`"${interval}" is not an interval: give seconds, or a unit as in 5min`)
     intervalSec = read
   }
   if (samples !== undefined && !/^[1-9]\d*$/.test(samples))
-    problems.push(`"${samples}" is no number of samples`)
-  if (more.length > 0) problems.push('there are two operands at most: interval and number of samples')
+    problems.push(`"${samples}" is not a number of samples`)
+  if (more.length > 0)
+    problems.push('too many operands: only an interval and a number of samples are allowed')
   return { intervalSec, samples: samples === undefined ? standard.samples : Number(samples) }
 }
 

@@ -1,21 +1,21 @@
-/** Lines for programs about processes: PRG, PRC, PRM, PRD, PRN, PRE. pcp-atop(1) PARSEABLE OUTPUT */
+/** Parseable lines of processes: PRG, PRC, PRM, PRD, PRN, PRE. pcp-atop(1) PARSEABLE OUTPUT */
 import type { Zone } from '../../time/zone.ts'
 import type { Settings } from './settings.ts'
 import type { Step } from './step.ts'
 import { NO_CONTAINER, type OwnerKind, type Task } from './task.ts'
 
-/** What lines are made of. */
+/** Setup of parseable output. */
 export interface ParseableSetup {
   readonly step: Step
   readonly tasks: readonly Task[]
   readonly host: string
   readonly zone: Zone
   readonly settings: Settings
-  /** Blanks of names become underscores, and no parentheses stand around them. */
+  /** Replace blanks in names by underscores, and omit the parentheses around names. */
   readonly isDense: boolean
 }
 
-/** The fields of each line of a label. */
+/** Returns the fields of each line of a label. */
 export type Fields = (setup: ParseableSetup) => readonly (readonly (string | number)[])[]
 
 type FieldsOf = (task: Task, setup: ParseableSetup) => readonly (string | number)[]
@@ -24,12 +24,12 @@ const whole = (value: number): number => Math.trunc(value)
 const isProcess = ({ pid, tgid }: Task): string => (pid === tgid ? 'y' : 'n')
 const SECTOR = 512
 
-/** A name or a command line as one field. */
+/** Formats a name or a command line as one field. */
 function packed(text: string, { isDense }: ParseableSetup): string {
   return isDense ? text.replaceAll(' ', '_') : `(${text})`
 }
 
-/** A line a process; the first three fields are the same for all labels. */
+/** Returns a line for each process; the first three fields are the same for all labels. */
 const perTask =
   (fields: FieldsOf): Fields =>
   (setup) =>
@@ -37,7 +37,7 @@ const perTask =
 
 const inState = ({ state }: Task, states: string): number => (states.includes(state) ? 1 : 0)
 const idOf = ({ owners }: Task, kind: OwnerKind): number => owners[kind].id
-/** Numbers of signals are told from exit codes by this. */
+/** Added to signal numbers to distinguish them from exit codes. */
 const SIGNAL_BASE = 256
 
 const exitCode = ({ end }: Task): number =>
@@ -85,7 +85,7 @@ const processors: FieldsOf = (task, setup) => [
   whole(task.runDelayMs * 1e6),
   packed(task.wchan, setup),
   whole(task.blockDelayMs),
-  // The limits of control groups: nobody measures them.
+  // Limits of control groups, which no agent measures.
   -3,
   -3,
 ]
@@ -160,7 +160,7 @@ const graphics: FieldsOf = ({ gpu, end }) =>
         gpu.samples,
       ]
 
-/** Labels of processes, in the order of the output. */
+/** Labels of processes, in output order. */
 export const TASK_LABELS: Readonly<Record<string, Fields>> = {
   PRG: perTask(general),
   PRC: perTask(processors),

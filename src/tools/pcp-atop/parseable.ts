@@ -1,4 +1,4 @@
-/** Lines for programs: a label, who and when, then fields. pcp-atop(1) PARSEABLE OUTPUT */
+/** Parseable output: lines of a label, host and time, and fields. pcp-atop(1) PARSEABLE OUTPUT */
 import { formatF } from '../../base/printf.ts'
 import { strftime } from '../../time/strftime.ts'
 import {
@@ -12,7 +12,7 @@ import {
   hardwareCounts,
   interfaceTraffic,
   nfsRequests,
-} from './figures.ts'
+} from './host-activity.ts'
 import { hasPressure, pagingOf, pressureOf } from './memory-cells.ts'
 import { layerCounts } from './network-cells.ts'
 import { type Fields, type ParseableSetup, TASK_LABELS } from './parseable-tasks.ts'
@@ -23,7 +23,7 @@ const KIB = 1024
 const kib = (step: Step, metric: string): number => whole(step.value(metric) / KIB)
 const page = (step: Step): number => step.value('hinv.pagesize')
 
-/** Milliseconds, not the ticks that the field before them tells: what PCP's atop writes, and readers of it expect. */
+/** Milliseconds, although the field before gives the tick rate: readers expect them, as PCP's atop writes them. */
 const shares = (times: CpuTimes): number[] =>
   [
     times.sys,
@@ -66,7 +66,7 @@ const disks =
 const PRESSURES = ['cpu.some', 'memory.some', 'memory.full', 'io.some', 'io.full']
 const LAYERS = 'tcpi tcpo udpi udpo ipi ipo deliv ipfrw udpie udpnp tcpao tcppo'.split(' ')
 
-/** Labels in the order of the output. */
+/** Labels in output order. */
 const LABELS: Readonly<Record<string, Fields>> = {
   CPU: ({ step }) => [[hertz(step), cpuCount(step), ...cpuFields(step, allCpuTimes(step), undefined)]],
   cpu: ({ step }) =>
@@ -234,10 +234,10 @@ const LABELS: Readonly<Record<string, Fields>> = {
   },
   ...TASK_LABELS,
 }
-/** Known to readers of atop's lines, but measured by no agent. */
+/** Labels known to readers of this output that no agent measures. */
 const EMPTY_LABELS: ReadonlySet<string> = new Set(['LLC'])
 
-/** The labels of a list with commas; ALL stands for all. Undefined with the first one that is none. */
+/** Parses a comma-separated list of labels; ALL selects all. Returns the first unknown one as an error. */
 export function parseLabels(
   list: string,
 ): { readonly labels: readonly string[] } | { readonly unknown: string } {
@@ -250,7 +250,7 @@ export function parseLabels(
   return { labels: Object.keys(LABELS).filter((label) => isAll || given.includes(label)) }
 }
 
-/** A sample's lines, with RESET before the first one of a live host and SEP behind each. */
+/** Formats a sample: RESET before the first one of a live host, and SEP after each. */
 export function parseableText(labels: readonly string[], setup: ParseableSetup): string {
   const { step, host, zone } = setup
   const sec = step.now.time.sec

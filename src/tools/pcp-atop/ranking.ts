@@ -1,18 +1,18 @@
-/** Which processes are shown, in what order, and their shares of what they are sorted by. pcp-atop(1) */
-import { cpuCount, cpuScale, diskWork, interfaceTraffic } from './figures.ts'
+/** Selects and sorts processes, and computes their percentages. pcp-atop(1) */
+import { cpuCount, cpuScale, diskWork, interfaceTraffic } from './host-activity.ts'
 import type { Focus, Order, Settings } from './settings.ts'
 import type { Step } from './step.ts'
 import { NO_CONTAINER, type Task, type TaskCounts } from './task.ts'
 import { isActive } from './tasks.ts'
 
-/** Processes of one user, program or container added up. */
+/** Totals of a user, program or container. */
 export interface TaskSum {
-  /** Of the first one; sizes and counts are sums. */
+  /** The first process, with summed sizes and counts. */
   readonly task: Task
   readonly count: number
 }
 
-/** What processes are ranked by, and how it is written above the shares. */
+/** The sort order, and the heading of the percentages. */
 export interface Ranking {
   readonly order: Exclude<Order, 'A'>
   readonly title: string
@@ -26,9 +26,9 @@ const TITLES: Readonly<Record<Exclude<Order, 'A'>, string>> = {
   E: 'GPU',
 }
 
-/** What a sample's processes are ranked by: what was asked for, or what the host is most busy with. */
+/** Returns the order of a sample's processes: the chosen one, or that of the busiest resource. */
 export function rankingOf({ order: wanted = 'C', view, limits }: Settings, step: Step): Ranking {
-  // The view of networks stays the usual one where nobody traces them.
+  // Without kernel traces the network view falls back to the default one.
   const isBlind = view === 'n' && wanted === 'N' && !step.has('bcc.proc.net.tcp.send.calls')
   const order = isBlind ? 'C' : wanted
   if (order !== 'A') return { order, title: TITLES[order] }
@@ -53,8 +53,8 @@ export function rankingOf({ order: wanted = 'C', view, limits }: Settings, step:
   return { order: best, title: `A${TITLES[best]}` }
 }
 
-/** What processes are compared by. */
-export function amountOf(task: Task, order: Exclude<Order, 'A'>): number {
+/** Returns the amount by which processes are compared. */
+export function sortKey(task: Task, order: Exclude<Order, 'A'>): number {
   if (order === 'C') return task.userMs + task.sysMs
   if (order === 'M') return task.residentKb
   if (order === 'D') return task.readBytes + Math.max(0, task.writtenBytes - task.cancelledBytes)
@@ -63,16 +63,14 @@ export function amountOf(task: Task, order: Exclude<Order, 'A'>): number {
   return task.gpu === undefined ? 0 : task.gpu.busy > 0 ? task.gpu.busy : task.gpu.memory / 2 ** 40
 }
 
-/** The one with more first; of equals that which used more of the processors, then the larger one. */
+/** Compares by amount, descending, then by processor time, then by size. */
 function byAmount(order: Exclude<Order, 'A'>): (a: Task, b: Task) => number {
   if (order === 'M') return (a, b) => b.residentKb - a.residentKb
   return (a, b) =>
-    amountOf(b, order) - amountOf(a, order) ||
-    amountOf(b, 'C') - amountOf(a, 'C') ||
-    b.residentKb - a.residentKb
+    sortKey(b, order) - sortKey(a, order) || sortKey(b, 'C') - sortKey(a, 'C') || b.residentKb - a.residentKb
 }
 
-/** Turns an amount into percent: of the host's capacity, or for disks and networks of what all processes did. */
+/** Returns a function from amount to percentage: of the host's capacity, or for disks and networks of the total of all processes. */
 export function sharesOf(
   order: Exclude<Order, 'A'>,
   tasks: readonly Task[],
@@ -82,12 +80,12 @@ export function sharesOf(
   let whole: number
   if (order === 'C') whole = cpuScale(step)
   else if (order === 'M') whole = step.value('mem.physmem') / 1024
-  // Threads are counted with their processes.
-  else whole = tasks.reduce((sum, task) => (task.pid === task.tgid ? sum + amountOf(task, order) : sum), 0)
-  return (task) => (whole > 0 ? (amountOf(task, order) * 100) / whole : 0)
+  // Threads are included in their process.
+  else whole = tasks.reduce((sum, task) => (task.pid === task.tgid ? sum + sortKey(task, order) : sum), 0)
+  return (task) => (whole > 0 ? (sortKey(task, order) * 100) / whole : 0)
 }
 
-/** The processes that the settings let through, largest first; threads stand behind their process. */
+/** Returns the selected processes, largest first; threads follow their process. */
 export function rankTasks(tasks: readonly Task[], settings: Settings, { order }: Ranking): readonly Task[] {
   const shown = tasks.filter((task) => isWanted(task, settings, order))
   const processes = shown.filter(({ pid, tgid }) => pid === tgid)
@@ -142,7 +140,7 @@ const SUMMED: readonly (keyof TaskCounts | 'virtualKb' | 'residentKb' | 'lockedK
   'swappedKb',
 ]
 
-/** Processes added up by user (`u`), program (`p`) or container (`j`), largest first. */
+/** Totals processes by user (`u`), program (`p`) or container (`j`), largest first. */
 export function sumTasks(
   tasks: readonly Task[],
   by: 'u' | 'p' | 'j',

@@ -1,22 +1,23 @@
-/** Recording what atop needs: a folder with an archive and its folio. pcp-atop(1) -w; mkaf(1) */
+/** Records the metrics of atop to a folder with an archive and its folio. pcp-atop(1) -w; mkaf(1) */
 
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { onAbort } from '../../base/on-abort.ts'
 import { fromMillis } from '../../base/timestamp.ts'
 import { makeArchiveDir } from '../../sys/archive-access.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { ctime } from '../../time/stamp.ts'
+import { ownProgram } from '../lib/own-program.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import { ownZone } from '../lib/zone.ts'
+import { processTimeZone } from '../lib/zone.ts'
 import { EXIT_METRICS, GPU_TASK_METRICS, NET_TASK_METRICS, SYSTEM_METRICS, TASK_ITEMS } from './metrics.ts'
 import type { AtopOptions } from './options.ts'
 
 const DEFAULT_INTERVAL_SEC = 10
 
-/** Records until the number of samples, midnight or a signal; returns the exit status of the recorder. */
+/** Records until the number of samples, midnight or a signal; resolves to pmlogger's exit status. */
 export async function record(options: AtopOptions, folder: string, io: ToolIo): Promise<number> {
   const path = resolve(io.cwd, folder)
   const name = basename(path)
@@ -44,10 +45,10 @@ export async function record(options: AtopOptions, folder: string, io: ToolIo): 
   return runRecorder(host === undefined ? args : ['-h', host, ...args], io)
 }
 
-/** The metrics, each to be recorded every time. Names that the source does not know are left out by the recorder. */
+/** Returns a pmlogger configuration for the metrics; pmlogger leaves out unknown ones. */
 export function recorderConfig({ group }: Pick<AtopOptions, 'group'>, intervalSec: number): string {
   const names = [
-    // For those that read the archive: how much there is.
+    // Read by other programs that replay the archive.
     'hinv.ndisk',
     'hinv.ninterface',
     ...SYSTEM_METRICS.map((metric) => (typeof metric === 'string' ? metric : metric.name)),
@@ -61,14 +62,19 @@ export function recorderConfig({ group }: Pick<AtopOptions, 'group'>, intervalSe
 
 function folioText(name: string, io: ToolIo): string {
   const host = hostname()
-  const date = ctime(fromMillis(io.now()).sec, ownZone(io))
+  const date = ctime(fromMillis(io.now()).sec, processTimeZone(io))
   return `PCPFolio\nVersion: 1\nCreated: on ${host} at ${date}\nCreator: pcp-atop\nArchive: ${host} ${name}\n`
 }
 
-/** The recorder is the command beside this one. */
+/** Runs this package's pmlogger. */
 async function runRecorder(args: readonly string[], io: ToolIo): Promise<number> {
-  const recorder = join(dirname(process.argv[1] ?? ''), 'pmlogger')
-  const child = spawn(process.execPath, [recorder, ...args], { stdio: 'ignore', cwd: io.cwd })
+  const recorder = ownProgram('pmlogger')
+  const child = spawn(process.execPath, [recorder, ...args], {
+    stdio: 'ignore',
+    cwd: io.cwd,
+    // The host is in the arguments; pmlogger refuses two.
+    env: { ...io.env, PCP_HOST: undefined },
+  })
   const stop = (): void => {
     child.kill('SIGTERM')
   }

@@ -1,4 +1,4 @@
-/** Which archives -r means. pcp-atop(1) PCP DATA STORAGE */
+/** Finds the archives of -r. pcp-atop(1) PCP DATA STORAGE */
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, join, resolve } from 'node:path'
@@ -6,13 +6,13 @@ import type { Variables } from '../../sys/config.ts'
 import { strftime } from '../../time/strftime.ts'
 import { readFolio } from '../lib/source-lists.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import { ownZone } from '../lib/zone.ts'
+import { processTimeZone } from '../lib/zone.ts'
 
 const DAY_SEC = 86_400
 
 /**
- * Archives or folders of them, from a list with commas: names, folios, days as YYYYMMDD, `y` for yesterday and one more for each day
- * before, `today`.
+ * Returns archives or their folders from a comma-separated list: names, folios, days as YYYYMMDD, `today`, or a `y` for each day
+ * back.
  */
 export function replayArchives(list: string, variables: Variables, io: ToolIo): readonly string[] {
   return list.split(',').flatMap((name) => archivesOf(name, variables, io))
@@ -34,23 +34,23 @@ function archivesOf(name: string, variables: Variables, io: ToolIo): readonly st
   return [join(variables['PCP_LOG_DIR'] ?? '/var/log/pcp', 'pmlogger', hostname(), day)]
 }
 
-/** The folio that a name means: itself, or the one in a folder that -w made. */
+/** Returns the folio of a name: the file itself, or the one in a folder made by -w. */
 function folioAt(path: string): string | undefined {
   for (const file of [path, `${path}.folio`, join(path, `${basename(path)}.folio`)]) {
     try {
       if (statSync(file).isFile() && readFileSync(file, 'latin1').startsWith('PCPFolio')) return file
     } catch {
-      // It is not this one.
+      // Try the next one.
     }
   }
   return undefined
 }
 
 function dayBefore(days: number, io: ToolIo): string {
-  return strftime('%Y%m%d', Math.floor(io.now() / 1000) - days * DAY_SEC, ownZone(io))
+  return strftime('%Y%m%d', Math.floor(io.now() / 1000) - days * DAY_SEC, processTimeZone(io))
 }
 
-/** A time of -b or -e as an option of PCP has it: `11:03` and `15-09-25 11:03:30` are both moments with an @. */
+/** Converts a time of -b or -e to PCP's form: both `11:03` and `15-09-25 11:03:30` get an @. */
 export function momentText(text: string): string {
   const match = /^(?:(\d{2,4})-?(\d{2})-?(\d{2})[ _]?)?(\d{1,2}:\d{2}(?::\d{2})?)?$/.exec(text.trim())
   if (match === null) return `@ ${text}`

@@ -1,7 +1,7 @@
-/** Samples for files and pipes: text, or lines for programs. pcp-atop(1) */
+/** Writes samples to files and pipes, as text or parseable lines. pcp-atop(1) */
 
 import type { Timestamp } from '../../base/timestamp.ts'
-import { samples } from '../../pmapi/samples.ts'
+import { sampleLoop } from '../../pmapi/samples.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { AtopOptions } from './options.ts'
@@ -10,7 +10,7 @@ import { intervalOf, sampleText } from './sample-text.ts'
 import { Replay, Sampler } from './sampler.ts'
 import type { Step } from './step.ts'
 
-/** What a report is made with. */
+/** Setup of a report. */
 export interface ReportSetup {
   readonly sampler: Sampler
   readonly options: AtopOptions
@@ -18,13 +18,12 @@ export interface ReportSetup {
   readonly zone: Zone
   readonly intervalSec: number
   readonly origin: Timestamp
-  /** Milliseconds since the epoch; undefined: no end. */
+  /** Milliseconds since the epoch; undefined for no end. */
   readonly untilMs: number | undefined
 }
 
 const DEFAULT_WIDTH = 80
 
-/** Writes all samples. */
 export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
   for await (const step of setup.sampler.isArchive ? replayed(setup) : live(setup, io)) {
     io.stdout.write(textOf(step, setup))
@@ -40,7 +39,7 @@ function textOf(step: Step, { options, host, zone }: ReportSetup): string {
   return `\n\n${sampleText(interval, { settings, host, zone, width, scrolled: 0, isDrawnOut: false })}`
 }
 
-/** The first of the samples that were asked for is the one that the counting begins with. */
+/** Yields the intervals of an archive. The first of the requested samples only starts the counters. */
 async function* replayed({ sampler, options, intervalSec, origin }: ReportSetup): AsyncGenerator<Step> {
   const replay = new Replay(sampler, origin, intervalSec)
   const count = options.samples ?? Number.POSITIVE_INFINITY
@@ -51,14 +50,14 @@ async function* replayed({ sampler, options, intervalSec, origin }: ReportSetup)
   }
 }
 
-/** SIGUSR1 asks for one sample more at once, SIGUSR2 for the last one. */
+/** Yields live intervals. SIGUSR1 takes an additional sample immediately, SIGUSR2 a last one. */
 async function* live(
   { sampler, options, intervalSec, untilMs }: ReportSetup,
   io: ToolIo,
 ): AsyncGenerator<Step> {
   let before: Step | undefined
   let isLast = false
-  const sampled = samples(
+  const sampled = sampleLoop(
     { archive: undefined },
     {
       take: async () =>
@@ -68,10 +67,10 @@ async function* live(
       call: io,
     },
   )
-  const onNext = (): void => sampled.hurry()
+  const onNext = (): void => sampled.sampleNow()
   const onLast = (): void => {
     isLast = true
-    sampled.hurry()
+    sampled.sampleNow()
   }
   process.on('SIGUSR1', onNext)
   process.on('SIGUSR2', onLast)

@@ -1,17 +1,17 @@
-/** atop's resource files: what a user wants every time. pcp-atoprc(5) */
+/** Reads atop's resource files with the user's defaults. pcp-atoprc(5) */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
-import { readOwnFile } from '../lib/own-files.ts'
+import { readTrustedText } from '../lib/trusted-files.ts'
 import type { InitialChoice } from './options.ts'
 import {
   afterKey,
+  type CustomColumn,
   DEFAULTS,
   type Limits,
   type LineLimits,
-  type OwnColumn,
   type Settings,
 } from './settings.ts'
 import { TASK_COLUMNS } from './task-columns.ts'
@@ -45,21 +45,21 @@ const COLOR_KEYS: Readonly<Record<string, keyof Settings['colors']>> = {
   colorcritical: 'critical',
 }
 
-/** Reads the file of the host, then that of the user. PM_ERR_GENERIC with file and line for what makes no sense. */
+/** Reads the host's file, then the user's. Throws PM_ERR_GENERIC with file and line for an invalid setting. */
 export function readResources(env: Variables): InitialChoice {
   const home = env['HOME']
   const initial = { settings: DEFAULTS, intervalSec: undefined, lineLength: undefined }
   const choice = withFile(initial, SYSTEM_FILE, readSystemFile())
   if (home === undefined) return choice
   const own = join(home, '.atoprc')
-  return withFile(choice, own, readOwnFile(own, 'only your own settings are used'))
+  return withFile(choice, own, readTrustedText(own, 'only your own settings are used'))
 }
 
 function readSystemFile(): string | undefined {
   try {
     return readFileSync(SYSTEM_FILE, 'utf8')
   } catch {
-    return undefined // most hosts have none
+    return undefined // the file is optional
   }
 }
 
@@ -67,7 +67,7 @@ function withFile(choice: InitialChoice, file: string, text: string | undefined)
   return text === undefined ? choice : parseResources(text, file, choice)
 }
 
-/** Reads the text of such a file on top of what holds already. Errors as for `readResources`. */
+/** Applies the text of a resource file to `initial`. Throws as `readResources` does. */
 export function parseResources(text: string, file: string, initial: InitialChoice): InitialChoice {
   let choice = initial
   for (const [i, line] of text.split('\n').entries()) {
@@ -114,7 +114,7 @@ function withKey(choice: InitialChoice, key: string, words: readonly string[]): 
     case 'ownprocline':
       return withSettings({ ownLine: words.map(columnOf) })
     default:
-      // Lines of the host keep their layout; other programs read these files as well.
+      // The layout of host lines is fixed, but other programs' files may have these keys.
       return choice
   }
 }
@@ -132,8 +132,8 @@ function numberOf(key: string, text: string): number {
   return Number(text)
 }
 
-function columnOf(word: string): OwnColumn {
+function columnOf(word: string): CustomColumn {
   const [name = '', weight = ''] = word.split(':', 2)
-  if (TASK_COLUMNS[name] === undefined) throw new Error(`there is no column "${name}"`)
+  if (TASK_COLUMNS[name] === undefined) throw new Error(`unknown column "${name}"`)
   return { name, weight: numberOf(`the weight of ${name}`, weight) }
 }

@@ -1,7 +1,7 @@
-/** A sample as text: heading, lines of the host, processes. Pure: the same sample and settings give the same text. pcp-atop(1) */
+/** Formats a sample: heading, lines of the host, processes. Pure. pcp-atop(1) */
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
-import { headingLine, type LineSetup, type Piece } from './layout.ts'
+import { headingLine, type LineSetup, type StyledText } from './layout.ts'
 import { rankingOf } from './ranking.ts'
 import { flagsText, type Settings } from './settings.ts'
 import type { Step } from './step.ts'
@@ -17,13 +17,13 @@ export interface Interval {
   readonly tasks: readonly Task[]
 }
 
-/** How it is shown. */
+/** How to show it. */
 export interface SampleView {
   readonly settings: Settings
   readonly host: string
   readonly zone: Zone
   readonly width: number
-  /** How far texts are scrolled to the left. */
+  /** Columns by which long texts are scrolled to the left. */
   readonly scrolled: number
   readonly isDrawnOut: boolean
 }
@@ -31,11 +31,11 @@ export interface SampleView {
 /** The parts of a sample. */
 export interface SampleParts {
   readonly heading: string
-  readonly lines: readonly (readonly Piece[])[]
+  readonly lines: readonly (readonly StyledText[])[]
   readonly table: TaskTable
 }
 
-/** What stands between the lines of the host and those of processes while counters are those since the start. */
+/** Shown between the host and the processes while counters are totals since boot. */
 export const SINCE_BOOT = '*** System and Process Activity since Boot ***'
 
 /** Reads the processes of an interval. */
@@ -43,7 +43,7 @@ export function intervalOf(step: Step, group: TaskGroup): Interval {
   return { step, tasks: readTasks(step, group) }
 }
 
-/** Makes the parts. */
+/** Formats the parts. */
 export function samplePartsOf({ step, tasks }: Interval, view: SampleView): SampleParts {
   const { settings, host, zone, width, scrolled, isDrawnOut } = view
   const setup: LineSetup = {
@@ -66,7 +66,7 @@ export function samplePartsOf({ step, tasks }: Interval, view: SampleView): Samp
   return { heading, lines: systemLines(setup, width), table }
 }
 
-/** A sample for a file or pipe. */
+/** Formats a sample for a file or pipe. */
 export function sampleText(interval: Interval, view: SampleView): string {
   const { heading, lines, table } = samplePartsOf(interval, view)
   const tasks = interval.tasks.length
@@ -74,13 +74,13 @@ export function sampleText(interval: Interval, view: SampleView): string {
   return [
     heading,
     ...lines.map((pieces) => pieces.map(({ text }) => text).join('')),
-    // A source that knows nothing of processes has no title above them.
+    // Without processes the title is left out too.
     ...(tasks === 0 ? [] : [note, table.title, ...table.rows.map(({ text }) => text)]),
     '',
   ].join('\n')
 }
 
-/** Whether this process may see everything, or only what is its user's. */
+/** Describes whether this user may see all processes or only their own. */
 export function privilegeText(): string {
   return process.getuid?.() === 0 ? 'Unrestricted view (privileged)' : 'Restricted view (unprivileged)'
 }

@@ -1,4 +1,4 @@
-/** Fetching what atop shows: one after another, or at moments of an archive. pmFetch(3) */
+/** Fetches samples: live, or at times of an archive. pmFetch(3) */
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
@@ -18,7 +18,7 @@ import {
 import { Step } from './step.ts'
 import type { TaskGroup } from './task.ts'
 
-/** Where samples come from, and when the first one is. */
+/** The source, and the time of the first sample. */
 export interface SamplerSetup {
   readonly context: Context
   readonly group: TaskGroup
@@ -26,7 +26,7 @@ export interface SamplerSetup {
   readonly finish: Timestamp
 }
 
-/** A source of intervals. Sizes of memory that cost much to gather are fetched only while `gathersPss` is set. */
+/** Fetches samples. Proportional memory sizes are expensive, so they are fetched only if `gather` requests them. */
 export class Sampler {
   readonly #setup: SamplerSetup
   readonly #io: ToolIo
@@ -41,19 +41,19 @@ export class Sampler {
     this.#hasPss = hasPss
   }
 
-  /** PM_ERR_GENERIC for a source that knows nothing of processors. */
+  /** Rejects with PM_ERR_GENERIC if the source has no processor metrics. */
   static async open(
     setup: SamplerSetup,
     { hasPss, hasThreads }: { readonly hasPss: boolean; readonly hasThreads: boolean },
     io: ToolIo,
   ): Promise<Sampler> {
-    await tellAgent(setup.context, ACCOUNTING_SWITCH, true, io)
+    await setSwitch(setup.context, ACCOUNTING_SWITCH, true, io)
     const metrics = await find(setup, hasPss, io)
     if (!metrics.has('kernel.percpu.cpu.user') && !metrics.has('kernel.percpu.cpu.sys'))
       throw new PcpError('PM_ERR_GENERIC', 'no per-processor values available')
     const sampler = new Sampler(setup, io, metrics, hasPss)
     await sampler.gather(hasPss, hasThreads)
-    await tellOfRefusal(setup, io)
+    await reportRefusal(setup, io)
     return sampler
   }
 
@@ -61,23 +61,23 @@ export class Sampler {
     return this.#setup.context.archive !== undefined
   }
 
-  /** From now on with or without proportional sizes, and with or without threads. */
+  /** Switches proportional sizes and threads on or off. */
   async gather(hasPss: boolean, hasThreads: boolean): Promise<void> {
     if (hasThreads !== this.#hasThreads) {
       this.#hasThreads = hasThreads
-      await tellAgent(this.#setup.context, THREADS_SWITCH, hasThreads, this.#io)
+      await setSwitch(this.#setup.context, THREADS_SWITCH, hasThreads, this.#io)
     }
     if (hasPss === this.#hasPss) return
     this.#metrics = await find(this.#setup, hasPss, this.#io)
     this.#hasPss = hasPss
   }
 
-  /** The values now. Errors as for a fetch. */
+  /** Fetches current values. Rejects as a fetch does. */
   async now(): Promise<Sample> {
     return this.#metrics.fetch(this.#io)
   }
 
-  /** The first interval of a live source: what happened since the host started. */
+  /** Returns the first live interval: activity since boot. */
   static sinceBoot(now: Sample): Step {
     const up = now.number('kernel.all.uptime')
     const boot = now.number('kernel.all.boottime')
@@ -85,13 +85,13 @@ export class Sampler {
     return new Step(undefined, now, elapsed, { isSinceBoot: true })
   }
 
-  /** The next interval of a live source. */
+  /** Fetches the next live interval. */
   async stepFrom(before: Sample): Promise<Step> {
     const now = await this.now()
     return new Step(before, now, toSeconds(now.time) - toSeconds(before.time))
   }
 
-  /** What stands at a moment of the archive; undefined outside the window or the archive. */
+  /** Fetches values at a time of the archive; undefined outside the window or the archive. */
   async at(time: Timestamp, intervalSec: number): Promise<Sample | undefined> {
     const { context, finish } = this.#setup
     if (compareTimes(time, finish) > 0) return undefined
@@ -105,7 +105,7 @@ export class Sampler {
   }
 }
 
-/** Intervals of an archive by number: the first one is 1. */
+/** Intervals of an archive by number, from 1. */
 export class Replay {
   readonly #sampler: Sampler
   readonly #intervalSec: number
@@ -120,8 +120,8 @@ export class Replay {
   }
 
   /**
-   * The interval; undefined behind the last one. PCP's atop takes the first one for twice as long, as it began one interval before
-   * the origin, while counters are those from the origin on; rates of the first interval follow.
+   * Returns an interval; undefined after the last. As PCP's atop begins one interval before the origin, it treats the first interval as
+   * twice as long although counters only cover it from the origin on; rates are computed the same way here.
    */
   async step(number: number): Promise<Step | undefined> {
     this.#base ??= await this.#sample(0)
@@ -141,8 +141,8 @@ export class Replay {
   }
 }
 
-/** Says why there are no processes where the agent keeps them from this user. */
-async function tellOfRefusal(
+/** Reports if the agent refuses processes to this user. */
+async function reportRefusal(
   { context, group }: SamplerSetup,
   { progname, stderr, signal }: ToolIo,
 ): Promise<void> {
@@ -158,13 +158,13 @@ async function tellOfRefusal(
   )
 }
 
-/** Has the agent of processes list threads, for this client only. */
+/** Makes the agent export threads to this client. */
 const THREADS_SWITCH = 'proc.control.perclient.threads'
-/** Has it account for processes that end, while there is a client that wants to know. */
+/** Enables process accounting while a client needs it. */
 const ACCOUNTING_SWITCH = 'acct.control.enable_acct'
 
-/** Sets a switch of a live source. Those who may not, or whose agent has none, see what there is without it. */
-async function tellAgent(context: Context, name: string, isOn: boolean, io: ToolIo): Promise<void> {
+/** Sets a switch of a live source. Missing permission or agents are ignored. */
+async function setSwitch(context: Context, name: string, isOn: boolean, io: ToolIo): Promise<void> {
   if (context.archive !== undefined) return
   try {
     const id = await context.lookupName(name, io)

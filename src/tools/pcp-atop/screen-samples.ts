@@ -1,26 +1,26 @@
-/** Where the intervals of atop's screen come from: time, or a place in an archive. pcp-atop(1) keys t, T, b, r */
+/** The intervals of atop's screen: live, or with a position in an archive. pcp-atop(1) keys t, T, b, r */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import type { ReportSetup } from './report.ts'
 import { Replay, Sampler } from './sampler.ts'
 import type { Step } from './step.ts'
 
-/** Where a screen's intervals come from. */
+/** Source of the screen's intervals. */
 export interface Samples {
-  /** When the next one is due, by the sampling clock; undefined: when a key asks for it. */
+  /** Time of the next one by the sampling clock; undefined if only keys advance. */
   readonly dueMs: number | undefined
   intervalSec: number
   first(): Promise<Step | undefined>
   next(): Promise<Step | undefined>
-  /** undefined: there is none, or the source is live. */
+  /** Resolves to undefined at the beginning, and for live sources. */
   previous(): Promise<Step | undefined>
-  /** From the beginning of an archive, or since the host started. */
+  /** Returns to the beginning of an archive, or shows totals since boot. */
   restart(): Promise<Step | undefined>
-  /** At a time of an archive. */
+  /** Goes to a time of an archive. */
   goTo(time: Timestamp): Promise<Step | undefined>
 }
 
-/** Samples of a live source, as time goes by. */
+/** Intervals of a live source. */
 export class LiveSamples implements Samples {
   intervalSec: number
   dueMs: number | undefined
@@ -59,7 +59,7 @@ export class LiveSamples implements Samples {
   }
 }
 
-/** Samples of an archive, forwards and backwards. */
+/** Intervals of an archive, in both directions. */
 export class ArchiveSamples implements Samples {
   readonly dueMs = undefined
   readonly #setup: ReportSetup

@@ -1,38 +1,38 @@
 /**
- * atop's screen as text with colours. Pure: the same state gives the same text. Names and commands in it are those of others: whatever is
- * shown goes through `cut`. pcp-atop(1) COLORS
+ * Formats atop's screen as text with colours. Pure. Names and commands are untrusted: all output goes through `cut`.
+ * pcp-atop(1) COLORS
  */
 import { printableWord } from '../../base/printable.ts'
 import type { Zone } from '../../time/zone.ts'
-import type { Level, Piece } from './layout.ts'
+import type { Level, StyledText } from './layout.ts'
 import { type Interval, privilegeText, SINCE_BOOT, samplePartsOf } from './sample-text.ts'
 import type { Colors, Settings } from './settings.ts'
 
-/** What a screen shows. */
+/** State of the screen. */
 export interface ScreenState {
   readonly interval: Interval
   readonly settings: Settings
   readonly host: string
   readonly zone: Zone
-  /** The line between host and processes; undefined: what the sample says of itself. */
+  /** The line between host and processes; undefined for the sample's own message. */
   readonly message: string | undefined
-  /** Stands there in place of a message, with the cursor behind it. */
+  /** Shown instead of a message, followed by the cursor. */
   readonly prompt: string | undefined
   readonly isPaused: boolean
-  /** The first process that is shown. */
+  /** Index of the first process shown. */
   readonly first: number
   readonly scrolled: number
-  /** Text in place of the sample below the heading, as of the help. */
+  /** Text shown instead of the sample, such as the help. */
   readonly page: readonly string[] | undefined
 }
 
-/** Places of a terminal. */
+/** Size of a terminal in characters. */
 export interface ScreenSize {
   readonly columns: number
   readonly rows: number
 }
 
-/** A screen, and how many processes there are and fit. */
+/** A screen, with the total number of processes and the number that fit. */
 export interface ScreenText {
   readonly text: string
   readonly count: number
@@ -56,10 +56,10 @@ const HOME = `${ESC}H`
 const ERASE_LINE = `${ESC}K`
 const ERASE_BELOW = `${ESC}J`
 
-/** Narrower than this nothing can be shown that makes sense. */
+/** Nothing is shown on narrower terminals. */
 const MIN_COLUMNS = 20
 
-/** Draws the screen from its upper left corner on, line by line. */
+/** Formats the screen, line by line from the upper left corner. */
 export function screenText(state: ScreenState, { columns, rows }: ScreenSize): ScreenText {
   const { settings } = state
   const width = Math.max(MIN_COLUMNS, columns)
@@ -70,7 +70,7 @@ export function screenText(state: ScreenState, { columns, rows }: ScreenSize): S
   if (state.page !== undefined) screen.push(...state.page.map((line) => cut(line, columns)))
   else {
     for (const pieces of lines) screen.push(paintedLine(pieces, columns, paint))
-    // However small the screen, there is room for the line of messages and one process.
+    // Even a small screen has room for the message and one process.
     screen.splice(Math.max(1, rows - 3))
     screen.push(messageLine(state, columns, paint))
   }
@@ -99,7 +99,7 @@ function cut(text: string, columns: number): string {
 }
 
 function paintedLine(
-  pieces: readonly Piece[],
+  pieces: readonly StyledText[],
   columns: number,
   paint: (text: string, color: keyof Colors) => string,
 ): string {
@@ -131,7 +131,7 @@ function messageLine(
   return paint(cut(`${SINCE_BOOT}${' '.repeat(gap)}${privilege}`, columns), 'info')
 }
 
-/** While something is typed the cursor is behind it. */
+/** Places the cursor after a prompt. */
 function cursorText({ prompt }: ScreenState, lines: number, rows: number): string {
   if (prompt === undefined) return `${ESC}?25l`
   const row = Math.min(lines + 2, Math.max(1, rows - 3) + 1)

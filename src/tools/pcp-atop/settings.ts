@@ -1,11 +1,11 @@
-/** What a user of atop can choose by flags, keys and its resource file. pcp-atop(1), pcp-atoprc(5) */
+/** Settings from flags, keys and resource files. pcp-atop(1), pcp-atoprc(5) */
 
-/** Which columns processes have, by the key that chooses them. */
+/** Columns of processes, by key. */
 export type View = 'g' | 'm' | 'd' | 'n' | 's' | 'v' | 'c' | 'X' | 'e' | 'o' | 'u' | 'p' | 'j'
-/** By what they are sorted; `A` is what the host is most busy with. */
+/** Sort order of processes, by key; `A` follows the busiest resource. */
 export type Order = 'C' | 'M' | 'D' | 'N' | 'E' | 'A'
 
-/** How many lines there are at most, by kind. */
+/** Maximum numbers of lines by kind. */
 export interface LineLimits {
   readonly cpu: number
   readonly gpu: number
@@ -17,7 +17,7 @@ export interface LineLimits {
   readonly cont: number
 }
 
-/** Percent from which on a resource is critical; 0: never. */
+/** Percentages at which resources are critical; 0 for never. */
 export interface Limits {
   readonly cpu: number
   readonly dsk: number
@@ -26,11 +26,11 @@ export interface Limits {
   readonly swp: number
   /** Pages swapped out a second. */
   readonly swout: number
-  /** Percent of the others from which on they are almost reached. */
+  /** Percentage of the other limits at which a resource is almost critical. */
   readonly almost: number
 }
 
-/** Which processes, and which devices, are shown; undefined: all. */
+/** Selected processes and devices; undefined for all. */
 export interface Focus {
   readonly user: RegExp | undefined
   readonly program: RegExp | undefined
@@ -43,7 +43,7 @@ export interface Focus {
   readonly interface: RegExp | undefined
 }
 
-/** Names of colours, as in the resource file. */
+/** Colour names, as in the resource file. */
 export interface Colors {
   readonly info: string
   readonly thread: string
@@ -51,16 +51,15 @@ export interface Colors {
   readonly critical: string
 }
 
-/** A column that a user put into a line of his own, and its weight. */
-export interface OwnColumn {
+/** A column in the user's own process line, with its weight. */
+export interface CustomColumn {
   readonly name: string
   readonly weight: number
 }
 
-/** All choices together. */
 export interface Settings {
   readonly view: View
-  /** Undefined: what the view is about. */
+  /** Undefined for the view's own order. */
   readonly order: Order | undefined
   readonly showsAll: boolean
   readonly threads: boolean
@@ -76,12 +75,12 @@ export interface Settings {
   readonly limits: Limits
   readonly focus: Focus
   readonly colors: Colors
-  readonly ownLine: readonly OwnColumn[]
+  readonly ownLine: readonly CustomColumn[]
 }
 
 const MANY = 999
 
-/** Without any flag. */
+/** Settings without flags. */
 export const DEFAULTS: Settings = {
   view: 'g',
   order: undefined,
@@ -112,7 +111,7 @@ export const DEFAULTS: Settings = {
   ownLine: [],
 }
 
-/** With `-l`: what makes small screens readable. */
+/** Limits with `-l`, for small screens. */
 export const FEW_LINES: LineLimits = {
   ...DEFAULTS.maxLines,
   cpu: 0,
@@ -150,7 +149,7 @@ const SWITCHES: Readonly<Record<string, Switch>> = {
   x: 'noColor',
 }
 
-/** The settings after a key or flag, undefined for one that chooses nothing. A switch that is on goes off. */
+/** Returns the settings after a key or flag, which toggles switches; undefined for keys without settings. */
 export function afterKey(settings: Settings, key: string): Settings | undefined {
   if (key.length !== 1) return undefined
   if (VIEWS.includes(key)) return { ...settings, view: key as View, order: orderOfView(key as View) }
@@ -160,13 +159,13 @@ export function afterKey(settings: Settings, key: string): Settings | undefined 
   return undefined
 }
 
-/** Views of one resource are sorted by it; others leave the order as it was. */
+/** Returns the order of views about one resource; other views keep the order. */
 function orderOfView(view: View): Order | undefined {
   const orders: Partial<Record<View, Order>> = { m: 'M', d: 'D', n: 'N', e: 'E' }
   return orders[view]
 }
 
-/** What the heading shows of the settings: a letter for each that is not as usual. */
+/** Returns a letter for each setting that differs from its default, for the heading. */
 export function flagsText({ focus, ...settings }: Settings): string {
   const letters: readonly (readonly [string, boolean])[] = [
     ['y', settings.threads],

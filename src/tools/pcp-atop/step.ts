@@ -1,18 +1,18 @@
-/** What an interval brought: values at its end, and how much counters grew in it. */
+/** An interval: values at its end, and the growth of counters. */
 import { toSeconds } from '../../base/timestamp.ts'
-import { counterGrowth } from '../../model/rate.ts'
+import { counterDelta } from '../../model/rate.ts'
 import type { Sample } from '../lib/sampled/metrics.ts'
 
-/** Two samples and the time between them. Without a first one counters count from the start of the host. */
+/** Two samples and the time between them. Without the first, counters are totals since boot. */
 export class Step {
   readonly before: Sample | undefined
   readonly now: Sample
-  /** Seconds; since the start of the host for the first sample of a live host. */
+  /** Seconds; since boot for the first live sample. */
   readonly elapsedSec: number
   readonly isSinceBoot: boolean
   readonly #base: Sample
 
-  /** `base` is what the report began with: what never changes is taken from there. */
+  /** `base` is the first sample of the report, which has the constant values. */
   constructor(
     before: Sample | undefined,
     now: Sample,
@@ -26,7 +26,7 @@ export class Step {
     this.isSinceBoot = isSinceBoot
   }
 
-  /** When the values are of, in seconds since the epoch. */
+  /** Time of the values, in seconds since the epoch. */
   get time(): number {
     return toSeconds(this.now.time)
   }
@@ -35,36 +35,36 @@ export class Step {
     return this.now.has(name)
   }
 
-  /** The value of a metric, 0 where there is none: what such a line shows then. */
+  /** Returns a value; 0 if it is missing. */
   value(name: string, inst?: number): number {
     return this.now.number(name, inst) ?? 0
   }
 
-  /** The value of what does not change, as it was when the report began. */
+  /** Returns a constant value, from the first sample. */
   constant(name: string, inst?: number): number {
     return this.#base.number(name, inst) ?? 0
   }
 
-  /** The growth of a counter; what began anew counts from nothing. */
+  /** Returns the growth of a counter, or its value if it restarted. */
   delta(name: string, inst?: number): number {
     const end = this.now.number(name, inst)
     if (end === undefined) return 0
-    return counterGrowth(this.before?.number(name, inst) ?? 0, end) ?? end
+    return counterDelta(this.before?.number(name, inst) ?? 0, end) ?? end
   }
 
-  /** The growth of several counters together. */
+  /** Returns the growth of several counters together. */
   sum(...names: readonly string[]): number {
     return names.reduce((total, name) => total + this.delta(name), 0)
   }
 
-  /** The growth of a counter, all instances together. */
+  /** Returns the growth of a counter, summed over all instances. */
   deltaOfAll(name: string): number {
     let total = 0
     for (const inst of this.now.numbers(name).keys()) total += this.delta(name, inst)
     return total
   }
 
-  /** Names of the instances of any of these metrics. */
+  /** Returns the names of the instances of any of these metrics. */
   instances(...names: readonly string[]): ReadonlyMap<number, string> {
     for (const name of names) {
       const instances = this.now.instances(name)

@@ -1,8 +1,8 @@
-/** Data: the columns of processes, and which ones each view has. pcp-atop(1), pcp-atoprc(5) ownprocline */
+/** Data: the columns of processes, and the columns of each view. pcp-atop(1), pcp-atoprc(5) ownprocline */
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { TaskSum } from './ranking.ts'
-import type { OwnColumn, Settings, View } from './settings.ts'
+import type { CustomColumn, Settings, View } from './settings.ts'
 import type { OwnerKind, Task } from './task.ts'
 import {
   countText,
@@ -14,23 +14,23 @@ import {
   sizeText,
 } from './values.ts'
 
-/** What cells are made with. */
+/** Setup for cells. */
 export interface ColumnSetup {
   readonly pidWidth: number
-  /** The time that rates are for; undefined where counts are shown as they are. */
+  /** Seconds that counts are divided by; undefined to show plain counts. */
   readonly perSec: number | undefined
   readonly elapsedSec: number
   readonly shareTitle: string
   readonly share: (task: Task) => number
   readonly zone: Zone
-  /** When the host started, in seconds since the epoch. */
+  /** Boot time in seconds since the epoch. */
   readonly bootSec: number
   readonly settings: Settings
-  /** How far texts are scrolled to the left. */
+  /** Columns by which long texts are scrolled to the left. */
   readonly scrolled: number
 }
 
-/** A column. Titles and cells are as wide as the column; the last one of a line may be longer. */
+/** A column. Titles and cells have its width; the last one of a line can be longer. */
 export interface TaskColumn {
   readonly title: (setup: ColumnSetup) => string
   readonly cell: (sum: TaskSum, setup: ColumnSetup) => string
@@ -51,8 +51,8 @@ const numbered = (title: string, cell: CellOf): TaskColumn => ({
   cell: ({ task }, setup) => cell(task, setup).padStart(setup.pidWidth),
 })
 
-/** What nobody knows of a process that ended. */
-const orGone =
+/** Shows a dash for a value that is unknown for an exited process. */
+const unlessExited =
   (cell: CellOf): CellOf =>
   (task, setup) =>
     task.end === undefined ? cell(task, setup) : '-'
@@ -62,7 +62,7 @@ const delay = (title: string, ms: (task: Task) => number): TaskColumn =>
   right(
     title,
     6,
-    orGone((task) => cpuTimeText(ms(task))),
+    unlessExited((task) => cpuTimeText(ms(task))),
   )
 const sizeKb = (title: string, kb: (task: Task) => number, smallest: SizeUnit = 'B'): TaskColumn =>
   right(title, 6, (task) => (task.end === undefined ? sizeText(kb(task) * 1024, smallest) : '0K'))
@@ -74,7 +74,7 @@ const transfer = (
   right(
     title,
     6,
-    orGone((task, { perSec, settings }) => {
+    unlessExited((task, { perSec, settings }) => {
       const amount = bytes(task, settings)
       return perSec === undefined ? sizeText(amount, smallest) : sizeRateText(amount, perSec)
     }),
@@ -111,7 +111,7 @@ const moment = (title: string, width: number, cell: CellOf): TaskColumn => ({
 })
 
 const NAME_WIDTH = 14
-/** A process that ended stands in angle brackets. */
+/** Puts the name of an exited process in angle brackets. */
 const nameOf = ({ name, end }: Task): string => {
   const room = end === undefined ? NAME_WIDTH : NAME_WIDTH - 2
   return end === undefined ? name.slice(0, room) : `<${name.slice(0, room)}>`
@@ -125,7 +125,6 @@ function endLetters({ isNew, end }: Task): string {
   return first + (end.signal === undefined ? 'E' : end.hasCore ? 'C' : 'S')
 }
 
-/** All columns by name. */
 export const TASK_COLUMNS: Readonly<Record<string, TaskColumn>> = {
   PID: numbered('PID', ({ tgid }) => String(tgid)),
   TID: numbered('TID', ({ pid, tgid }) => (pid === tgid ? '-' : String(pid))),
@@ -167,7 +166,7 @@ export const TASK_COLUMNS: Readonly<Record<string, TaskColumn>> = {
   CPUNR: right(
     'CPUNR',
     5,
-    orGone(({ processor }) => String(processor)),
+    unlessExited(({ processor }) => String(processor)),
   ),
   TRUN: threadsIn('TRUN', 4, 'R'),
   TSLPI: threadsIn('TSLPI', 5, 'S'),
@@ -175,22 +174,22 @@ export const TASK_COLUMNS: Readonly<Record<string, TaskColumn>> = {
   POLI: left(
     'POLI',
     4,
-    orGone(({ policy }) => POLICIES[policy] ?? String(policy)),
+    unlessExited(({ policy }) => POLICIES[policy] ?? String(policy)),
   ),
   NICE: right(
     'NICE',
     4,
-    orGone(({ nice }) => String(nice)),
+    unlessExited(({ nice }) => String(nice)),
   ),
   PRI: right(
     'PRI',
     3,
-    orGone(({ priority }) => String(priority)),
+    unlessExited(({ priority }) => String(priority)),
   ),
   RTPR: right(
     'RTPR',
     4,
-    orGone(({ realtimePriority }) => String(realtimePriority)),
+    unlessExited(({ realtimePriority }) => String(realtimePriority)),
   ),
   WCHAN: left('WCHAN', 15, ({ wchan }, { settings }) => (settings.wchan ? wchan : '')),
   CID: left('CID', 12, ({ container }) => container),
@@ -240,14 +239,14 @@ export const TASK_COLUMNS: Readonly<Record<string, TaskColumn>> = {
   },
 }
 
-/** The numbers of the bits that are set, or the bits where that is too long. */
+/** Returns the numbers of the set bits, or the bits themselves if the numbers are too long. */
 function gpuNumbers(list: number): string {
   const numbers = Array.from({ length: 31 }, (_, i) => i).filter((i) => (list & (1 << i)) !== 0)
   const text = numbers.join(',')
   return text.length <= 8 ? text : `0x${list.toString(16)}`
 }
 
-/** Columns in the order of the line, and the names again by weight, those that stay longest first. */
+/** Columns in line order, and again by weight, heaviest first. */
 const VIEWS: Readonly<Record<Exclude<View, 'o'>, readonly [columns: string, byWeight: string]>> = {
   g: [
     'PID TID SYSCPU USRCPU RDELAY BDELAY VGROW RGROW RDDSK WRDSK RUID EUID ST EXC THR S CPUNR SORTITEM CMD',
@@ -282,11 +281,11 @@ const VIEWS: Readonly<Record<Exclude<View, 'o'>, readonly [columns: string, byWe
 }
 const SUM_COLUMNS = 'NPROCS SYSCPU USRCPU VSIZE RSIZE PSIZE LOCKSZ SWAPSZ RDDSK WRDSK RNET SNET SORTITEM'
 const SUM_NAMES: Partial<Record<View, string>> = { u: 'RUID', p: 'CMD', j: 'CID' }
-/** Views whose second column is there only when threads are shown. */
+/** Views with a TID column only if threads are shown. */
 const NO_TID: ReadonlySet<View> = new Set(['g', 'n', 'e', 'X'])
 
-/** The columns of a view with their weights. */
-export function columnsOfView(view: View, { ownLine, threads }: Settings): readonly OwnColumn[] {
+/** Returns the columns of a view with their weights. */
+export function columnsOfView(view: View, { ownLine, threads }: Settings): readonly CustomColumn[] {
   if (view === 'o') return ownLine
   const [own, byWeight] = VIEWS[view]
   const columns = own === '' ? `${SUM_COLUMNS} ${SUM_NAMES[view]}` : own

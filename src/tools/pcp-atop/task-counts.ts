@@ -1,5 +1,5 @@
-/** What a process did between two samples. */
-import { counterGrowth } from '../../model/rate.ts'
+/** Activity of a process between two samples. */
+import { counterDelta } from '../../model/rate.ts'
 import type { TaskCounts } from './task.ts'
 import type { TaskReader } from './task-reader.ts'
 
@@ -25,24 +25,24 @@ const NET_COUNTERS: readonly (readonly [keyof TaskCounts, string])[] = [
   ['udpReceivedBytes', 'udp.recv.bytes'],
 ]
 
-/** Counts that are being filled in. */
+/** Counts under construction. */
 export type MutableCounts = { -readonly [K in keyof TaskCounts]: number }
 
-/** Of a process that did nothing. */
+/** Returns counts of zero. */
 export function noCounts(): MutableCounts {
   const counts = {} as MutableCounts
   for (const [key] of [...COUNTERS, ...NET_COUNTERS]) counts[key] = 0
   return counts
 }
 
-/** Transfers count in sectors, as disks do; what an archive has between two samples may be a part of one. */
+/** Transfers are counted in whole sectors, as for disks, as interpolated values of archives can be fractions. */
 const SECTOR = 512
 const full = (value: number, unit: number): number => Math.floor(value / unit) * unit
 
-/** Without a sample before, all it ever did. */
+/** Returns the growth since `before`; without it, totals since the process started. */
 export function countsOf(pid: number, now: TaskReader, before: TaskReader | undefined): TaskCounts {
   const counts = noCounts()
-  const grown = (end: number, begin: number): number => counterGrowth(begin, end) ?? end
+  const grown = (end: number, begin: number): number => counterDelta(begin, end) ?? end
   for (const [key, item, factor] of COUNTERS) {
     const unit = item.startsWith('io.') ? SECTOR : 1
     counts[key] =

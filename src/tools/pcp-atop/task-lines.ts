@@ -1,37 +1,37 @@
-/** The lines of processes: a title, and a line each. pcp-atop(1) */
+/** Formats processes: a title, and a line for each. pcp-atop(1) */
 
 import type { Zone } from '../../time/zone.ts'
-import { heaviest, type LineSetup, shares } from './layout.ts'
+import { distribute, heaviest, type LineSetup } from './layout.ts'
 import { type Ranking, rankTasks, sharesOf, sumTasks, type TaskSum } from './ranking.ts'
-import type { OwnColumn, View } from './settings.ts'
+import type { CustomColumn, View } from './settings.ts'
 
 import type { Task } from './task.ts'
 import { type ColumnSetup, columnsOfView, TASK_COLUMNS } from './task-columns.ts'
 
-/** Processes as text. */
+/** A table of processes. */
 export interface TaskTable {
   readonly title: string
   readonly rows: readonly TaskRow[]
 }
 
-/** One of its lines. */
+/** A line of the table. */
 export interface TaskRow {
   readonly text: string
   readonly isThread: boolean
   readonly pid: number
 }
 
-/** What a table is made with besides the sample. */
+/** Setup of the table besides the sample. */
 export interface TableSetup {
   readonly width: number
   readonly zone: Zone
   readonly ranking: Ranking
   readonly scrolled: number
-  /** Blanks fill the width between columns, as on a terminal. */
+  /** Spread columns over the whole width, as on a terminal. */
   readonly isDrawnOut: boolean
 }
 
-/** Processes of a sample, those the settings let through. */
+/** Formats the selected processes of a sample. */
 export function taskTable(tasks: readonly Task[], lines: LineSetup, table: TableSetup): TaskTable {
   const { settings } = lines
   const { ranking, width } = table
@@ -44,11 +44,11 @@ export function taskTable(tasks: readonly Task[], lines: LineSetup, table: Table
   const columns = fitting(columnsOfView(view, settings), setup, width)
   const titles = columns.map(({ name }) => TASK_COLUMNS[name]!.title(setup))
   const used = titles.reduce((sum, title) => sum + title.length, 0) + titles.length - 1
-  const pads = table.isDrawnOut ? shares(Math.max(0, width - used), titles.length) : titles.map(() => 0)
-  // The title of a long text is longer than what there is room for.
+  const pads = table.isDrawnOut ? distribute(Math.max(0, width - used), titles.length) : titles.map(() => 0)
+  // The title of a long text can be longer than the remaining width.
   const isCut = used > width
   const lineOf = (cells: readonly string[]): string =>
-    // A blank ends each cell, the last one too.
+    // Each cell ends with a blank, including the last.
     cells.map((cell, i) => `${' '.repeat(pads[i]!)}${cell} `).join('')
 
   return {
@@ -61,7 +61,7 @@ export function taskTable(tasks: readonly Task[], lines: LineSetup, table: Table
   }
 }
 
-/** What nobody measures cannot be shown: without traffic or graphics of processes the usual columns stand in. */
+/** Falls back to the default view without values of network traffic, GPUs or control groups. */
 function viewFor(view: View, tasks: readonly Task[]): View {
   if (
     view === 'n' &&
@@ -95,16 +95,20 @@ function columnSetup(
   }
 }
 
-/** When the host started: where nobody says so, as long ago as it has been up. */
+/** Returns the boot time, computed from the uptime if it is unknown. */
 function bootTime(step: LineSetup['step']): number {
   if (step.has('kernel.all.boottime')) return step.value('kernel.all.boottime')
   return step.time - step.value('kernel.all.uptime')
 }
 
-/** The columns that fit, the heaviest. */
-function fitting(columns: readonly OwnColumn[], setup: ColumnSetup, width: number): readonly OwnColumn[] {
-  const widthOf = ({ name }: OwnColumn): number =>
-    // A long text is cut at the end of the line: its title must fit only in part.
+/** Keeps the heaviest columns that fit. */
+function fitting(
+  columns: readonly CustomColumn[],
+  setup: ColumnSetup,
+  width: number,
+): readonly CustomColumn[] {
+  const widthOf = ({ name }: CustomColumn): number =>
+    // A long text is cut at the end of the line, so only part of its title must fit.
     name === 'COMMAND-LINE' || name === 'CGROUP' ? name.length : TASK_COLUMNS[name]!.title(setup).length
   let shown = columns
   while (shown.length > 1 && shown.reduce((sum, column) => sum + widthOf(column) + 1, -1) > width)

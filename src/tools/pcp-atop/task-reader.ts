@@ -1,4 +1,4 @@
-/** Metrics of processes in a sample. */
+/** Reads metrics of processes from a sample. */
 import type { Sample } from '../lib/sampled/metrics.ts'
 import type { TaskGroup } from './task.ts'
 
@@ -25,7 +25,7 @@ export class TaskReader {
     return this.#sample.number(`${this.#group}.${item}`, pid)
   }
 
-  /** Of a metric of another group. */
+  /** Returns a number of a metric of another group. */
   other(name: string, pid: number): number | undefined {
     return this.#sample.number(name, pid)
   }

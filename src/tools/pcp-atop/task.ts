@@ -1,6 +1,6 @@
-/** What a process or thread is, and what it did in an interval. pcp-atop(1) OUTPUT DESCRIPTION - PROCESS LEVEL */
+/** A process or thread, and its activity in an interval. pcp-atop(1) OUTPUT DESCRIPTION - PROCESS LEVEL */
 
-/** What grows while a process runs. Times in milliseconds, sizes in bytes. */
+/** Counters of a process. Times in milliseconds, sizes in bytes. */
 export interface TaskCounts {
   readonly userMs: number
   readonly sysMs: number
@@ -21,7 +21,7 @@ export interface TaskCounts {
   readonly udpReceivedBytes: number
 }
 
-/** How a process ended. */
+/** How and when a process exited. */
 export interface TaskEnd {
   readonly code: number
   readonly signal: number | undefined
@@ -30,21 +30,21 @@ export interface TaskEnd {
   readonly time: number
 }
 
-/** Who it is: as whom it runs, each as a number and a name. */
+/** An account of a process, as id and name. */
 export interface TaskOwner {
   readonly id: number
   readonly name: string
 }
 
-/** A process or a thread at the end of an interval; counts are those of the interval. */
+/** A process or thread at the end of an interval, with its counts for the interval. */
 export interface Task extends TaskCounts {
   readonly pid: number
-  /** The process that a thread is of; its own number for a process. */
+  /** PID of a thread's process; a process's own PID. */
   readonly tgid: number
   readonly ppid: number
   readonly name: string
   readonly command: string
-  /** R, S, D, I, T, Z and so on; E for one that ended. */
+  /** R, S, D, I, T, Z and so on; E if it exited. */
   readonly state: string
   readonly threads: number
   readonly nice: number
@@ -52,7 +52,7 @@ export interface Task extends TaskCounts {
   readonly realtimePriority: number
   readonly policy: number
   readonly processor: number
-  /** Milliseconds since the host started. */
+  /** Milliseconds since boot. */
   readonly startMs: number
   readonly wchan: string
   readonly container: string
@@ -68,18 +68,18 @@ export interface Task extends TaskCounts {
   readonly swappedKb: number
   readonly virtualKb: number
   readonly residentKb: number
-  /** Undefined where it was not gathered. */
+  /** Undefined if not fetched. */
   readonly proportionalKb: number | undefined
   readonly virtualGrowthKb: number
   readonly residentGrowthKb: number
   readonly gpu: GpuUse | undefined
   readonly isNew: boolean
-  /** Another processor or another priority than at the beginning of the interval. */
+  /** Processor or priority changed during the interval. */
   readonly isMoved: boolean
   readonly end: TaskEnd | undefined
 }
 
-/** Use of graphics processors. */
+/** GPU use. */
 export interface GpuUse {
   readonly busy: number
   readonly memoryBusy: number
@@ -92,10 +92,10 @@ export interface GpuUse {
   readonly isRunning: boolean
 }
 
-/** As whom a process runs. */
+/** Kinds of account. */
 export type OwnerKind = 'uid' | 'euid' | 'suid' | 'fsuid' | 'gid' | 'egid' | 'sgid' | 'fsgid'
 
-/** Processes together. */
+/** Totals of all processes. */
 export interface TaskTotals {
   readonly sysMs: number
   readonly userMs: number
@@ -105,12 +105,12 @@ export interface TaskTotals {
   readonly waiting: number
   readonly zombies: number
   readonly exits: number
-  /** Are processes that end accounted for? */
+  /** Is process accounting enabled? */
   readonly hasExits: boolean
 }
 
-/** Which metrics processes come from. */
+/** Name space of process metrics. */
 export type TaskGroup = 'proc' | 'hotproc'
 
-/** Container of processes that are in none. */
+/** Container of processes outside containers. */
 export const NO_CONTAINER = 'host--------'

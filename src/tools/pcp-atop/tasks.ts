@@ -14,10 +14,10 @@ import { countsOf } from './task-counts.ts'
 import { TaskReader } from './task-reader.ts'
 
 const OWNER_KINDS: readonly OwnerKind[] = ['uid', 'euid', 'suid', 'fsuid', 'gid', 'egid', 'sgid', 'fsgid']
-/** What says where and when a process may run. */
+/** Metrics of processor and scheduling. */
 const PLACES = ['psinfo.processor', 'psinfo.priority', 'psinfo.nice', 'psinfo.policy']
 
-/** Processes and threads of an interval, by number. */
+/** Returns processes and threads of an interval, by PID. */
 export function readTasks(step: Step, group: TaskGroup): readonly Task[] {
   const names = step.now.instances(`${group}.psinfo.pid`)
   const now = new TaskReader(step.now, group)
@@ -26,7 +26,7 @@ export function readTasks(step: Step, group: TaskGroup): readonly Task[] {
   return [...alive, ...exitedTasks(step)]
 }
 
-/** All processes added up; threads count with their process. */
+/** Sums up all processes; threads count with their process. */
 export function totalsOf(tasks: readonly Task[], step: Step): TaskTotals {
   const totals = {
     sysMs: 0,
@@ -55,7 +55,7 @@ export function totalsOf(tasks: readonly Task[], step: Step): TaskTotals {
   return { ...totals, hasExits: step.value('acct.control.enable_acct') > 0 || totals.exits > 0 }
 }
 
-/** Did anything about it change? */
+/** Did anything change? */
 export function isActive(task: Task): boolean {
   return (
     task.isNew ||
@@ -88,7 +88,7 @@ function taskOf(pid: number, instance: string, now: TaskReader, before: TaskRead
     command: now.text('psinfo.psargs', pid) ?? instance.replace(/^\d+ ?/, ''),
     state: now.text('psinfo.sname', pid) ?? ' ',
     threads: of('psinfo.threads'),
-    // Old agents gave these numbers no sign.
+    // Old agents export these as unsigned numbers.
     nice: of('psinfo.nice') | 0,
     priority: (of('psinfo.priority') | 0) + 100,
     realtimePriority: of('psinfo.rt_priority'),
@@ -128,18 +128,18 @@ function ownersOf(pid: number, now: TaskReader): Task['owners'] {
   return owners
 }
 
-/** Kernels say 0 of a thread that does not wait. */
+/** Kernels report 0 for a thread that does not wait. */
 function wchanOf(text: string | undefined): string {
   return text === undefined || text === '0' ? '' : text
 }
 
-/** The first twelve digits of a container's name. */
+/** Returns the first twelve digits of a container's name. */
 function containerOf(text: string): string {
   const id = text.slice(text.lastIndexOf('/') + 1)
   return id === '' ? NO_CONTAINER : id.slice(0, NO_CONTAINER.length)
 }
 
-/** The path in the one tree of version 2. */
+/** Returns the path in the unified hierarchy of version 2. */
 function cgroupOf(text: string): string {
   const path = text.split(';').find((each) => each.startsWith(':') || each.startsWith('0:'))
   return path === undefined ? '' : path.slice(path.lastIndexOf(':') + 1)

@@ -1,6 +1,6 @@
-/** The terminal while atop has it: keys one by one, a screen of its own, and all as it was afterwards. */
+/** The terminal of atop's screen: single keys, alternate screen, and restoring it afterwards. */
 
-import { after } from '../../base/after.ts'
+import { setLongTimeout } from '../../base/after.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import { PcpError } from '../../model/errors.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
@@ -8,7 +8,7 @@ import type { ToolIo } from '../lib/tool.ts'
 import { keysOf } from './keys.ts'
 import type { ScreenSize } from './screen-text.ts'
 
-/** What may happen while one waits: a key, another size, a signal that asks for a sample, or the time has come. */
+/** A key, a resize, a signal for a sample, or the end of the wait. */
 export type TerminalEvent =
   | { readonly kind: 'key'; readonly key: string }
   | { readonly kind: 'resize' | 'sample' | 'last' | 'closed' | 'time' }
@@ -17,7 +17,7 @@ const ENTER = '\x1b[?1049h\x1b[?25l\x1b[2J'
 const LEAVE = '\x1b[0m\x1b[?25h\x1b[?1049l'
 const DEFAULT_SIZE: ScreenSize = { columns: 80, rows: 24 }
 
-/** The terminal of this process. `close` gives it back; so does the end of the process. */
+/** The terminal of this process. `close` or the exit of the process restores it. */
 export class Terminal {
   readonly #io: ToolIo
   readonly #queue: TerminalEvent[] = []
@@ -30,7 +30,7 @@ export class Terminal {
   readonly #onEnd = (): void => this.#push({ kind: 'closed' })
   readonly #onSample = (): void => this.#push({ kind: 'sample' })
   readonly #onLast = (): void => this.#push({ kind: 'last' })
-  /** The shell took the terminal back meanwhile. */
+  /** The shell had restored the terminal while this process was stopped. */
   readonly #onContinue = (): void => {
     process.stdin.setRawMode(true)
     this.#io.stdout.writeControls(ENTER)
@@ -60,13 +60,13 @@ export class Terminal {
     return { columns: columns || DEFAULT_SIZE.columns, rows: rows || DEFAULT_SIZE.rows }
   }
 
-  /** Draws a `screenText`, and waits until it is on the screen. */
+  /** Draws a `screenText`; resolves when the terminal has taken it. */
   async draw(text: string): Promise<void> {
     this.#io.stdout.writeControls(text)
     await this.#io.stdout.flush()
   }
 
-  /** The next event; `time` when none came until `dueMs` of the sampling clock. Rejects with ECANCELED when interrupted. */
+  /** Waits for an event; `time` without any until `dueMs` of the sampling clock. Rejects with ECANCELED on an interrupt. */
   async next(dueMs: number | undefined): Promise<TerminalEvent> {
     const { signal } = this.#io
     for (;;) {
@@ -108,7 +108,7 @@ export class Terminal {
         this.#wake = undefined
         resolve()
       }
-      const cancel = ms === undefined ? undefined : after(ms, done)
+      const cancel = ms === undefined ? undefined : setLongTimeout(ms, done)
       const unwatch = onAbort(this.#io.signal, done)
       this.#wake = done
     })

@@ -4,52 +4,52 @@ import { PM_INDOM_NULL } from '../../model/ids.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { Cell } from '../lib/report/values.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import { type Column, openColumn, type ValueForms } from './columns.ts'
+import { type Column, openColumn, type ValueFormat } from './columns.ts'
 import type { CellStyle } from './format.ts'
 import type { ColumnSpec, FilterType, Plugin } from './plugins.ts'
 
-/** Columns that stand together: those of an instance, or all of a plugin. */
+/** Columns with a common heading: of one instance, or of a whole plugin. */
 export interface HeadingGroup {
   readonly title: string
   readonly width: number
   readonly columns: readonly { readonly label: string; readonly width: number; readonly csv: string }[]
 }
 
-/** A value, and how it looks. */
+/** A value with its format. */
 export interface StyledCell {
   readonly cell: Cell
-  /** As it goes to files. */
+  /** The value written to files. */
   readonly exact: Cell
   readonly style: CellStyle
 }
 
-/** One block of a line. */
+/** The columns of a plugin in a line. */
 export interface Block {
   readonly columns: readonly Column[]
-  /** Without values it is one cell in files. */
+  /** In files, missing values take a single cell. */
   readonly isFolded: boolean
-  /** The title of the whole in files. */
+  /** Titles for files. */
   readonly csvTitles: readonly (readonly [title: string, columns: number])[]
   headings(): readonly HeadingGroup[]
-  /** Its values of this sample, by group; none where it has no columns. */
+  /** Returns the values of this sample by group; none without columns. */
   row(time: Timestamp): readonly (readonly StyledCell[])[]
 }
 
-/** Instances that options list. */
+/** Instances selected by options. */
 export interface InstanceLists {
   readonly lists: ReadonlyMap<FilterType, readonly string[]>
-  /** All of them, each for itself. */
+  /** Show each instance separately. */
   readonly full: boolean
 }
 
 const TOTAL = 'total'
 
-/** Opens a plugin's metrics. PM_ERR_GENERIC with the line to print when one cannot be had. */
+/** Opens a plugin's metrics. Rejects with PM_ERR_GENERIC and the line to print if one is not available. */
 export async function openBlock(
   context: Context,
   plugin: Plugin,
   { lists, full }: InstanceLists,
-  forms: ValueForms,
+  forms: ValueFormat,
   io: ToolIo,
 ): Promise<Block> {
   const open = (spec: ColumnSpec): Promise<Column> => openColumn(context, plugin.name, spec, forms, io)
@@ -65,11 +65,11 @@ export async function openBlock(
   return new GroupedBlock(plugin, columns, chosen)
 }
 
-/** Which instances a block shows; undefined: all of them. */
+/** Instances of a block; undefined for all. */
 interface Choice {
   readonly insts: readonly number[] | undefined
   readonly total: boolean
-  /** A list was given, and nothing of it is there. */
+  /** A list was given, but none of its instances exist. */
   readonly isVoid: boolean
 }
 
@@ -97,7 +97,7 @@ function choose(
   return { insts, total, isVoid: list !== undefined && items.length > 0 && insts.length === 0 }
 }
 
-/** By its name, or by what is left of it without what all of its kind begin with. */
+/** Finds an instance by its name, by its name without the usual prefix, or by the first word of its name. */
 function findInstance(
   column: Column | undefined,
   filter: FilterType | undefined,
@@ -115,12 +115,12 @@ function findInstance(
   return at < 0 ? undefined : column.insts[at]
 }
 
-/** With the name and number of an instance in place of `%I` and `%i`. */
+/** Replaces `%I` and `%i` by the name and number of an instance. */
 function labelText(label: string, name: string, inst: number | string): string {
   return label.replace(/%([IisSdD])/g, (_, letter: string) => (/[IsS]/.test(letter) ? name : String(inst)))
 }
 
-/** A plugin whose values stand one behind the other. */
+/** A plugin whose columns are in one group. */
 class PlainBlock implements Block {
   readonly isFolded: boolean = false
   readonly columns: readonly Column[]
@@ -147,13 +147,13 @@ class PlainBlock implements Block {
       if (!spec.label.includes('%')) return [{ label: spec.label, width: spec.width, csv: spec.label }]
       const texts = this.#insts(column).map((inst) => labelText(spec.label, column.nameOf(inst), inst))
       if (this.#choice.total && this.#choice.insts?.length !== 0) texts.push(TOTAL)
-      if (texts.length === 0) texts.push(spec.label) // nothing to name it by: there is no instance
+      if (texts.length === 0) texts.push(spec.label) // without instances the label stays unexpanded
       return texts.map((text) => ({ label: text, width: spec.width, csv: text }))
     })
     return [{ title: label, width: widthOf(columns), columns }]
   }
 
-  /** Those that a heading names. */
+  /** Returns the instances named in the heading. */
   #insts(column: Column): readonly number[] {
     const { insts } = this.#choice
     return insts === undefined || insts.length === 0 ? column.insts : insts
@@ -162,14 +162,14 @@ class PlainBlock implements Block {
   row(): readonly (readonly StyledCell[])[] {
     if (this.#choice.isVoid) return []
     const cells = this.columns.flatMap((column, i): StyledCell[] => {
-      const { style, readings, hasInstances } = column
+      const { style, values, hasInstances } = column
       const isSpread = column.spec.label.includes('%')
       const insts = hasInstances
         ? isSpread || this.#choice.insts !== undefined
           ? this.#insts(column)
-          : [...readings.insts.subarray(0, readings.size)]
+          : [...values.insts.subarray(0, values.size)]
         : [PM_INDOM_NULL]
-      if (!readings.hasValues()) return [{ cell: undefined, exact: undefined, style }]
+      if (!values.hasValues()) return [{ cell: undefined, exact: undefined, style }]
       const mean = this.#means[i]!
       const shown: StyledCell[] = insts.map((inst) => {
         const cell = column.cell(inst)
@@ -183,7 +183,7 @@ class PlainBlock implements Block {
   }
 }
 
-/** A plugin whose columns repeat for each instance, and for the total. */
+/** A plugin whose columns repeat for each instance and the total. */
 class GroupedBlock implements Block {
   readonly columns: readonly Column[]
   readonly #plugin: Plugin
@@ -232,7 +232,7 @@ class GroupedBlock implements Block {
   }
 }
 
-/** A plugin that shows the instance with the largest value, of equal ones the lowest number. */
+/** A plugin that shows the instance with the largest value; of equal ones the lowest number. */
 class TopBlock implements Block {
   readonly isFolded: boolean = true
   readonly columns: readonly Column[]
@@ -257,13 +257,13 @@ class TopBlock implements Block {
     return [{ title: label, width, columns }]
   }
 
-  /** What stands below the title. */
+  /** The text below the title. */
   get subtitle(): string {
     return this.#rank.spec.label
   }
 
   row(): readonly (readonly StyledCell[])[] {
-    const cells = this.#rank.readings
+    const cells = this.#rank.values
     let most = 0
     let inst: number | undefined
     for (let i = 0; i < cells.size; i++) {
@@ -282,7 +282,7 @@ class TopBlock implements Block {
   }
 }
 
-/** What a block's subtitle is where it is not the names of its columns. */
+/** Returns a block's subtitle if it is not the names of its columns. */
 export function ownSubtitle(block: Block): string | undefined {
   return block instanceof TopBlock ? block.subtitle : undefined
 }
@@ -295,9 +295,9 @@ function inFile(cell: Cell, { fileFactor }: Column): Cell {
   return cell === undefined || typeof cell === 'string' || fileFactor === 1 ? cell : Number(cell) * fileFactor
 }
 
-/** Of all instances that count; of shares of something the mean. */
+/** Sums all instances except culled ones; averages percentages. */
 function sumOf(column: Column, culled: RegExp | undefined, isShare: boolean): Cell {
-  const cells = column.readings
+  const cells = column.values
   let sum = 0
   let count = 0
   for (let i = 0; i < cells.size; i++) {
@@ -315,7 +315,7 @@ function widthOf(columns: readonly { readonly width: number }[]): number {
   return columns.reduce((sum, { width }) => sum + width + 1, -1)
 }
 
-/** PCP's dstat shows the mean of the first two values in place of the second one, of plugins without groups. */
+/** As in PCP's dstat, replaces the second value of ungrouped plugins by the mean of the first two. */
 class SecondMean {
   readonly #seen = new Map<number, { readonly first: number; readonly count: number }>()
 

@@ -1,4 +1,4 @@
-/** A plugin over a source: its metrics looked up, and their values, sample after sample. pcp-dstat(5) */
+/** The metrics of a plugin, and their values in each sample. pcp-dstat(5) */
 
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
@@ -13,32 +13,32 @@ import type { ToolIo } from '../lib/tool.ts'
 import type { CellStyle } from './format.ts'
 import type { ColumnSpec, PrintType } from './plugins.ts'
 
-/** What of the command line says how values look. */
-export interface ValueForms {
+/** Options for the format of values. */
+export interface ValueFormat {
   readonly bits: boolean
   readonly float: boolean
   readonly integer: boolean
 }
 
-/** A column's metric, and its values of the last sample. */
+/** A column's metric, with its values in the last sample. */
 export class Column {
   readonly spec: ColumnSpec
   readonly desc: MetricDesc
   readonly style: CellStyle
-  /** What a value is multiplied by for files, where sizes are in the metric's own units. */
+  /** Factor for values in files, where sizes keep the metric's units. */
   readonly fileFactor: number
-  /** Instances at the start, in an archive all there are. */
+  /** Instances at the start; of an archive all that ever existed. */
   readonly insts: readonly number[]
   readonly names: readonly string[]
   readonly #reader: MetricReader
-  /** What was read; rates need two samples. */
-  readings: ValueColumns = NO_VALUES
+  /** Values of the last sample; rates need two samples. */
+  values: ValueColumns = NO_VALUES
 
   constructor(
     spec: ColumnSpec,
     desc: MetricDesc,
     instances: InstanceList,
-    forms: ValueForms,
+    forms: ValueFormat,
     wraps: boolean,
   ) {
     const conversion = conversionOf(desc, spec)
@@ -63,17 +63,17 @@ export class Column {
     return this.desc.indom !== PM_INDOM_NULL
   }
 
-  /** Takes the values of a sample. */
+  /** Reads the values of a sample. */
   read(values: ValueColumns, elapsedSec: number): void {
-    this.readings = this.#reader.read(values, elapsedSec)
+    this.values = this.#reader.read(values, elapsedSec)
   }
 
-  /** The value of an instance; of a metric without instances the only one. */
+  /** Returns the value of an instance, or of a singular metric. */
   cell(inst: number): Cell {
-    return this.readings.at(this.hasInstances ? this.readings.find(inst) : 0)
+    return this.values.at(this.hasInstances ? this.values.find(inst) : 0)
   }
 
-  /** The name of an instance; its number where it has none. */
+  /** Returns the name of an instance; its number if it has none. */
   nameOf(inst: number): string {
     return this.names[this.insts.indexOf(inst)] ?? String(inst)
   }
@@ -84,12 +84,12 @@ interface InstanceList {
   readonly names: readonly string[]
 }
 
-/** Looks a column's metric up, or defines it. PM_ERR_GENERIC with the line to print when that is not possible. */
+/** Looks up or defines a column's metric. Rejects with PM_ERR_GENERIC and the line to print if that fails. */
 export async function openColumn(
   context: Context,
   plugin: string,
   spec: ColumnSpec,
-  forms: ValueForms,
+  forms: ValueFormat,
   io: ToolIo,
 ): Promise<Column> {
   const desc = await describe(context, `dstat.${plugin}.${spec.name}`, spec.metric, io)
@@ -119,12 +119,12 @@ async function instancesOf(context: Context, { indom }: MetricDesc, io: ToolIo):
       ? await context.instances(indom, io)
       : context.archive.instances(indom)
   } catch (error) {
-    if (isError(error) || error instanceof PcpError) return { ids: [], names: [] } // none yet: values may still come
+    if (isError(error) || error instanceof PcpError) return { ids: [], names: [] } // values can appear later
     throw error
   }
 }
 
-/** Into bytes, seconds and counts, a second where it is a counter. */
+/** Converts to bytes, seconds or counts, and counters to rates. */
 function conversionOf(desc: MetricDesc, { unit, isRaw }: ColumnSpec): Conversion {
   const isRate = desc.sem === PM_SEM_COUNTER && !isRaw
   if (desc.type === PM_TYPE_STRING) return planConversion(desc, { scale: 'instant' })
@@ -151,7 +151,7 @@ function conversionOf(desc: MetricDesc, { unit, isRaw }: ColumnSpec): Conversion
 function printTypeOf(
   { printType }: ColumnSpec,
   { desc, isRate }: Conversion,
-  { float, integer }: ValueForms,
+  { float, integer }: ValueFormat,
 ): PrintType {
   if (desc.type === PM_TYPE_STRING) return 's'
   const isReal = isRate || desc.type === PM_TYPE_DOUBLE || desc.type === PM_TYPE_FLOAT

@@ -1,21 +1,21 @@
-/** dstat's values as a file of comma-separated lines. pcp-dstat(1) -o */
+/** Writes dstat's values as comma-separated lines. pcp-dstat(1) -o */
 import { formatF } from '../../base/printf.ts'
 import type { Cell } from '../lib/report/values.ts'
 import { isTime, type LinePart, type SampleRow, timeTitle } from './lines.ts'
 
-/** What the first lines say. */
+/** Data of the header lines. */
 export interface CsvHeading {
-  /** Of PCP: readers of these files know them by it. */
+  /** PCP's version, by which readers identify these files. */
   readonly version: string
   readonly host: string
   readonly user: string
   readonly command: string
   readonly date: string
-  /** The file was not there before. */
+  /** The file did not exist before. */
   readonly isNew: boolean
 }
 
-/** Lines above the values, also where a file goes on: readers of PCP's files expect them word for word. */
+/** Returns the lines above the values, also when appending. Readers expect PCP's exact text. */
 export function csvHeading(
   { version, host, user, command, date, isNew }: CsvHeading,
   parts: readonly LinePart[],
@@ -43,7 +43,7 @@ export function csvHeading(
   ].join('\n')
 }
 
-/** The values of a sample, with a note behind them; '' where there is not one. */
+/** Formats the values of a sample, followed by a note; '' without values. */
 export function csvLine(row: SampleRow, note?: string): string {
   let hasValues = false
   const cells = row.flatMap((each) => {

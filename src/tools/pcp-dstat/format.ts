@@ -1,19 +1,19 @@
-/** dstat's values as text: numbers that fit their column, with a letter for their size. pcp-dstat(5) */
+/** Formats dstat's values: numbers that fit their column, with a letter for the unit. pcp-dstat(5) */
 import { formatF } from '../../base/printf.ts'
 import type { Cell } from '../lib/report/values.ts'
 import type { PrintType } from './plugins.ts'
 import type { Theme } from './theme.ts'
 
-/** How a column's values look. */
+/** Format of a column's values. */
 export interface CellStyle {
   readonly width: number
   readonly printType: PrintType
   readonly colorStep: number | undefined
-  /** Values are sizes: thousands are 1024, and the plain unit has a letter. */
+  /** Values are sizes: the base is 1024, and bytes have a letter too. */
   readonly isSpace: boolean
-  /** There is never a letter behind the number. */
+  /** No letter after the number. */
   readonly isBare: boolean
-  /** Sizes are shown as bits. */
+  /** Show sizes in bits. */
   readonly isBits: boolean
 }
 
@@ -22,10 +22,10 @@ const BITS = ['b', ...SPACE.slice(1)]
 const COUNT = [' ', ...SPACE.slice(1)]
 /** Percent. */
 const WHOLE = 100
-/** A column as narrow as this has no room for a letter. */
+/** A column of this width has no room for a letter. */
 const NO_LETTER_WIDTH = 3
 
-/** A value as wide as its column, coloured. A negative one is a dash, but for shares: there it is what rounding made of nothing. */
+/** Formats a value in the width of its column, with colours. Negative values become a dash, except percentages, where they are rounding errors of 0. */
 export function cellText(cell: Cell, style: CellStyle, theme: Theme): string {
   const { width, printType } = style
   if (cell === undefined) return theme.missing + ' '.repeat(width)
@@ -57,9 +57,9 @@ function numberText(value: number, style: CellStyle, theme: Theme): string {
       : printType === 'f'
         ? fractionText(amount, room, base)
         : wholeText(amount, room, base)
-  if (text === '0') return theme.nothing + '0'.padStart(room) + (isLettered ? ' ' : '')
+  if (text === '0') return theme.zero + '0'.padStart(room) + (isLettered ? ' ' : '')
   const letters = toBits ? BITS : isSpace ? SPACE : COUNT
-  // Less than one of anything has no letter.
+  // Values below 1 have no letter.
   const letter = roundEven(amount) === 0 ? ' ' : theme.unit + (letters[power] ?? '*')
   return colorOf(value, power, style, theme) + text.padStart(room) + (isLettered ? letter : '')
 }
@@ -70,7 +70,7 @@ function colorOf(value: number, power: number, { printType, colorStep }: CellSty
   return printType === 'p' ? theme.text : theme.step(power)
 }
 
-/** Divided until it fits, and by how many powers of the base. */
+/** Divides by the base until the value fits; returns the number of divisions. */
 function wholeText(value: number, room: number, base: number): { text: string; power: number } {
   let power = 0
   for (let rest = value; ; rest /= base, power++) {
@@ -79,7 +79,7 @@ function wholeText(value: number, room: number, base: number): { text: string; p
   }
 }
 
-/** As many decimals as there is room for. */
+/** Formats with as many decimals as fit. */
 function fractionText(value: number, room: number, base: number): { text: string; power: number } {
   let rest = value
   let power = 0
@@ -94,7 +94,7 @@ function fractionText(value: number, room: number, base: number): { text: string
   return { text: formatF(rest, 0), power }
 }
 
-/** To the nearest whole number, the even one in the middle, as Python rounds. */
+/** Rounds half to even, as Python does. */
 function roundEven(value: number): number {
   const floor = Math.floor(value)
   const part = value - floor
@@ -111,7 +111,7 @@ function minutesText(minutes: number, width: number, theme: Theme): string {
   return theme.text + (forms[at] ?? forms[2]!).slice(0, width).padStart(width)
 }
 
-/** A text in the middle of a width, cut to it; what is left over goes as in Python, whose `center` made the layout. */
+/** Centers a text and cuts it to a width. An odd blank is placed as by Python's `center`. */
 export function centered(text: string, width: number): string {
   const cut = text.slice(0, width)
   const pad = width - cut.length

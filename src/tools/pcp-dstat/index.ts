@@ -1,7 +1,7 @@
 /**
- * pcp-dstat: a line a sample, with columns that plugins say. pcp-dstat(1)
+ * pcp-dstat: one line for each sample, with columns defined by plugins. pcp-dstat(1)
  *
- * Differences from PCP's are in docs/differences.md.
+ * Differences from PCP's are in docs/explanation/differences.md.
  */
 import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, release, userInfo } from 'node:os'
@@ -14,7 +14,7 @@ import type { Context } from '../../pmapi/context.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
-import { endEarly, usageText } from '../lib/options.ts'
+import { handleEarlyExit, usageText } from '../lib/options.ts'
 import { boundsOf, openReport } from '../lib/source.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
@@ -27,19 +27,18 @@ import { type PluginSet, pluginOf, readPlugins } from './plugins.ts'
 import { delayOf, type ReportSetup, report } from './report.ts'
 import { ON_DARK, ON_LIGHT, PLAIN, type Theme } from './theme.ts'
 
-/** Columns of plugins, line by line. */
 export const tool: Tool = {
   name: 'pcp-dstat',
-  summary: 'Show what a host does, a line a sample, with colours',
+  summary: 'Show the activity of a host, one line a sample, with colours',
   description: `
-Each line is a sample, and each block of columns is a plugin: processors, disks, networks, memory and many more. Without a
-choice it is -cdngy. The delay from one line to the next is in seconds, or an interval with units; count is how many lines
-follow the first one, which only has the values that need no sample before.
+Each line is a sample, and each block of columns is a plugin: processors, disks, networks, memory and many more. The default is
+-cdngy. The delay between lines is in seconds, or an interval with a unit. Count is the number of lines after the first one, which
+only has values that do not need a previous sample.
 
-The source and the time window are those of pcp(1): pcp -h HOST dstat, pcp -a ARCHIVE dstat. Most letters mean something else here.
+Source and time window are options of pcp(1): pcp -h HOST dstat, pcp -a ARCHIVE dstat. Most letters have another meaning here.
 
-Plugins are sections of the files in $PCP_SYSCONF_DIR/dstat and $HOME/.pcp/dstat, and those of this package that neither has.
-Each is an option by its name. One whose metrics are not known is left out with a message.`,
+Plugins are sections of the files in $PCP_SYSCONF_DIR/dstat and $HOME/.pcp/dstat, and those of this package that are in neither.
+Each is an option of its name. Plugins with unknown metrics are reported and left out.`,
   examples: [
     ['pcp dstat -tcm 5', 'Times, processors and memory every five seconds:'],
     ['pcp -a ARCHIVE dstat --top-cpu --disk -D sda,total', 'What used the processors most, and disks:'],
@@ -47,7 +46,7 @@ Each is an option by its name. One whose metrics are not known is left out with 
   ],
   seeAlso: ['pcp', 'pmrep'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     try {
       return await run(io)
@@ -68,7 +67,7 @@ async function run(io: ToolIo): Promise<number> {
     io[options.problems.length > 0 ? 'stderr' : 'stdout'].write(usageText(OPTIONS, io.progname))
     return options.problems.length > 0 ? 1 : 0
   }
-  endEarly(OPTIONS, { given: [], problems: [], standard: options.standard }, io) // what -D of the wrapper names
+  handleEarlyExit(OPTIONS, { given: [], problems: [], standard: options.standard }, io) // applies -D of the wrapper
   if (options.isDefault && options.instead !== 'list' && options.instead !== 'version')
     io.stdout.write('You did not select any stats, using -cdngy by default.\n')
   if (options.wrongOperand !== undefined) {
@@ -83,7 +82,7 @@ async function run(io: ToolIo): Promise<number> {
   return withContext(options, set, io)
 }
 
-/** Tells what is wrong with any plugin. */
+/** Reports errors of all plugins. */
 function checkAll({ plugins }: PluginSet, io: ToolIo): number {
   let status = 0
   for (const [name, keys] of plugins) {
@@ -111,7 +110,7 @@ async function withContext(options: DstatOptions, set: PluginSet, io: ToolIo): P
   return 0
 }
 
-/** PCP's dstat does not say which archive cannot be opened. */
+/** As in PCP's dstat, the error does not name the archive. */
 async function open({ standard }: DstatOptions, io: ToolIo): Promise<Context> {
   try {
     return await openReport(standard, io)
@@ -122,12 +121,12 @@ async function open({ standard }: DstatOptions, io: ToolIo): Promise<Context> {
   }
 }
 
-/** The title of the window: who looks at which host, and how. */
+/** Returns the window title: user, host and command line. */
 async function titleOf(context: Context, io: ToolIo): Promise<string> {
   return `(${userName()}@${await context.hostname(io)}) ${commandLine(io)}`
 }
 
-/** Resolves to 1 when something was left out. */
+/** Resolves to 1 if a plugin was left out. */
 async function show(context: Context, options: DstatOptions, set: PluginSet, io: ToolIo): Promise<number> {
   const { standard, delay } = options
   const { zone } = await reportingZone(standard, context, io)
@@ -162,7 +161,7 @@ async function show(context: Context, options: DstatOptions, set: PluginSet, io:
   return isWhole ? 0 : 1
 }
 
-/** What a line is made of. Plugins that make no sense, or whose metrics are not known, are told of and left out. */
+/** Opens the parts of a line. Plugins with errors or unknown metrics are reported and left out. */
 async function openParts(
   context: Context,
   options: DstatOptions,
@@ -224,7 +223,7 @@ function commandLine({ progname, args }: ToolIo): string {
   return [progname, ...args].join(' ')
 }
 
-/** Of who runs the command; the number where there is no name. */
+/** Returns the name of the user; the number without a name. */
 function userName(): string {
   try {
     return userInfo().username
@@ -233,7 +232,7 @@ function userName(): string {
   }
 }
 
-/** Plugins by where they are from, in lines of a screen's width. */
+/** Lists plugins by folder, in lines of a screen's width. */
 function pluginList({ folders }: PluginSet): string {
   const lists = [{ path: 'timestamp', names: TIME_NAMES as readonly string[] }, ...folders]
   return lists
@@ -253,7 +252,7 @@ function pluginList({ folders }: PluginSet): string {
     .join('')
 }
 
-/** The version of the PCP that is installed here, with whose files and reports these agree; ours where there is none. */
+/** Returns the version of the installed PCP, whose files and reports are compatible; without one our own. */
 function pcpVersion(io: ToolIo): string {
   return loadConfig(io.env, { uid: process.getuid?.() ?? 0 }).variables['PCP_VERSION'] ?? VERSION
 }
@@ -284,7 +283,7 @@ async function versionText(context: Context, set: PluginSet, io: ToolIo): Promis
   ].join('\n')
 }
 
-/** What the source says of its host; blanks where it says nothing. */
+/** Returns facts about the host; empty if unknown. */
 async function factsOf(context: Context, io: ToolIo): Promise<Record<string, string>> {
   const names = {
     sysname: 'kernel.uname.sysname',

@@ -1,4 +1,4 @@
-/** dstat's lines: headings that fit the terminal, and values below them. pcp-dstat(1) */
+/** Formats dstat's lines: headings that fit the terminal, and values. pcp-dstat(1) */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { strftime } from '../../time/strftime.ts'
 import type { Zone } from '../../time/zone.ts'
@@ -7,14 +7,14 @@ import { cellText, centered } from './format.ts'
 import type { TimeName } from './options.ts'
 import type { Theme } from './theme.ts'
 
-/** A block that shows the time of the sample. */
+/** A block with the time of the sample. */
 export interface TimeBlock {
   readonly name: TimeName
   readonly width: number
   text(time: Timestamp): string
 }
 
-/** What a line is made of. */
+/** A part of a line. */
 export type LinePart = Block | TimeBlock
 
 const TIME_TITLES: Readonly<Record<TimeName, string>> = {
@@ -31,7 +31,7 @@ const TIME_WIDTHS: Readonly<Record<TimeName, number>> = {
 }
 const TIME_FORMAT = '%d-%m %H:%M:%S'
 
-/** A column of times; `format` is in place of the usual one of `time`. */
+/** Makes a time column; `format` replaces the default of `time`. */
 export function timeBlock(name: TimeName, zone: Zone, format: string | undefined): TimeBlock {
   const millis = (nsec: number): string => String(Math.floor(nsec / 1e6)).padStart(3, '0')
   const text = ({ sec, nsec }: Timestamp): string => {
@@ -45,23 +45,23 @@ export function timeBlock(name: TimeName, zone: Zone, format: string | undefined
   return { name, width, text }
 }
 
-/** Is it a column of times? */
+/** Is it a time column? */
 export function isTime(part: LinePart): part is TimeBlock {
   return 'text' in part
 }
 
-/** The title of a column of times. */
+/** Returns the title of a time column. */
 export function timeTitle({ name }: TimeBlock): string {
   return TIME_TITLES[name]
 }
 
-/** The width of a part on the screen, without what parts it from the next. */
+/** Returns the width of a part on the screen, without separator. */
 export function partWidth(part: LinePart): number {
   if (isTime(part)) return part.width
   return part.headings().reduce((sum, { width }) => sum + width + 1, -1)
 }
 
-/** Titles and subtitles. `isCut`: there is more than fits. */
+/** Formats titles and subtitles; `isCut` if not all parts fit. */
 export function headingLines(parts: readonly LinePart[], theme: Theme, isCut: boolean): string {
   const titles = parts.map((part) => {
     const groups = isTime(part) ? [{ title: timeTitle(part), width: part.width }] : part.headings()
@@ -92,20 +92,20 @@ function underlined(text: string, theme: Theme): string {
   return theme.subtitle + theme.underline + theme.data(text) + theme.reset
 }
 
-/** A sample's values, part by part. */
+/** A sample's values by part. */
 export type SampleRow = readonly (
   | { readonly part: TimeBlock; readonly stamp: string }
   | { readonly part: Block; readonly groups: readonly (readonly StyledCell[])[] }
 )[]
 
-/** What the last sample brought; once a sample, as some values depend on those before. */
+/** Returns the values of the last sample. Call it once for each sample, as some values depend on previous ones. */
 export function sampleRow(parts: readonly LinePart[], time: Timestamp): SampleRow {
   return parts.map((part) =>
     isTime(part) ? { part, stamp: part.text(time) } : { part, groups: part.row(time) },
   )
 }
 
-/** The values of a sample, those of `shown` parts, with a sign where these are not all; undefined where there is not one. */
+/** Formats the `shown` parts of a sample, with a mark if others are missing; undefined without any values. */
 export function valueLine(row: SampleRow, shown: readonly LinePart[], theme: Theme): string | undefined {
   let hasValues = false
   const texts: string[] = []
@@ -129,7 +129,7 @@ function groupText(cells: readonly StyledCell[], theme: Theme): string {
   return cells.map(({ cell, style }) => cellText(cell, style, theme)).join(' ')
 }
 
-/** As many parts as fit into a width. */
+/** Returns as many parts as fit a width. */
 export function fitting(parts: readonly LinePart[], columns: number): readonly LinePart[] {
   let used = 0
   for (const [i, part] of parts.entries()) {

@@ -12,12 +12,12 @@ import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.t
 import type { ToolIo } from '../lib/tool.ts'
 import type { FilterType } from './plugins.ts'
 
-/** Columns that show the time of a sample. */
+/** Time columns. */
 export type TimeName = 'time' | 'time-adv' | 'epoch' | 'epoch-adv'
 
-/** What a command line asks for. */
+/** The parsed command line. */
 export interface DstatOptions {
-  /** Plugins and times, in order, each once. */
+  /** Plugins and times, in order, without duplicates. */
   readonly shown: readonly string[]
   readonly isDefault: boolean
   readonly lists: ReadonlyMap<FilterType, readonly string[]>
@@ -25,7 +25,7 @@ export interface DstatOptions {
   readonly bits: boolean
   readonly float: boolean
   readonly integer: boolean
-  /** Undefined: as the terminal allows. */
+  /** Undefined to use the terminal's capability. */
   readonly color: boolean | undefined
   readonly onLight: boolean
   readonly repeatsHeadings: boolean
@@ -33,18 +33,17 @@ export interface DstatOptions {
   readonly updates: boolean
   readonly output: string | undefined
   readonly pidfile: string | undefined
-  /** What to do in place of a report. */
+  /** Action instead of a report. */
   readonly instead: 'help' | 'version' | 'list' | 'check' | undefined
   readonly delay: Timestamp | undefined
-  /** Samples after the first one; undefined: until the end. */
+  /** Samples after the first; undefined for no limit. */
   readonly count: number | undefined
   readonly problems: readonly string[]
-  /** Operands that make no sense, as a line to print. */
+  /** Error message for an invalid operand. */
   readonly wrongOperand: string | undefined
   readonly standard: StandardOptions
 }
 
-/** Names of the columns of time. */
 export const TIME_NAMES: readonly TimeName[] = ['epoch', 'epoch-adv', 'time', 'time-adv']
 
 const on = (short: string, long: string, help: string): Option => ({ short, long, help })
@@ -52,7 +51,7 @@ const plain = (long: string, help: string): Option => ({ long, help })
 const list = (short: string, what: string): Option => ({ short, arg: 'LIST', kind: 'none', help: what })
 
 const ROWS: readonly OptionRow[] = [
-  { heading: 'What is shown' },
+  { heading: 'Statistics' },
   on('c', 'cpu', 'use of the processors'),
   list('C', 'these processors: 0,3,total'),
   on('d', 'disk', 'transfers of disks'),
@@ -73,7 +72,7 @@ const ROWS: readonly OptionRow[] = [
   on('m', 'mem', 'memory'),
   on('n', 'net', 'traffic of network interfaces'),
   list('N', 'these interfaces: eth0,total'),
-  on('p', 'proc', 'processes that run, wait and are new'),
+  on('p', 'proc', 'running, blocked and new processes'),
   on('r', 'io', 'requests to disks'),
   on('s', 'swap', 'swap space'),
   list('S', 'these swap devices'),
@@ -83,35 +82,35 @@ const ROWS: readonly OptionRow[] = [
   on('T', 'epoch', 'time of the sample in seconds since 1970'),
   plain('epoch-adv', 'the same with milliseconds'),
   { long: 'filesystem' },
-  { heading: 'Several at once' },
-  on('a', 'all', 'as -cdngy, which is what is shown when nothing is chosen'),
+  { heading: 'Combinations' },
+  on('a', 'all', 'the same as -cdngy (default)'),
   on('v', 'vmstat', 'as -pmgdsc -D total'),
-  on('f', 'full', 'every processor, disk, interface and swap device for itself'),
-  plain('all-plugins', 'everything that there is a plugin for'),
-  { heading: 'How values look' },
+  on('f', 'full', 'every processor, disk, interface and swap device separately'),
+  plain('all-plugins', 'all plugins'),
+  { heading: 'Format' },
   plain('bits', 'sizes a second in bits'),
   plain('float', 'with fractions'),
   plain('integer', 'without fractions'),
   plain('bw', 'colours for a light background'),
   { long: 'blackonwhite' },
   { long: 'black-on-white' },
-  plain('color', 'colours, even where the output is no terminal'),
+  plain('color', 'colours, even if the output is not a terminal'),
   plain('nocolor', 'no colours'),
   plain('noheaders', 'headings once only'),
   plain('noupdate', 'no lines between the samples'),
-  plain('nomissed', 'no notes about samples that came too late'),
+  plain('nomissed', 'no notes about missed samples'),
   { heading: 'Files' },
   { short: 'o', long: 'output', arg: 'FILE', help: 'values as CSV, added to FILE' },
   { long: 'pidfile', arg: 'FILE', help: 'write the number of the process to FILE' },
   { heading: 'General' },
   plain('list', 'list the plugins, each of which is an option --NAME'),
-  on('q', 'check', 'read the configuration, report nothing'),
+  on('q', 'check', 'check the configuration and exit'),
   { short: 'V', long: 'version', help: 'print versions and plugins, and exit' },
   { short: 'h', long: 'help', help: 'print this text and exit' },
   { short: '?' },
 ]
 
-/** The options for the man page; each plugin is one more. */
+/** Options for the man page; each plugin adds one. */
 export const OPTIONS: OptionTable = { synopsis: '[options] [delay [count]]', operands: 'none', rows: ROWS }
 
 const ALIASES: Readonly<Record<string, string>> = {
@@ -147,7 +146,7 @@ const SEVERAL: Readonly<Record<string, readonly string[]>> = {
   a: ['cpu', 'disk', 'net', 'page', 'sys'],
   v: ['proc', 'mem', 'page', 'disk', 'sys', 'cpu'],
 }
-/** Rows that the environment alone sets, as the wrapper does. */
+/** Options passed only by the environment, as by the `pcp` wrapper. */
 const FROM_WRAPPER: OptionTable = {
   synopsis: '',
   rows: [
@@ -168,7 +167,7 @@ const FROM_WRAPPER: OptionTable = {
   ],
 }
 
-/** Reads the command line; `plugins` are options as well. Throws PcpError as `parseStandard` does. */
+/** Reads the command line, including an option for each of `plugins`. Throws PcpError as `parseStandard` does. */
 export function readOptions(plugins: ReadonlySet<string>, io: ToolIo): DstatOptions {
   const table = { ...OPTIONS, rows: [...ROWS, ...pluginRows(plugins)] }
   const parsed = parseOptions(table, io)
@@ -265,7 +264,7 @@ function operandsOf(
   return { delay: interval, count: count === undefined ? samples : Number(count), wrongOperand: undefined }
 }
 
-/** Undefined for what is none, and for none at all: nothing can be sampled without time passing. */
+/** Parses the delay; undefined for an invalid one and for 0. */
 function intervalOf(text: string): Timestamp | undefined {
   try {
     const interval = parseInterval(text)

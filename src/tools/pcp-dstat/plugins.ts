@@ -1,40 +1,40 @@
-/** What dstat's plugins are: files of sections, each a group of columns of metrics. pcp-dstat(5) */
+/** Reads dstat's plugins: sections of files, each defining columns of metrics. pcp-dstat(5) */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
 import { shippedPath } from '../../sys/shipped.ts'
-import { hasOwnTree } from '../lib/own-files.ts'
 import { parseIni, type Sections } from '../lib/report/ini.ts'
+import { hasTrustedDir } from '../lib/trusted-files.ts'
 
-/** How values look: whole numbers, fractions, text, minutes; by the type of the metric where nothing is said. */
+/** Format of values: integer, float, text, minutes; by default that of the metric's type. */
 export type PrintType = 'd' | 'f' | 'p' | 'b' | 's' | 't'
 
-/** Which option lists the instances of a plugin. */
+/** The option that selects a plugin's instances. */
 export type FilterType = 'cpu' | 'disk' | 'dm' | 'gpu' | 'md' | 'part' | 'int' | 'net' | 'swap'
 
-/** One column, or with `%` in its label one for each instance. */
+/** A column, or with `%` in its label one for each instance. */
 export interface ColumnSpec {
   readonly name: string
   readonly label: string
-  /** A metric, or the expression of a derived one. */
+  /** A metric or an expression. */
   readonly metric: string
   readonly width: number
   readonly printType: PrintType | undefined
   readonly colorStep: number | undefined
-  /** Units to convert to; undefined: bytes, seconds, counts. */
+  /** Units to convert to; undefined for bytes, seconds, counts. */
   readonly unit: string | undefined
-  /** Has no letter for its size. */
+  /** Omit the letter for the unit. */
   readonly isBare: boolean
-  /** Counters are shown as they are, not as rates. */
+  /** Show raw counters instead of rates. */
   readonly isRaw: boolean
 }
 
-/** What is shown of several instances: each in its columns, each as a group, their total, both, or the greatest alone. */
+/** How instances are shown: each in its columns, each as a group, their total, both, or only the largest. */
 export type Grouping = 'none' | 'instances' | 'total' | 'both' | 'top'
 
-/** A section of a file. */
+/** A plugin, defined by a section. */
 export interface Plugin {
   readonly name: string
   readonly label: string
@@ -43,21 +43,21 @@ export interface Plugin {
   readonly colorStep: number | undefined
   readonly grouping: Grouping
   readonly instances: readonly string[]
-  /** Instances that do not count in the total. */
+  /** Instances excluded from the total. */
   readonly culled: RegExp | undefined
   readonly filter: FilterType | undefined
   readonly columns: readonly ColumnSpec[]
-  /** What the greatest instance is chosen by, and the heading of its columns. */
+  /** The column that determines the largest instance, and the heading. */
   readonly top: ColumnSpec | undefined
 }
 
-/** A directory of plugins, or what comes with the command. */
+/** A folder of plugins, or those of this package. */
 export interface PluginFolder {
   readonly path: string
   readonly names: readonly string[]
 }
 
-/** All plugins, and where they are from. */
+/** All plugins, and their folders. */
 export interface PluginSet {
   readonly folders: readonly PluginFolder[]
   readonly plugins: ReadonlyMap<string, ReadonlyMap<string, string>>
@@ -80,19 +80,19 @@ const PLUGIN_KEYS: ReadonlySet<string> = new Set([
 const GROUPINGS: readonly Grouping[] = ['none', 'instances', 'total', 'both', 'top']
 const PRINT_TYPES = 'dfpbst'
 const FILTER_TYPES: readonly string[] = ['cpu', 'disk', 'dm', 'gpu', 'md', 'part', 'int', 'net', 'swap']
-/** Plugins of files that do not say which option lists their instances. */
+/** Plugins whose files do not name the option for their instances. */
 const FILTERED = /^(?:(cpu|disk|dm|md|part|int|net|swap)|(disk|dm|md|part)-tps|(net)-packets)$/
 const DEFAULT_WIDTH = 5
-/** Files of a folder that an editor or a package manager left there. */
-const NO_PLUGINS = /^\.|~$|\.(?:rpmnew|rpmsave|dpkg-\w+)$/
+/** Backup files of editors and package managers. */
+const BACKUP_FILES = /^\.|~$|\.(?:rpmnew|rpmsave|dpkg-\w+)$/
 
-/** Reads all files. PM_ERR_GENERIC with the lines to print for one that cannot be read, or where there are none. */
+/** Reads all plugins. Throws PM_ERR_GENERIC with the lines to print for an unreadable file, or without any plugin. */
 export function readPlugins(env: Variables, variables: Variables): PluginSet {
   const home = env['HOME']
   const own = home === undefined ? [] : [join(home, '.pcp', 'dstat')]
   const system = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'dstat')
   const places = [system, ...own]
-  const present = [system, ...own.filter((folder) => hasOwnTree(folder, 'only your own plugins are used'))]
+  const present = [system, ...own.filter((folder) => hasTrustedDir(folder, 'only your own plugins are used'))]
   const plugins: Sections = new Map()
   const folders: PluginFolder[] = []
   for (const place of present) {
@@ -107,7 +107,7 @@ export function readPlugins(env: Variables, variables: Variables): PluginSet {
   return { folders, plugins }
 }
 
-/** Those of this package that no other folder has. */
+/** Adds plugins of this package that are missing in all folders. */
 function addShipped(plugins: Sections, folders: PluginFolder[]): void {
   const path = shippedPath('dstat')
   if (path === undefined) return
@@ -117,7 +117,7 @@ function addShipped(plugins: Sections, folders: PluginFolder[]): void {
   folders.unshift({ path, names: missing.map(([name]) => name).sort() })
 }
 
-/** Sections of all files of a folder, by name; none where there is no such folder. */
+/** Reads the sections of all files in a folder, by name; empty without the folder. */
 function readFolder(folder: string): Sections {
   const all: Sections = new Map()
   for (const name of filesIn(folder)) {
@@ -130,15 +130,15 @@ function readFolder(folder: string): Sections {
 function filesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { withFileTypes: true })
-      .filter((entry) => !entry.isDirectory() && !NO_PLUGINS.test(entry.name))
+      .filter((entry) => !entry.isDirectory() && !BACKUP_FILES.test(entry.name))
       .map(({ name }) => name)
       .sort()
   } catch {
-    return [] // most have none of their own
+    return [] // the folder is optional
   }
 }
 
-/** A section that is there twice has the keys of both, the later ones in place of the earlier. */
+/** Merges sections of the same name; later keys win. */
 function mergeSections(all: Sections, more: Sections): void {
   for (const [name, keys] of more) {
     const known = all.get(name)
@@ -147,20 +147,20 @@ function mergeSections(all: Sections, more: Sections): void {
   }
 }
 
-/** Makes sense of a section. PM_ERR_GENERIC with the line to print for what makes none. */
+/** Parses a section. Throws PM_ERR_GENERIC with the line to print for an invalid one. */
 export function pluginOf(name: string, keys: ReadonlyMap<string, string>): Plugin {
   const number = (key: string): number | undefined => {
     const text = keys.get(key)
     if (text === undefined) return undefined
     const value = Number(text)
-    if (!Number.isFinite(value)) throw wrong(name, `${key} is no number: "${text}"`)
+    if (!Number.isFinite(value)) throw wrong(name, `${key} is not a number: "${text}"`)
     return value
   }
   const width = number('width') ?? DEFAULT_WIDTH
   const printType = printTypeOf(name, keys.get('printtype'))
   const colorStep = number('colorstep')
   const grouping = GROUPINGS[number('grouptype') ?? 0]
-  if (grouping === undefined) throw wrong(name, `grouptype is none of 1 to 4: "${keys.get('grouptype')}"`)
+  if (grouping === undefined) throw wrong(name, `grouptype must be 1 to 4, not "${keys.get('grouptype')}"`)
   const isTop = grouping === 'top'
   const columns = new Map<string, ColumnSpec>()
   for (const [key, metric] of keys) {
@@ -170,7 +170,7 @@ export function pluginOf(name: string, keys: ReadonlyMap<string, string>): Plugi
       label: keys.get(`${key}.label`) ?? key,
       metric,
       width: number(`${key}.width`) ?? width,
-      // The columns of the greatest instance go by the types of their metrics.
+      // Columns of the largest instance follow the types of their metrics.
       printType: isTop ? undefined : (printTypeOf(name, keys.get(`${key}.printtype`)) ?? printType),
       colorStep: number(`${key}.colorstep`) ?? colorStep,
       unit: keys.get(`${key}.unit`) ?? keys.get('unit'),
@@ -204,7 +204,7 @@ function checkRefinements(
 ): void {
   for (const key of keys.keys()) {
     const dot = key.indexOf('.')
-    if (dot > 0 && !columns.has(key.slice(0, dot))) throw wrong(name, `${key} belongs to no column`)
+    if (dot > 0 && !columns.has(key.slice(0, dot))) throw wrong(name, `${key} does not belong to a column`)
   }
 }
 
@@ -212,7 +212,7 @@ function printTypeOf(name: string, text: string | undefined): PrintType | undefi
   const letter = text?.[0]
   if (letter === undefined) return undefined
   if (!PRINT_TYPES.includes(letter))
-    throw wrong(name, `printtype is none of ${[...PRINT_TYPES].join(' ')}: "${text}"`)
+    throw wrong(name, `printtype must be one of ${[...PRINT_TYPES].join(' ')}, not "${text}"`)
   return letter as PrintType
 }
 
@@ -223,7 +223,7 @@ function filterOf(name: string, text: string | undefined): FilterType | undefine
   }
   const type = text === 'net-packets' ? 'net' : text
   if (!FILTER_TYPES.includes(type))
-    throw wrong(name, `filtertype is none of ${FILTER_TYPES.join(' ')}: "${text}"`)
+    throw wrong(name, `filtertype must be one of ${FILTER_TYPES.join(' ')}, not "${text}"`)
   return type as FilterType
 }
 

@@ -1,8 +1,8 @@
-/** dstat's report: when samples are taken, and where their lines go. pcp-dstat(1) */
+/** dstat's report: sampling times, and output to screen and file. pcp-dstat(1) */
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { samples } from '../../pmapi/samples.ts'
-import { type ContextRows, valueRows } from '../../pmapi/value-rows.ts'
+import { sampleLoop } from '../../pmapi/samples.ts'
+import { type ColumnCursor, valueRows } from '../../pmapi/value-rows.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { SamplingWindow } from '../lib/window.ts'
@@ -19,7 +19,7 @@ import {
 import { Smoother } from './smoother.ts'
 import type { Theme } from './theme.ts'
 
-/** What a report is made with. */
+/** Setup of a report. */
 export interface ReportSetup {
   readonly context: Context
   readonly parts: readonly LinePart[]
@@ -29,23 +29,23 @@ export interface ReportSetup {
   readonly count: number | undefined
   readonly repeatsHeadings: boolean
   readonly tellsMissed: boolean
-  /** Lines between samples, on a terminal. */
+  /** Show intermediate lines on a terminal. */
   readonly updates: boolean
-  /** Takes each sample as it is; undefined where none goes to a file. */
+  /** Writes each sample to a file; undefined without a file. */
   readonly toFile: ((row: SampleRow, note: string | undefined) => void) | undefined
 }
 
-/** Ends lines that are to be written over. */
+/** Ends lines that will be overwritten. */
 const OVERWRITE = '\r\x1b[0;0m\x1b[2K'
-/** A line that is shown between two samples is this far from the next. */
+/** Seconds between intermediate lines. */
 const UPDATE_SEC = 1
 const HEADING_ROWS = 2
-/** On lower screens headings would take most of the room. */
+/** Lower screens have no headings. */
 const FEWEST_ROWS = 6
 const USUAL_COLUMNS = 80
 const USUAL_ROWS = 25
 
-/** Reports until the end of the archive, the number of samples, or the user ends it. */
+/** Reports until the end of the archive, the number of samples, or an interrupt. */
 export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
   const { context, parts, window, delaySec, count, toFile } = setup
   const screen = new Screen(setup, io)
@@ -54,7 +54,7 @@ export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
     setup.updates && context.archive === undefined && delaySec > UPDATE_SEC && io.stdout.isTerminal
   const steps = hasUpdates ? Math.max(1, Math.round(delaySec / UPDATE_SEC)) : 1
   const smoother = steps > 1 ? new Smoother() : undefined
-  const sampled = samples(context, {
+  const sampled = sampleLoop(context, {
     take: () => reader.next(io),
     origin: window.origin,
     intervalSec: delaySec / steps,
@@ -83,9 +83,9 @@ export async function report(setup: ReportSetup, io: ToolIo): Promise<void> {
   screen.end()
 }
 
-/** Goes from sample to sample, and hands values to columns. */
+/** Advances through samples, and fills columns. */
 class Reader {
-  readonly #rows: ContextRows
+  readonly #rows: ColumnCursor
   readonly #columns: readonly { readonly column: Column; readonly place: number }[]
   #before: Timestamp | undefined
 
@@ -97,12 +97,12 @@ class Reader {
     this.#rows = valueRows(context, [...descs.values()])
   }
 
-  /** On to the next sample: returns when its values are of. */
+  /** Advances to the next sample; returns its time. */
   next(io: ToolIo): Timestamp | Promise<Timestamp> {
     return this.#rows.next(io)
   }
 
-  /** Has columns take the values of the sample. */
+  /** Reads the sample's values into the columns. */
   read(time: Timestamp): void {
     const elapsed = this.#before === undefined ? 0 : secondsBetween(this.#before, time)
     this.#before = time
@@ -110,7 +110,7 @@ class Reader {
   }
 }
 
-/** The lines as they are shown: headings every screenful on a terminal, once elsewhere. */
+/** Writes lines with headings: repeated for each screenful on a terminal, elsewhere once. */
 class Screen {
   readonly #setup: ReportSetup
   readonly #io: ToolIo
@@ -143,7 +143,8 @@ class Screen {
     }
     if (isResized || this.#isDue()) this.#head()
     const line = valueLine(row, this.#shown, isStep ? theme : theme.interim)
-    const text = (line ?? '') + theme.rest + (note === undefined ? '' : ` ${theme.error}${note}${theme.rest}`)
+    const text =
+      (line ?? '') + theme.lineEnd + (note === undefined ? '' : ` ${theme.error}${note}${theme.lineEnd}`)
     this.#write(line !== undefined && isStep ? `${text}\n` : text)
     if (line === undefined) return
     this.#isOpen = !isStep
@@ -155,7 +156,7 @@ class Screen {
     if (this.#isTerminal && this.#setup.theme.isOn) this.#io.stdout.writeControls('\x1b[0;0m')
   }
 
-  /** Writes lines of the theme, which has made what is in them printable if it has colours. */
+  /** Writes lines of the theme, which makes data printable if it has colours. */
   #write(text: string): void {
     const { stdout } = this.#io
     if (this.#setup.theme.isOn) stdout.writeControls(text)
@@ -168,7 +169,7 @@ class Screen {
     return hasRoom && this.#setup.repeatsHeadings && this.#left <= 0
   }
 
-  /** Chooses the parts that fit; true when these are others than before. */
+  /** Chooses the parts that fit; returns true if they changed. */
   #fit(): boolean {
     const columns = this.#isTerminal ? (process.stdout.columns ?? USUAL_COLUMNS) : Number.POSITIVE_INFINITY
     if (columns === this.#columns) return false
@@ -194,7 +195,7 @@ function rowsOf(): number {
   return process.stdout.rows ?? USUAL_ROWS
 }
 
-/** Seconds from one sample to the next: what was asked for, or one. */
+/** Returns the seconds between samples, by default one. */
 export function delayOf(delay: Timestamp | undefined): number {
   return delay === undefined ? 1 : toSeconds(delay)
 }

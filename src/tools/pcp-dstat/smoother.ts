@@ -1,4 +1,4 @@
-/** Means of the values since the last full sample, for the lines that dstat shows in between. */
+/** Averages of the values since the last full sample, for dstat's intermediate lines. */
 import type { StyledCell } from './blocks.ts'
 import type { SampleRow } from './lines.ts'
 
@@ -7,12 +7,12 @@ interface Sum {
   count: number
 }
 
-/** Adds rows up, cell by cell. */
+/** Averages rows, cell by cell. */
 export class Smoother {
   #sums = new Map<string, Sum>()
   #isSpent = false
 
-  /** The row with means in place of its numbers; what is no number is as it came. */
+  /** Adds a row; returns it with averages for its numbers. Other values are unchanged. */
   add(row: SampleRow): SampleRow {
     if (this.#isSpent) this.#sums = new Map()
     this.#isSpent = false
@@ -23,7 +23,7 @@ export class Smoother {
     })
   }
 
-  /** The next row begins anew. */
+  /** Restarts with the next row. */
   restart(): void {
     this.#isSpent = true
   }

@@ -1,7 +1,7 @@
-/** Colours of dstat's report, as what is written to a terminal before a text. */
+/** Colours of dstat's report, as terminal sequences that precede a text. */
 import { printableWord } from '../../base/printable.ts'
 
-/** Sequences; all empty without colours. */
+/** Terminal sequences; empty without colours. */
 export interface Theme {
   readonly isOn: boolean
   readonly title: string
@@ -9,25 +9,25 @@ export interface Theme {
   readonly frame: string
   /** Before times and text. */
   readonly text: string
-  /** Before blanks that stand for a value. */
+  /** Before blanks for a missing value. */
   readonly missing: string
-  readonly nothing: string
+  readonly zero: string
   readonly unit: string
   /** Ends a line. */
-  readonly rest: string
+  readonly lineEnd: string
   readonly reset: string
   readonly underline: string
   /** Between the titles of groups. */
   readonly join: string
-  /** Shares of all there is. */
+  /** Percentages. */
   readonly done: string
-  /** What cannot be, and what was missed. */
+  /** Invalid values and missed samples. */
   readonly error: string
-  /** Of a value by its size. */
+  /** Colour of a value by its magnitude. */
   step(n: number): string
-  /** Text of others as it may stand beside these sequences. */
+  /** Makes foreign text safe to print with these sequences. */
   data(text: string): string
-  /** For lines between samples. */
+  /** For intermediate lines. */
   readonly interim: Theme
 }
 
@@ -42,14 +42,14 @@ const shared = {
   data: printableWord,
   title: `${ESC}0;34m`,
   frame: `${ESC}0;34m`,
-  rest: `${ESC}90m`,
+  lineEnd: `${ESC}90m`,
   reset: `${ESC}0;0m`,
   underline: `${ESC}4m`,
   join: `${ESC}0;34m-${ESC}0;34m`,
   error: `${ESC}1;37m${ESC}41m`,
 }
 
-/** Colours that differ between backgrounds, and between samples and the lines in between. */
+/** Colours that differ between backgrounds, and for intermediate lines. */
 interface Shades {
   readonly subtitle: string
   readonly text: string
@@ -64,7 +64,7 @@ function themeOf({ subtitle, text, unit, done, steps }: Shades, interim: Shades 
     subtitle: `${ESC}${subtitle}m`,
     text: `${ESC}${text}m`,
     missing: `${ESC}${text}m`,
-    nothing: `${ESC}${unit}m`,
+    zero: `${ESC}${unit}m`,
     unit: `${ESC}${unit}m`,
     done: `${ESC}${done}m`,
     step: (n: number): string => `${ESC}${steps[((n % steps.length) + steps.length) % steps.length]}m`,
@@ -98,9 +98,9 @@ export const PLAIN: Theme = {
   frame: '',
   text: '',
   missing: '',
-  nothing: '',
+  zero: '',
   unit: '',
-  rest: '',
+  lineEnd: '',
   reset: '',
   underline: '',
   join: ' ',

@@ -1,16 +1,16 @@
-/** pcp free: memory in use and free. pcp-free(1); unlike PCP's, the lines of -l and -o add up. */
+/** pcp free: used and free memory. pcp-free(1); unlike in PCP's, the lines of -l and -o add up. */
 import { toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { parseInterval } from '../../time/interval.ts'
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
 import { type ReportSource, runReport, samplesOf } from '../lib/sampled/report.ts'
-import { findAny, snapshot } from '../lib/sampled/snapshot.ts'
+import { fetchAt, findMetrics } from '../lib/sampled/snapshot.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { LEADING, METRICS, memoryText, REQUIRED, type TableOptions } from './table.ts'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 interface FreeOptions extends TableOptions {
-  /** Undefined: until interrupted, where there is an interval. */
+  /** Undefined to continue until interrupted, if there is an interval. */
   readonly count: number | undefined
   readonly intervalSec: number | undefined
 }
@@ -31,7 +31,7 @@ const OPTIONS: OptionTable = {
     { short: 'o', help: 'add a line of memory without and with buffers and cache' },
     { short: 'l', long: 'lohi', help: 'add lines of low and high memory' },
     { short: 't', long: 'total', help: 'add a line of memory and swap together' },
-    { short: 'w', long: 'wide', help: 'buffers and cache in columns of their own' },
+    { short: 'w', long: 'wide', help: 'buffers and cache in separate columns' },
     { ...count, long: 'count', help: 'show the table COUNT times' },
     { ...count, long: 'samples', help: 'the same' },
     { ...seconds, long: 'seconds', help: 'show it again every DELTA' },
@@ -41,27 +41,27 @@ const OPTIONS: OptionTable = {
   ],
 }
 
-/** A table of memory, as free(1) has it. */
+/** Prints a table of memory like free(1). */
 export const tool: Tool = {
   name: 'pcp-free',
   summary: 'Show how much memory and swap is used and free',
   description: `
-The columns of memory are: all of it, what programs and the kernel use, what nobody uses, what is shared, what buffers and caches take,
-and what programs could have without swapping. A question mark stands for what is not known.
+The columns of memory are: total, used by programs and the kernel, free, shared, used by buffers and caches, and available to programs
+without swapping. A question mark is shown for unknown values.
 
-With -c or -s the table is shown again and again, at an interval of one second unless -s says another. An archive ends it.`,
+With -c or -s the table is repeated, every second or at the interval of -s, until the end of an archive.`,
   examples: [
     ['pcp -h db1 free -m -s 10', 'Megabytes of a host, every ten seconds:'],
-    ['pcp -a 20261120 -O @10:00 free -g -t', 'A moment of an archive:'],
+    ['pcp -a 20261120 -O @10:00 free -g -t', 'A time in an archive:'],
   ],
   seeAlso: ['pcp', 'pcp-vmstat'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: async (io) =>
     runReport({ table: OPTIONS, read: (given, { problems }) => readOptions(given, problems) }, io, report),
 }
 
-/** How many times 1024 bytes are divided by 1024. */
+/** How many times each option divides kilobytes by 1024. */
 const SHIFTS: Readonly<Record<string, number>> = { b: -1, k: 0, m: 1, g: 2, r: 3 }
 
 function readOptions(given: readonly GivenOption[], problems: string[]): FreeOptions {
@@ -95,9 +95,9 @@ function intervalOf(text: string, problems: string[]): number {
 }
 
 async function report({ context, window }: ReportSource, options: FreeOptions, io: ToolIo): Promise<number> {
-  const metrics = await findAny(context, METRICS, io, REQUIRED)
+  const metrics = await findMetrics(context, METRICS, io, REQUIRED)
   const isRepeated = options.count !== undefined || options.intervalSec !== undefined
-  const first = await snapshot(context, metrics, window.origin, LEADING, io)
+  const first = await fetchAt(context, metrics, window.origin, LEADING, io)
   if (!isRepeated) {
     io.stdout.write(memoryText(first, options))
     return 0

@@ -1,9 +1,9 @@
-/** The table of pcp free: what of memory is used, and how it is laid out. pcp-free(1) */
+/** The table of pcp free: use of memory. pcp-free(1) */
 import type { Sample } from '../lib/sampled/metrics.ts'
 
-/** How the table is shown. */
+/** Options of the table. */
 export interface TableOptions {
-  /** Kilobytes are divided by 1024 so often; -1 for bytes. */
+  /** How many times to divide kilobytes by 1024; -1 for bytes. */
   readonly shift: number
   readonly hasBuffersLine: boolean
   readonly hasLowAndHigh: boolean
@@ -14,35 +14,35 @@ export interface TableOptions {
 const TOTAL = 'mem.physmem'
 const util = (name: string): string => `mem.util.${name}`
 
-/** Everything the table has, in the order PCP names it when it is missing. */
+/** Metrics of the table, in the order in which PCP reports missing ones. */
 const NAMES: readonly string[] = [
   TOTAL,
   ...['free', 'shmem', 'bufmem', 'cached', 'highFree', 'highTotal', 'lowFree', 'lowTotal'].map(util),
   ...['swapFree', 'swapTotal', 'available', 'slabReclaimable'].map(util),
 ]
-/** What there is no table without. */
+/** Required metrics. */
 export const REQUIRED: readonly string[] = [
   TOTAL,
   ...['free', 'bufmem', 'cached', 'swapFree', 'swapTotal'].map(util),
 ]
-/** What says that an archive has begun to know memory. */
+/** Metrics that show where an archive's memory values begin. */
 export const LEADING: readonly string[] = [util('free')]
-/** Everything the table has, in kilobytes. */
+/** Metrics of the table, in kilobytes. */
 export const METRICS: readonly { readonly name: string; readonly units: string }[] = NAMES.map((name) => ({
   name,
   units: 'Kbyte',
 }))
 
-/** Kilobytes, or nobody knows. */
+/** Kilobytes; undefined if unknown. */
 type Kilobytes = number | undefined
 
-/** The table of a sample. */
+/** Formats the table of a sample. */
 export function memoryText(sample: Sample, options: TableOptions): string {
   const get = (name: string): Kilobytes => sample.number(name)
   const total = get(TOTAL)
   const free = get(util('free'))
   const buffers = get(util('bufmem'))
-  // Kernels before 2.6.19 do not tell slabs that can be given back apart.
+  // Kernels before 2.6.19 do not report reclaimable slabs separately.
   const cache = plus(get(util('cached')), get(util('slabReclaimable')) ?? 0)
   const both = plus(buffers, cache)
   const used = minus(minus(total, free), both)
@@ -63,7 +63,7 @@ export function memoryText(sample: Sample, options: TableOptions): string {
   ].join('')
 }
 
-/** Kernels without high memory do not tell: all of it is low then. */
+/** Kernels without high memory do not report it, as all memory is low memory. */
 function lowAndHigh(
   get: (name: string) => Kilobytes,
   row: (label: string, values: readonly Kilobytes[]) => string,

@@ -1,18 +1,18 @@
-/** The figures of a disk between two samples. pcp-iostat(1) */
+/** Statistics of a disk between two samples. pcp-iostat(1) */
 import { secondsBetween } from '../../base/timestamp.ts'
 import type { Sample } from '../lib/sampled/metrics.ts'
 import type { Aggregation } from './options.ts'
 
-/** In the order of the columns: rrqm/s wrqm/s r/s w/s rkB/s wkB/s avgrq-sz avgqu-sz await r_await w_await %util. */
-export type Figures = readonly number[]
+/** In column order: rrqm/s wrqm/s r/s w/s rkB/s wkB/s avgrq-sz avgqu-sz await r_await w_await %util. */
+export type DiskStatistics = readonly number[]
 
-/** What one device did; undefined figures: a counter went back, or there was none before. */
+/** Activity of a device; without `figures` a counter restarted or has no previous value. */
 export interface Activity {
   readonly device: string
-  readonly figures: Figures | undefined
+  readonly figures: DiskStatistics | undefined
 }
 
-/** Metrics below `disk.dev` or `disk.dm`, in the order PCP names them when they are missing. */
+/** Metrics below `disk.dev` or `disk.dm`, in the order in which PCP reports missing ones. */
 export const COUNTERS = [
   'read',
   'read_bytes',
@@ -35,12 +35,12 @@ const UNITS: Readonly<Record<string, string>> = {
   avactive: 'millisec',
 }
 
-/** The metrics of devices, or of those of the device mapper. */
+/** Returns the metrics of disks, or of device mapper devices. */
 export function metricsOf(group: string): readonly { readonly name: string; readonly units: string }[] {
   return COUNTERS.map((name) => ({ name: `${group}.${name}`, units: UNITS[name] ?? 'count' }))
 }
 
-/** What the devices of a sample did since the one before, by name. */
+/** Returns the activity of the devices since the previous sample, by name. */
 export function activities(group: string, before: Sample, now: Sample): Activity[] {
   const seconds = secondsBetween(before.time, now.time)
   const growth = (inst: number, name: string): number =>
@@ -52,7 +52,7 @@ export function activities(group: string, before: Sample, now: Sample): Activity
   }))
 }
 
-function figuresOf(growth: (name: string) => number, seconds: number): Figures | undefined {
+function figuresOf(growth: (name: string) => number, seconds: number): DiskStatistics | undefined {
   const reads = growth('read')
   const writes = growth('write')
   const readKb = growth('read_bytes')
@@ -77,13 +77,13 @@ function figuresOf(growth: (name: string) => number, seconds: number): Figures |
   return figures.every(Number.isFinite) ? figures : undefined
 }
 
-/** So much a request; nothing where there was none. */
+/** Returns the amount for each request; 0 without requests. */
 function each(amount: number, requests: number): number {
   return requests === 0 ? 0 * amount : amount / requests
 }
 
-/** One line for all: undefined figures count for nothing. As in PCP the smallest is never above 0. */
-export function aggregate(method: Aggregation, all: readonly Activity[], columns: number): Figures {
+/** Aggregates devices; undefined figures count as 0. As in PCP the minimum is never above 0. */
+export function aggregate(method: Aggregation, all: readonly Activity[], columns: number): DiskStatistics {
   const known = all.flatMap(({ figures }) => (figures === undefined ? [] : [figures]))
   return Array.from({ length: columns }, (_, i) => {
     const values = known.map((figures) => figures[i]!)
@@ -94,7 +94,7 @@ export function aggregate(method: Aggregation, all: readonly Activity[], columns
   })
 }
 
-/** Nothing was read, written or waited for. */
+/** Was there no activity? */
 export function isIdle({ figures }: Activity): boolean {
   return figures?.every((figure) => figure === 0) ?? false
 }

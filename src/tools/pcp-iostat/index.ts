@@ -1,4 +1,4 @@
-/** pcp iostat, also known as pmiostat: what disks do, a line a disk and sample. pcp-iostat(1) */
+/** pcp iostat, also known as pmiostat: disk activity, a line for each disk and sample. pcp-iostat(1) */
 import { toSeconds } from '../../base/timestamp.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Sample } from '../lib/sampled/metrics.ts'
@@ -8,34 +8,33 @@ import { activities, aggregate, isIdle, metricsOf } from './figures.ts'
 import { type IostatOptions, OPTIONS, readOptions } from './options.ts'
 import { COLUMNS, Table } from './table.ts'
 
-/** Samples from one heading to the next. */
+/** Samples between headings. */
 const SAMPLES_A_HEADING = 23
 
-/** Reports what disks do. */
 export const tool: Tool = {
   name: 'pcp-iostat',
-  summary: 'Show what disks do, a line for each disk and sample',
+  summary: 'Show disk activity, a line for each disk and sample',
   description: `
-The columns are, for each second: requests merged with others (rrqm/s, wrqm/s), requests (r/s, w/s), and kilobytes (rkB/s, wkB/s) read
-and written; then the size of a request in kilobytes (avgrq-sz), how many were under way (avgqu-sz), the milliseconds a request took
-from its beginning (await, and r_await and w_await for those that read and write), and for how much of the time the disk was busy (%util).
+The columns are, a second: merged requests (rrqm/s, wrqm/s), requests (r/s, w/s), and kilobytes read and written (rkB/s, wkB/s); then
+the size of a request in kilobytes (avgrq-sz), the average number of requests in progress (avgqu-sz), the milliseconds a request took
+(await, and r_await and w_await for reads and writes), and the percentage of time the disk was busy (%util).
 
-A question mark stands where there is no value, because a disk is new or its counters began again. With -x t a line NODATA stands for
-a time before which nothing is known; the first sample only begins the counting.`,
+A question mark is shown for a missing value, because a disk is new or its counters restarted. With -x t a line NODATA is shown for
+times before the first known values. The first sample only starts the counters.`,
   examples: [
     ['pcp iostat -t 5 -s 12 -x t', 'A minute of this host, with times:'],
     ["pcp -a 20261120 iostat -t 10m -R 'sd[a-z]' -G sum", 'All disks of an archive together:'],
   ],
   seeAlso: ['pcp', 'pcp-vmstat', 'pmrep'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: async (io) =>
     runReport({ table: OPTIONS, read: (given, { standard }) => readOptions(given, standard) }, io, report),
 }
 
 async function report(source: ReportSource, options: IostatOptions | string, io: ToolIo): Promise<number> {
   if (typeof options === 'string') {
-    // What is wrong with -u is said where scripts made for PCP look for it.
+    // Errors about -u go to standard output, where scripts made for PCP expect them.
     const output = options.includes('-u') ? io.stdout : io.stderr
     output.write(`${options}\n`)
     return 1
@@ -46,7 +45,7 @@ async function report(source: ReportSource, options: IostatOptions | string, io:
   if (metrics === undefined) return 1
   const table = new Table(options.precision, options.showsTime)
   const plan = {
-    // The first one is what the counting begins with.
+    // The first sample only starts the counters.
     fetches: window.samples === undefined || window.samples === 0 ? undefined : window.samples + 1,
     intervalSec: window.interval === undefined ? 1 : toSeconds(window.interval),
     origin: window.origin,

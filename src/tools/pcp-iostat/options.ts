@@ -2,15 +2,15 @@
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
 import { SAMPLING_ROWS, STANDARD, type StandardOptions } from '../lib/standard.ts'
 
-/** How the figures of several devices become one. */
+/** How to aggregate devices. */
 export type Aggregation = 'sum' | 'avg' | 'min' | 'max'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface IostatOptions {
   readonly aggregation: Aggregation | undefined
   readonly precision: number
   readonly pattern: RegExp
-  /** Archives: the records as they are. */
+  /** Read an archive's records without interpolation. */
   readonly isRecorded: boolean
   readonly showsMapped: boolean
   readonly showsTime: boolean
@@ -18,7 +18,6 @@ export interface IostatOptions {
   readonly showsIdle: boolean
 }
 
-/** The options. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options]',
   operands: 'none',
@@ -44,7 +43,7 @@ export const OPTIONS: OptionTable = {
       long: 'precision',
       arg: 'N',
       kind: 'none',
-      help: 'N digits behind the decimal point, 0 to 10 (default 2)',
+      help: 'show N decimals, 0 to 10 (default 2)',
     },
     {
       short: 'R',
@@ -53,12 +52,12 @@ export const OPTIONS: OptionTable = {
       kind: 'none',
       help: 'only devices whose name matches PATTERN',
     },
-    { short: 'u', long: 'no-interpolation', help: 'archives: at the times of the records' },
+    { short: 'u', long: 'no-interpolation', help: 'archives: show records without interpolation' },
     {
       short: 'x',
       arg: 'LIST',
       kind: 'none',
-      help: 'by comma: dm (device mapper), t (times), h (no headings), noidle (busy devices only)',
+      help: 'comma-separated: dm (device mapper), t (times), h (no headings), noidle (busy devices only)',
     },
   ],
 }
@@ -67,7 +66,7 @@ const AGGREGATIONS: readonly string[] = ['sum', 'avg', 'min', 'max'] satisfies r
 const EXTENDED: readonly string[] = ['dm', 't', 'h', 'noidle']
 const MAX_PRECISION = 10
 
-/** What the options ask for; a text says what is wrong with them. */
+/** Reads the options; returns a text if they are invalid. */
 export function readOptions(
   given: readonly GivenOption[],
   { source, interval }: StandardOptions,
@@ -103,6 +102,6 @@ function compile(text: string): RegExp | string {
   try {
     return new RegExp(text)
   } catch (error) {
-    return `Error: -R is no regular expression: ${(error as Error).message}`
+    return `Error: -R is not a regular expression: ${(error as Error).message}`
   }
 }

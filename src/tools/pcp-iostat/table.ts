@@ -1,8 +1,8 @@
-/** How pcp iostat lays out its lines. pcp-iostat(1) */
+/** The layout of pcp iostat. pcp-iostat(1) */
 import { formatF, rightJustify } from '../../base/printf.ts'
-import type { Figures } from './figures.ts'
+import type { DiskStatistics } from './figures.ts'
 
-/** A column: its heading, its width beyond the precision (for precisions 0, 1 and others), its digits beyond the precision. */
+/** A column: heading, width without decimals (for precisions 0, 1 and others), decimals beyond the precision. */
 interface Column {
   readonly heading: string
   readonly widths: readonly [number, number, number]
@@ -34,7 +34,7 @@ export const COLUMNS: readonly Column[] = [
 const STAMP_WIDTH = 24
 const DEVICE_WIDTH = 12
 
-/** The lines of a report with so many digits behind the point. */
+/** Formats a report with a number of decimals. */
 export class Table {
   readonly #precision: number
   readonly #showsTime: boolean
@@ -44,14 +44,14 @@ export class Table {
     this.#showsTime = showsTime
   }
 
-  /** The line above the figures. */
+  /** Returns the heading. */
   heading(): string {
     const cells = COLUMNS.map(({ heading, widths }) => rightJustify(heading, this.#width(widths)))
     return this.#showsTime ? this.#line('# Timestamp', 'Device', cells) : this.#line('', '# Device', cells)
   }
 
-  /** A line of figures; without them, of question marks. `stamp` is shown where times are. */
-  row(stamp: string, device: string, figures: Figures | undefined): string {
+  /** Formats a line; question marks without figures. `stamp` is printed if times are shown. */
+  row(stamp: string, device: string, figures: DiskStatistics | undefined): string {
     const cells = COLUMNS.map(({ widths, extraDigits }, i) => {
       const text = figures === undefined ? '?' : formatF(figures[i]!, this.#precision + extraDigits)
       return rightJustify(text, this.#width(widths))

@@ -1,4 +1,4 @@
-/** What processors did between two samples. pcp-mpstat(1) */
+/** Processor activity between two samples. pcp-mpstat(1) */
 import { secondsBetween } from '../../base/timestamp.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
@@ -12,7 +12,7 @@ const ONLINE = 'hinv.cpu.online'
 const ALL_INTERRUPTS = 'kernel.all.intr'
 const PROCESSOR_INTERRUPTS = 'kernel.percpu.intr'
 
-/** What time is spent on, in the order of the columns. */
+/** Modes of processor time, in column order. */
 const SHARES = [
   'user',
   'nice',
@@ -29,7 +29,7 @@ const SHARES = [
 const milliseconds = (prefix: string): readonly { readonly name: string; readonly units: string }[] =>
   SHARES.map((share) => ({ name: `${prefix}.${share}`, units: 'millisec' }))
 
-/** What there is no report without, in the order PCP names it when it is missing. */
+/** Required metrics, in the order in which PCP reports missing ones. */
 export const METRICS: readonly (string | { readonly name: string; readonly units: string })[] = [
   ...MACHINE_METRICS.filter((name) => name !== CPU_COUNT),
   NUMBERS,
@@ -45,7 +45,7 @@ export const METRICS: readonly (string | { readonly name: string; readonly units
 export interface InterruptMetrics {
   readonly metrics: readonly string[]
   readonly columns: readonly string[]
-  /** Metric and instance of a column for a processor. */
+  /** Returns metric and instance of a column for a processor. */
   readonly place: (
     column: number,
     inst: number | undefined,
@@ -58,8 +58,8 @@ const GROUPS: Readonly<Record<Exclude<Interrupts, 'SUM'>, string>> = {
 }
 
 /**
- * The interrupts a source knows: metrics below a group, the last of the name space first, or instances `INTERRUPT::cpuN` of the group.
- * None where it knows none.
+ * Finds the interrupts of a source: metrics below a group, in reverse order of the name space, or instances `INTERRUPT::cpuN` of the
+ * group. Empty if it has none.
  */
 export async function interruptsOf(
   context: Context,
@@ -91,12 +91,12 @@ async function instancesOf(
   return {
     metrics: [group],
     columns,
-    // An instance that nobody has: no value.
+    // An instance that does not exist has no value.
     place: (column, inst) => [group, insts.get(`${columns[column]}::cpu${inst}`) ?? NOBODY],
   }
 }
 
-/** PM_IN_NULL, which no instance of a domain is. */
+/** PM_IN_NULL, which no instance domain contains. */
 const NOBODY = -1
 
 async function namesBelow(context: Context, group: string, options?: CallOptions): Promise<string[]> {
@@ -108,13 +108,13 @@ async function namesBelow(context: Context, group: string, options?: CallOptions
   }
 }
 
-/** A processor: its number, and its instance in samples. */
+/** A processor, with its instance in samples. */
 export interface Processor {
   readonly number: number
   readonly inst: number
 }
 
-/** Those that the command line asks for, in order. */
+/** Returns the selected processors, in order. */
 export function processorsOf(now: Sample, wanted: MpstatOptions['processors']): readonly Processor[] {
   const all = [...now.numbers(NUMBERS)].map(([inst, number]) => ({ inst, number }))
   all.sort((a, b) => a.number - b.number)
@@ -123,7 +123,7 @@ export function processorsOf(now: Sample, wanted: MpstatOptions['processors']): 
   return all.filter(({ number }) => wanted.has(number))
 }
 
-/** Changes of counters between two samples; undefined where there is no value, or a counter began again. */
+/** Growth of counters between two samples; undefined without a value, or if a counter restarted. */
 export class Changes {
   readonly #before: Sample
   readonly #now: Sample
@@ -135,13 +135,13 @@ export class Changes {
     this.#seconds = secondsBetween(before.time, now.time)
   }
 
-  /** A second; `inst` as in a sample. */
+  /** Returns a rate; `inst` as in a sample. */
   rate(name: string, inst?: number): number | undefined {
     const growth = this.#now.growth(this.#before, name, inst)
     return growth === undefined ? undefined : growth / this.#seconds
   }
 
-  /** How time is spent, in percent: of one processor, or of all of them. */
+  /** Returns percentages of time by mode, of a processor or of all. */
   shares(inst: number | undefined): readonly (number | undefined)[] {
     const prefix = inst === undefined ? 'kernel.all.cpu' : 'kernel.percpu.cpu'
     const processors = inst === undefined ? this.#now.number(CPU_COUNT) : 1
@@ -152,7 +152,7 @@ export class Changes {
     })
   }
 
-  /** Interrupts a second: of one processor, or of all of them. */
+  /** Returns interrupts a second, of a processor or of all. */
   interrupts(inst: number | undefined): number | undefined {
     return inst === undefined ? this.rate(ALL_INTERRUPTS) : this.rate(PROCESSOR_INTERRUPTS, inst)
   }

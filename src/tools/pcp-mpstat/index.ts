@@ -1,8 +1,14 @@
-/** pcp mpstat: what processors do, and their interrupts. pcp-mpstat(1) */
+/** pcp mpstat: processor activity and interrupts. pcp-mpstat(1) */
 import { strftime } from '../../time/strftime.ts'
 import { knowsMachine, machineLine } from '../lib/sampled/machine-line.ts'
 import { type Sample, SampledMetrics } from '../lib/sampled/metrics.ts'
-import { type ReportSource, runReport, samplesOf, samplingPlan, sayMissing } from '../lib/sampled/report.ts'
+import {
+  type ReportSource,
+  reportMissing,
+  runReport,
+  samplesOf,
+  samplingPlan,
+} from '../lib/sampled/report.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import {
   Changes,
@@ -15,29 +21,28 @@ import {
 import { type MpstatOptions, OPTIONS, readOptions } from './options.ts'
 import { interruptTable, SUM_TABLE, type TableLayout, TIME_TABLE } from './tables.ts'
 
-/** Reports on processors. */
 export const tool: Tool = {
   name: 'pcp-mpstat',
-  summary: 'Show what processors do, and their interrupts',
+  summary: 'Show processor activity and interrupts',
   description: `
-The first table has the percentages of time that processors spend on programs (%usr, %nice), in the kernel (%sys), waiting for disks
-(%iowait), on interrupts (%irq, %soft), while others have them (%steal), on guests (%guest, and the second %nice), and idle. The line
-"all" is the mean of all processors; -P adds lines for each of them.
+The first table shows percentages of processor time: in programs (%usr, %nice), in the kernel (%sys), waiting for disks (%iowait), in
+interrupts (%irq, %soft), stolen by other virtual machines (%steal), in guests (%guest, and the second %nice), and idle. The line
+"all" is the average of all processors; -P adds lines for each of them.
 
-With -I there are interrupts a second: their number, or columns for each line, or for soft interrupts. A question mark stands where
-there is no value; the first sample is what the counting begins with, and -s counts it.`,
+With -I interrupts a second are shown: in total, or in columns for each line or soft interrupt. A question mark is shown for missing
+values. The first sample only starts the counters, and is included in the count of -s.`,
   examples: [
     ['pcp mpstat -P ALL -t 5 -s 13', 'A minute of each processor of this host:'],
     ['pcp -a 20261120 mpstat -I SUM -t 10m', 'Interrupts in an archive:'],
   ],
   seeAlso: ['pcp', 'pcp-vmstat', 'pmrep'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: async (io) =>
     runReport({ table: OPTIONS, read: (given, { problems }) => readOptions(given, problems) }, io, report),
 }
 
-/** A table, and how a row of it is made: of one processor, or (undefined) of all. */
+/** A table, with a function that returns a row for a processor or (undefined) for all. */
 interface Section {
   readonly layout: TableLayout
   readonly hasAll: boolean
@@ -58,7 +63,7 @@ async function report(source: ReportSource, options: MpstatOptions | string, io:
   const metrics = await SampledMetrics.find(context, [...METRICS, ...optional], io)
   const missing = metrics.missing.filter((name) => !optional.includes(name))
   if (missing.length > 0) {
-    sayMissing(missing, 'Missing:', io)
+    reportMissing(missing, 'Missing:', io)
     return 1
   }
   const sections = sectionsOf(options, interrupts)

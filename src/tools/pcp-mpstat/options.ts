@@ -2,21 +2,20 @@
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
 
-/** A table of interrupts: all, by line, or soft ones. */
+/** Tables of interrupts: totals, by line, or soft interrupts. */
 export type Interrupts = 'SUM' | 'CPU' | 'SCPU'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface MpstatOptions {
-  /** How processors spend their time. */
+  /** Show processor time. */
   readonly showsTime: boolean
   readonly interrupts: readonly Interrupts[]
-  /** Only all of them together (undefined), those that are online, every one, or these. */
+  /** The total (undefined), online processors, all, or these. */
   readonly processors: 'ON' | 'ALL' | ReadonlySet<number> | undefined
-  /** The headings come with every sample. */
+  /** Print headings with every sample. */
   readonly repeatsHeadings: boolean
 }
 
-/** The options. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options]',
   operands: 'none',
@@ -29,13 +28,13 @@ export const OPTIONS: OptionTable = {
     VERSION_ROW,
     HELP_ROW,
     { heading: 'Reporting options' },
-    { short: 'u', help: 'show how time is spent, as without options' },
-    { short: 'A', help: 'show everything, as -u -P ALL -I ALL' },
+    { short: 'u', help: 'show processor time (default)' },
+    { short: 'A', help: 'show everything, the same as -u -P ALL -I ALL' },
     {
       short: 'P',
       arg: 'LIST',
       kind: 'none',
-      help: 'show processors: numbers by comma, ON (those online) or ALL',
+      help: 'show processors: comma-separated numbers, ON (online ones) or ALL',
     },
     {
       short: 'I',
@@ -53,7 +52,7 @@ const INTERRUPTS: Readonly<Record<string, readonly Interrupts[]>> = {
   ALL: ['SUM', 'CPU', 'SCPU'],
 }
 
-/** What the options ask for; mistakes are added to `problems`. A list of processors that is none is a text to print alone. */
+/** Reads the options; errors are added to `problems`. For an invalid list of processors returns a text to print alone. */
 export function readOptions(given: readonly GivenOption[], problems: string[]): MpstatOptions | string {
   const has = (letter: string): boolean => given.some(({ name }) => name === letter)
   const last = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value

@@ -1,26 +1,26 @@
-/** The tables of pcp mpstat: columns between tabs, each padded to the width of its heading as well. pcp-mpstat(1) */
+/** The tables of pcp mpstat: columns separated by tabs, and padded to the width of their headings. pcp-mpstat(1) */
 import { formatF } from '../../base/printf.ts'
 
-/** The stamp, then which processor. */
+/** A row: time, processor, values. */
 interface Row {
   readonly stamp: string
   readonly processor: string
-  /** In the order of the columns; undefined: nobody knows. */
+  /** In column order; undefined if unknown. */
   readonly values: readonly (number | undefined)[]
 }
 
-/** A table: how its heading and its rows are shown. */
+/** Formats the heading and rows of a table. */
 export interface TableLayout {
-  /** With its newline, and an empty line before it. */
+  /** With its newline, after an empty line. */
   readonly heading: string
   row(row: Row): string
 }
 
 const STAMP_WIDTH = 10
-/** So much narrower is a value that nobody knows. */
+/** An unknown value is narrower by this. */
 const UNKNOWN = 3
 
-/** As PCP shows numbers: two decimals at most, one at least. */
+/** Formats a number as PCP does, with one or two decimals. */
 function valueText(value: number): string {
   const text = String(Number(formatF(value, 2)))
   return text.includes('.') ? text : `${text}.0`
@@ -32,7 +32,7 @@ function cell(value: number | undefined, width: number): string {
 
 const SHARES = ['%usr', '%nice', '%sys', '%iowait', '%irq', '%soft', '%steal', '%guest', '%nice', '%idle']
 
-/** How time is spent, in percent. The second %nice is that of guests. */
+/** Percentages of time. The second %nice is that of guests. */
 export const TIME_TABLE: TableLayout = {
   heading: `\n${['Timestamp ', 'CPU', ...SHARES.map((name) => `${name} `)].join('\t')}\n`,
   row: ({ stamp, processor, values }) => {
@@ -41,14 +41,14 @@ export const TIME_TABLE: TableLayout = {
   },
 }
 
-/** The number of all interrupts. */
+/** Total interrupts. */
 export const SUM_TABLE: TableLayout = {
   heading: '\nTimestamp\tCPU  \tintr/s\n',
   row: ({ stamp, processor, values }) =>
     `${stamp.padEnd(STAMP_WIDTH)}\t${processor.padEnd(5)}\t${cell(values[0], 5)}\n`,
 }
 
-/** One column for each of these interrupts. */
+/** Returns a table with a column for each interrupt. */
 export function interruptTable(names: readonly string[]): TableLayout {
   const columns = names.map((name) => `${name}/s`)
   return {

@@ -1,5 +1,5 @@
-/** pcp pidstat: what processes use of the machine, a line a process and sample. pcp-pidstat(1) */
-import { mustSeeProcesses, ProcessFigures, stamp } from '../lib/processes/figures.ts'
+/** pcp pidstat: resource use of processes, a line for each process and sample. pcp-pidstat(1) */
+import { formatTime, ProcessValues, requireProcessAccess } from '../lib/processes/process-values.ts'
 import { knowsMachine, machineLine } from '../lib/sampled/machine-line.ts'
 import type { Sample } from '../lib/sampled/metrics.ts'
 import {
@@ -15,26 +15,24 @@ import { OPTIONS, type PidstatOptions, readOptions } from './options.ts'
 import { lineReport } from './reports.ts'
 import { StateTimes } from './states.ts'
 
-/** Reports what processes use. */
 export const tool: Tool = {
   name: 'pcp-pidstat',
-  summary: 'Show what each process uses of the machine',
+  summary: 'Show the resource use of processes',
   description: `
-Shows processor time of each process as a percentage: in its own code (usr), in the kernel (system), in virtual machines (guest), all of
-it (%CPU), and which processor it ran on. With -r page faults, sizes in kilobytes and the part of the memory; with -k the kilobytes of
-the stack; with -R the priority of processes that have a real-time priority; with -B how long they have been in the states that are
-asked for.
+Shows the processor time of each process as percentages: in user mode (usr), in the kernel (system), in virtual machines (guest), and in
+total (%CPU), and the processor it ran on. With -r shows page faults, sizes in kilobytes and the percentage of memory; with -k the stack
+size in kilobytes; with -R real-time priorities; with -B the time spent in the given process states.
 
-A question mark stands where there is no value, because a process is new or has ended. The first sample only begins the counting: -s 3
+A question mark is shown for missing values, because a process is new or has ended. The first sample only starts the counters: -s 3
 makes two reports.`,
   examples: [
     ['pcp pidstat -t 5 -G postgres', 'The processes of a database, every five seconds:'],
     ['pcp -a 20261120 -S @10:00 pidstat -s 2 -t 1h -U', 'An hour of an archive, with names of users:'],
-    ['pcp pidstat -B D -l', 'Who waits for a disk, and what the command line is:'],
+    ['pcp pidstat -B D -l', 'Processes waiting for a disk, with their command lines:'],
   ],
   seeAlso: ['pcp', 'pcp-ps', 'pcp-atop', 'pmrep'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: async (io) => runReport({ table: OPTIONS, read: readOptions }, io, report),
 }
 
@@ -51,7 +49,7 @@ async function report(source: ReportSource, options: PidstatOptions | string, io
   let before: Sample | undefined
   let isBegun = false
   for await (const now of samplesOf(context, metrics, plan, io)) {
-    mustSeeProcesses(now)
+    requireProcessAccess(now)
     if (before !== undefined && knowsMachine(now)) {
       if (!isBegun) io.stdout.write(machineLine(now, zone))
       isBegun = true
@@ -62,7 +60,7 @@ async function report(source: ReportSource, options: PidstatOptions | string, io
   return 0
 }
 
-/** Prints one sample after the other. */
+/** Returns a function that prints a sample. */
 function printerOf(
   options: PidstatOptions,
   { zone }: ReportSource,
@@ -72,9 +70,9 @@ function printerOf(
   const times = new StateTimes()
   let seconds = intervalSec
   return (now, before) => {
-    const figures = new ProcessFigures(now, before)
+    const figures = new ProcessValues(now, before)
     const insts = wantedProcesses(figures, options)
-    const time = stamp(timeFormat, now.time, zone)
+    const time = formatTime(timeFormat, now.time, zone)
     if (report === 'states' || report === 'detail') {
       const text = times.report(figures, insts, options, { stamp: time, seconds })
       seconds = figures.elapsedSec
@@ -85,12 +83,12 @@ function printerOf(
 }
 
 function* wantedProcesses(
-  figures: ProcessFigures,
+  figures: ProcessValues,
   { pids, pattern, user }: PidstatOptions,
 ): Generator<number> {
   for (const [inst, pid] of figures.pids) {
     const command = figures.text('proc.psinfo.cmd', inst)
-    // A process that is gone, though its number is still remembered.
+    // The process has exited, although the instance still exists.
     if (command === undefined || pids?.has(pid) === false) continue
     if (pattern?.test(command) === false) continue
     if (user !== undefined && figures.text('proc.id.uid_nm', inst) !== user) continue

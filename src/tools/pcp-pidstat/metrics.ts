@@ -1,7 +1,7 @@
 /** The metrics of pcp pidstat's reports. pcp-pidstat(1) */
 import type { PidstatOptions } from './options.ts'
 
-/** Every report insists on these, as in PCP: an archive that lacks one was not made for it. */
+/** Required by every report, as in PCP. */
 const ALWAYS: readonly string[] = [
   'hinv.ncpu',
   'kernel.all.cpu.guest',
@@ -33,10 +33,10 @@ const ALWAYS: readonly string[] = [
   'proc.psinfo.vsize',
 ]
 
-/** Those of -B, and of -l. */
+/** Metrics of -B and -l. */
 const OF_STATES: readonly string[] = ['proc.psinfo.sname', 'proc.psinfo.start_time', 'proc.psinfo.wchan_s']
 
-/** The metrics that a report needs. */
+/** Returns the metrics of a report. */
 export function metricsOf({ report, showsArguments }: PidstatOptions): readonly string[] {
   const isOfStates = report === 'states' || report === 'detail'
   return [

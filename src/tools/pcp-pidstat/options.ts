@@ -1,29 +1,28 @@
 /** The command line of pcp pidstat. pcp-pidstat(1) */
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
-import { parsePids } from '../lib/processes/figures.ts'
+import { parsePids } from '../lib/processes/process-values.ts'
 import { SAMPLING_ROWS, STANDARD } from '../lib/standard.ts'
 
-/** What is reported of each process. */
+/** Kinds of reports. */
 export type PidstatReport = 'cpu' | 'memory' | 'stack' | 'scheduling' | 'states' | 'detail'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface PidstatOptions {
   readonly report: PidstatReport
-  /** Letters of the states of `states`; undefined for all. */
+  /** Letters of the states for `states`; undefined for all. */
   readonly states: ReadonlySet<string> | undefined
-  /** Names of processes. */
+  /** Pattern for process names. */
   readonly pattern: RegExp | undefined
-  /** All processor time of a process is divided by the number of processors, its parts are not. */
+  /** Divide the total processor time of a process by the number of processors, but not its parts. */
   readonly isPerMachine: boolean
   readonly showsUserNames: boolean
   readonly user: string | undefined
   readonly pids: ReadonlySet<number> | undefined
   readonly showsArguments: boolean
-  /** For strftime. */
+  /** A strftime format. */
   readonly timeFormat: string
 }
 
-/** The options. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options]',
   operands: 'none',
@@ -56,7 +55,7 @@ export const OPTIONS: OptionTable = {
       arg: 'USER',
       isOptional: true,
       kind: 'none',
-      help: 'names of users for their numbers; only processes of USER when given',
+      help: 'show user names instead of ids; with USER, only processes of USER',
     },
     { heading: 'Reports other than processor time' },
     { short: 'r', help: 'memory and page faults' },
@@ -66,7 +65,7 @@ export const OPTIONS: OptionTable = {
       short: 'B',
       arg: 'STATES',
       kind: 'none',
-      help: 'time in these states (R,S,Z,T,D by comma, or all), or in each of them: detail',
+      help: 'time in these states (comma-separated R,S,Z,T,D, or all), or in each of them (detail)',
     },
     { heading: 'Columns' },
     { short: 'I', help: '%CPU as a part of all processors' },
@@ -75,14 +74,14 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** Of -r, -k and -R only one. Each pair is named in the order in which the reference checks it. */
+/** -r, -k and -R exclude each other. Pairs are in the order in which the reference checks them. */
 const EXCLUSIVE: readonly (readonly [string, string])[] = [
   ['R', 'r'],
   ['R', 'k'],
   ['r', 'k'],
 ]
 
-/** What the options ask for; a mistake among them is the answer. */
+/** Reads the options; returns a text if they are invalid. */
 export function readOptions(
   given: readonly GivenOption[],
   { operands }: { readonly operands: readonly string[] },
@@ -119,7 +118,7 @@ function reportOf(has: (letter: string) => boolean, states: string | undefined):
   return has('k') ? 'stack' : 'cpu'
 }
 
-/** The user that -U names: in the same word, or in the one that follows. Other operands mean nothing, as in PCP. */
+/** Returns the user of -U, from the same word or the next one. As in PCP, other operands are ignored. */
 function userOf(value: string | undefined, operands: readonly string[]): string | undefined {
   return value === '' ? operands[0] : value
 }
@@ -132,6 +131,6 @@ function compile(text: string): RegExp | string {
   try {
     return new RegExp(text)
   } catch (error) {
-    return `Error: -G is no regular expression: ${(error as Error).message}`
+    return `Error: -G is not a regular expression: ${(error as Error).message}`
   }
 }

@@ -1,15 +1,15 @@
-/** The reports of pcp pidstat that are a line a process: processor time, memory, stack, scheduling. pcp-pidstat(1) */
-import { POLICIES, type ProcessFigures, rounded, shown } from '../lib/processes/figures.ts'
+/** Reports of pcp pidstat with a line for each process: processor time, memory, stack, scheduling. pcp-pidstat(1) */
+import { formatRounded, formatValue, POLICIES, type ProcessValues } from '../lib/processes/process-values.ts'
 import type { PidstatOptions, PidstatReport } from './options.ts'
 
-/** Width of times, with what separates them from the next column. */
+/** Width of times, including the separator. */
 const STAMP_WIDTH = 17
 
-/** A report: headings behind user and process, and what stands below them; undefined for a process that it leaves out. */
+/** A report: headings after user and PID, and their values; undefined for a process to leave out. */
 interface LineReport {
   readonly headings: readonly string[]
   readonly columns: (
-    figures: ProcessFigures,
+    figures: ProcessValues,
     inst: number,
     machine: { readonly divisor: number },
   ) => readonly string[] | undefined
@@ -19,7 +19,7 @@ const UTIME = 'proc.psinfo.utime'
 const STIME = 'proc.psinfo.stime'
 const GUEST = 'proc.psinfo.guest_time'
 
-/** Is a process of a report's kind? One whose value is missing is shown, with a question mark. */
+/** Is the value positive or unknown? Unknown ones are shown as a question mark. */
 const isPositive = (value: number | undefined): boolean => value === undefined || value > 0
 
 const REPORTS: Readonly<Record<Exclude<PidstatReport, 'states' | 'detail'>, LineReport>> = {
@@ -30,7 +30,13 @@ const REPORTS: Readonly<Record<Exclude<PidstatReport, 'states' | 'detail'>, Line
       const used = figures.percent(inst, UTIME, STIME)
       const total = used === undefined ? undefined : used / divisor
       const processor = figures.number('proc.psinfo.processor', inst)
-      return [rounded(usr), rounded(system), rounded(guest), rounded(total), shown(processor)]
+      return [
+        formatRounded(usr),
+        formatRounded(system),
+        formatRounded(guest),
+        formatRounded(total),
+        formatValue(processor),
+      ]
     },
   },
   memory: {
@@ -39,12 +45,12 @@ const REPORTS: Readonly<Record<Exclude<PidstatReport, 'states' | 'detail'>, Line
       const size = figures.number('proc.psinfo.vsize', inst)
       if (!isPositive(size)) return undefined
       return [
-        // Figures are narrower than these two headings.
-        `${rounded(figures.rate('proc.psinfo.minflt', inst))}\t`,
-        `${rounded(figures.rate('proc.psinfo.maj_flt', inst))}\t`,
-        shown(size),
-        shown(figures.number('proc.psinfo.rss', inst)),
-        rounded(figures.memoryPercent(inst)),
+        // These two headings are wider than their values.
+        `${formatRounded(figures.rate('proc.psinfo.minflt', inst))}\t`,
+        `${formatRounded(figures.rate('proc.psinfo.maj_flt', inst))}\t`,
+        formatValue(size),
+        formatValue(figures.number('proc.psinfo.rss', inst)),
+        formatRounded(figures.memoryPercent(inst)),
       ]
     },
   },
@@ -52,7 +58,7 @@ const REPORTS: Readonly<Record<Exclude<PidstatReport, 'states' | 'detail'>, Line
     headings: ['StkSize'],
     columns: (figures, inst) => {
       const size = figures.number('proc.memory.vmstack', inst)
-      return isPositive(size) ? [shown(size)] : undefined
+      return isPositive(size) ? [formatValue(size)] : undefined
     },
   },
   scheduling: {
@@ -61,14 +67,17 @@ const REPORTS: Readonly<Record<Exclude<PidstatReport, 'states' | 'detail'>, Line
       const priority = figures.number('proc.psinfo.rt_priority', inst)
       if (!isPositive(priority)) return undefined
       const policy = figures.number('proc.psinfo.policy', inst)
-      return [shown(priority), shown(policy === undefined ? undefined : (POLICIES[policy] ?? policy))]
+      return [
+        formatValue(priority),
+        formatValue(policy === undefined ? undefined : (POLICIES[policy] ?? policy)),
+      ]
     },
   },
 }
 
-/** Heading and lines of one sample. */
+/** Formats heading and lines of a sample. */
 export function lineReport(
-  figures: ProcessFigures,
+  figures: ProcessValues,
   insts: Iterable<number>,
   { report, ...options }: PidstatOptions & { readonly report: keyof typeof REPORTS },
   moment: { readonly stamp: string; readonly cpus: number | undefined },
@@ -86,16 +95,16 @@ export function lineReport(
       ? figures.text('proc.id.uid_nm', inst)
       : figures.number('proc.id.uid', inst)
     const pid = figures.pids.get(inst)
-    text += `${stamp}${[shown(owner), shown(pid), ...cells, commandOf(figures, inst, options)].join('\t')}\n`
+    text += `${stamp}${[formatValue(owner), formatValue(pid), ...cells, commandOf(figures, inst, options)].join('\t')}\n`
   }
   return text
 }
 
-/** The command of a process, with its arguments when they are wanted. */
+/** Returns the command of a process, with its arguments if requested. */
 export function commandOf(
-  figures: ProcessFigures,
+  figures: ProcessValues,
   inst: number,
   { showsArguments }: Pick<PidstatOptions, 'showsArguments'>,
 ): string {
-  return shown(figures.text(showsArguments ? 'proc.psinfo.psargs' : 'proc.psinfo.cmd', inst))
+  return formatValue(figures.text(showsArguments ? 'proc.psinfo.psargs' : 'proc.psinfo.cmd', inst))
 }

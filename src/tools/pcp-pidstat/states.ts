@@ -1,27 +1,27 @@
-/** The reports of pcp pidstat about states: what processes do, and for how long they did it so far. pcp-pidstat(1) -B */
+/** Reports of pcp pidstat about process states, and the time spent in each. pcp-pidstat(1) -B */
 import { formatF } from '../../base/printf.ts'
-import { type ProcessFigures, shown } from '../lib/processes/figures.ts'
+import { formatValue, type ProcessValues } from '../lib/processes/process-values.ts'
 import type { PidstatOptions } from './options.ts'
 import { commandOf } from './reports.ts'
 
-/** The states that `detail` has columns for. proc(5) */
+/** The states that have columns in `detail`. proc(5) */
 const STATES = ['R', 'S', 'Z', 'T', 'D'] as const
 
 const HEADING = 'Timestamp\tPID\tState\tUtime\tStime\tTotal Time\tFunction\t\t\tCommand\n'
 const DETAIL_HEADING = `Timestamp\tPID\t\t${STATES.join('\t\t')}\t\tCommand\n`
 
-/** From one tab stop to the next, and the columns that the name of a function fills up to. */
+/** Columns between tab stops, and tab stops for the name of a kernel function. */
 const TAB = 8
 const FUNCTION_TABS = 4
 
-/** Adds up how long processes are in each state. */
+/** Accumulates the time that processes spend in each state. */
 export class StateTimes {
   /** Seconds by process and state. */
   readonly #seconds = new Map<number, Map<string, number>>()
 
-  /** Heading and lines of one sample, which stands for `seconds`; '' when it has no lines. */
+  /** Formats heading and lines of a sample covering `seconds`; '' without lines. */
   report(
-    figures: ProcessFigures,
+    figures: ProcessValues,
     insts: Iterable<number>,
     options: PidstatOptions,
     { stamp, seconds }: { readonly stamp: string; readonly seconds: number },
@@ -48,20 +48,20 @@ export class StateTimes {
 }
 
 function stateLine(
-  figures: ProcessFigures,
+  figures: ProcessValues,
   inst: number,
   state: string | undefined,
   times: ReadonlyMap<string, number>,
   options: PidstatOptions,
 ): string | undefined {
   if (state === undefined || options.states?.has(state) === false) return undefined
-  // Milliseconds since the sample before.
-  const spent = (name: string): string => shown(figures.growth(name, inst))
-  // A process that runs waits in no function.
+  // Milliseconds since the previous sample.
+  const spent = (name: string): string => formatValue(figures.growth(name, inst))
+  // A running process does not wait in a kernel function.
   const wchan = state === 'R' ? '' : figures.text('proc.psinfo.wchan_s', inst)
   const place = wchan === undefined || wchan === '' ? 'N/A' : wchan
   const tabs = FUNCTION_TABS - Math.floor(place.length / TAB)
-  // Behind so long a name PCP has no room for arguments.
+  // After such a long function name PCP omits the arguments.
   const command = commandOf(figures, inst, tabs > 1 ? options : { showsArguments: false })
   const total = formatF(times.get(state) ?? 0, 2)
   return `${state}\t${spent('proc.psinfo.utime')}\t${spent('proc.psinfo.stime')}\t${total}\t\t${place}${'\t'.repeat(Math.max(1, tabs))}${command}`

@@ -2,41 +2,47 @@
 
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { Zone } from '../../time/zone.ts'
-import { POLICIES, type ProcessFigures, rounded, shown, stamp } from '../lib/processes/figures.ts'
+import {
+  formatRounded,
+  formatTime,
+  formatValue,
+  POLICIES,
+  type ProcessValues,
+} from '../lib/processes/process-values.ts'
 
-/** Widths of process numbers, user names, commands, and what may be long. */
+/** Widths of PIDs, user names, commands, and long texts. */
 const PID = 8
 const USER = 10
 const COMMAND = 20
 const LONG = 30
 
-/** What columns are made of. */
+/** A process of a sample. */
 export interface PsProcess {
-  readonly figures: ProcessFigures
+  readonly figures: ProcessValues
   readonly inst: number
   readonly now: Timestamp
-  /** Seconds since the epoch; undefined where it is not known when the machine began. */
+  /** Boot time in seconds since the epoch; undefined if unknown. */
   readonly boot: number | undefined
   readonly zone: Zone
 }
 
-/** A column: its heading with the tabs behind it, where -o names the column, and what stands below. */
+/** A column: heading including tabs, as shown by -o, and values. */
 export interface PsColumn {
   readonly heading: string
   readonly value: (process: PsProcess) => string
-  /** As the last of a line it is not cut. */
+  /** The value without cutting, for the last column of a line. */
   readonly whole?: (process: PsProcess) => string
 }
 
 const text =
   (metric: string, width = 0): PsColumn['value'] =>
   ({ figures, inst }) =>
-    shown(figures.text(metric, inst)).padEnd(width)
+    formatValue(figures.text(metric, inst)).padEnd(width)
 
 const number =
   (metric: string, width = 0): PsColumn['value'] =>
   ({ figures, inst }) =>
-    shown(figures.number(metric, inst)).padEnd(width)
+    formatValue(figures.number(metric, inst)).padEnd(width)
 
 const cut =
   (value: PsColumn['value'], width: number): PsColumn['value'] =>
@@ -54,7 +60,7 @@ const ARGUMENTS: PsColumn = {
   whole: COMMAND_LINE,
 }
 
-/** The name of a column, as -o calls it. */
+/** Names of columns for -o. */
 export type ColumnName =
   | '%cpu'
   | '%mem'
@@ -76,17 +82,19 @@ export type ColumnName =
   | 'uname'
   | 'wchan'
 
-/** The columns. */
 export const COLUMNS: Readonly<Record<ColumnName, PsColumn>> = {
-  '%cpu': { heading: '%CPU\t\t', value: ({ figures, inst }) => rounded(processorPercent(figures, inst)) },
-  '%mem': { heading: '%MEM\t\t', value: ({ figures, inst }) => rounded(figures.memoryPercent(inst)) },
+  '%cpu': {
+    heading: '%CPU\t\t',
+    value: ({ figures, inst }) => formatRounded(processorPercent(figures, inst)),
+  },
+  '%mem': { heading: '%MEM\t\t', value: ({ figures, inst }) => formatRounded(figures.memoryPercent(inst)) },
   start: { heading: 'START\t\t\t', value: startOf },
   time: { heading: 'TIME\t\t\t', value: timeOf },
   cls: {
     heading: 'CLS\t\t',
     value: ({ figures, inst }) => {
       const policy = figures.number('proc.psinfo.policy', inst)
-      return shown(policy === undefined ? undefined : (POLICIES[policy] ?? policy))
+      return formatValue(policy === undefined ? undefined : (POLICIES[policy] ?? policy))
     },
   },
   cmd: ARGUMENTS,
@@ -105,21 +113,21 @@ export const COLUMNS: Readonly<Record<ColumnName, PsColumn>> = {
   wchan: { heading: 'WCHAN\t\t\t\t\t', value: cut(text('proc.psinfo.wchan_s'), LONG) },
 }
 
-/** Is there a column of this name? */
+/** Is this the name of a column? */
 export function isColumn(name: string): name is ColumnName {
   return Object.hasOwn(COLUMNS, name)
 }
 
-/** Percentage of a processor, in its own code and in the kernel, since the sample before. */
-export function processorPercent(figures: ProcessFigures, inst: number): number | undefined {
+/** Returns the percentage of a processor used since the previous sample, in user and kernel mode. */
+export function processorPercent(figures: ProcessValues, inst: number): number | undefined {
   return figures.percent(inst, 'proc.psinfo.utime', 'proc.psinfo.stime')
 }
 
-/** Processor time so far: `HH:MM:SS`. */
+/** Formats total processor time: `HH:MM:SS`. */
 function timeOf({ figures, inst }: PsProcess): string {
   const own = figures.number('proc.psinfo.utime', inst)
   const kernel = figures.number('proc.psinfo.stime', inst)
-  if (own === undefined || kernel === undefined) return shown(undefined)
+  if (own === undefined || kernel === undefined) return formatValue(undefined)
   const seconds = Math.floor((own + kernel) / 1000)
   const two = (n: number): string => String(n).padStart(2, '0')
   return `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
@@ -127,13 +135,13 @@ function timeOf({ figures, inst }: PsProcess): string {
 
 const DAY_SEC = 86_400
 
-/** When the process began: the time of day, with the day when that was more than a day ago. */
+/** Formats the start time: time of day, with the date if that was more than a day ago. */
 function startOf({ figures, inst, now, boot, zone }: PsProcess): string {
   const since = figures.number('proc.psinfo.start_time', inst)
-  if (since === undefined || boot === undefined) return shown(undefined)
+  if (since === undefined || boot === undefined) return formatValue(undefined)
   const sec = boot + Math.floor(since / 1000)
-  return stamp(now.sec - sec > DAY_SEC ? '%b%d %H:%M' : '%H:%M:%S', { sec, nsec: 0 }, zone)
+  return formatTime(now.sec - sec > DAY_SEC ? '%b%d %H:%M' : '%H:%M:%S', { sec, nsec: 0 }, zone)
 }
 
-/** The command by its name alone. */
+/** The command's name. */
 export const COMMAND_NAME: PsColumn['value'] = cut(command, COMMAND)

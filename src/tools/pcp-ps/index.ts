@@ -1,14 +1,20 @@
-/** pcp ps: processes as ps(1) lists them, live or as they were. pcp-ps(1) */
-import { mustSeeProcesses, ProcessFigures, stamp } from '../lib/processes/figures.ts'
+/** pcp ps: lists processes like ps(1), live or from archives. pcp-ps(1) */
+import { formatTime, ProcessValues, requireProcessAccess } from '../lib/processes/process-values.ts'
 import { knowsMachine, machineLine } from '../lib/sampled/machine-line.ts'
 import { type Sample, SampledMetrics } from '../lib/sampled/metrics.ts'
-import { type ReportSource, runReport, samplesOf, samplingPlan, sayMissing } from '../lib/sampled/report.ts'
+import {
+  type ReportSource,
+  reportMissing,
+  runReport,
+  samplesOf,
+  samplingPlan,
+} from '../lib/sampled/report.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { type PsProcess, processorPercent } from './columns.ts'
-import { printerOf } from './layouts.ts'
+import { layoutPrinter } from './layouts.ts'
 import { OPTIONS, type PsOptions, readOptions, type SortKey } from './options.ts'
 
-/** The report insists on these, as in PCP. */
+/** Required metrics, as in PCP. */
 const REQUIRED: readonly string[] = [
   'kernel.uname.nodename',
   'kernel.uname.release',
@@ -37,27 +43,26 @@ const REQUIRED: readonly string[] = [
   'proc.psinfo.policy',
 ]
 
-/** Archives need not have it. */
+/** Missing in some archives. */
 const OPTIONAL = 'proc.id.uid'
 
-/** Lists processes. */
 export const tool: Tool = {
   name: 'pcp-ps',
-  summary: 'List processes, live or as they were',
+  summary: 'List processes, live or from an archive',
   description: `
-Lists processes as ps(1) does: of this host now, or at each sample of an archive. Live there is one list unless -s asks for more. The
-options of the source and of the time window are those of pcp: pcp -a ARCHIVE -S TIME ps.
+Lists processes like ps(1), currently on this host or at each sample of an archive. Live, one list is shown unless -s requests more.
+Source and time window are options of pcp: pcp -a ARCHIVE -S TIME ps.
 
-What is a percentage is of one processor (%CPU, since the sample before) or of the machine's memory (%MEM). The first sample only begins
-the counting: -s 3 makes two lists. A question mark stands where there is no value. Options that choose processes must all hold.`,
+Percentages are of one processor (%CPU, since the previous sample) or of the machine's memory (%MEM). The first sample only starts the
+counters: -s 3 makes two lists. A question mark is shown for missing values. Several selections of processes must all match.`,
   examples: [
-    ['pcp ps -u -O %cpu', 'What uses the processor, the busiest first:'],
+    ['pcp ps -u -O %cpu', 'Processes by processor use, the busiest first:'],
     ['pcp -a 20261120 -S @10:00 -s 2 ps -e', 'All processes at ten o’clock:'],
-    ['pcp ps -P 1 -o pid,state,wchan,args', 'What the first process started, and what it waits for:'],
+    ['pcp ps -P 1 -o pid,state,wchan,args', 'Children of the first process, and what they wait for:'],
   ],
   seeAlso: ['pcp', 'pcp-pidstat', 'pcp-atop', 'pmrep'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: async (io) => runReport({ table: OPTIONS, read: readOptions }, io, report),
 }
 
@@ -70,16 +75,16 @@ async function report(source: ReportSource, options: PsOptions | string, io: Too
   const metrics = await SampledMetrics.find(context, [...REQUIRED, OPTIONAL], io)
   const missing = metrics.missing.filter((name) => name !== OPTIONAL)
   if (missing.length > 0) {
-    sayMissing(missing, 'Missing', io)
+    reportMissing(missing, 'Missing', io)
     return 1
   }
-  // Live, one list is wanted, and a sample before it for the processor time.
+  // Live, a single list, after a first sample for processor percentages.
   const once = context.archive === undefined && standard.window.finish === undefined ? 2 : undefined
   const plan = samplingPlan(source, window.samples ?? once)
   let before: Sample | undefined
   let isBegun = false
   for await (const now of samplesOf(context, metrics, plan, io)) {
-    mustSeeProcesses(now)
+    requireProcessAccess(now)
     if (before !== undefined && knowsMachine(now)) {
       if (!isBegun) io.stdout.write(machineLine(now, zone))
       isBegun = true
@@ -91,9 +96,9 @@ async function report(source: ReportSource, options: PsOptions | string, io: Too
 }
 
 function list(now: Sample, before: Sample, { zone }: ReportSource, options: PsOptions): string {
-  const figures = new ProcessFigures(now, before)
-  const { heading, line } = printerOf(options.layout)
-  const time = stamp('%H:%M:%S', now.time, zone)
+  const figures = new ProcessValues(now, before)
+  const { heading, line } = layoutPrinter(options.layout)
+  const time = formatTime('%H:%M:%S', now.time, zone)
   const machine = { figures, now: now.time, boot: now.number('kernel.all.boottime'), zone }
   const insts = sorted(
     figures,
@@ -105,7 +110,7 @@ function list(now: Sample, before: Sample, { zone }: ReportSource, options: PsOp
 }
 
 function isWanted(
-  figures: ProcessFigures,
+  figures: ProcessValues,
   inst: number,
   { pids, parents, commands, user }: PsOptions,
 ): boolean {
@@ -115,9 +120,9 @@ function isWanted(
   return user === undefined || figures.text('proc.id.uid_nm', inst) === user
 }
 
-/** Largest first, those without a value last; otherwise in the order they come. */
+/** Sorts in descending order, with missing values last. */
 function sorted(
-  figures: ProcessFigures,
+  figures: ProcessValues,
   insts: readonly number[],
   key: SortKey | undefined,
 ): readonly number[] {

@@ -1,4 +1,4 @@
-/** How pcp ps lays its columns out. pcp-ps(1) */
+/** Column layouts of pcp ps. pcp-ps(1) */
 import {
   COLUMNS,
   COMMAND_LINE,
@@ -8,19 +8,19 @@ import {
   type PsProcess,
 } from './columns.ts'
 
-/** A layout with a name of its own; others are columns that -o names. */
+/** Predefined layouts; others are columns given by -o. */
 export type LayoutName = 'plain' | 'every' | 'selected' | 'user' | 'of-user' | 'all'
 
-/** Heading and line of a report, without the time. */
+/** Formats heading and lines of a report, without times. */
 export interface PsLayout {
   readonly heading: string
   readonly line: (process: PsProcess) => string
 }
 
-/** Width of times, with what separates them from the next column. */
+/** Width of times, including the separator. */
 const STAMP_WIDTH = 17
 
-/** Wider than the letter of a state, as -U has it. */
+/** Column width of a state with -U. */
 const WIDE_STATE = 8
 
 const { pid, ppid, tty, time, uname, vsize, rss, state, start, pri, wchan } = COLUMNS
@@ -72,8 +72,8 @@ const LAYOUTS: Readonly<Record<LayoutName, PsLayout>> = {
   },
 }
 
-/** Heading and lines of a layout, each with its time. */
-export function printerOf(layout: LayoutName | readonly string[]): {
+/** Returns functions that format heading and lines of a layout, with times. */
+export function layoutPrinter(layout: LayoutName | readonly string[]): {
   readonly heading: string
   readonly line: (stamp: string, process: PsProcess) => string
 } {
@@ -85,8 +85,8 @@ export function printerOf(layout: LayoutName | readonly string[]): {
   }
 }
 
-/** Columns one behind the other, each with two tabs behind it. */
-function listPrinter(columns: readonly PsColumn[]): ReturnType<typeof printerOf> {
+/** Formats columns followed by two tabs each. */
+function listPrinter(columns: readonly PsColumn[]): ReturnType<typeof layoutPrinter> {
   const cells = columns.map(({ value, whole }, i) =>
     i === columns.length - 1 && whole !== undefined
       ? whole

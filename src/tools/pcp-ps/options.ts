@@ -1,26 +1,25 @@
 /** The command line of pcp ps. pcp-ps(1) */
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
-import { parsePids } from '../lib/processes/figures.ts'
+import { parsePids } from '../lib/processes/process-values.ts'
 import { STANDARD } from '../lib/standard.ts'
 import { COLUMNS, isColumn } from './columns.ts'
 import type { LayoutName } from './layouts.ts'
 
-/** What processes can be sorted by. */
+/** Sort keys. */
 export type SortKey = '%cpu' | '%mem'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface PsOptions {
-  /** A layout by name, or columns. */
+  /** A predefined layout, or columns. */
   readonly layout: LayoutName | readonly string[]
   readonly commands: ReadonlySet<string> | undefined
   readonly pids: ReadonlySet<number> | undefined
   readonly parents: ReadonlySet<number> | undefined
   readonly user: string | undefined
-  /** Largest first. */
+  /** In descending order. */
   readonly sort: SortKey | undefined
 }
 
-/** The options. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options]',
   operands: 'none',
@@ -37,21 +36,21 @@ export const OPTIONS: OptionTable = {
     { short: 'e', help: 'all processes, with their terminals' },
     { short: 'c', arg: 'NAME,...', kind: 'none', help: 'processes of these commands' },
     { short: 'p', arg: 'PID,...', kind: 'none', help: 'these processes' },
-    { short: 'P', arg: 'PPID,...', kind: 'none', help: 'processes whose parents these are' },
+    { short: 'P', arg: 'PPID,...', kind: 'none', help: 'children of these processes' },
     { short: 'U', arg: 'USER', kind: 'none', help: 'processes of this user' },
     { heading: 'Columns' },
-    { short: 'u', help: 'what users ask for: owner, processor, memory, state, start' },
+    { short: 'u', help: 'the usual columns: owner, processor, memory, state, start' },
     {
       short: 'o',
       arg: 'COLUMN,...',
       kind: 'none',
-      help: `ALL, or of: ${Object.keys(COLUMNS).join(' ')}`,
+      help: `ALL, or any of: ${Object.keys(COLUMNS).join(' ')}`,
     },
-    { short: 'O', long: 'sort', arg: 'COLUMN', kind: 'none', help: 'largest %cpu or %mem first' },
+    { short: 'O', long: 'sort', arg: 'COLUMN', kind: 'none', help: 'sort by %cpu or %mem, largest first' },
   ],
 }
 
-/** What the options ask for; an operand is added to `problems`; other mistakes are the answer. */
+/** Reads the options; operands are added to `problems`. Returns a text for other errors. */
 export function readOptions(
   given: readonly GivenOption[],
   { operands, problems }: { readonly operands: readonly string[]; readonly problems: string[] },
@@ -65,7 +64,7 @@ export function readOptions(
   const columns = last('o')
   const sort = last('O')
   if (sort !== undefined && sort !== '%cpu' && sort !== '%mem')
-    return `Cannot sort by "${sort}": take %cpu or %mem`
+    return `Cannot sort by "${sort}": use %cpu or %mem`
   const layout =
     columns === undefined || columns.toLowerCase() === 'all' ? layoutOf(last) : columns.split(',')
   if (typeof layout !== 'string' && !layout.every(isColumn))
@@ -81,7 +80,7 @@ export function readOptions(
   }
 }
 
-/** What says most about columns decides about them. */
+/** Returns the layout of the most specific option. */
 function layoutOf(last: (letter: string) => string | undefined): LayoutName {
   if (last('o') !== undefined) return 'all'
   if (last('U') !== undefined) return 'of-user'

@@ -1,4 +1,4 @@
-/** pcp ss: sockets as ss(8) lists them, live or as they were. pcp-ss(1) */
+/** pcp ss: lists sockets like ss(8), live or from archives. pcp-ss(1) */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { strftime } from '../../time/strftime.ts'
@@ -14,19 +14,18 @@ import { OPTIONS, readOptions, type SsOptions } from './options.ts'
 const FILTER = 'network.persocket.filter'
 const STATE = 'network.persocket.state'
 
-/** Lists sockets. */
 export const tool: Tool = {
   name: 'pcp-ss',
-  summary: 'List sockets, live or as they were',
+  summary: 'List sockets, live or from an archive',
   description: `
-Lists sockets as ss(8) does, as the agent for sockets knows them: of this host now, or of an archive at the beginning of the time window,
-without one at the archive's end. The options are those of ss; the source and the time are said to pcp, before the name of this command:
+Lists sockets like ss(8), as exported by the sockets agent: currently on this host, or in an archive at the start of the time window or,
+without a window, at the archive's end. The options are those of ss; source and time are options of pcp, before the name of this command:
 pcp -a ARCHIVE -S TIME ss.
 
-Which sockets are known is decided by the agent, whose filter the first line shows.`,
+The agent selects the sockets with the filter shown in the first line.`,
   examples: [
     ['pcp ss -t -o', 'TCP connections with their timers:'],
-    ['pcp -a 20261120 -S @10:00 ss -lt', 'Who listened at ten o’clock:'],
+    ['pcp -a 20261120 -S @10:00 ss -lt', 'Listening sockets at ten o’clock:'],
   ],
   seeAlso: ['pcp', 'pminfo'],
   options: OPTIONS,
@@ -44,15 +43,15 @@ async function report(
     const where = isArchive
       ? `in archive ${standard.archives.join(',')}`
       : `on host ${standard.hosts[0] ?? 'local:'}`
-    const hint = isArchive ? '' : 'They come from the agent for sockets, which has to be installed there.\n'
+    const hint = isArchive ? '' : 'The sockets agent must be installed there.\n'
     io.stderr.write(`Error: metrics for 'network.persocket' not found ${where}\n${hint}`)
     return 1
   }
-  if (options.unanswerable.length > 0)
-    io.stderr.write(`${io.progname}: metrics do not tell what -${options.unanswerable.join(' -')} asks for\n`)
+  if (options.unsupported.length > 0)
+    io.stderr.write(`${io.progname}: no metrics for option -${options.unsupported.join(' -')}\n`)
   const { start, origin } = standard.window
   const { archive } = context
-  // An archive is shown as it ends; -A moves that moment too.
+  // The end of an archive is shown, unless -A moves it.
   const atEnd = { ...standard, window: { ...standard.window, origin: '-0' } }
   const asked =
     archive === undefined || (start ?? origin) !== undefined
@@ -60,8 +59,8 @@ async function report(
       : samplingWindow(atEnd, boundsOf(context, standard, io), zone, io).origin
   archive?.setMode('interpolate', asked, 1)
   const sample = await metrics.fetch(io)
-  // Behind the last record of a socket, as at the end of an archive, numbers have no values of the moment.
-  const before = archive === undefined ? undefined : await metrics.lasts(asked, io)
+  // After the last record of a socket, as at the end of an archive, numbers have no interpolated value.
+  const before = archive === undefined ? undefined : await metrics.lastValues(asked, io)
   if (!sample.has(STATE) && before?.has(STATE) !== true) throw new PcpError('PM_ERR_VALUE')
   if (options.showsHeading) {
     const filter = sample.text(FILTER) ?? before?.text(FILTER) ?? ''
@@ -71,7 +70,7 @@ async function report(
   return 0
 }
 
-/** Without a fraction when there is none. */
+/** Formats a time without an empty fraction. */
 function moment({ sec, nsec }: Timestamp, zone: Zone): string {
   return strftime(nsec < 1000 ? '%Y-%m-%d %H:%M:%S' : '%Y-%m-%d %H:%M:%S.%f', sec, zone, nsec)
 }

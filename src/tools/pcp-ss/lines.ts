@@ -5,7 +5,7 @@ import type { SsOptions } from './options.ts'
 
 const ROOT = 'network.persocket'
 
-/** Metrics of one socket each, with what precedes the value. */
+/** Metrics of a socket, with the text before and after their values. */
 const INTERNALS: readonly (readonly [metric: string, before: string, after?: string])[] = [
   ['wscale.str', 'wscale:'],
   ['round_trip.str', 'rtt:'],
@@ -28,13 +28,12 @@ const INTERNALS: readonly (readonly [metric: string, before: string, after?: str
   ['rcv_space', 'rcv_space:'],
 ]
 
-/** Shown by their names when they are set. */
+/** Flags, shown by name if set. */
 const FLAGS: readonly string[] = ['ts', 'sack', 'cubic']
 
-/** Numbers with decimals, which are shown without. */
+/** Floating point metrics shown without decimals. */
 const REALS: ReadonlySet<string> = new Set(['ato', 'send', 'pacing_rate', 'delivery_rate'])
 
-/** All metrics of the report. */
 export const METRICS: readonly string[] = [
   'filter',
   'netid',
@@ -58,7 +57,7 @@ export const METRICS: readonly string[] = [
 export const HEADING =
   'Netid  State  Recv-Q Send-Q        Local Address:Port Peer Address:Port          Process\n'
 
-/** Lines of the sockets that are wanted, in the order they come; what is not known now is as it was `before`. */
+/** Formats the selected sockets in order. Values missing in `sample` are taken from `before`. */
 export function socketLines(sample: Sample, before: Sample | undefined, options: SsOptions): string {
   const socket = new Socket(sample, before)
   let text = ''
@@ -70,7 +69,7 @@ export function socketLines(sample: Sample, before: Sample | undefined, options:
   return text
 }
 
-/** The values of one socket after the other; nothing is looked up twice. */
+/** Reads the values of one socket after another, with cached lookups. */
 class Socket {
   readonly #now: Sample
   readonly #before: Sample | undefined
@@ -101,7 +100,7 @@ class Socket {
     return (this.#number(name) ?? 0) !== 0
   }
 
-  /** A number without decimals; '' for none. */
+  /** Returns a number without decimals; '' if missing. */
   whole(name: string): string {
     const value = this.#number(name)
     return value === undefined ? '' : formatF(value, 0)

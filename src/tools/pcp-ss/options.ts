@@ -1,13 +1,13 @@
-/** The command line of pcp ss, which is that of ss(8). pcp-ss(1) */
+/** The command line of pcp ss, like that of ss(8). pcp-ss(1) */
 import { type GivenOption, type OptionTable, VERSION_ROW } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface SsOptions {
   readonly listeningOnly: boolean
-  /** Address families; both when neither is named. */
+  /** Address families; both if neither is given. */
   readonly families: ReadonlySet<4 | 6>
-  /** Beginnings of the names of protocols; undefined for all. */
+  /** Prefixes of protocol names; undefined for all. */
   readonly protocols: readonly string[] | undefined
   readonly showsTimers: boolean
   readonly isExtended: boolean
@@ -15,11 +15,11 @@ export interface SsOptions {
   readonly showsInternals: boolean
   readonly showsHeading: boolean
   readonly isOneLine: boolean
-  /** Letters of options that nothing is known for. */
-  readonly unanswerable: readonly string[]
+  /** Letters of options without metrics. */
+  readonly unsupported: readonly string[]
 }
 
-/** Options that choose protocols, and how the names of those begin. */
+/** Options that select protocols by a prefix of their names. */
 const PROTOCOLS: Readonly<Record<string, string>> = {
   t: 'tcp',
   M: 'mptcp',
@@ -31,16 +31,16 @@ const PROTOCOLS: Readonly<Record<string, string>> = {
   0: 'p_',
 }
 
-/** Details that no metric tells, so nothing is added to the lines. */
+/** Details without metrics, so they add nothing to the lines. */
 const UNANSWERABLE = 'rpbZz'
-/** Reports of another kind, which metrics cannot make. */
+/** Other reports of ss, which metrics cannot provide. */
 const REFUSED: Readonly<Record<string, string>> = {
   s: 'a summary (-s)',
   E: 'sockets as they are destroyed (-E)',
   N: 'another network name space (-N)',
 }
 
-/** The options. The letters are those of ss, so the source and the time are said to `pcp`. */
+/** The options. Letters are those of ss, so source and time are options of `pcp`. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options]',
   operands: 'none',
@@ -50,27 +50,27 @@ export const OPTIONS: OptionTable = {
     VERSION_ROW,
     { short: 'h', long: 'help', help: 'print this text and exit' },
     { heading: 'Sockets' },
-    { short: 'a', long: 'all', help: 'in any state' },
-    { short: 'l', long: 'listening', help: 'only those that listen' },
+    { short: 'a', long: 'all', help: 'sockets in any state' },
+    { short: 'l', long: 'listening', help: 'only listening sockets' },
     { short: '4', long: 'ipv4', help: 'of IP version 4' },
     { short: '6', long: 'ipv6', help: 'of IP version 6' },
     { short: 't', long: 'tcp', help: 'of TCP' },
     { short: 'u', long: 'udp', help: 'of UDP' },
-    { short: 'w', long: 'raw', help: 'raw ones' },
-    { short: 'x', long: 'unix', help: 'within this host' },
+    { short: 'w', long: 'raw', help: 'raw sockets' },
+    { short: 'x', long: 'unix', help: 'Unix domain sockets' },
     { short: 'M', long: 'mptcp', help: 'of multipath TCP' },
     { short: 'S', long: 'sctp', help: 'of SCTP' },
     { short: 'd', long: 'dccp', help: 'of DCCP' },
     { short: '0', long: 'packet', help: 'of packets' },
-    { heading: 'What is shown of them' },
+    { heading: 'Details' },
     { short: 'o', long: 'options', help: 'timers' },
     { short: 'e', long: 'extended', help: 'owner, inode, control group' },
     { short: 'm', long: 'memory', help: 'memory' },
-    { short: 'i', long: 'info', help: 'what TCP knows of the connection' },
+    { short: 'i', long: 'info', help: 'internal TCP information' },
     { short: 'H', long: 'noheader', help: 'no headings' },
-    { short: 'O', long: 'oneline', help: 'all of a socket in one line' },
-    { short: 'n', long: 'numeric', help: 'addresses and ports as numbers, which they always are' },
-    { heading: 'Options of ss that metrics cannot answer' },
+    { short: 'O', long: 'oneline', help: 'each socket in one line' },
+    { short: 'n', long: 'numeric', help: 'no effect: addresses and ports are always numeric' },
+    { heading: 'Options of ss without metrics' },
     { short: 'r', long: 'resolve', help: 'no effect: names of hosts' },
     { short: 'p', long: 'processes', help: 'no effect: processes' },
     { short: 'b', long: 'bpf', help: 'no effect: packet filters' },
@@ -82,7 +82,7 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** What the options ask for; what cannot be is added to `problems`. */
+/** Reads the options; unsupported ones are added to `problems`. */
 export function readOptions(
   given: readonly GivenOption[],
   { operands, problems }: { readonly operands: readonly string[]; readonly problems: string[] },
@@ -90,7 +90,7 @@ export function readOptions(
   const has = (letter: string): boolean => given.some(({ name }) => name === letter)
   for (const operand of operands) problems.push(`unexpected argument "${operand}"`)
   for (const [letter, what] of Object.entries(REFUSED))
-    if (has(letter)) problems.push(`metrics do not tell of ${what}`)
+    if (has(letter)) problems.push(`there are no metrics for ${what}`)
   const families = new Set(([4, 6] as const).filter((family) => has(String(family))))
   const protocols = Object.keys(PROTOCOLS).filter(has)
   return {
@@ -103,6 +103,6 @@ export function readOptions(
     showsInternals: has('i'),
     showsHeading: !has('H'),
     isOneLine: has('O'),
-    unanswerable: [...UNANSWERABLE].filter(has),
+    unsupported: [...UNANSWERABLE].filter(has),
   }
 }

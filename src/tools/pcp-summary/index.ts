@@ -1,4 +1,4 @@
-/** pcp summary, which is also pcp alone: the host, and what of PCP runs there. pcp-summary(1) */
+/** pcp summary, also run by pcp without a command: a host and its PCP services. pcp-summary(1) */
 
 import { contextZoneName } from '../../pmapi/context-zone.ts'
 import { HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
@@ -24,16 +24,16 @@ const OPTIONS: OptionTable = {
   ],
 }
 
-/** Shows what there is; what is not known is left empty. */
+/** Shows the summary; unknown values are left empty. */
 export const tool: Tool = {
   name: 'pcp-summary',
-  summary: 'Show a host, and what of Performance Co-Pilot runs there',
+  summary: 'Show a host and its Performance Co-Pilot services',
   description: `
-Platform, hardware and time zone of the host; the services of PCP and the version of its collector with the number of agents and of
-clients, not counting this command; the agents, behind those in trouble their status in brackets; the loggers with their archives; and
-the rule engines with their log files or, with -P, their rules and how these were evaluated.
+Shows platform, hardware and time zone of the host; the services of PCP and the version of its collector with the number of agents and
+other clients; the agents, with the status of failed ones in brackets; the loggers with their archives; and the rule engines with their
+log files or, with -P, with statistics of their rules.
 
-Of an archive the first values are shown that it has from its beginning, or from the moment of -O, on. What is not known is left empty.`,
+For an archive the first values are shown, from its beginning or from the time of -O on. Unknown values are left empty.`,
   examples: [
     ['pcp', 'This host:'],
     ['pcp -P -a 20261120', 'An archive, with statistics of its rule engines:'],
@@ -52,10 +52,11 @@ async function report(
   const metrics = await SampledMetrics.find(context, METRICS, io)
   const isEmpty = metrics.missing.length === METRICS.length
   const isLive = context.archive === undefined
-  const fetch = async (): Promise<Sample> => (isLive ? metrics.fetch(io) : metrics.firsts(window.origin, io))
+  const fetch = async (): Promise<Sample> =>
+    isLive ? metrics.fetch(io) : metrics.firstValues(window.origin, io)
   const sample = isEmpty ? undefined : await fetch()
   const rules = context.archive?.label.timezone || sample?.text(TIMEZONE)
-  const zone = rules || (await contextZoneName(context, io).catch(() => '')) // a host need not know its zone
+  const zone = rules || (await contextZoneName(context, io).catch(() => '')) // the zone is optional
   io.stdout.write(
     summaryText(sample, {
       host: await context.hostname(io),

@@ -3,18 +3,18 @@ import { formatF } from '../../base/printf.ts'
 import type { Sample } from '../lib/sampled/metrics.ts'
 import { balancedLines } from '../lib/wrap.ts'
 
-/** What the summary is about, besides the values. */
+/** Data of the summary besides metrics. */
 export interface SummarySubject {
   readonly host: string
   /** Undefined for a live host. */
   readonly archive: string | undefined
   readonly zone: string
-  /** Statistics of the rules in place of log files. */
+  /** Show statistics of pmie rules instead of log files. */
   readonly showsRules: boolean
 }
 
 const UNAME = 'pmda.uname'
-/** The zone of a host by its rules, as the summary shows it. */
+/** The metric of the host's zone. */
 export const TIMEZONE = 'pmcd.timezone'
 const SERVICES = 'pmcd.services'
 const VERSION = 'pmcd.version'
@@ -25,7 +25,7 @@ const STATUS = 'pmcd.agent.status'
 const LOGGER = 'pmcd.pmlogger'
 const PMIE = 'pmcd.pmie'
 
-/** Hardware: the metric, and the word for one of it. */
+/** Hardware metrics with their unit. */
 const HARDWARE: readonly (readonly [metric: string, word: string])[] = [
   ['hinv.ncpu', 'cpu'],
   ['hinv.ndisk', 'disk'],
@@ -36,7 +36,7 @@ const HARDWARE: readonly (readonly [metric: string, word: string])[] = [
 const CPU_TYPE = 'hinv.cputype'
 const MEMORY = 'hinv.physmem'
 
-/** Everything the summary has. */
+/** Metrics of the summary. */
 export const METRICS: readonly (string | { readonly name: string; readonly units: string })[] = [
   UNAME,
   CPU_TYPE,
@@ -58,7 +58,7 @@ const LABEL = 9
 const WIDTH = 64
 const INDENT = ' '.repeat(LABEL + 2)
 
-/** The whole summary; without a sample nothing is known but the subject. */
+/** Formats the summary; without a sample only the subject is known. */
 export function summaryText(sample: Sample | undefined, subject: SummarySubject): string {
   const { host, archive, zone, showsRules } = subject
   const services = sample?.text(SERVICES)
@@ -80,7 +80,7 @@ function entry(label: string, text: string): string {
   return `${label.padStart(LABEL)}: ${text}\n`
 }
 
-/** An entry of many words or several parts, continued below its first word. */
+/** Formats an entry; further lines are indented to its first word. */
 function entryOf(label: string, lines: readonly string[]): string {
   return entry(label, lines.join(`\n${INDENT}`))
 }
@@ -89,7 +89,7 @@ function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
-/** A comma stands behind everything but memory, also where memory is not known: so it is in PCP. */
+/** As in PCP, a comma follows everything but memory, even if memory is unknown. */
 function hardwareText(sample: Sample | undefined): string {
   const type = sample?.text(CPU_TYPE)
   const counts = HARDWARE.flatMap(([metric, word]) => {
@@ -106,7 +106,7 @@ function collectorText(sample: Sample | undefined): string {
   const version = sample?.text(VERSION) ?? 'unknown'
   const build = sample?.text(BUILD)
   const agents = sample?.number(AGENTS)
-  // This command is a client as well.
+  // Do not count this client.
   const clients = (sample?.number(CLIENTS) ?? 1) - 1
   const parts = [
     ...(agents === undefined ? [] : [counted(agents, 'agent')]),
@@ -126,7 +126,7 @@ function agentLines(sample: Sample | undefined): readonly string[] {
   return [entryOf('pmda', balancedLines(agents, WIDTH))]
 }
 
-/** Those of a kind that are to be shown: the primary one first, and not again under the number of its process. */
+/** Returns the instances to show: the primary one first, without its second instance for its PID. */
 function instancesOf(
   sample: Sample,
   metric: string,
@@ -138,7 +138,7 @@ function instancesOf(
   return primary === undefined ? rest : [[PRIMARY, true], ...rest]
 }
 
-/** The instance of the logger, and of the rule engine, that started with the collector. */
+/** The instance of the primary logger and rule engine. */
 const PRIMARY = 0
 
 function loggerLines(sample: Sample | undefined): readonly string[] {
@@ -146,7 +146,7 @@ function loggerLines(sample: Sample | undefined): readonly string[] {
   const archives = sample.texts(`${LOGGER}.archive`)
   const lines = instancesOf(sample, `${LOGGER}.archive`).flatMap(([inst, isPrimary]) => {
     const name = isPrimary ? 'primary logger' : sample.text(`${LOGGER}.pmcd_host`, inst)
-    // Old archives do not tell whose values they are: the label does.
+    // In old archives the host is only in the label.
     return name === undefined ? [] : [`${name}: ${archives.get(inst)}`]
   })
   return lines.length === 0 ? [] : [entryOf('pmlogger', lines)]

@@ -1,8 +1,8 @@
-/** The command line of pcp: what of it is handed on, and by which variables. pcp(1) */
+/** The command line of pcp: the options passed on, and their environment variables. pcp(1) */
 import { type GivenOption, HELP_ROW, type Option, type OptionTable, VERSION_ROW } from '../lib/options.ts'
 import { STANDARD, type StandardName } from '../lib/standard.ts'
 
-/** The variable that each option becomes for the command. */
+/** The environment variable that passes each option to the command. */
 const VARIABLES = [
   ['align', 'PCP_ALIGN_TIME'],
   ['archive', 'PCP_ARCHIVE'],
@@ -28,13 +28,13 @@ const VARIABLE_OF: ReadonlyMap<Option, string> = new Map(
 /** Statistics of pmie in the summary. */
 export const PMIE_ROW: Option = { short: 'P', long: 'pmie', help: 'show what pmie evaluated, in the summary' }
 
-/** The options: what stands behind the command is the command's. */
+/** The options; arguments after the command's name belong to the command. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] [command [arguments]]',
   operands: 'none',
   posix: true,
   rows: [
-    { heading: 'Options of the summary, which is shown where no command is named' },
+    { heading: 'Options of the summary, which is shown without a command' },
     PMIE_ROW,
     { heading: 'Options for any command' },
     ...VARIABLES.map(([name]) => STANDARD[name]),
@@ -43,7 +43,7 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** The variables that options make. */
+/** Returns the environment variables for options. */
 export function variablesFor(given: readonly GivenOption[]): Readonly<Record<string, string>> {
   const variables: Record<string, string> = {}
   for (const { option, value } of given) {

@@ -1,4 +1,4 @@
-/** A report as columns: one for each instance of each metric, filled sample by sample. pcp2arrow(1) */
+/** A report as columns: one for each instance of each metric. pcp2arrow(1) */
 import type { Timestamp } from '../../base/timestamp.ts'
 import {
   PM_TYPE_32,
@@ -14,7 +14,7 @@ import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { ReportPlan, Sample } from '../lib/report/report.ts'
 import type { Cell } from '../lib/report/values.ts'
 
-/** What the cells of a column are. */
+/** Types of columns. */
 export type Kind = 'int32' | 'uint32' | 'int64' | 'uint64' | 'float' | 'double' | 'string'
 
 /** A column: `metric`, or `metric[instance]`. */
@@ -22,25 +22,25 @@ export interface Column {
   readonly name: string
   readonly kind: Kind
   readonly metric: ReportMetric
-  /** Place of its metric in samples. */
+  /** Index of its metric in samples. */
   readonly at: number
   readonly inst: number
 }
 
-/** A value of a column: bigint for 64-bit integers; null for none. */
+/** A value: bigint for 64-bit integers, null if missing. */
 export type Value = number | bigint | string | null
 
-/** Some samples: values by column, in step with the times. */
+/** Samples by column; all arrays have the length of `times`. */
 export interface Batch {
   /** Nanoseconds since 1970. */
   readonly times: readonly bigint[]
   readonly values: readonly (readonly Value[])[]
 }
 
-/** Writes batches in some format. */
+/** Writes batches to a file. */
 export interface ColumnWriter {
   write(batch: Batch): void
-  /** Behind the last batch. */
+  /** Call after the last batch. */
   finish(): void
 }
 
@@ -54,7 +54,7 @@ const KINDS: ReadonlyMap<number, Kind> = new Map([
   [PM_TYPE_STRING, 'string'],
 ])
 
-/** A column for every instance that is known at the start; in an archive these are all. */
+/** Returns a column for every instance known at the start; of an archive, for all that ever existed. */
 export function columnsOf({ metrics }: ReportPlan): readonly Column[] {
   return metrics.flatMap((metric, at) =>
     metric.insts.map((inst, i) => ({
@@ -67,7 +67,7 @@ export function columnsOf({ metrics }: ReportPlan): readonly Column[] {
   )
 }
 
-/** Collects samples until there are enough for a batch. */
+/** Collects samples into batches. */
 export class BatchMaker {
   readonly #columns: readonly Column[]
   #times: bigint[] = []
@@ -78,22 +78,22 @@ export class BatchMaker {
     this.#values = columns.map(() => [])
   }
 
-  /** Samples that were added since `take`. */
+  /** Number of samples in the current batch. */
   get rows(): number {
     return this.#times.length
   }
 
   /** Adds a sample. */
-  add({ time, readings }: Sample): void {
+  add({ time, values }: Sample): void {
     this.#times.push(nanoseconds(time))
     for (const [i, { at, inst, metric, kind }] of this.#columns.entries()) {
-      const cells = readings[at] ?? NO_VALUES
+      const cells = values[at] ?? NO_VALUES
       const cell = cells.at(metric.hasInstances ? cells.find(inst) : 0)
       this.#values[i]!.push(stored(cell, kind))
     }
   }
 
-  /** What was added; begins anew. */
+  /** Returns the current batch and starts another one. */
   take(): Batch {
     const batch = { times: this.#times, values: this.#values }
     this.#times = []

@@ -1,12 +1,12 @@
 /**
- * pcp2arrow: values of metrics as columns, for Pandas and others. pcp2arrow(1) of 7.2
+ * pcp2arrow: exports metric values as columns, for Pandas and others. pcp2arrow(1) of 7.2
  *
- * Unlike there one file is written, not a folder of them, and it may be in Arrow's own format.
+ * Unlike PCP's it writes a single file, and also supports Arrow's own format.
  */
 import { PcpError } from '../../model/errors.ts'
 import { unitsStr } from '../../model/units.ts'
 import type { OptionTable } from '../lib/options.ts'
-import { type Export, exporterRows, runExporter, semanticsText, typeText } from '../lib/report/export.ts'
+import { type ExportInput, exporterRows, runExporter, semanticsText, typeText } from '../lib/report/export.ts'
 import { REPORT_OPTIONS as R, type ReportOption } from '../lib/report/options.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
 import type { Tool } from '../lib/tool.ts'
@@ -20,7 +20,7 @@ const OWN: readonly ReportOption[] = [
     long: 'format',
     key: 'file_format',
     arg: 'NAME',
-    help: 'parquet, or arrow; else what the name of the file ends with says',
+    help: 'parquet or arrow (default: by the suffix of the file)',
   },
 ]
 
@@ -30,26 +30,25 @@ const OPTIONS: OptionTable = {
   rows: exporterRows(OWN),
 }
 
-/** Values that are kept before they are written. */
+/** Values in a batch. */
 const BATCH_CELLS = 1_000_000
 
-/** Writes columns. */
 export const tool: Tool = {
   name: 'pcp2arrow',
   summary: 'Values of metrics as Parquet or Arrow columns',
   description: `
-Writes a file with a column of times, and one for every metric or, as metric[instance], for every instance of it. Without operands
-all metrics are written whose values are numbers or text. Counters become rates unless -r asks for them as they are.
+Writes a file with a column of times, and a column for each metric or, as metric[instance], for each of its instances. Without operands
+all metrics with numbers or text are written. Counters are converted to rates unless -r is given.
 
-A file whose name ends with .arrow or .feather is one of Arrow, else it is one of Parquet. It also says of each metric what its units,
-type and semantics are, under the key pcp.metrics.`,
+A file with the suffix .arrow or .feather has Arrow's format, others have Parquet's. Its key pcp.metrics contains units, type and
+semantics of each metric.`,
   examples: [
     ['pcp2arrow -a ARCHIVE -t 1m -o load.parquet kernel.all.load', 'A value of every minute of an archive:'],
-    ['pcp2arrow -a ARCHIVE -o all.arrow', 'All that an archive has, as it was recorded:'],
+    ['pcp2arrow -a ARCHIVE -o all.arrow', 'All values of an archive, as recorded:'],
   ],
   seeAlso: ['pmrep', 'pcp2json'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: (io) =>
     runExporter(
       {
@@ -58,7 +57,7 @@ type and semantics are, under the key pcp.metrics.`,
         takesAll: true,
         make: async (work) => {
           if (work.plan.settings.output_file === '' && io.stdout.isTerminal)
-            throw new PcpError('PM_ERR_GENERIC', 'The file is not for terminals: name one with -o')
+            throw new PcpError('PM_ERR_GENERIC', 'Cannot write a binary file to a terminal: use -o FILE')
           const columns = columnsOf(work.plan)
           return new ColumnReporter(columns, await writerOf(columns, work))
         },
@@ -67,17 +66,17 @@ type and semantics are, under the key pcp.metrics.`,
     ),
 }
 
-async function writerOf(columns: readonly Column[], { plan, out }: Export): Promise<ColumnWriter> {
+async function writerOf(columns: readonly Column[], { plan, out }: ExportInput): Promise<ColumnWriter> {
   const { file_format, output_file } = plan.settings
   const named = /\.(arrow|feather)$/.test(output_file) ? 'arrow' : 'parquet'
   const format = file_format ?? named
   const facts = factsOf(plan)
   if (format === 'arrow') return (await import('./ipc.ts')).ipcWriter(columns, out, facts)
   if (format === 'parquet') return (await import('./parquet.ts')).parquetWriter(columns, out, facts)
-  throw new PcpError('PM_ERR_GENERIC', `Unknown format: "${format}". There are parquet and arrow.`)
+  throw new PcpError('PM_ERR_GENERIC', `Unknown format: "${format}". Use parquet or arrow.`)
 }
 
-function factsOf({ host, zone, metrics }: Export['plan']): Record<string, string> {
+function factsOf({ host, zone, metrics }: ExportInput['plan']): Record<string, string> {
   const about = metrics.map((metric): [string, Record<string, string>] => [
     metric.name,
     {
@@ -93,7 +92,7 @@ function factsOf({ host, zone, metrics }: Export['plan']): Record<string, string
   }
 }
 
-/** Hands batches of samples on. */
+/** Passes batches of samples to the writer. */
 class ColumnReporter implements Reporter {
   readonly #writer: ColumnWriter
   readonly #batch: BatchMaker

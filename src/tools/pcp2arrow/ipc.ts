@@ -1,4 +1,4 @@
-/** Columns as an Arrow file, also called Feather 2, by the package apache-arrow. docs/decisions/arrow.md */
+/** Writes columns to an Arrow file, also called Feather 2, with the package apache-arrow. docs/decisions/arrow.md */
 import {
   type DataType,
   Field,
@@ -31,7 +31,7 @@ const TYPES: Readonly<Record<Kind, () => DataType>> = {
   string: () => new Utf8(),
 }
 
-/** A record batch for each batch. `facts`: what the file says of itself. */
+/** Writes a record batch for each batch. `facts` are the file's metadata. */
 export function ipcWriter(
   columns: readonly Column[],
   out: Output,
@@ -47,7 +47,7 @@ export function ipcWriter(
   return {
     write({ times, values }: Batch): void {
       const { length } = times
-      // Vectors would be made of milliseconds.
+      // makeVector would convert the times to milliseconds.
       const stamps = makeData({ type: STAMP, length, nullCount: 0, data: BigInt64Array.from(times) })
       const cells = values.map((column, i) => vectorFromArray(column, fields[i + 1]!.type).data[0]!)
       const children = [stamps, ...cells]

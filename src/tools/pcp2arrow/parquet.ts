@@ -1,4 +1,4 @@
-/** Columns as a Parquet file, by the package hyparquet-writer. docs/decisions/arrow.md */
+/** Writes columns to a Parquet file, with the package hyparquet-writer. docs/decisions/arrow.md */
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Output } from '../lib/tool.ts'
 import type { Batch, Column, ColumnWriter, Kind } from './columns.ts'
@@ -13,7 +13,7 @@ const ELEMENTS: Readonly<Record<Kind, Omit<SchemaElement, 'name'>>> = {
   string: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
 }
 
-/** A row group for each batch, compressed by Snappy. `facts`: what the file says of itself. */
+/** Writes a row group for each batch, compressed by Snappy. `facts` are the file's metadata. */
 export function parquetWriter(
   columns: readonly Column[],
   out: Output,

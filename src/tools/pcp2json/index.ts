@@ -1,18 +1,18 @@
-/** pcp2json: values of metrics as JSON. pcp2json(1) */
+/** pcp2json: exports metric values as JSON. pcp2json(1) */
 import { withSignal } from '../../base/with-signal.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { OptionTable } from '../lib/options.ts'
 import {
+  addLeaf,
   DOCUMENT_ROWS,
   Elapsed,
-  type Export,
+  type ExportInput,
   exporterRows,
-  inOrder,
   type NameTree,
   newTree,
-  plant,
   runExporter,
   semanticsText,
+  sortedChildren,
   typeText,
   valueText,
 } from '../lib/report/export.ts'
@@ -30,15 +30,15 @@ const OWN: readonly ReportOption[] = [
     long: 'exact-types',
     key: 'exact_types',
     value: 'yes',
-    help: 'numbers as numbers, not as text',
+    help: 'write numbers as JSON numbers instead of text',
   },
-  { short: 'u', long: 'url', key: 'url', arg: 'URL', help: 'send the document there when it is complete' },
+  { short: 'u', long: 'url', key: 'url', arg: 'URL', help: 'send the complete document to URL' },
   {
     short: 'o',
     long: 'http-timeout',
     key: 'http_timeout',
     arg: 'SECONDS',
-    help: 'give up sending after SECONDS (2.5)',
+    help: 'time limit for sending (default 2.5)',
   },
   { short: 'p', long: 'http-pass', key: 'http_pass', arg: 'TEXT', help: 'password for sending' },
   { short: 'U', long: 'http-user', key: 'http_user', arg: 'NAME', help: 'user for sending' },
@@ -50,27 +50,26 @@ const OPTIONS: OptionTable = {
   rows: exporterRows(OWN),
 }
 
-/** Writes JSON. */
 export const tool: Tool = {
   name: 'pcp2json',
   summary: 'Values of metrics as JSON',
   description: `
-Writes one JSON document with the values of metrics at every sample, when it ends. Two lines before it say what is being done; -H leaves them
-out, so that what is written is JSON.`,
+Writes a JSON document with the values of metrics at every sample when it ends. Two lines before it describe the export; use -H to
+leave them out, so that the output is valid JSON.`,
   examples: [
     ['pcp2json -a ARCHIVE -H -E -t 1h kernel.all.load', 'The load of every hour of an archive, as numbers:'],
   ],
   seeAlso: ['pmrep', 'pcp2xml'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: (io) =>
     runExporter({ name: 'pcp2json', table: OPTIONS, make: (work) => new JsonReporter(work, io) }, io),
 }
 
-/** Begins text that is a number to be: no value of a metric has it. */
+/** Prefix of a text that becomes a number; metric values never contain it. */
 const BARE = '\0'
 
-/** Takes the quotes from numbers that were text until now. */
+/** Removes the quotes from marked numbers. */
 function bared(text: string): string {
   return text.replaceAll(/"\\u0000(-?\d+\.0)"/g, '$1')
 }
@@ -79,12 +78,12 @@ type Json = string | number | Json[] | { [key: string]: Json }
 
 /** Collects samples, and writes them all at the end. */
 class JsonReporter implements Reporter {
-  readonly #work: Export
+  readonly #work: ExportInput
   readonly #io: ToolIo
   readonly #samples: Json[] = []
   readonly #elapsed = new Elapsed()
 
-  constructor(work: Export, io: ToolIo) {
+  constructor(work: ExportInput, io: ToolIo) {
     this.#work = work
     this.#io = io
   }
@@ -101,14 +100,14 @@ class JsonReporter implements Reporter {
     stdout.write(`{ "//": "${how.startsWith('Ctrl') ? `(${how})` : how}" }\n`)
   }
 
-  sample({ time, readings }: Sample): void {
+  sample({ time, values }: Sample): void {
     const { plan, stamps } = this.#work
     const tree = newTree<Json>()
     for (const [i, metric] of plan.metrics.entries()) {
-      const cells = readings[i]!
+      const cells = values[i]!
       if (!cells.hasValues()) continue
-      const leaves = cells.places().map((k) => this.#leaf(metric, cells.insts[k]!, cells.at(k)!))
-      plant(tree, metric.name, metric.hasInstances ? { '@instances': leaves } : leaves[0]!)
+      const leaves = cells.valueIndices().map((k) => this.#leaf(metric, cells.insts[k]!, cells.at(k)!))
+      addLeaf(tree, metric.name, metric.hasInstances ? { '@instances': leaves } : leaves[0]!)
     }
     const interval = String(this.#elapsed.next(time))
     this.#samples.push({ '@interval': interval, '@timestamp': stamps.text(time), ...nested(tree) })
@@ -122,7 +121,7 @@ class JsonReporter implements Reporter {
     else await post(plan.settings.url, text, this.#work, this.#io.signal)
   }
 
-  /** Keys in the order of the alphabet. */
+  /** Returns a metric's object with its keys in alphabetical order. */
   #leaf(metric: ReportMetric, inst: number, cell: NonNullable<Cell>): { [key: string]: Json } {
     const { plan, labels } = this.#work
     const { extended, everything, include_labels, exact_types } = plan.settings
@@ -141,7 +140,7 @@ class JsonReporter implements Reporter {
 
 function nested(tree: NameTree<Json>): { [key: string]: Json } {
   const object: { [key: string]: Json } = {}
-  for (const [name, node] of inOrder(tree)) {
+  for (const [name, node] of sortedChildren(tree)) {
     const below = node.children.size > 0 ? nested(node) : {}
     object[name] =
       typeof node.leaf === 'object' && !Array.isArray(node.leaf) ? { ...below, ...node.leaf } : below
@@ -149,20 +148,20 @@ function nested(tree: NameTree<Json>): { [key: string]: Json } {
   return object
 }
 
-/** A number where JSON has one: 64-bit integers beyond 2^53, and what is no number, stay text. */
+/** Returns a number if JSON has it; integers beyond 2^53, NaN and infinities stay text. */
 function exactly(metric: ReportMetric, cell: NonNullable<Cell>): Json {
   if (typeof cell !== 'number') return valueText(metric, cell)
   if (!Number.isFinite(cell)) return valueText(metric, cell)
   if (!isReal(metric)) return cell
   const value = Number(valueText(metric, cell))
-  // Readers that tell reals from integers by the point find one, as in PCP's documents.
+  // As in PCP's documents, reals have a decimal point, by which some readers distinguish them from integers.
   return Number.isInteger(value) && Math.abs(value) < 1e16 ? `${BARE}${value}.0` : value
 }
 
 async function post(
   url: string,
   body: string,
-  { plan: { settings } }: Export,
+  { plan: { settings } }: ExportInput,
   signal: AbortSignal,
 ): Promise<void> {
   const { http_timeout, http_user, http_pass } = settings

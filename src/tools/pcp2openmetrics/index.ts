@@ -1,10 +1,16 @@
-/** pcp2openmetrics: values of metrics in the format of OpenMetrics. pcp2openmetrics(1) */
+/** pcp2openmetrics: exports metric values in OpenMetrics format. pcp2openmetrics(1) */
 import { PcpError } from '../../model/errors.ts'
 import { indomStr, PM_INDOM_NULL, pmidStr } from '../../model/ids.ts'
 import { PM_SEM_COUNTER, PM_TYPE_STRING, typeStr } from '../../model/types.ts'
 import { unitsStr } from '../../model/units.ts'
 import type { OptionTable } from '../lib/options.ts'
-import { type Export, exporterRows, runExporter, semanticsText, valueText } from '../lib/report/export.ts'
+import {
+  type ExportInput,
+  exporterRows,
+  runExporter,
+  semanticsText,
+  valueText,
+} from '../lib/report/export.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { ReportOption } from '../lib/report/options.ts'
@@ -12,7 +18,7 @@ import type { Reporter, Sample } from '../lib/report/report.ts'
 import type { Tool } from '../lib/tool.ts'
 
 const OWN: readonly ReportOption[] = [
-  { short: 'l', long: 'times', key: 'times', value: 'yes', help: 'the time behind every value' },
+  { short: 'l', long: 'times', key: 'times', value: 'yes', help: 'add the time to every value' },
   {
     short: 'x',
     long: 'no-comment',
@@ -29,22 +35,21 @@ const OPTIONS: OptionTable = {
   rows: exporterRows(OWN),
 }
 
-/** Labels that are written unless all are, in this order. */
+/** Labels written by default, in this order. */
 const LABELS = ['domainname', 'test', 'groupid', 'hostname', 'machineid', 'userid']
-/** Labels that are written behind the instance. */
+/** Labels written after the instance. */
 const LATE_LABELS = ['agent', 'device_type', 'indom_name']
 
-/** Writes OpenMetrics. */
 export const tool: Tool = {
   name: 'pcp2openmetrics',
   summary: 'Values of metrics as OpenMetrics',
   description: `
-Writes the values of metrics at every sample in the format that Prometheus and others read. Counters are what they are, not rates.
-Metrics whose values are text are left out: the format has no place for them.`,
+Writes the values of metrics at every sample in the format read by Prometheus and others. Counters are not converted to rates. Text
+metrics are left out, as the format does not support them.`,
   examples: [['pcp2openmetrics -s 1 kernel.all.load', 'The load now:']],
   seeAlso: ['pmrep', 'pcp2json'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: (io) =>
     runExporter(
       {
@@ -57,13 +62,13 @@ Metrics whose values are text are left out: the format has no place for them.`,
     ),
 }
 
-/** Writes a block of lines a sample. */
+/** Writes a block of lines for each sample. */
 class OpenMetricsReporter implements Reporter {
-  readonly #work: Export
+  readonly #work: ExportInput
   readonly #described = new Set<string>()
   readonly #helps = new Map<string, string>()
 
-  constructor(work: Export) {
+  constructor(work: ExportInput) {
     this.#work = work
   }
 
@@ -73,18 +78,18 @@ class OpenMetricsReporter implements Reporter {
       try {
         this.#helps.set(name, await context.text(desc.pmid, { level: 'oneline' }))
       } catch (error) {
-        if (!(error instanceof PcpError)) throw error // without help there is none to write
+        if (!(error instanceof PcpError)) throw error // the metric has no help text
       }
     }
   }
 
-  sample({ time, readings }: Sample): void {
+  sample({ time, values }: Sample): void {
     const { plan, out } = this.#work
     const stamp = plan.settings.times
       ? ` ${time.sec}.${String(Math.floor(time.nsec / 1e6)).padStart(3, '0')}`
       : ''
     for (const [i, metric] of plan.metrics.entries()) {
-      const cells = readings[i]!
+      const cells = values[i]!
       if (metric.desc.type === PM_TYPE_STRING) continue
       const name = metric.name.replaceAll(/\W/g, '_')
       const total = metric.desc.sem === PM_SEM_COUNTER ? '_total' : ''
@@ -103,7 +108,7 @@ class OpenMetricsReporter implements Reporter {
     this.#work.out.write('# EOF\n')
   }
 
-  /** What the metric is, before its first value. */
+  /** Describes a metric before its first value. */
   #describe(metric: ReportMetric, name: string): void {
     if (this.#described.has(name)) return
     this.#described.add(name)
@@ -144,13 +149,13 @@ function picked(
   )
 }
 
-/** Backslashes, quotes and newlines have to be escaped, and a reader rejects all where one byte is not UTF-8. */
+/** Escapes backslashes, quotes and newlines, and replaces invalid UTF-16, as readers reject documents that are not UTF-8. */
 function escaped(text: string): string {
   const whole = text.replace(/\p{Cs}/gu, '\ufffd')
   return whole.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }
 
-/** The format's own words for what is no number. */
+/** Returns the format's names of NaN and infinities. */
 function special(text: string): string {
   return { nan: 'NaN', inf: '+Inf', '-inf': '-Inf' }[text] ?? text
 }

@@ -1,14 +1,14 @@
-/** pcp2xml: values of metrics as XML. pcp2xml(1) */
+/** pcp2xml: exports metric values as XML. pcp2xml(1) */
 import type { ValueColumns } from '../../model/value-columns.ts'
 import type { OptionTable } from '../lib/options.ts'
 import {
+  addLeaf,
   DOCUMENT_ROWS,
   Elapsed,
-  type Export,
+  type ExportInput,
   exporterRows,
   type NameTree,
   newTree,
-  plant,
   runExporter,
   semanticsText,
   typeText,
@@ -25,34 +25,33 @@ const OPTIONS: OptionTable = {
   rows: exporterRows(DOCUMENT_ROWS),
 }
 
-/** Writes XML. */
 export const tool: Tool = {
   name: 'pcp2xml',
   summary: 'Values of metrics as XML',
   description: `
-Writes an XML document with an element for every sample, and in it one for every part of the metrics' names.`,
+Writes an XML document with an element for every sample, which contains nested elements for the parts of metric names.`,
   examples: [['pcp2xml -a ARCHIVE -t 1h kernel.all.load', 'The load of every hour of an archive:']],
   seeAlso: ['pmrep', 'pcp2json'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   run: (io) =>
     runExporter({ name: 'pcp2xml', table: OPTIONS, make: (work) => new XmlReporter(work, io.stdout) }, io),
 }
 
-/** What a metric is in one sample. */
+/** A metric in one sample. */
 interface Leaf {
   readonly metric: ReportMetric
   readonly readings: ValueColumns
 }
 
-/** Writes an element a sample. */
+/** Writes an element for each sample. */
 class XmlReporter implements Reporter {
-  readonly #work: Export
+  readonly #work: ExportInput
   readonly #stdout: Output
   readonly #elapsed = new Elapsed()
   #isOpen = false
 
-  constructor(work: Export, stdout: Output) {
+  constructor(work: ExportInput, stdout: Output) {
     this.#work = work
     this.#stdout = stdout
   }
@@ -63,7 +62,7 @@ class XmlReporter implements Reporter {
     this.#stdout.write(notes.map((note, i) => `<!-- ${i === 0 ? 'Writing ' : ''}${note} -->\n`).join(''))
   }
 
-  /** Begins the document, which has to be ended: not before it is known that there is one. */
+  /** Begins the document with the first sample, so a failed report leaves no unfinished one. */
   #open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
@@ -72,12 +71,12 @@ class XmlReporter implements Reporter {
     out.write(`    <source>${content(source)}</source>\n    <timezone>${offset}</timezone>\n    <metrics>\n`)
   }
 
-  sample({ time, readings }: Sample): void {
+  sample({ time, values }: Sample): void {
     this.#open()
     const { out, plan, stamps } = this.#work
     const tree = newTree<Leaf>()
     for (const [i, metric] of plan.metrics.entries())
-      if (readings[i]!.hasValues()) plant(tree, metric.name, { metric, readings: readings[i]! })
+      if (values[i]!.hasValues()) addLeaf(tree, metric.name, { metric, readings: values[i]! })
     const interval = this.#elapsed.next(time)
     out.write(`      <timestamp value="${attribute(stamps.text(time))}" interval="${interval}">\n`)
     this.#branch(tree, ' '.repeat(8))
@@ -124,12 +123,12 @@ class XmlReporter implements Reporter {
   }
 }
 
-/** ASCII that needs no change: most texts are numbers and words. */
+/** ASCII text without escapes, which most values are. */
 const PLAIN = /^[ !#-%'-;=?-\\^-~]*$/
-/** What XML 1.0 has no way to write: most control characters, half surrogates and two that are no characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Characters that XML 1.0 cannot represent: most control characters, lone surrogates, and two noncharacters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is the set to replace
 const NOT_IN_XML = /[\x00-\x08\x0b\x0c\x0e-\x1f\p{Cs}\ufffe\uffff]/gu
-/** Readers would make blanks and newlines of them. */
+/** Characters that XML readers turn into blanks. */
 const SPACE = /[\t\n\r]/g
 
 function attribute(text: string): string {
@@ -151,7 +150,7 @@ function reference(char: string): string {
   return `&#${char.charCodeAt(0)};`
 }
 
-/** A part of a metric's name as the name of an element: sources need not keep to the rules for names. */
+/** Returns a part of a metric's name as a valid element name. */
 function elementName(part: string): string {
   return part.replace(/[^\w.-]|^(?![A-Za-z_])/g, '_')
 }

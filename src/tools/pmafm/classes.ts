@@ -1,27 +1,27 @@
-/** Which commands can work on the archives of a folio, and how. pmafm(1) */
+/** Classes of commands that can work on archives of a folio. pmafm(1) */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
-import { hasOwnTree } from '../lib/own-files.ts'
+import { hasTrustedDir } from '../lib/trusted-files.ts'
 
-/** Names of commands, by what they can do. */
+/** Names of commands by capability. */
 export interface ToolClasses {
-  /** Several archives at a time. */
+  /** Commands that take several archives. */
   readonly multi: ReadonlySet<string>
-  /** One archive at a time. */
+  /** Commands that take one archive. */
   readonly single: ReadonlySet<string>
-  /** The archive is an operand, where others have an option for it. */
+  /** Commands that take the archive as an operand instead of an option. */
   readonly special: ReadonlySet<string>
-  /** Whatever they recorded. */
+  /** Commands that can replay any folio. */
   readonly replay: ReadonlySet<string>
 }
 
 const NAMES = ['MULTI', 'SINGLE', 'SPECIAL', 'REPLAY'] as const
 type Name = (typeof NAMES)[number]
 
-/** Data: where no file says otherwise. */
+/** Classes if no file defines them. */
 const OURS: Readonly<Record<Name, string>> = {
   MULTI: 'pmdumptext pmie pmstat',
   SINGLE:
@@ -30,12 +30,12 @@ const OURS: Readonly<Record<Name, string>> = {
   REPLAY: '',
 }
 
-/** The classes of the system's files and the user's, added up; those of this package where there is no file. */
+/** Merges the classes of the system's and the user's files; without a file uses those of this package. */
 export function toolClasses(env: Variables): ToolClasses {
   const { PCP_VAR_DIR = '/var/lib/pcp' } = loadConfig(env).variables
   const home = env['HOME']
   const own = home === undefined ? [] : [join(home, '.pcp/pmafm')]
-  const present = own.filter((folder) => hasOwnTree(folder, 'only your own classes are used'))
+  const present = own.filter((folder) => hasTrustedDir(folder, 'only your own classes are used'))
   const folders = [join(PCP_VAR_DIR, 'config/pmafm'), ...present]
   const texts = folders.map(textsIn)
   const words = new Map<Name, Set<string>>(NAMES.map((name) => [name, new Set()]))
@@ -56,6 +56,6 @@ function textsIn(folder: string): string[] {
       .sort()
       .map((name) => decodeText(readFileSync(join(folder, name))))
   } catch {
-    return [] // nobody has put classes there
+    return [] // no classes in this folder
   }
 }

@@ -7,29 +7,29 @@ import { PcpError } from '../../model/errors.ts'
 /** An archive of a folio. */
 export interface FolioEntry {
   readonly host: string
-  /** As the folio names it, relative to where it is. */
+  /** As named in the folio, relative to its folder. */
   readonly base: string
-  /** As commands find it. */
+  /** Path for commands. */
   readonly path: string
 }
 
-/** What a folio says. */
+/** Contents of a folio. */
 export interface Folio {
-  /** As it was named, and without its folder. */
+  /** As named by the user; `name` is without the folder. */
   readonly file: string
   readonly name: string
-  /** The folder it is in with a slash behind it; '' for the working directory. */
+  /** Its folder with a trailing slash; '' for the working directory. */
   readonly folder: string
-  /** The lines that say where it comes from. */
+  /** When and by which program it was created. */
   readonly created: string | undefined
   readonly creator: string | undefined
-  /** The command that made it, and its configuration. */
+  /** The command that recorded it, and its configuration. */
   readonly tool: string | undefined
   readonly config: string | undefined
   readonly entries: readonly FolioEntry[]
 }
 
-/** Reads a folio. An errno when it cannot be opened, PM_ERR_GENERIC for another file. */
+/** Reads a folio. Throws an errno if it cannot be opened, PM_ERR_GENERIC if the file is not a folio. */
 export function readFolio(file: string, cwd: string): Folio {
   let text: string
   try {

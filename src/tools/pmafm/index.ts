@@ -1,8 +1,8 @@
 /**
  * pmafm: runs commands over the archives of a folio. pmafm(1)
  *
- * Unlike 6.0.3's it has status 1 after a command that failed or that nobody knows, names the files of archives in another
- * folder for removal, and does not show the lines for that with blanks for what is not there.
+ * Unlike 6.0.3, it exits with status 1 after a failed or unknown command, lists archive files in other folders for removal, and omits
+ * missing parts in that output.
  */
 import { decodeText } from '../../base/text.ts'
 import type { OptionTable } from '../lib/options.ts'
@@ -10,7 +10,7 @@ import type { Tool, ToolIo } from '../lib/tool.ts'
 import { type ToolClasses, toolClasses } from './classes.ts'
 import { type Folio, readFolio } from './folio.ts'
 import { check, list, removeLine } from './lists.ts'
-import { runOver, sayUnknown } from './runs.ts'
+import { reportUnknown, runOver } from './runs.ts'
 import { Selection } from './selection.ts'
 import { shellWords } from './words.ts'
 
@@ -56,23 +56,23 @@ Where both hosts and archives are chosen, archives that are both are meant.
 
 const PROMPT = 'pmafm> '
 
-/** Runs one command on a folio, or those of standard input. */
+/** Runs one command on a folio, or commands from standard input. */
 export const tool: Tool = {
   name: 'pmafm',
   summary: 'Run commands over the archives of a folio',
   description: `
-A folio lists archives; mkaf makes one. The command that follows its name is run, or without one the commands that standard input
-has, one a line; help lists them. Tools that can take several archives at a time get all of them, others run once for each.
+A folio lists archives; mkaf creates one. Runs the command that follows the folio's name, or commands from standard input, one per
+line; help lists them. Tools that can take several archives get all of them at once, others run once per archive.
 
-Which tools there are is said by files in PCP_VAR_DIR/config/pmafm and ~/.pcp/pmafm: lines MULTI="...", SINGLE="...", SPECIAL="..." and
-REPLAY="..." name those for several archives, those for one, those that take it as operand, and those that show what they recorded.`,
+Files in PCP_VAR_DIR/config/pmafm and ~/.pcp/pmafm list the tools: lines MULTI="...", SINGLE="...", SPECIAL="..." and REPLAY="..."
+name tools for several archives, for one archive, with the archive as an operand, and tools that can replay their own recordings.`,
   examples: [
-    ['pmafm november.folio list', 'What is in a folio:'],
-    ['pmafm november.folio pmlogsummary kernel.all.load', 'The load in each archive:'],
+    ['pmafm november.folio list', 'List the archives of a folio:'],
+    ['pmafm november.folio pmlogsummary kernel.all.load', 'Summarize the load in each archive:'],
   ],
   seeAlso: ['mkaf'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const [file, ...words] = io.args
     if (file === undefined || file === '-?' || file === '--help') {
@@ -100,7 +100,7 @@ class Session {
     this.#selection = new Selection(folio)
   }
 
-  /** Runs the commands of standard input. */
+  /** Runs the commands on standard input. */
   async commands(): Promise<number> {
     const { stdin, stdout } = this.#io
     let status = 0
@@ -164,7 +164,7 @@ class Session {
     }
   }
 
-  /** The command that a word means: the only one that begins so. */
+  /** Returns the command a word abbreviates unambiguously. */
   #commandOf(word: string): Command | undefined {
     const found = COMMANDS.filter((command) => command.startsWith(word))
     return COMMANDS.find((command) => command === word) ?? (found.length === 1 ? found[0] : undefined)
@@ -182,7 +182,7 @@ class Session {
   }
 
   async #run([name, ...args]: readonly string[], isSerial: boolean): Promise<number> {
-    if (name === undefined) return sayUnknown(undefined, this.#classes, this.#io)
+    if (name === undefined) return reportUnknown(undefined, this.#classes, this.#io)
     return runOver({ name, args, entries: this.#selection.entries, isSerial }, this.#classes, this.#io)
   }
 
@@ -206,7 +206,7 @@ class Session {
   }
 }
 
-/** Names with commas or blanks between them. */
+/** Splits names separated by commas or blanks. */
 function listed(args: readonly string[]): string[] {
   return args.flatMap((arg) => arg.split(',')).filter((name) => name !== '')
 }

@@ -1,4 +1,4 @@
-/** What pmafm shows of a folio. pmafm(1) */
+/** Lists and checks of a folio's archives. pmafm(1) */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Archive } from '../../archive/archive.ts'
@@ -10,7 +10,7 @@ import type { Output, ToolIo } from '../lib/tool.ts'
 import type { Folio, FolioEntry } from './folio.ts'
 import type { Selection } from './selection.ts'
 
-/** The table of archives, with the label of each where it is verbose, and what is selected. */
+/** Prints a table of the archives, in verbose mode with labels, then the selection. */
 export async function list(
   folio: Folio,
   selection: Selection,
@@ -32,7 +32,7 @@ export async function list(
   return status
 }
 
-/** The label as pmdumplog shows it. */
+/** Prints a label like pmdumplog. */
 async function writeLabel(path: string, io: ToolIo): Promise<boolean> {
   const entry = (await io.commands?.())?.find(({ name }) => name === 'pmdumplog')
   if (entry === undefined) return false
@@ -60,7 +60,7 @@ async function writeLabel(path: string, io: ToolIo): Promise<boolean> {
   }
 }
 
-/** Says of each archive whether its files are there, and are of the host that the folio names. */
+/** Checks that each archive's files exist and are of the host named in the folio. */
 export function check({ entries }: Folio, io: ToolIo): number {
   let status = 0
   for (const entry of entries) {
@@ -91,7 +91,7 @@ function errorsOf({ host, path }: FolioEntry, { cwd }: ToolIo): string[] {
   }
 }
 
-/** The line for a shell that removes the folio and all files of its archives. */
+/** Returns a shell command that removes the folio and all files of its archives. */
 export function removeLine({ file, name, folder, config, entries }: Folio, cwd: string): string {
   const files = [folder === '' ? file : name, ...(config === undefined || config === '' ? [] : [config])]
   for (const { base, path } of entries) {

@@ -9,23 +9,23 @@ import type { FolioEntry } from './folio.ts'
 /** Width of the list of commands. */
 const TEXT_WIDTH = 75
 
-/** What to run on what. */
+/** A command and its archives. */
 export interface Run {
   readonly name: string
   readonly args: readonly string[]
   readonly entries: readonly FolioEntry[]
-  /** Once for each archive, even by a command that can take several. */
+  /** Run once per archive even if the command can take several. */
   readonly isSerial: boolean
 }
 
-/** Runs it; resolves to the last status that is not 0. */
+/** Runs a command; resolves to the last nonzero status. */
 export async function runOver(
   { name, args, entries, isSerial }: Run,
   classes: ToolClasses,
   io: ToolIo,
 ): Promise<number> {
   const { multi, single, special } = classes
-  if (!multi.has(name) && !single.has(name) && !special.has(name)) return sayUnknown(name, classes, io)
+  if (!multi.has(name) && !single.has(name) && !special.has(name)) return reportUnknown(name, classes, io)
   if (entries.length === 0) {
     io.stdout.write('Error: no selected archives\n')
     return 1
@@ -44,7 +44,7 @@ export async function runOver(
   return status
 }
 
-/** The commands of this package run in this process; others are programs. */
+/** Runs commands of this package in this process, others as programs. */
 async function runTool(name: string, args: readonly string[], io: ToolIo): Promise<number> {
   const entry = (await io.commands?.())?.find((each) => each.name === name)
   return entry === undefined ? runProgram(name, args, io) : runEntry(entry, { ...io, progname: name, args })
@@ -64,8 +64,8 @@ async function runProgram(
   })
 }
 
-/** Says which commands there are. */
-export function sayUnknown(
+/** Reports an unknown command and lists the known ones. */
+export function reportUnknown(
   name: string | undefined,
   { multi, single, special }: ToolClasses,
   { stdout }: ToolIo,

@@ -1,19 +1,18 @@
-/** Which archives of a folio commands are for. pmafm(1) */
+/** Selected archives of a folio. pmafm(1) */
 import type { Folio, FolioEntry } from './folio.ts'
 
-/** Hosts and archives that were chosen; both together hold. None of a kind means all. */
+/** Selected hosts and archives; an entry must match both. An empty list selects all. */
 export class Selection {
   readonly #folio: Folio
-  /** Chosen hosts. */
   hosts: readonly string[] = []
-  /** Chosen archives, as the folio names them. */
+  /** As named in the folio. */
   archives: readonly string[] = []
 
   constructor(folio: Folio) {
     this.#folio = folio
   }
 
-  /** The archives that are meant. */
+  /** The selected entries. */
   get entries(): readonly FolioEntry[] {
     return this.#folio.entries.filter(
       ({ host, base }) =>
@@ -22,12 +21,12 @@ export class Selection {
     )
   }
 
-  /** Chooses hosts; hears of each that the folio does not have. */
+  /** Selects hosts; calls `unknown` for names not in the folio. */
   chooseHosts(names: readonly string[], unknown: (name: string) => void): void {
     this.hosts = known(names, (name) => this.#folio.entries.find(({ host }) => host === name)?.host, unknown)
   }
 
-  /** Chooses archives by number, from 1, or by name. */
+  /** Selects archives by number, from 1, or by name. */
   chooseArchives(names: readonly string[], unknown: (name: string) => void): void {
     const { entries } = this.#folio
     const find = (name: string): string | undefined =>

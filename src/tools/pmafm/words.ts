@@ -1,6 +1,6 @@
-/** Words of a command line as shells have them: blanks part them, quotes and backslashes keep them together. */
+/** Splits a command line into words like a shell: at blanks, except within quotes or after backslashes. */
 
-/** Takes a line apart. A quote that is never closed ends with the line. */
+/** Splits a line. An unclosed quote ends with the line. */
 export function shellWords(line: string): string[] {
   const words: string[] = []
   for (const [whole] of line.matchAll(/(?:[^\s'"\\]|'[^']*'?|"(?:[^"\\]|\\.)*"?|\\.)+/gs))

@@ -1,4 +1,4 @@
-/** What pmclient asks for: the metrics, each in the units that the report has. */
+/** Metrics fetched by pmclient, in the units of the report. */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { PM_ID_NULL } from '../../model/ids.ts'
@@ -6,7 +6,7 @@ import { extract } from '../../model/value-set.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { FetchGroup } from '../../pmapi/fetch-group.ts'
 import type { FetchIndom, FetchItem } from '../../pmapi/fetch-item.ts'
-import { settle } from '../lib/settle.ts'
+import { toOutcome } from '../lib/settle.ts'
 import type { SamplingWindow } from '../lib/window.ts'
 
 const NCPU = 'hinv.ncpu'
@@ -16,35 +16,35 @@ const FREE = 'mem.freemem'
 const DISK = 'disk.all.total'
 const LOAD = 'kernel.all.load'
 
-/** All metrics that there must be. */
+/** Required metrics. */
 export const METRICS: readonly string[] = [NCPU, LOAD, USER, SYS, FREE, DISK]
 
-/** One sample; undefined where there is no value. */
+/** One sample; undefined for missing values. */
 export interface Sample {
   /** Of all processors together, 0 to 1. */
   readonly utilisation: number | undefined
   readonly busiest: { readonly cpu: number; readonly utilisation: number } | undefined
   readonly freeMbytes: number | undefined
-  /** Disk operations a second. */
+  /** Disk operations per second. */
   readonly iops: number | undefined
   readonly load1: number | undefined
   readonly load15: number | undefined
 }
 
-/** The metrics, to be fetched together again and again. */
+/** The metrics as a fetch group. */
 export interface Activity {
   readonly group: FetchGroup
   readonly processors: number
-  /** What the last fetch brought. */
+  /** Returns the values of the last fetch. */
   readonly read: () => Sample
 }
 
-/** Says what is wanted. Throws PcpError that names a metric which is not there. */
+/** Adds the metrics to a fetch group. Throws a PcpError naming a missing metric. */
 export async function openActivity(group: FetchGroup, window: SamplingWindow): Promise<Activity> {
   const { context } = group
   await checkNames(context)
   const processors = await countProcessors(context, window.start)
-  // Time a second is a share of a processor.
+  // CPU time per second is the utilization of one processor.
   const user = await group.indom(USER, { scale: 'sec/sec' })
   const sys = await group.indom(SYS, { scale: 'sec/sec' })
   const free = await group.item(FREE, { scale: 'Mbyte' })
@@ -60,7 +60,7 @@ export async function openActivity(group: FetchGroup, window: SamplingWindow): P
     return {
       utilisation: busiest && [...shares.values()].reduce((sum, share) => sum + share, 0) / processors,
       busiest: busiest && { cpu: busiest[0], utilisation: busiest[1] },
-      // PCP shows it only where there are rates as well.
+      // PCP shows it only if there are rates as well.
       freeMbytes: busiest && numberOf(free),
       iops: numberOf(disk),
       load1: numberOf(load1),
@@ -74,12 +74,12 @@ async function checkNames(context: Context): Promise<void> {
   const found = await context.lookupNames(METRICS)
   for (const [i, id] of found.entries()) {
     if (!isError(id)) continue
-    // The number of processors is looked up alone; of the other names any may be missing until they are described.
+    // The number of processors is looked up on its own; the other names fail only when their descriptors are fetched.
     if (i === 0)
       throw new PcpError(id.code, `pmLookupName: ${id.text}\npmclient: metric "${NCPU}" not in name space`, {
         cause: id,
       })
-    const desc = await settle(context.desc(PM_ID_NULL))
+    const desc = await toOutcome(context.desc(PM_ID_NULL))
     const reason = isError(desc) ? desc.text : id.text
     throw new PcpError(
       id.code,
@@ -89,7 +89,7 @@ async function checkNames(context: Context): Promise<void> {
   }
 }
 
-/** In an archive the number may have been recorded before the window, or some time after the archive's start. */
+/** In an archive the number may be recorded before the window, or some time after the archive's start. */
 async function countProcessors(context: Context, start: Timestamp): Promise<number> {
   const { archive } = context
   const id = await context.lookupName(NCPU)
@@ -103,7 +103,7 @@ async function countProcessors(context: Context, start: Timestamp): Promise<numb
   }
 }
 
-/** Of each processor, in the order of their numbers; none when a value is missing. */
+/** Returns the utilization of each processor by number; empty if a value is missing. */
 function sharesOf(user: FetchIndom, sys: FetchIndom): ReadonlyMap<number, number> {
   const inSystem = new Map(sys.instances.map((item) => [item.id, numberOf(item)]))
   const shares = new Map<number, number>()

@@ -1,17 +1,17 @@
 /**
- * pmclient: how busy a host is, a line a sample; and an example of a program that uses the client library. pmclient(1)
+ * pmclient: shows how busy a host is, one line per sample. An example of a program that uses the client library. pmclient(1)
  *
- * Unlike PCP's it heeds -T, and -O where it is not the start of the window.
+ * Unlike PCP's pmclient, it supports -T, and -O other than at the start of the window.
  */
 
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { FetchGroup } from '../../pmapi/fetch-group.ts'
-import { samples } from '../../pmapi/samples.ts'
+import { sampleLoop } from '../../pmapi/samples.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type { Zone } from '../../time/zone.ts'
-import { endEarly, type OptionTable, usageText } from '../lib/options.ts'
+import { handleEarlyExit, type OptionTable, usageText } from '../lib/options.ts'
 import { openReport } from '../lib/source.ts'
 import { parseStandard, SAMPLING_ROWS, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -34,34 +34,34 @@ const OPTIONS: OptionTable = {
     STANDARD.version,
     STANDARD.help,
     { heading: 'Reporting options' },
-    { short: 'P', long: 'pause', help: 'wait between the samples of an archive, as if it were now' },
+    { short: 'P', long: 'pause', help: 'replay an archive in real time' },
   ],
 }
 
 const DEFAULT_INTERVAL_SEC = 5
 const ROWS_A_HEADING = 15
 
-/** Reports on processors, memory, disks and load. Ends with status 1 when the source ends first. */
+/** Reports processors, memory, disks and load. Exits with status 1 if the source ends first. */
 export const tool: Tool = {
   name: 'pmclient',
-  summary: 'Show how busy a host is, a line a sample',
+  summary: 'Show how busy a host is, one line per sample',
   description: `
-Each line has the utilisation of all processors together, from 0 to 1; on hosts with more than one, which of them is busiest
-and how busy it is; free memory in megabytes; operations of all disks a second; and the load averages of 1 and of 15 minutes.
-A question mark stands where there is no value.
+Each line has the utilization of all processors together, from 0 to 1; on hosts with several processors, the number and utilization
+of the busiest one; free memory in megabytes; disk operations per second; and the load averages of 1 and 15 minutes. A question mark
+means that there is no value.
 
-The source of this command is short, and an example of how a program uses the client library: it opens a context, tells what
-it wants once, fetches again and again, and says what is wrong where something is.`,
+The source of this command is a short example of using the client library: it opens a context, sets up the metrics once, fetches
+them periodically, and reports errors.`,
   examples: [
-    ['pmclient -h db1 -t 10s -s 6', 'A minute of db1:'],
-    ['pmclient -a 20261120 -S @10:00 -T @11:00 -t 5min', 'An hour of an archive:'],
+    ['pmclient -h db1 -t 10s -s 6', 'Show one minute of db1:'],
+    ['pmclient -a 20261120 -S @10:00 -T @11:00 -t 5min', 'Show one hour of an archive:'],
   ],
   seeAlso: ['pmval', 'pminfo'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)
     const { standard } = parsed
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const pauses = parsed.given.some(({ name }) => name === 'P')
     if (pauses && standard.source !== 'archive')
@@ -98,16 +98,16 @@ async function report(
   return 0
 }
 
-/** When rows are shown. */
+/** Timing of the rows. */
 interface Pace {
   readonly window: SamplingWindow
   readonly intervalSec: number
   readonly zone: Zone
-  /** Whether samples of an archive wait for each other. */
+  /** Whether to replay an archive in real time. */
   readonly pauses: boolean
 }
 
-/** Rates need two samples: the first one makes no row, nor does the second one of an archive. */
+/** Prints rows. Rates need two samples, so the first sample has no row; neither has the second one of an archive. */
 async function showRows(
   context: Context,
   { group, read, processors }: Activity,
@@ -118,7 +118,7 @@ async function showRows(
   const { origin, finish, samples: count = Number.POSITIVE_INFINITY } = window
   const isLive = context.archive === undefined
   let isFirst = true
-  const sampled = samples(context, {
+  const sampled = sampleLoop(context, {
     origin,
     intervalSec,
     isPaced: isLive || pauses,
@@ -143,7 +143,7 @@ async function showRows(
   }
   let time = await next()
   for (let row = 0; row < count; row++) {
-    // The heading comes before the wait, with the time of the sample before.
+    // The heading is printed before the wait, with the time of the previous sample.
     if (row % ROWS_A_HEADING === 0) io.stdout.write(heading(where, time, zone, processors))
     time = await next()
     if (compareTimes(time, finish) > 0) return

@@ -1,11 +1,11 @@
-/** How pmclient lays out its report. */
+/** Layout of pmclient's report. */
 import { formatF } from '../../base/printf.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { Sample } from './activity.ts'
 
-/** What stands above every few rows, with the time of the sample before them. `where` says whose values these are. */
+/** Returns the heading repeated every few rows, with the time of the previous sample. `where` names the host. */
 export function heading(where: string, { sec }: Timestamp, zone: Zone, processors: number): string {
   const many = processors > 1
   return (
@@ -15,7 +15,7 @@ export function heading(where: string, { sec }: Timestamp, zone: Zone, processor
   )
 }
 
-/** One row; what is not known is a question mark. */
+/** Returns one row; unknown values are question marks. */
 export function rowText(sample: Sample, processors: number): string {
   const { utilisation, busiest, freeMbytes, iops, load1, load15 } = sample
   let text = fixed(utilisation, 2, 5)

@@ -1,27 +1,27 @@
-/** A domain number for an agent of this site: the highest that nobody has. docs/formats/pmns.md §8 */
+/** Chooses the highest free domain number for a new agent. docs/formats/pmns.md §8 */
 import { PcpError } from '../../model/errors.ts'
 import type { DomainRegister } from '../../pmns/stdpmid.ts'
 
-/** Agents of a site have these; those that come with PCP have lower ones. */
+/** Range of domains for agents of a site; agents that come with PCP have lower ones. */
 const FIRST = 385
 const LAST = 510
 
-/** What is taken, and by whom. */
+/** Domains in use. */
 export interface Domains {
-  /** Registers of a name space directory. */
+  /** Registers in a name space directory. */
   readonly registers: readonly DomainRegister[]
-  /** The text of pmcd.conf: agents that nobody registered. */
+  /** Text of pmcd.conf, which may have unregistered agents. */
   readonly conf: string
 }
 
-/** The number that a symbol has in the registers; undefined for none. */
+/** Returns the registered domain of a symbol, if any. */
 export function registeredDomain(symbol: string, { registers }: Domains): number | undefined {
   for (const { text } of registers)
     for (const [name, domain] of rowsOf(text)) if (name === symbol) return domain
   return undefined
 }
 
-/** The highest free number. PM_ERR_TOOBIG when none is left. */
+/** Returns the highest free domain. Throws PM_ERR_TOOBIG if none is left. */
 export function freeDomain({ registers, conf }: Domains): number {
   const taken = new Set(registers.flatMap(({ text }) => rowsOf(text).map(([, domain]) => domain)))
   for (const line of conf.split('\n')) {
@@ -31,7 +31,7 @@ export function freeDomain({ registers, conf }: Domains): number {
   for (let domain = LAST; domain >= FIRST; domain--) if (!taken.has(domain)) return domain
   throw new PcpError(
     'PM_ERR_TOOBIG',
-    `Every domain from ${FIRST} to ${LAST} is taken: free one in stdpmid.local`,
+    `Every domain from ${FIRST} to ${LAST} is in use: remove one from stdpmid.local`,
   )
 }
 

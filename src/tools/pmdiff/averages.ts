@@ -1,41 +1,40 @@
-/** The averages of one side of a comparison: what pmlogsummary says of an archive, taken apart. pmdiff(1) */
+/** Averages of one side of a comparison, parsed from pmlogsummary's output. pmdiff(1) */
 import type { Output, Tool, ToolIo } from '../lib/tool.ts'
 
-/** An archive and the part of it that is compared. */
+/** An archive and the compared part of it. */
 export interface Side {
-  /** As it was named. */
   readonly archive: string
-  /** Times as they were given. */
+  /** Times as given. */
   readonly start: string | undefined
   readonly finish: string | undefined
-  /** The window in headings: `start` or `end` unless this side has its own. */
+  /** Name of the window in headings: `start` or `end` unless this side has its own times. */
   readonly window: string
 }
 
-/** What there is on one side. */
+/** Averages of one side. */
 export interface Averages {
-  /** Average by metric and instance, `disk.dev.read ["sda"]`, as far as its digits are shown. */
+  /** Average by metric and instance, `disk.dev.read ["sda"]`, with the digits shown. */
   readonly values: ReadonlyMap<string, number>
-  /** What was said of the archive on standard error. */
+  /** Output of pmlogsummary on standard error. */
   readonly warnings: string
-  /** The archive could be read to its end. */
+  /** The archive was readable to its end. */
   readonly isComplete: boolean
 }
 
-/** How averages are made. */
+/** Options for computing averages. */
 export interface AverageOptions {
-  /** Digits after the point. */
+  /** Digits after the decimal point. */
   readonly precision: number
-  /** `-z`, or `-Z` and a zone, or nothing. */
+  /** `-z`, `-Z` and a zone, or empty. */
   readonly zone: readonly string[]
-  /** Metrics and instances that are left out. */
+  /** Excludes matching metrics and instances. */
   readonly excluded: readonly RegExp[]
 }
 
-/** A star marks counters seen for a small part of the time; a line without a number has no average. */
+/** A line of pmlogsummary. An asterisk marks counters seen for a small part of the time; some lines have no number. */
 const LINE = /^\*?(\S+) (\[.*\])? (\S+) \S.*$/
 
-/** Averages over the time window of a side. `summarize` is pmlogsummary. */
+/** Computes averages over a side's time window. `summarize` is pmlogsummary. */
 export async function averagesOf(
   { archive, start, finish }: Side,
   { precision, zone, excluded }: AverageOptions,
@@ -65,7 +64,7 @@ export async function averagesOf(
   return { values, warnings: stderr.text, isComplete: status === 0 }
 }
 
-/** Output that is kept. */
+/** Collects output. */
 class TextOutput implements Output {
   text = ''
   readonly isTerminal = false

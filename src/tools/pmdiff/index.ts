@@ -1,47 +1,47 @@
 /**
- * pmdiff: which averages of two archives differ. pmdiff(1)
+ * pmdiff: compares averages of two archives. pmdiff(1)
  *
- * Unlike 6.0.3's it compares negative averages and counters that one archive has for a small part of its time only, and has
- * status 1 when an archive cannot be read.
+ * Unlike 6.0.3, it compares negative averages, and counters that one archive has for a small part of its time only, and exits with
+ * status 1 if an archive cannot be read.
  */
 import { readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { formatF } from '../../base/printf.ts'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import { endEarly, usageText } from '../lib/options.ts'
+import { handleEarlyExit, usageText } from '../lib/options.ts'
 import { parseStandard } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { type Averages, averagesOf, type Side } from './averages.ts'
 import { type DiffOptions, diffOptions, OPTIONS } from './options.ts'
 import { columnWidth, compare, rowLine, rowsOf } from './rows.ts'
 
-/** What differs whenever a collector was started anew. */
+/** Differs after each restart of a collector. */
 const ALWAYS_EXCLUDED = '^pmcd.pmlogger.port '
-/** Makes the averages. */
+/** Computes the averages. */
 const SUMMARIZER = 'pmlogsummary'
 
-/** Compares two archives, or two time windows of one. */
+/** Compares two archives, or two time windows of one archive. */
 export const tool: Tool = {
   name: 'pmdiff',
   summary: 'Show which averages of two archives differ',
   description: `
-Averages over time of all metrics and instances are compared, those of counters as rates. Shown are those that have at least doubled
-or halved, or what -q says, the largest ratio first. |+| stands for an average that was zero, |-| for one that is zero now. Metrics
-that only one side has are listed first.
+Compares time averages of all metrics and instances, for counters averages of rates. Shows those that have at least doubled or
+halved, or changed by the factor of -q, the largest ratio first. |+| marks an average that was zero, |-| one that is zero now.
+Metrics that only one side has are listed first.
 
 With one archive its time windows are compared: -S and -T for the first, -B and -E for the second.`,
   examples: [
-    ['pmdiff 20261120 20261121', 'What is other today than yesterday?'],
-    ['pmdiff -S @10:00 -T @11:00 -B @14:00 -E @15:00 20261121', 'Two hours of a day:'],
-    ['pmdiff -q 1.2 -x ^proc. --skip-missing before after', 'Smaller differences, without processes:'],
+    ['pmdiff 20261120 20261121', 'Compare yesterday with today:'],
+    ['pmdiff -S @10:00 -T @11:00 -B @14:00 -E @15:00 20261121', 'Compare two hours of a day:'],
+    ['pmdiff -q 1.2 -x ^proc. --skip-missing before after', 'Show smaller differences, without processes:'],
   ],
   seeAlso: [SUMMARIZER],
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const wanted = diffOptions(parsed)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (wanted === undefined) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -72,11 +72,11 @@ With one archive its time windows are compared: -S and -T for the first, -B and 
 async function loadSummarizer({ commands }: ToolIo): Promise<Tool> {
   const entry = (await commands?.())?.find(({ name }) => name === SUMMARIZER)
   if (entry === undefined)
-    throw new PcpError('PM_ERR_GENERIC', `There is no ${SUMMARIZER} here, which makes the averages`)
+    throw new PcpError('PM_ERR_GENERIC', `${SUMMARIZER} is not installed, but is needed for averages`)
   return entry.load()
 }
 
-/** Patterns of egrep, which names classes of characters where JavaScript does not. */
+/** Converts an egrep pattern, in which character classes have names. */
 function patternOf(text: string): RegExp {
   const classes: Readonly<Record<string, string>> = {
     alpha: 'A-Za-z',
@@ -92,7 +92,7 @@ function patternOf(text: string): RegExp {
   try {
     return new RegExp(plain)
   } catch (error) {
-    throw new PcpError('EINVAL', `"${text}" is no regular expression: ${(error as Error).message}`, {
+    throw new PcpError('EINVAL', `Invalid regular expression "${text}": ${(error as Error).message}`, {
       cause: error,
     })
   }
@@ -105,7 +105,7 @@ function patternsIn(files: readonly string[], io: ToolIo): string[] {
       return text.split('\n').filter((line) => line !== '')
     } catch (error) {
       const { code, text } = PcpError.from(error)
-      throw new PcpError(code, `Cannot open file "${file}" with patterns: ${text}`, { cause: error })
+      throw new PcpError(code, `Cannot open pattern file "${file}": ${text}`, { cause: error })
     }
   })
 }
@@ -128,7 +128,7 @@ async function sideOf(
   return averages
 }
 
-/** What one side lacks that the other has. */
+/** Returns the averages that only the other side has. */
 function missing(side: Averages, other: Averages): string[] {
   return [...other.values.keys()].filter((name) => !side.values.has(name)).sort(compare)
 }

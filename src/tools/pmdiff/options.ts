@@ -1,15 +1,14 @@
-/** The command line of pmdiff. pmdiff(1) */
+/** Command-line options of pmdiff. pmdiff(1) */
 import { HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
 import { type ParsedStandard, STANDARD } from '../lib/standard.ts'
 import type { Side } from './averages.ts'
 
-/** What pmdiff accepts. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] archive1 [archive2]',
   operands: 'archive',
   rows: [
     { heading: 'Options' },
-    { short: 'd', long: 'keep', help: 'accepted for scripts: there are no intermediate files' },
+    { short: 'd', long: 'keep', help: 'ignored, because no intermediate files are used' },
     { short: 'p', long: 'precision', arg: 'N', help: 'show N digits after the point [3]' },
     { short: 'q', long: 'threshold', arg: 'N', help: 'show averages that differ by a factor of N [2]' },
     { long: 'skip-missing', help: 'do not list metrics that only one side has' },
@@ -19,7 +18,7 @@ export const OPTIONS: OptionTable = {
     { short: 'B', long: 'begin', arg: 'TIME', help: 'beginning of the time window of the second archive' },
     { short: 'E', long: 'end', arg: 'TIME', help: 'end of the time window of the second archive' },
     { short: 'x', arg: 'REGEX', help: 'leave out metrics and instances that match' },
-    { short: 'X', arg: 'FILE', help: 'as -x, for each line of FILE' },
+    { short: 'X', arg: 'FILE', help: 'like -x, for each line of FILE' },
     STANDARD.timezone,
     STANDARD.hostzone,
     VERSION_ROW,
@@ -27,7 +26,7 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** What to compare, and how. */
+/** Settings of a comparison. */
 export interface DiffOptions {
   readonly precision: number
   readonly threshold: number
@@ -36,12 +35,12 @@ export interface DiffOptions {
   readonly patternFiles: readonly string[]
 }
 
-/** Points of averages stand below each other down to these digits. */
+/** Decimal points are aligned down to this number of digits. */
 const LEAST_PRECISION = 3
-/** More than a double has. */
+/** More digits than a double has. */
 const MOST_PRECISION = 20
 
-/** Reads the command's own options; mistakes go to `problems`. Undefined without archives. */
+/** Reads the options; adds errors to `problems`. Undefined without archives. */
 export function diffOptions({
   given,
   operands,
@@ -65,7 +64,7 @@ export function diffOptions({
     threshold: Number(threshold ?? 2),
     sides: [
       { archive, start, finish, window: windowText(start, finish) },
-      // Without a window of its own the second archive has that of the first.
+      // The second archive has the first one's window by default.
       {
         archive: second,
         start: last('B') ?? start,

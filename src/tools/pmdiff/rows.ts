@@ -1,21 +1,21 @@
-/** Which averages differ, and the lines that say so. pmdiff(1) */
+/** Selects and formats averages that differ. pmdiff(1) */
 import { formatF } from '../../base/printf.ts'
 
-/** Averages on both sides that differ. */
+/** Averages that differ. */
 export interface Row {
   readonly name: string
   readonly before: number
   readonly after: number
-  /** As the report has it. */
+  /** As printed. */
   readonly ratio: string
 }
 
-/** Beyond these, ratios are not told apart. */
+/** Ratios outside this range are shown as the limit. */
 const [LARGE, SMALL] = [100, 0.001]
-/** Below this, a ratio needs a third digit. */
+/** Ratios below this are shown with a third digit. */
 const THREE_DIGITS = 0.01
 
-/** The averages whose ratio is `threshold` or more, or one over that or less, the largest ratio first. */
+/** Returns the averages with a ratio of at least `threshold`, or at most its inverse, by descending ratio. */
 export function rowsOf(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
@@ -40,7 +40,7 @@ function ratioText(ratio: number): string {
   return formatF(ratio, ratio < THREE_DIGITS ? 3 : 2)
 }
 
-/** Lines stand in the order of what is printed, so that equal ratios are in the order of names. */
+/** Sorts by the printed ratio, so that rows with equal ratios are sorted by name. */
 function orderOf(ratio: string): number {
   if (ratio === '|+|') return Number.MAX_VALUE
   if (ratio === '|-|') return -1
@@ -48,29 +48,29 @@ function orderOf(ratio: string): number {
   return ratio.startsWith('<') ? 0 : Number(ratio)
 }
 
-/** The order of bytes, which no locale changes. */
+/** Compares byte order, independent of the locale. */
 export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** Width of the averages' columns beyond their digits after the point. */
+/** Width of a column without the digits after the point. */
 const COLUMN = 12
-/** Averages above these have a digit less behind the point, up to the last: that has none left. */
+/** Above each of these, an average has one decimal digit less. */
 const STEPS = [9, 99, 999]
-/** Larger ones take the whole column. */
+/** Larger averages use the whole column. */
 const FITS = 99_999_999
 
-/** The width of a column of averages. */
+/** Returns the width of a column of averages. */
 export function columnWidth(precision: number): number {
   return COLUMN + precision
 }
 
-/** The line of a row. */
+/** Formats a row. */
 export function rowLine({ name, before, after, ratio }: Row, precision: number): string {
   return `${cell(before, precision)} ${cell(after, precision)}${ratioCell(ratio)}${name}\n`
 }
 
-/** An average, its point below that of others while it is small. */
+/** Formats an average; decimal points of small ones are aligned. */
 function cell(value: number, precision: number): string {
   const width = columnWidth(precision)
   const above = STEPS.filter((step) => value > step).length
@@ -83,7 +83,7 @@ function cell(value: number, precision: number): string {
   return `${text.padStart(width - precision - 1)}${' '.repeat(precision + 1)}`
 }
 
-/** Ratios with two digits have their points below each other; PCP has that of a hundred further on by one. */
+/** Aligns ratios with two digits at the decimal point; like PCP, one of a hundred is a column further right. */
 function ratioCell(ratio: string): string {
   if (/\.\d\d\d$/.test(ratio)) return `${ratio.padStart(8)}  `
   return `${ratio.padStart(ratio.length > 5 ? 8 : 7)}   `

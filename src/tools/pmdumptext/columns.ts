@@ -1,4 +1,4 @@
-/** The columns of pmdumptext: metrics and instances, in which units, and what each fetch brings. */
+/** The columns of pmdumptext: metrics, instances, units and values. */
 import { secondsBetween } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -17,58 +17,57 @@ import { extract } from '../../model/value-set.ts'
 import type { FetchResult, ValueSet } from '../../model/values.ts'
 import { findInstance } from '../../pmapi/instances.ts'
 import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
-import { nearHint } from '../lib/near-metrics.ts'
+import { didYouMeanMetric } from '../lib/similar-metrics.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import type { Wanted } from './options.ts'
+import type { PmdumptextOptions } from './options.ts'
 import type { Source, Sources } from './sources.ts'
 
-/** A metric as asked for, and what its values are divided by. */
+/** A requested metric, with the divisor of its values. */
 export interface Request {
   readonly text: string
   readonly divisor: number
-  /** What is wrong with the line that it is from. */
+  /** Warning about the line it was read from. */
   readonly warning?: string
 }
 
-/** One column. */
 export interface Column {
   readonly source: Source
   readonly metric: string
   readonly desc: MetricDesc
-  /** Undefined for a metric without instances. */
+  /** Undefined for a singular metric. */
   readonly instance: { readonly id: number; readonly name: string } | undefined
   readonly divisor: number
   readonly scaling: Scaling
-  /** Where its instance was among those of the set looked at last: sets share them where they cannot have changed. */
-  readonly seen: { inst: Int32Array | undefined; place: number }
+  /** Cached position of the instance in the last value set; unchanged sets share their `inst` array. */
+  readonly lastPosition: { inst: Int32Array | undefined; place: number }
 }
 
-/** How a column's numbers come about. */
+/** How a column's numbers are computed. */
 export interface Scaling {
   readonly isRate: boolean
-  /** A time that is counted, as a share of time. */
+  /** A counter of time, shown as utilization. */
   readonly isUtilisation: boolean
-  /** The units word of the values; of a rate, without the second. */
+  /** Units of the values; of a rate, without the time dimension. */
   readonly units: number
   readonly factor: number
 }
 
-/** What the numbers shall be. */
-export type Style = Pick<Wanted, 'isRaw' | 'isInteractive'>
+/** Options that determine the scaling. */
+export type ScalingOptions = Pick<PmdumptextOptions, 'isRaw' | 'isInteractive'>
 
-/** The full name of a column. */
+/** Returns the full name of a column. */
 export function columnName({ metric, instance }: Column): string {
   return instance === undefined ? metric : `${metric}["${instance.name}"]`
 }
 
 /**
- * The columns of a metric, or of all metrics below a name. What is wrong with one of several metrics goes to `complain`. Throws PcpError
- * with the message to show where there can be no column.
+ * Returns the columns of a metric, or of all metrics below a name. Reports an error of one of several metrics to `complain`. Rejects
+ * with PcpError with the message to show without any columns.
  */
 export async function columnsOf(
   { text, divisor }: Request,
   sources: Sources,
-  style: Style,
+  style: ScalingOptions,
   complain: (problem: PcpError) => void,
   io: ToolIo,
 ): Promise<Column[]> {
@@ -77,7 +76,7 @@ export async function columnsOf(
   const { context, prefix } = source
   const hasInstances = spec.instances.length > 0
   const names = await context.traverse(spec.metric, io).catch(async (error: unknown) => {
-    const hint = await nearHint(spec.metric, error, context, io)
+    const hint = await didYouMeanMetric(spec.metric, error, context, io)
     throw failed(hasInstances ? `${prefix}${spec.metric}` : spec.metric, error, hint)
   })
   if (hasInstances && (names.length !== 1 || names[0] !== spec.metric))
@@ -95,7 +94,7 @@ export async function columnsOf(
           instance,
           divisor,
           scaling,
-          seen: { inst: undefined, place: 0 },
+          lastPosition: { inst: undefined, place: 0 },
         })
     } catch (error) {
       if (!(error instanceof PcpError) || io.signal.aborted) throw error
@@ -114,7 +113,7 @@ function specOf(text: string): MetricSpec {
   }
 }
 
-/** The descriptor of a metric that can be shown. */
+/** Returns a metric's descriptor; rejects if its values cannot be shown. */
 async function describe({ context, prefix, name }: Source, metric: string, io: ToolIo): Promise<MetricDesc> {
   const where = `${prefix}${metric}`
   const desc = await context
@@ -177,8 +176,8 @@ function failed(what: string, error: unknown, hint = ''): unknown {
     : error
 }
 
-/** Tables for people are in bytes and counts of one, so that suffixes mean what they say; those for programs have the metric's units. */
-function scalingOf({ sem, units, type }: MetricDesc, { isRaw, isInteractive }: Style): Scaling {
+/** Interactive tables use bytes and plain counts so that suffixes are correct; others use the metric's units. */
+function scalingOf({ sem, units, type }: MetricDesc, { isRaw, isInteractive }: ScalingOptions): Scaling {
   const plain: Scaling = { isRate: false, isUtilisation: false, units, factor: 1 }
   if (isRaw || type === PM_TYPE_STRING) return plain
   const isRate = sem === PM_SEM_COUNTER
@@ -193,13 +192,13 @@ function scalingOf({ sem, units, type }: MetricDesc, { isRaw, isInteractive }: S
   return { isRate, isUtilisation: false, units: to, factor: Number(convScale(PM_TYPE_DOUBLE, 1, units, to)) }
 }
 
-/** The values of a source at one moment, by metric. */
+/** The values of a source at one time, by metric. */
 export interface Fetched {
   readonly timestamp: FetchResult['timestamp']
   readonly sets: ReadonlyMap<Pmid, ValueSet>
 }
 
-/** The value of a column, undefined where there is none. Rates need the fetch before. */
+/** Returns the value of a column; undefined if missing. Rates need the previous fetch. */
 export function columnValue(
   column: Column,
   now: Fetched | undefined,
@@ -223,16 +222,16 @@ export function columnValue(
 }
 
 function readingOf(
-  { desc, instance, seen }: Column,
+  { desc, instance, lastPosition }: Column,
   fetched: Fetched | undefined,
 ): number | bigint | string | undefined {
   const set = fetched?.sets.get(desc.pmid)
   if (set === undefined || set.status <= 0) return undefined
-  if (instance !== undefined && set.inst !== seen.inst) {
-    seen.inst = set.inst
-    seen.place = set.inst.indexOf(instance.id)
+  if (instance !== undefined && set.inst !== lastPosition.inst) {
+    lastPosition.inst = set.inst
+    lastPosition.place = set.inst.indexOf(instance.id)
   }
-  if (seen.place < 0) return undefined
-  const value = extract(set, seen.place, desc.type)
+  if (lastPosition.place < 0) return undefined
+  const value = extract(set, lastPosition.place, desc.type)
   return typeof value === 'object' ? undefined : value
 }

@@ -1,28 +1,28 @@
-/** How pmdumptext writes numbers and units. */
+/** Formats numbers and units for pmdumptext. */
 import { formatF, formatG } from '../../base/printf.ts'
 import { PM_SEM_COUNTER } from '../../model/types.ts'
 import { unitsStr, unpackUnits } from '../../model/units.ts'
 import type { Column } from './columns.ts'
-import type { Notation, Wanted } from './options.ts'
+import type { Notation, PmdumptextOptions } from './options.ts'
 
-/** A number in the notation asked for. */
+/** Formats a number in the given notation. */
 export function numberText(value: number, notation: Notation, precision: number): string {
   if (notation === 'scientific') return formatG(value, precision)
   return notation === 'fixed' ? fixedText(value) : formatF(value, precision)
 }
 
 const SUFFIXES: readonly string[] = [' ', 'K', 'M', 'G', 'T']
-/** Up to here five characters hold a number. */
+/** Numbers up to this fit five characters. */
 const MOST = 99.95
 const LEAST = -9.995
-/** What is smaller is nought in two decimals. */
+/** Smaller numbers are 0 with two decimals. */
 const NOUGHT = 0.005
 
-/** Six characters: a number and a suffix for thousands. */
+/** Formats a number with a suffix for thousands in six characters. */
 function fixedText(value: number): string {
   if (Number.isNaN(value)) return '     ?'
   if (value > 0 && value <= NOUGHT) return ' 0.00 '
-  // PCP's takes seven characters here, and tables are compared.
+  // PCP uses seven characters here, and tables are compared with its output.
   if (value < 0 && value >= -NOUGHT) return ' 0.00  '
   let scaled = value
   for (const suffix of SUFFIXES) {
@@ -32,16 +32,16 @@ function fixedText(value: number): string {
   return value > 0 ? '  inf?' : ' -inf?'
 }
 
-/** The text of a cell; text is in quotes. */
+/** Formats a cell; text is quoted. */
 export function cellText(
   value: number | string | undefined,
-  { notation, precision, missing }: Wanted,
+  { notation, precision, missing }: PmdumptextOptions,
 ): string {
   if (value === undefined) return missing
   return typeof value === 'string' ? `"${value}"` : numberText(value, notation, precision)
 }
 
-/** Units in full. Those of counters are a second also where values are shown as they are. */
+/** Returns the units in full. Units of counters are per second, even for raw values. */
 export function longUnits({ desc, scaling }: Column): string {
   const units = unitsStr(scaling.units)
   const isCounter = desc.sem === PM_SEM_COUNTER
@@ -52,7 +52,7 @@ export function longUnits({ desc, scaling }: Column): string {
 const SPACE: readonly string[] = ['b', 'Kb', 'Mb', 'Gb', 'Tb', 'Pb', 'Eb']
 const TIME: readonly string[] = ['ns', 'us', 'msec', 's', 'm', 'h']
 
-/** Units in few characters. */
+/** Returns abbreviated units. */
 export function shortUnits({ desc, scaling }: Column): string {
   if (scaling.isUtilisation) return 'util'
   const { dimSpace, dimTime, dimCount, scaleSpace, scaleTime } = unpackUnits(scaling.units)

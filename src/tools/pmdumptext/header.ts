@@ -1,12 +1,12 @@
-/** The rows above the values of pmdumptext. */
+/** The heading rows of pmdumptext. */
 import { type Column, columnName } from './columns.ts'
 import { longUnits, numberText, shortUnits } from './format.ts'
-import type { Wanted } from './options.ts'
+import type { PmdumptextOptions } from './options.ts'
 
-/** All headings; `timeWidth` is what times take, 0 without any. */
+/** Returns all headings; `timeWidth` is the width of times, 0 without times. */
 export function headings(
   columns: readonly Column[],
-  wanted: Wanted,
+  wanted: PmdumptextOptions,
   timeWidth: number,
   isFirst: boolean,
 ): string {
@@ -14,7 +14,7 @@ export function headings(
   return listed + (wanted.isInteractive ? narrowRows : plainRows)(columns, wanted, timeWidth)
 }
 
-function list(columns: readonly Column[], { showsSource }: Wanted): string {
+function list(columns: readonly Column[], { showsSource }: PmdumptextOptions): string {
   const lines = columns.map((column, i) => `[${`${i + 1}`.padStart(2)}] ${fullName(column, showsSource)}\n`)
   return `${lines.join('')}\n`
 }
@@ -23,8 +23,8 @@ function fullName(column: Column, showsSource: boolean): string {
   return `${showsSource ? column.source.prefix : ''}${columnName(column)}`
 }
 
-/** Texts as long as they are, by which programs find their column. */
-function plainRows(columns: readonly Column[], wanted: Wanted, timeWidth: number): string {
+/** Returns headings in full length, for programs. */
+function plainRows(columns: readonly Column[], wanted: PmdumptextOptions, timeWidth: number): string {
   const { showsList, showsNames, showsSource, showsDivisors, showsUnits, delimiter, width, precision } =
     wanted
   const row = (label: string, text: (column: Column, i: number) => string): string =>
@@ -38,8 +38,8 @@ function plainRows(columns: readonly Column[], wanted: Wanted, timeWidth: number
   return rows
 }
 
-/** Texts cut to the width of columns. */
-function narrowRows(columns: readonly Column[], wanted: Wanted, timeWidth: number): string {
+/** Returns headings cut to the width of columns. */
+function narrowRows(columns: readonly Column[], wanted: PmdumptextOptions, timeWidth: number): string {
   const { delimiter, width } = wanted
   const row = (label: string, text: (column: Column, i: number) => string, cut = width): string => {
     const cells = columns.map((column, i) => text(column, i).slice(0, cut).padStart(width))
@@ -61,7 +61,7 @@ function narrowRows(columns: readonly Column[], wanted: Wanted, timeWidth: numbe
   return rows
 }
 
-/** The end of a name, from behind a dot where there is one. */
+/** Returns the end of a name, after a dot if possible. */
 function lastPart(name: string, width: number): string {
   const end = name.slice(-width)
   if (end.length === name.length || name[name.length - width - 1] === '.') return end

@@ -1,36 +1,36 @@
 /**
- * pmdumptext: the values of many metrics over time, as a table. pmdumptext(1)
+ * pmdumptext: shows many metrics over time as a table. pmdumptext(1)
  *
- * Unlike PCP's, which needs a graphical toolkit, it runs everywhere.
+ * Unlike PCP's it needs no graphical toolkit.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import { endEarly } from '../lib/options.ts'
+import { handleEarlyExit } from '../lib/options.ts'
 import { parseStandard, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
 import { type Column, columnsOf, type Request } from './columns.ts'
-import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
+import { OPTIONS, type PmdumptextOptions, wantedFrom } from './options.ts'
 import { showRows } from './rows.ts'
 import { Sources } from './sources.ts'
 
-/** Shows a row a sample, a column for each metric and instance. */
+/** Shows a row for each sample, and a column for each metric and instance. */
 export const tool: Tool = {
   name: 'pmdumptext',
   summary: 'Show the values of many metrics over time as a table',
   description: `
-Each row has a time and the values of all metrics at that time, with a tab or another character between them, for programs
-that read tables; with -i columns are equally wide, for people. Counters are shown as rates, times that are counted as
-utilisation, unless -r asks for values as they are. Values with suffixes (-F, -i) are in bytes and single counts.
+Each row has a time and the values of all metrics at that time, separated by a tab or another character, for programs that read
+tables; -i makes columns of equal width, for people. Counters are shown as rates, and counters of time as utilization, unless -r is
+given. Values with suffixes (-F, -i) are in bytes and plain counts.
 
-Metrics are given as [host:|archive/]metric[instance,...], a name within the name space stands for all metrics below it. Without
-metrics they are read from the file of -c or from standard input, one on a line; a number behind it is what its values are
-divided by. A line that begins with # is a comment.
+Metrics are given as [host:|archive/]metric[instance,...]; an inner node of the name space selects all metrics below it. Without
+operands metrics are read from the file of -c or from standard input, one a line, optionally followed by a divisor of their values.
+Lines beginning with # are comments.
 
-Live and recorded metrics do not mix, and of each host there can be one archive. Metrics that name no source are from the first
+Live and archive metrics cannot be combined, and there can be only one archive of each host. Metrics without a source use the first
 source that was opened.`,
   examples: [
     ['pmdumptext -imu -t 2s kernel.all.load disk.all.read_bytes', 'A table to look at:'],
@@ -43,13 +43,13 @@ source that was opened.`,
     const wanted = wantedFrom(parsed)
     const { hosts } = parsed.standard
     if (hosts.length > 1) parsed.problems.push('only one host may be specified')
-    // An archive may be named by the first metric as well.
+    // The first metric can name an archive too.
     const needless = 'time window options are supported for archives only'
     const problems =
       parsed.standard.source === undefined
         ? parsed.problems.filter((one) => one !== needless)
         : parsed.problems
-    const status = endEarly(OPTIONS, { ...parsed, problems }, io)
+    const status = handleEarlyExit(OPTIONS, { ...parsed, problems }, io)
     if (status !== undefined) return status
     const sources = new Sources(parsed.standard, io)
     try {
@@ -62,7 +62,7 @@ source that was opened.`,
   },
 }
 
-/** Opens the sources of the options; false, with a message, where one cannot be opened. */
+/** Opens the sources of the options; prints a message and returns false if one fails. */
 async function opensGiven(sources: Sources, io: ToolIo): Promise<boolean> {
   try {
     await sources.openGiven()
@@ -77,7 +77,7 @@ async function opensGiven(sources: Sources, io: ToolIo): Promise<boolean> {
 async function show(
   sources: Sources,
   requests: readonly Request[],
-  wanted: Wanted,
+  wanted: PmdumptextOptions,
   standard: StandardOptions,
   io: ToolIo,
 ): Promise<number> {
@@ -109,8 +109,12 @@ async function show(
   return 0
 }
 
-/** The metrics of the command line, else those of a file, else those of standard input. */
-async function requestsOf(operands: readonly string[], { config }: Wanted, io: ToolIo): Promise<Request[]> {
+/** Returns the metrics of the command line, of a file, or of standard input. */
+async function requestsOf(
+  operands: readonly string[],
+  { config }: PmdumptextOptions,
+  io: ToolIo,
+): Promise<Request[]> {
   if (operands.length > 0) return operands.map((text) => ({ text, divisor: 0 }))
   return parseRequests(await readConfig(config, io), config ?? 'standard input')
 }
@@ -129,7 +133,7 @@ async function readConfig(file: string | undefined, io: ToolIo): Promise<string>
   }
 }
 
-/** A metric, its instances with blanks in them, and a number. */
+/** A metric, whose instances can contain blanks, and a number. */
 const REQUEST = /^((?:[^\s[]|\[[^\]]*(?:"[^"]*"[^\]]*)*\])+)\s*(.*)$/
 
 function parseRequests(text: string, file: string): Request[] {

@@ -1,8 +1,7 @@
-/** What the command line of pmdumptext says. */
+/** The command line of pmdumptext. */
 import type { OptionTable, ParsedOptions } from '../lib/options.ts'
 import { SAMPLING_ROWS, STANDARD } from '../lib/standard.ts'
 
-/** The command line. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] [metrics ...]',
   operands: 'metric',
@@ -17,44 +16,50 @@ export const OPTIONS: OptionTable = {
     STANDARD.version,
     STANDARD.help,
     { heading: 'Reporting options' },
-    { short: 'c', long: 'config', arg: 'FILE', help: 'read metrics from FILE, a line each' },
-    { short: 'C', long: 'check', help: 'end after the headings' },
-    { short: 'd', long: 'delimiter', arg: 'CHAR', kind: 'none', help: 'put CHAR between columns, not a tab' },
+    { short: 'c', long: 'config', arg: 'FILE', help: 'read metrics from FILE, one a line' },
+    { short: 'C', long: 'check', help: 'exit after the headings' },
+    {
+      short: 'd',
+      long: 'delimiter',
+      arg: 'CHAR',
+      kind: 'none',
+      help: 'separate columns by CHAR instead of a tab',
+    },
     {
       short: 'f',
       long: 'time-format',
       arg: 'FORMAT',
       kind: 'none',
-      help: 'show times as strftime does; none: no times',
+      help: 'strftime format of times; none: no times',
     },
     { short: 'F', long: 'fixed', help: 'show values in six characters, with K, M, G and T' },
     { short: 'G', long: 'scientific', help: 'show values with exponents where that is shorter' },
     { short: 'H', long: 'headers', help: 'show all headings, as -lmNu' },
-    { short: 'i', long: 'interactive', help: 'make columns equally wide, as for people' },
-    { short: 'l', long: 'source', help: 'show where metrics are from' },
+    { short: 'i', long: 'interactive', help: 'make columns of equal width' },
+    { short: 'l', long: 'source', help: 'show the sources of metrics' },
     { short: 'm', long: 'metrics', help: 'show names of metrics' },
     { short: 'M', help: 'list the metrics first, with their numbers' },
-    { short: 'N', help: 'show what values are divided by' },
+    { short: 'N', help: 'show the divisors of values' },
     { short: 'o', long: 'offset', help: 'show seconds since the start before times' },
     { short: 'P', long: 'precision', arg: 'N', kind: 'none', help: 'show N decimals' },
-    { short: 'r', long: 'raw', help: 'show values as they are, counters not as rates' },
+    { short: 'r', long: 'raw', help: 'show raw values, without rates' },
     { short: 'R', long: 'repeat', arg: 'N', kind: 'none', help: 'repeat the headings after N rows' },
     { short: 'u', long: 'units', help: 'show units' },
-    { short: 'U', long: 'unavailable', arg: 'TEXT', kind: 'none', help: 'show TEXT where there is no value' },
+    { short: 'U', long: 'unavailable', arg: 'TEXT', kind: 'none', help: 'show TEXT for missing values' },
     { short: 'w', long: 'width', arg: 'N', kind: 'none', help: 'make columns N wide' },
     { short: 'X', long: 'extended', help: 'with headings that repeat, also the list of -M; as -i' },
   ],
 }
 
-/** How numbers are written. */
+/** Notation of numbers. */
 export type Notation = 'decimal' | 'fixed' | 'scientific'
 
-/** What to show, and how. */
-export interface Wanted {
+/** The parsed options. */
+export interface PmdumptextOptions {
   readonly config: string | undefined
   readonly checks: boolean
   readonly delimiter: string
-  /** For strftime; '' shows no times, undefined the first 19 characters of ctime. */
+  /** A strftime format; '' for no times, undefined for the first 19 characters of ctime. */
   readonly timeFormat: string | undefined
   readonly notation: Notation
   readonly isInteractive: boolean
@@ -62,23 +67,23 @@ export interface Wanted {
   readonly showsSource: boolean
   readonly showsNames: boolean
   readonly showsList: boolean
-  /** The list comes again with headings that repeat. */
+  /** Repeat the list of metrics with the headings. */
   readonly repeatsList: boolean
   readonly showsDivisors: boolean
   readonly showsUnits: boolean
   readonly showsOffset: boolean
   readonly precision: number
   readonly width: number
-  /** Rows from one heading to the next; 0: one heading. */
+  /** Rows between headings; 0 for a single heading. */
   readonly repeat: number
   readonly missing: string
 }
 
 const MIN_WIDTH = 3
 const DEFAULT_PRECISION = 3
-/** PCP's shows as many at least, whatever -P says. */
+/** Minimum precision, as in PCP's. */
 const LEAST_PRECISION = 2
-/** What a value with a suffix takes. */
+/** Width of a value with a suffix. */
 export const FIXED_WIDTH = 6
 
 /** Options that exclude each other. */
@@ -89,8 +94,8 @@ const CONFLICTS: readonly (readonly [string, string])[] = [
   ['P', 'w'],
 ]
 
-/** Reads pmdumptext's own options; mistakes go to `problems`. */
-export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
+/** Reads pmdumptext's own options; errors are added to `problems`. */
+export function wantedFrom({ given, problems }: ParsedOptions): PmdumptextOptions {
   const last = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value
   const has = (letter: string): boolean => last(letter) !== undefined
   const number = (letter: string, least: number): number | undefined => {
@@ -105,7 +110,7 @@ export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
   }
   const isInteractive = has('i') || has('X')
   const notation = has('F') || isInteractive ? 'fixed' : has('G') ? 'scientific' : 'decimal'
-  const beside = notation === 'scientific' ? 1 : 2 // a point, and a digit before it
+  const beside = notation === 'scientific' ? 1 : 2 // decimal point, and leading digit
   const width = number('w', 1)
   if (width !== undefined && width < MIN_WIDTH) problems.push(`-w must be greater than ${MIN_WIDTH - 1}`)
   const decimals = number('P', 0) ?? DEFAULT_PRECISION

@@ -1,11 +1,11 @@
-/** The rows of pmdumptext: fetches from all sources at each moment, written as they come. */
+/** Fetches from all sources at each time, and writes the rows. */
 
 import { formatF } from '../../base/printf.ts'
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Pmid } from '../../model/ids.ts'
 import type { FetchResult } from '../../model/values.ts'
-import { isEndOfArchive, samples } from '../../pmapi/samples.ts'
+import { isEndOfArchive, sampleLoop } from '../../pmapi/samples.ts'
 import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 import { ctime, fromSeconds } from '../../time/stamp.ts'
 import { strftime } from '../../time/strftime.ts'
@@ -15,15 +15,15 @@ import type { ArchiveBounds, SamplingWindow } from '../lib/window.ts'
 import { type Column, columnValue, type Fetched } from './columns.ts'
 import { cellText } from './format.ts'
 import { headings } from './header.ts'
-import type { Wanted } from './options.ts'
+import type { PmdumptextOptions } from './options.ts'
 import type { Source } from './sources.ts'
 
 const DEFAULT_INTERVAL_SEC = 1
 const OFFSET_WIDTH = 15
-/** Of a text as ctime makes it: all but the year. */
+/** Length of ctime's text without the year. */
 const CTIME_LENGTH = 19
 
-/** A source, the metrics wanted from it, and its last two fetches. */
+/** A source with its metrics and last two fetches. */
 interface Feed {
   readonly source: Source
   readonly ids: readonly Pmid[]
@@ -31,10 +31,10 @@ interface Feed {
   before: Fetched | undefined
 }
 
-/** Writes headings and rows, until the window or the archives end. */
+/** Writes headings and rows until the window or the archives end. */
 export async function showRows(
   columns: readonly Column[],
-  wanted: Wanted,
+  wanted: PmdumptextOptions,
   window: SamplingWindow,
   { zone, bounds }: { readonly zone: Zone; readonly bounds: ArchiveBounds | undefined },
   io: ToolIo,
@@ -44,7 +44,7 @@ export async function showRows(
   const { samples: count, finish, origin } = window
   const end = bounds?.end
   let at = origin
-  const sampled = samples(
+  const sampled = sampleLoop(
     [...feeds.keys()].map(({ context }) => context),
     {
       origin,
@@ -90,7 +90,7 @@ function feedsOf(columns: readonly Column[]): Map<Source, Feed> {
   )
 }
 
-/** Fetches once more; a promise only where there is something to wait for. */
+/** Fetches a sample, synchronously if possible. */
 function fetchInto(feed: Feed, io: ToolIo): Promise<void> | undefined {
   feed.before = feed.now
   try {
@@ -111,7 +111,7 @@ function take(feed: Feed, { timestamp, sets }: FetchResult): void {
   feed.now = { timestamp, sets: new Map(sets.map((set) => [set.pmid, set])) }
 }
 
-/** What cannot be fetched has no values: an archive that has not begun, a collector that went away. */
+/** Handles a failed fetch as missing values: before the start of an archive, or without a collector. */
 async function goWithout(feed: Feed, error: unknown, io: ToolIo): Promise<void> {
   const { context, name } = feed.source
   if (!(error instanceof PcpError) || io.signal.aborted) throw error
@@ -121,13 +121,13 @@ async function goWithout(feed: Feed, error: unknown, io: ToolIo): Promise<void> 
   if (context.archive === undefined) await context.reconnect(io).catch(() => {})
 }
 
-function justified(text: string, { isInteractive, width }: Wanted): string {
+function justified(text: string, { isInteractive, width }: PmdumptextOptions): string {
   return isInteractive ? text.padStart(width) : text
 }
 
-/** How times are written, as one cell or two; undefined where there are none. Offsets are from `start` on. */
+/** Returns a function that formats times as one cell or two; undefined without times. Offsets are relative to `start`. */
 function stampOf(
-  { timeFormat, showsOffset }: Wanted,
+  { timeFormat, showsOffset }: PmdumptextOptions,
   zone: Zone,
   start: Timestamp,
 ): ((at: Timestamp) => string[]) | undefined {
@@ -141,7 +141,7 @@ function stampOf(
   }
 }
 
-/** How wide the labels of headings are. PCP leaves this for offsets, and tables are compared. */
+/** Returns the width of heading labels. PCP reserves it for offsets, and tables are compared with its output. */
 function labelWidth(stamp: readonly string[]): number {
   return (stamp.at(-1) ?? '').length + (stamp.length > 1 ? OFFSET_WIDTH : 0)
 }

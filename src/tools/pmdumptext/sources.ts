@@ -1,4 +1,4 @@
-/** The collectors and archives that the metrics of pmdumptext are from. */
+/** The collectors and archives of pmdumptext. */
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { MetricSpec } from '../../pmapi/metric-spec.ts'
@@ -9,18 +9,17 @@ import type { StandardOptions } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { ArchiveBounds } from '../lib/window.ts'
 
-/** An open source. */
 export interface Source {
   /** As the user named it. */
   readonly name: string
   readonly context: Context
-  /** What stands before the name of its metrics. */
+  /** Prefix of its metric names. */
   readonly prefix: string
 }
 
 const LOCAL = 'local:'
 
-/** The sources opened so far. The first one is that of metrics which name none; live and recorded ones do not mix. */
+/** The open sources. Metrics without a source use the first one. Live and archive sources cannot be combined. */
 export class Sources {
   readonly #standard: StandardOptions
   readonly #io: ToolIo
@@ -35,7 +34,7 @@ export class Sources {
     return this.#open
   }
 
-  /** Opens what the options name. Throws PcpError with the message to show. */
+  /** Opens the sources of the options. Rejects with PcpError with the message to show. */
   async openGiven(): Promise<void> {
     const { source, hosts, archives } = this.#standard
     if (source === 'archive')
@@ -43,7 +42,7 @@ export class Sources {
     else if (source !== undefined) await this.#host(hosts[0] ?? LOCAL)
   }
 
-  /** The source of a metric. Throws PcpError with the message to show. */
+  /** Opens the source of a metric. Rejects with PcpError with the message to show. */
   async of({ kind, source }: MetricSpec): Promise<Source> {
     if (source === undefined) return this.#open[0] ?? this.#host(LOCAL)
     const isRecorded = this.#open[0]?.context.archive !== undefined
@@ -57,7 +56,7 @@ export class Sources {
     throw new PcpError('PM_ERR_ARG', `No archives were specified for host "${source}"`)
   }
 
-  /** From the first moment of all archives to the last; undefined for collectors. */
+  /** Earliest start and latest end of all archives; undefined for collectors. */
   get bounds(): ArchiveBounds | undefined {
     const all = this.#open.flatMap(({ name, context }) => {
       const bounds = boundsOf(context, { ...this.#standard, archives: [name] }, this.#io)

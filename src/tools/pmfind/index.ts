@@ -1,16 +1,23 @@
 /**
- * pmfind: collectors and proxies on a network. pmfind(1)
+ * pmfind: finds collectors and proxies on a network. pmfind(1)
  *
- * There is no mDNS here: `all` is this host, which would be what it tells of itself; programs are run where they are asked for. Each address has 0.2 seconds to
- * answer, where PCP's default is 0.02; a mechanism that cannot be is an error, with status 2.
+ * There is no mDNS: `all` searches only this host, and programs run only if requested. Each address has 0.2 seconds to answer,
+ * PCP's default is 0.02. An unusable mechanism is an error with status 2.
  */
 import { withSignal } from '../../base/with-signal.ts'
 import { PcpError } from '../../model/errors.ts'
 import { loadConfig } from '../../sys/config.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from '../lib/options.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { parseMechanism } from './mechanism.ts'
-import { type Found, probe, urlOf } from './probe.ts'
+import { type FoundService, probe, urlOf } from './probe.ts'
 import { sourcesAt } from './sources.ts'
 
 const OPTIONS: OptionTable = {
@@ -38,18 +45,18 @@ const OPTIONS: OptionTable = {
       long: 'timeout',
       arg: 'SEC',
       kind: 'none',
-      help: 'end after SEC seconds with what was found',
+      help: 'stop after SEC seconds and show the results so far',
     },
     { heading: 'Reporting options' },
-    { short: 'q', long: 'quiet', help: 'write nothing: the exit status tells' },
-    { short: 'S', long: 'sources', help: 'show who the collectors collect for, each once' },
-    { short: 'C', long: 'containers', help: 'as -S, and the containers on their hosts' },
+    { short: 'q', long: 'quiet', help: 'print nothing, only set the exit status' },
+    { short: 'S', long: 'sources', help: 'show the sources of the collectors, each once' },
+    { short: 'C', long: 'containers', help: 'like -S, with the containers on their hosts' },
     VERSION_ROW,
     HELP_ROW,
   ],
 }
 
-/** A service, its scheme in addresses, its port, and the variable that names others. */
+/** A service: URL scheme, default port, and the variable that overrides the port. */
 interface Service {
   readonly name: string
   readonly scheme: string
@@ -64,28 +71,28 @@ const SERVICES: readonly Service[] = [
 
 const STATUS = { found: 0, none: 1, error: 2 }
 
-/** Looks for services. Status 0 when there are some, 1 when there are none, 2 when it could not look. */
+/** Looks for services. Exits with 0 if any were found, 1 if none, 2 if the search failed. */
 export const tool: Tool = {
   name: 'pmfind',
   summary: 'Find collectors and proxies on the network',
   description: `
-Tries to connect to the ports of the services: 44321 and 44322, or what PMCD_PORT and PMPROXY_PORT name. The mechanism says on which
-hosts: probe=192.168.1.0/24 on those of a subnet, shell on those that the programs in PCP_BINADM_DIR/discover list, all (which is
-assumed) on this host only. ",maxThreads=N" limits how many are asked at a time, ",timeout=SEC" how long each has to answer; for shell ",path=DIR" and
-",command=NAME" say which programs.
+Tries to connect to the ports of the services: 44321 and 44322, or those in PMCD_PORT and PMPROXY_PORT. The mechanism selects the
+hosts: probe=192.168.1.0/24 a subnet, shell the hosts listed by the programs in PCP_BINADM_DIR/discover, all (the default) only this
+host. ",maxThreads=N" limits the number of simultaneous probes, ",timeout=SEC" the time for a reply; for shell, ",path=DIR" and
+",command=NAME" select the programs.
 
-With -S there is a line for each collector's identifier, which is the same however it is reached, and its host.`,
+With -S there is a line for each collector with its identifier, which does not depend on the address, and its host.`,
   examples: [
-    ['pmfind -s pmcd -m probe=192.168.1.0/24', 'Collectors in an office:'],
-    ['pmfind -S -m shell,command=./my-hosts', 'What those hosts are, of which a program of mine knows:'],
+    ['pmfind -s pmcd -m probe=192.168.1.0/24', 'Find collectors in a subnet:'],
+    ['pmfind -S -m shell,command=./my-hosts', 'Show the sources on hosts listed by a program:'],
   ],
   exitStatus: [
-    [1, 'there are no services'],
-    [2, 'it could not look for them'],
+    [1, 'no services were found'],
+    [2, 'the search failed'],
   ],
   seeAlso: ['pmcd'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const last = (letter: string): string | undefined =>
@@ -93,7 +100,7 @@ With -S there is a line for each collector's identifier, which is the same howev
     const timeout = last('t')
     if (timeout !== undefined && !(Number(timeout) > 0))
       parsed.problems.push('-t requires a number of seconds')
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (parsed.operands.length > 0) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -121,16 +128,16 @@ With -S there is a line for each collector's identifier, which is the same howev
   },
 }
 
-/** What was found of each service; undefined, with a message, when one could not be looked for. */
+/** Searches for each service; reports a failed search and returns undefined. */
 async function lookFor(
   services: readonly Service[],
   mechanism: string,
   io: ToolIo,
   signal: AbortSignal,
-): Promise<ReadonlyMap<Service, readonly Found[]> | undefined> {
-  const all = new Map<Service, Found[]>()
+): Promise<ReadonlyMap<Service, readonly FoundService[]> | undefined> {
+  const all = new Map<Service, FoundService[]>()
   for (const service of services) {
-    const found = new Map<string, Found>()
+    const found = new Map<string, FoundService>()
     try {
       for (const one of parseMechanism(mechanism, loadConfig(io.env).variables))
         await probe(one, portsOf(service, io), (each) => found.set(urlOf(service.scheme, each), each), signal)
@@ -154,7 +161,7 @@ function portsOf({ port, variable }: Service, { env }: ToolIo): readonly number[
 }
 
 async function showServices(
-  found: ReadonlyMap<Service, readonly Found[]>,
+  found: ReadonlyMap<Service, readonly FoundService[]>,
   resolves: boolean,
   { stdout }: ToolIo,
 ): Promise<void> {
@@ -165,14 +172,14 @@ async function showServices(
   }
 }
 
-async function named(one: Found): Promise<Found> {
+async function named(one: FoundService): Promise<FoundService> {
   const { lookupService } = process.getBuiltinModule('node:dns/promises')
-  const found = await lookupService(one.address, one.port).catch(() => undefined) // it has no name
+  const found = await lookupService(one.address, one.port).catch(() => undefined) // no name for this address
   return found === undefined ? one : { ...one, address: found.hostname }
 }
 
 async function showSources(
-  found: ReadonlyMap<Service, readonly Found[]>,
+  found: ReadonlyMap<Service, readonly FoundService[]>,
   { isQuiet, withContainers }: { readonly isQuiet: boolean; readonly withContainers: boolean },
   io: ToolIo,
 ): Promise<void> {

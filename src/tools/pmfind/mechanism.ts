@@ -1,4 +1,4 @@
-/** Ways of finding hosts: a subnet, or what programs list. pmfind(1) */
+/** Discovery mechanisms: a subnet, or hosts listed by programs. pmfind(1) */
 import { accessSync, constants, readdirSync, statSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -7,28 +7,28 @@ import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Variables } from '../../sys/config.ts'
 
-/** Where to look. */
+/** A source of addresses to probe. */
 export interface Mechanism {
-  /** Addresses of hosts that may have services. */
+  /** Returns addresses of hosts that may have services. */
   readonly addresses: () => Iterable<string>
-  /** How many are asked at a time. */
+  /** Number of simultaneous probes. */
   readonly together: number
-  /** How long each has to answer, in milliseconds. */
+  /** Timeout of a probe in milliseconds. */
   readonly waitMs: number
 }
 
 const MOST_TOGETHER = 1024
-/** Ten times what PCP waits: a host that is busy takes longer than that to accept a connection. */
+/** Ten times PCP's timeout, because busy hosts take longer to accept a connection. */
 const WAIT_MS = 200
-/** Addresses of a subnet that nobody wants to wait for. */
+/** Largest subnet, in bits of host addresses. */
 const MOST_BITS = 20
 
-/** The mechanisms that a text names. EINVAL, with what is wrong, for one that there is not. */
+/** Parses the mechanisms in a text. Throws EINVAL for unknown ones. */
 export function parseMechanism(text: string, variables: Variables): Mechanism[] {
   const [first = '', ...options] = text.split(',')
   if (text === 'all') return [ownHost()]
   if (first === 'avahi')
-    throw new PcpError('EINVAL', 'avahi: mDNS is not there: use probe=ADDRESS/BITS or shell')
+    throw new PcpError('EINVAL', 'avahi: mDNS is not supported: use probe=ADDRESS/BITS or shell')
   const [name, value] = splitAt(first, '=')
   if (name === 'probe') return [{ ...limits(options, []), addresses: subnet(value) }]
   if (first === 'shell') {
@@ -36,7 +36,7 @@ export function parseMechanism(text: string, variables: Variables): Mechanism[] 
     const folder = path ?? join(variables['PCP_BINADM_DIR'] ?? '/usr/lib/pcp/bin', 'discover')
     return [{ ...rest, addresses: () => listed(folder, command) }]
   }
-  throw new PcpError('EINVAL', `"${text}" is no mechanism: there are probe=ADDRESS/BITS, shell and all`)
+  throw new PcpError('EINVAL', `unknown mechanism "${text}": use probe=ADDRESS/BITS, shell or all`)
 }
 
 function splitAt(text: string, mark: string): [string, string] {
@@ -60,32 +60,32 @@ function limits(options: readonly string[], others: readonly ('path' | 'command'
     else if (name === 'maxThreads' && /^[1-9]\d*$/.test(value))
       found = { ...found, together: Math.min(Number(value), MOST_TOGETHER) }
     else if (name === 'timeout' && Number(value) > 0) found = { ...found, waitMs: Number(value) * 1000 }
-    else throw new PcpError('EINVAL', `option "${option}" is not valid: maxThreads=N and timeout=SECONDS are`)
+    else throw new PcpError('EINVAL', `invalid option "${option}": use maxThreads=N or timeout=SECONDS`)
   }
   return found
 }
 
-/** This host, in place of what it would tell others of itself. */
+/** Searches this host, instead of the services it would announce over mDNS. */
 function ownHost(): Mechanism {
   const addresses = (): string[] =>
     Object.values(networkInterfaces())
       .flatMap((all) => all ?? [])
-      .filter((each) => each.family === 'IPv4' || each.scopeid === 0) // others mean nothing without an interface
+      .filter((each) => each.family === 'IPv4' || each.scopeid === 0) // scoped addresses would need an interface
       .map(({ address }) => address)
   return { addresses, together: MOST_TOGETHER, waitMs: WAIT_MS }
 }
 
-/** All addresses of a subnet, one after the other. */
+/** Iterates over all addresses of a subnet. */
 function subnet(text: string): () => Iterable<string> {
   const [address, bits] = splitAt(text, '/')
   const family = isIP(address)
-  if (family === 0) throw new PcpError('EINVAL', `address "${address}" is not valid: give ADDRESS/BITS`)
+  if (family === 0) throw new PcpError('EINVAL', `invalid address "${address}": use ADDRESS/BITS`)
   const width = family === 4 ? 32 : 128
   if (!/^\d+$/.test(bits) || Number(bits) > width)
-    throw new PcpError('EINVAL', `"${text}" has no mask of up to ${width} bits: give ADDRESS/BITS`)
+    throw new PcpError('EINVAL', `"${text}" needs a mask of at most ${width} bits: use ADDRESS/BITS`)
   const free = width - Number(bits)
   if (free > MOST_BITS)
-    throw new PcpError('EINVAL', `"${text}" has more than ${2 ** MOST_BITS} addresses: give a longer mask`)
+    throw new PcpError('EINVAL', `"${text}" has more than ${2 ** MOST_BITS} addresses: use a longer mask`)
   const number = family === 4 ? numberOf4(address) : numberOf6(address)
   const base = (number >> BigInt(free)) << BigInt(free)
   return function* () {
@@ -113,13 +113,13 @@ function numberOf6(address: string): bigint {
   return words.reduce((sum, word) => (sum << 16n) | BigInt(`0x${word}`), 0n)
 }
 
-/** As addresses are written: with the longest row of zeros left out. */
+/** Formats an IPv6 address with its longest run of zeros omitted. */
 function text6(number: bigint): string {
   const words = Array.from({ length: 8 }, (_, i) => ((number >> BigInt(16 * (7 - i))) & 0xffffn).toString(16))
   return new URL(`http://[${words.join(':')}]`).hostname.slice(1, -1)
 }
 
-/** The words that the programs of a folder, or one of them, print: names and addresses of hosts. */
+/** Runs one or all programs of a folder; returns the words they print, which are names and addresses of hosts. */
 function listed(folder: string, command: string | undefined): string[] {
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   const found: string[] = []
@@ -146,7 +146,7 @@ function programsIn(folder: string): string[] {
       .sort()
       .filter((name) => isProgram(join(folder, name)))
   } catch {
-    return [] // nobody has put programs there
+    return [] // no such folder
   }
 }
 
@@ -155,6 +155,6 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
   } catch {
-    return false // it is not there any more, or not for this user
+    return false // removed, or not executable by this user
   }
 }

@@ -1,25 +1,25 @@
-/** Which hosts accept connections to a service. */
+/** Probes which hosts accept connections to a service. */
 
 import { setMaxListeners } from 'node:events'
 import { createConnection, isIPv6 } from 'node:net'
-import { after } from '../../base/after.ts'
+import { setLongTimeout } from '../../base/after.ts'
 import { onAbort } from '../../base/on-abort.ts'
 import type { Mechanism } from './mechanism.ts'
 
-/** A host that has a service. */
-export interface Found {
+/** A service that was found. */
+export interface FoundService {
   readonly address: string
   readonly port: number
 }
 
-/** Asks all hosts of a mechanism, many at a time; `found` hears of those that accept. Ends early when the signal says so. */
+/** Probes all hosts of a mechanism, many at a time; calls `found` for each that accepts. Stops early when aborted. */
 export async function probe(
   { addresses, together, waitMs }: Mechanism,
   ports: readonly number[],
-  found: (one: Found) => void,
+  found: (one: FoundService) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  setMaxListeners(0, signal) // each connection has one
+  setMaxListeners(0, signal) // each connection adds a listener
   const targets = (function* () {
     for (const address of addresses()) for (const port of ports) yield { address, port }
   })()
@@ -32,7 +32,7 @@ export async function probe(
   await Promise.all(Array.from({ length: together }, worker))
 }
 
-function accepts({ address, port }: Found, waitMs: number, signal: AbortSignal): Promise<boolean> {
+function accepts({ address, port }: FoundService, waitMs: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection({ host: address, port })
     const end = (isThere: boolean): void => {
@@ -42,14 +42,14 @@ function accepts({ address, port }: Found, waitMs: number, signal: AbortSignal):
       resolve(isThere)
     }
     const giveUp = (): void => end(false)
-    const cancel = after(waitMs, giveUp)
+    const cancel = setLongTimeout(waitMs, giveUp)
     const unlink = onAbort(signal, giveUp)
     socket.on('connect', () => end(true))
     socket.on('error', giveUp)
   })
 }
 
-/** `pcp://HOST:PORT`. */
-export function urlOf(scheme: string, { address, port }: Found): string {
+/** Returns `pcp://HOST:PORT`. */
+export function urlOf(scheme: string, { address, port }: FoundService): string {
   return `${scheme}://${isIPv6(address) ? `[${address}]` : address}:${port}`
 }

@@ -1,20 +1,20 @@
-/** Who the collectors that were found collect for. pmfind(1) */
+/** Sources of the collectors found. pmfind(1) */
 import { isError, PcpError } from '../../model/errors.ts'
 import { sourceText } from '../../model/series.ts'
 import { PM_TYPE_STRING } from '../../model/types.ts'
 import { extract } from '../../model/value-set.ts'
 import { connect } from '../../pmapi/connect.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { settle } from '../lib/settle.ts'
+import { toOutcome } from '../lib/settle.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
-/** A collector, or a container on its host, by what identifies it wherever it is reached. */
+/** A collector's host, or a container on it, with an id that does not depend on the address. */
 export interface SourceName {
   readonly id: string
   readonly name: string
 }
 
-/** The source that a collector is; with its containers where they are wanted. Empty, with a message, for one that says nothing. */
+/** Returns a collector's source, optionally with its containers. On errors prints a message and returns an empty list. */
 export async function sourcesAt(url: string, withContainers: boolean, io: ToolIo): Promise<SourceName[]> {
   try {
     const context = await open(url, undefined, io)
@@ -46,7 +46,7 @@ function open(url: string, container: string | undefined, io: ToolIo): Promise<C
 
 async function sourceOf(context: Context, io: ToolIo): Promise<SourceName> {
   const host = await context.hostname(io)
-  const sets = await settle(context.contextLabels(io))
+  const sets = await toOutcome(context.contextLabels(io))
   const { createHash } = process.getBuiltinModule('node:crypto')
   const id = createHash('sha1')
     .update(sourceText(isError(sets) ? [] : sets, host))
@@ -54,7 +54,7 @@ async function sourceOf(context: Context, io: ToolIo): Promise<SourceName> {
   return { id, name: host }
 }
 
-/** Names of the containers that run; none where nobody knows of any. */
+/** Returns the names of running containers; empty if the collector has no such metric. */
 async function containersOf(context: Context, io: ToolIo): Promise<string[]> {
   const [id] = await context.lookupNames(['containers.name'], io)
   if (id === undefined || isError(id)) return []

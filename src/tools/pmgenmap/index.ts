@@ -1,7 +1,7 @@
 /**
- * pmgenmap: names of metrics for programs. pmgenmap(1)
+ * pmgenmap: generates metric names for programs. pmgenmap(1)
  *
- * For C as PCP's; --typescript is ours, and so are the options that say which source it asks.
+ * Output for C is the same as PCP's; --typescript and its options for the source are additions.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -9,7 +9,7 @@ import { decodeText } from '../../base/text.ts'
 import { processZone } from '../../sys/zones.ts'
 import { ctime } from '../../time/stamp.ts'
 import { makeZone } from '../../time/zone.ts'
-import { endEarly, type OptionTable } from '../lib/options.ts'
+import { handleEarlyExit, type OptionTable } from '../lib/options.ts'
 import { openContext } from '../lib/source.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -25,7 +25,7 @@ const OPTIONS: OptionTable = {
     {
       short: 't',
       long: 'typescript',
-      help: 'make a TypeScript module, with what the source says of each metric',
+      help: "make a TypeScript module with the source's descriptor of each metric",
     },
     STANDARD.debug,
     STANDARD.version,
@@ -42,38 +42,37 @@ const OPTIONS: OptionTable = {
   ],
 }
 
-/** Makes C or TypeScript of a map of metrics. Mistakes in the map are told on standard output in C, as by PCP's. */
+/** Generates C or TypeScript from a map of metrics. For C, problems in the map go to standard output, as in PCP. */
 export const tool: Tool = {
   name: 'pmgenmap',
-  summary: 'Make constants for C or TypeScript of a list of metrics',
+  summary: 'Generate C or TypeScript constants from a list of metrics',
   description: `
-The input, a file or standard input, has lists of metrics, each with a symbol to call it by:
+The input, a file or standard input, has lists of metrics, each with a symbol:
 
     mylist {
         hinv.ncpu          NUMCPU
         kernel.all.load    LOADAV
     }
 
-Lines that begin with # are comments, and are comments of the output too.
+Lines that begin with # are comments, which are copied to the output.
 
 For C each list becomes an array of names, and each symbol a macro for its index in the array.
 
-With --typescript each list becomes an object that has PMID, type, semantics and units of each metric as the source tells
-them, and each symbol a constant for the name. Given to the function known() of pcp-ts/pmapi, the object makes misspelt
-names and wrong types mistakes that do not compile; a source where a metric has another type is refused when the program
-starts.`,
+With --typescript each list becomes an object with the PMID, type, semantics and units of each metric according to the source, and
+each symbol a constant for the name. If the object is passed to the function known() of pcp-ts/pmapi, misspelled names and wrong types
+are compile-time errors, and a source with another type of a metric is rejected when the program starts.`,
   examples: [
-    ['pmgenmap mylist > mylist.h', 'For a program in C:'],
+    ['pmgenmap mylist > mylist.h', 'Generate a header for C:'],
     [
       'pmgenmap --typescript -h db1 mylist > mylist.ts',
-      'For a program in TypeScript, with types as they are on db1:',
+      'Generate TypeScript with the types of metrics on db1:',
     ],
   ],
   seeAlso: ['pminfo'],
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const [file, ...others] = parsed.operands
     if (others.length > 0) {
@@ -100,7 +99,7 @@ async function readInput(file: string | undefined, io: ToolIo): Promise<string |
   try {
     return readFileSync(resolve(io.cwd, file), 'utf8')
   } catch {
-    return undefined // for whatever reason: PCP's tool says no more
+    return undefined // PCP's tool does not give the reason
   }
 }
 
@@ -110,7 +109,7 @@ function makeC(text: string, file: string, io: ToolIo): number {
   return map.problems.length > 0 ? 1 : 0
 }
 
-/** Now as date(1) shows it in the C locale. */
+/** Returns the time like date(1) in the C locale. */
 function dateOf(io: ToolIo): string {
   const { name, bytes } = processZone(io.env)
   const zone = makeZone(name, bytes)

@@ -1,26 +1,26 @@
-/** The input of pmgenmap: lists of metrics, each with a symbol, and what stands between them. pmgenmap(1) */
+/** Parser of pmgenmap's input: lists of metrics with symbols, and comments. pmgenmap(1) */
 
-/** A line of a map, or several where comments follow each other. */
+/** A line of a map, or several consecutive comment lines. */
 export type MapLine =
   | { readonly kind: 'blank' }
-  /** Text of each line, words with one blank between them. */
+  /** Text of each line, words separated by one blank. */
   | { readonly kind: 'comment'; readonly lines: readonly string[] }
-  /** A list begins. */
+  /** Start of a list. */
   | { readonly kind: 'begin'; readonly name: string }
   | { readonly kind: 'metric'; readonly name: string; readonly symbol: string }
-  /** A list ends. */
+  /** End of a list. */
   | { readonly kind: 'end' }
 
-/** A map as far as it could be read. */
+/** A map, as far as it is valid. */
 export interface MetricMap {
   readonly lines: readonly MapLine[]
-  /** What is wrong, with the number of the line: nothing behind the first of them was read. */
+  /** Errors with line numbers; nothing after the first error is read. */
   readonly problems: readonly { readonly line: number; readonly text: string }[]
 }
 
 /**
- * Reads a map. What PCP's pmgenmap accepts is accepted, odd as it may be: a `}` outside lists, symbols that C does not
- * know. Comments at the end of a map with a mistake are dropped.
+ * Parses a map. Accepts everything PCP's pmgenmap accepts, including a `}` outside lists and symbols that are invalid in C. Drops
+ * comments at the end of a map with errors.
  */
 export function parseMap(text: string): MetricMap {
   const lines: MapLine[] = []
@@ -56,7 +56,7 @@ export function parseMap(text: string): MetricMap {
   return { lines, problems }
 }
 
-/** What a line says, or what is wrong with it. */
+/** Parses a line, or returns an error message. */
 function parseLine(words: readonly string[], isInside: boolean): MapLine | string {
   const [first, second] = words
   if (first === undefined) return { kind: 'blank' }

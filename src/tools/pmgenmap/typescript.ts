@@ -1,4 +1,4 @@
-/** What pmgenmap makes for TypeScript: lists for `known` of pcp-ts/pmapi, and a constant for every symbol. */
+/** Output of pmgenmap for TypeScript: lists for `known` of pcp-ts/pmapi, and a constant for every symbol. */
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
@@ -8,13 +8,13 @@ import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { type KnownMetric, knownType } from '../../pmapi/known-metrics.ts'
 import type { MetricMap } from './map.ts'
 
-/** The module could not be made: what is wrong, a line each. */
-export interface Refusal {
+/** Problems that prevent generating the module. */
+export interface GenerationProblems {
   readonly problems: readonly string[]
 }
 
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
-/** Words that no constant of a module can be called. */
+/** Reserved words, which cannot name a constant. */
 const RESERVED: ReadonlySet<string> = new Set(
   (
     'await break case catch class const continue debugger default delete do else enum export extends false finally for ' +
@@ -24,15 +24,15 @@ const RESERVED: ReadonlySet<string> = new Set(
 )
 
 /**
- * The module: every list with what the source of `context` says of its metrics. Refused when a metric is not there, when a
- * name cannot be one in TypeScript, or when a symbol is two metrics.
+ * Generates the module: every list with the descriptors from the source of `context`. Refused for missing metrics, invalid TypeScript
+ * names, and symbols used for two metrics.
  */
 export async function typescriptModule(
   map: MetricMap,
   file: string,
   context: Context,
   options: CallOptions,
-): Promise<string | Refusal> {
+): Promise<string | GenerationProblems> {
   const problems = [
     ...map.problems.map(({ line, text }) => `[${file}:${line}] ${text}`),
     ...nameProblems(map),
@@ -45,7 +45,7 @@ export async function typescriptModule(
   const banner = [
     '/**',
     ` * The metrics of ${file}, as they are on ${host || 'the source'}.`,
-    ' * Made by pmgenmap --typescript: change the map and make this file anew.',
+    ' * Made by pmgenmap --typescript: change the map and regenerate this file.',
     ' */',
   ].map((line) => `${line.replaceAll('*/', line === ' */' ? '*/' : '* /')}\n`)
   return `${banner.join('')}${body(map, known as ReadonlyMap<string, KnownMetric>)}`
@@ -90,7 +90,7 @@ function nameProblems({ lines }: MetricMap): string[] {
     if (!IDENTIFIER.test(name) || RESERVED.has(name))
       problems.push(`${name}: not a name that TypeScript allows`)
     else if (metrics.has(name) && (metric === '' || metrics.get(name) !== metric))
-      problems.push(`${name}: used for two things`)
+      problems.push(`${name}: used twice`)
     metrics.set(name, metric)
   }
   return problems
@@ -113,7 +113,7 @@ function body({ lines }: MetricMap, known: ReadonlyMap<string, KnownMetric>): st
         break
       case 'metric':
         symbols.set(line.symbol, line.name)
-        // A list may have a metric by two symbols.
+        // A list may contain a metric under two symbols.
         if (!listed.has(line.name)) text += metricLine(line.name, known.get(line.name)!)
         listed.add(line.name)
         break

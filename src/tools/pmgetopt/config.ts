@@ -1,27 +1,27 @@
-/** The file that says which options a script has, written as its usage text would be. pmgetopt(1) */
+/** Parser of a script's option file, which has the form of a usage text. pmgetopt(1) */
 import { PcpError } from '../../model/errors.ts'
 import { type Option, type OptionTable, usageText } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
 
-/** What a script's file says. */
+/** Contents of a script's option file. */
 export interface ScriptConfig {
-  /** What follows the script's name in the usage line. */
+  /** Text after the script's name in the usage line. */
   readonly synopsis: string
-  /** What the usage text says further: text as it is in the file, and options. */
+  /** The rest of the usage text: literal text and options. */
   readonly usage: readonly (string | Option)[]
-  /** Options that may be given. */
+  /** Accepted options. */
   readonly options: readonly Option[]
 }
 
 const COMMAND = /^\s*#\s*(usage|getopts?|end)\b:?\s*(.*)$/i
-/** `-d`, `-i=INST`, `-i=INST, --insts=INST` or `--width=N`, and what it is for. */
+/** Matches `-d`, `-i=INST`, `-i=INST, --insts=INST` or `--width=N`, and the description. */
 const OPTION =
   /^\s+(?:-([^-\s=])(?:=([^\s,]*))?(?:\s*,\s*--([^\s=,]+)(?:=(\S*))?)?|--([^\s=,]+)(?:=(\S*))?)(?:\s+(\S.*))?$/
-/** One word that stands for an option of PCP. */
+/** A single word: a standard option of PCP. */
 const STANDARD_OPTION = /^\s+-(?:-([^\s=]+)|(\S))\s*$/
 const DEFAULT_SYNOPSIS = '[options]'
 
-/** Reads it. Throws EINVAL for a line that is no option; `warn` hears of commands that nobody knows. */
+/** Parses the file. Throws EINVAL for a line that is not an option; calls `warn` for unknown commands. */
 export function parseScriptConfig(text: string, warn: (message: string) => void): ScriptConfig {
   let synopsis = DEFAULT_SYNOPSIS
   let letters: string | undefined
@@ -70,7 +70,7 @@ function parseOption(line: string, number: number): Option {
   }
 }
 
-/** Single letters are those of the getopts line alone, and -?: `ab:` has -a, and -b with an argument. */
+/** Adds the short options of the getopts line, and -?: `ab:` means -a, and -b with an argument. */
 function withLetters(options: readonly Option[], letters: string): Option[] {
   const named: Option[] = []
   for (const [, letter, colon] of letters.replace(/^[+-]/, '').matchAll(/([^:])(:?)/g)) {
@@ -85,7 +85,7 @@ function withLetters(options: readonly Option[], letters: string): Option[] {
   return [...named, ...others.map(({ short, ...rest }) => (short === '?' ? { short, ...rest } : rest))]
 }
 
-/** The usage text of the script. */
+/** Returns the usage text of the script. */
 export function scriptUsage({ synopsis, usage }: ScriptConfig, progname: string): string {
   let text = `Usage: ${progname} ${synopsis}\n`
   for (const each of usage) text += typeof each === 'string' ? `${each}\n` : optionLine(each, progname)

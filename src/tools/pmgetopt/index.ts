@@ -1,14 +1,13 @@
 /**
- * pmgetopt: takes the options of shell scripts apart. pmgetopt(1)
+ * pmgetopt: parses the options of shell scripts. pmgetopt(1)
  *
- * Texts of the options that all commands share are our own. What options are for is shown from its first letter on, also behind
- * one blank.
+ * Texts of standard options are our own. Descriptions are shown from their first letter, even after a single blank.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions } from '../lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions } from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { parseScriptConfig, scriptUsage } from './config.ts'
 import { shellWords } from './words.ts'
@@ -26,26 +25,25 @@ const OPTIONS: OptionTable = {
   ],
 }
 
-/** Prints the arguments of a script as words for its shell, or the script's usage text. */
+/** Prints the arguments of a script as shell words, or the script's usage text. */
 export const tool: Tool = {
   name: 'pmgetopt',
-  summary: 'Take the options of a shell script apart',
+  summary: 'Parse the options of a shell script',
   description: `
-Reads which options a script has from a file written as its usage text would be, and prints the script's arguments so that eval and
-set understand them: options by their letter where they have one, arguments of options in quotes, then -- and the operands. Where
-an argument cannot be understood there is -?.
+Reads the options of a script from a file in the form of its usage text, and prints the script's arguments for eval and set: options
+by their letter if they have one, quoted option arguments, then -- and the operands. An invalid argument becomes -?.
 
 Lines that begin with blanks and a dash are options: -d, --delay TEXT for one without argument, -i=INST, --insts=INST TEXT for one with
-an argument. A name alone (--archive) is the option that commands of PCP share. Lines "# Usage: TEXT", "# getopts: LETTERS" and "# End"
-say what follows the script's name, which letters there are, and that no options follow. All else is text for the usage.`,
+an argument. A name alone (--archive) is a standard option of PCP's commands. Lines "# Usage: TEXT", "# getopts: LETTERS" and "# End"
+give the text after the script's name, the accepted letters, and the end of the options. All other text is copied to the usage text.`,
   examples: [
-    ['eval set -- "$(pmgetopt -p "$0" -c options -- "$@")"', 'Arguments of a script, in order:'],
-    ['pmgetopt -u -p "$0" -c options', 'Its usage text, on standard error:'],
+    ['eval set -- "$(pmgetopt -p "$0" -c options -- "$@")"', 'Parse the arguments of a script:'],
+    ['pmgetopt -u -p "$0" -c options', 'Print its usage text on standard error:'],
   ],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const last = (letter: string): string | undefined =>
       parsed.given.findLast(({ name }) => name === letter)?.value

@@ -1,12 +1,12 @@
-/** A script's arguments, taken apart as a shell can read them. pmgetopt(1) */
+/** Parses a script's arguments into shell words. pmgetopt(1) */
 import type { Option } from '../lib/options.ts'
 
-/** Stands where an argument cannot be understood: the script shows its usage text. */
+/** Replaces an invalid argument, so that the script shows its usage text. */
 const USAGE = '-?'
 
 /**
- * The words that stand for the arguments of a script, each for the shell: options by their letter where they have one, their
- * arguments in quotes, then `--` and the operands. Options end at the first operand.
+ * Returns a script's arguments as shell words: options by their letter if they have one, quoted option arguments, then `--` and the
+ * operands. Options end at the first operand.
  */
 export function shellWords(options: readonly Option[], args: readonly string[]): string[] {
   const words: string[] = []
@@ -46,7 +46,7 @@ function nameOf({ short, long }: Option): string {
   return short === undefined ? `--${long}` : `-${short}`
 }
 
-/** The option with this long name, or the only one whose name begins so. */
+/** Finds the option with this long name, or the only one with this prefix. */
 function findLong(options: readonly Option[], name: string): Option | undefined {
   const found = options.filter(({ long }) => long?.startsWith(name))
   return found.find(({ long }) => long === name) ?? (found.length === 1 ? found[0] : undefined)

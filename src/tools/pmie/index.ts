@@ -1,4 +1,4 @@
-/** pmie: rules about metrics, and what is done when they are true. pmie(1), docs/pmie.md */
+/** pmie: evaluates rules about metrics and performs their actions. pmie(1), docs/reference/pmie.md */
 import { toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { DEFAULT_FORMAT } from '../../pmie/archive-actions.ts'
@@ -6,38 +6,37 @@ import { archiveHosts, type Hosts } from '../../pmie/hosts.ts'
 import { loadRules } from '../../pmie/load.ts'
 import type { RuleFile } from '../../pmie/program.ts'
 import { runReplay } from '../../pmie/replay-run.ts'
-import { endEarly } from '../lib/options.ts'
+import { handleEarlyExit } from '../lib/options.ts'
 import { parseStandard, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow, windowProblem } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
-import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
+import { OPTIONS, type PmieSettings, pmieSettings } from './options.ts'
 import { openOutput, type RunOutput } from './output.ts'
 import { boundsOfAll, openArchives, readRuleFiles } from './sources.ts'
 
 const DEFAULT_DELTA_SEC = 10
 
-/** Evaluates rules. */
 export const tool: Tool = {
   name: 'pmie',
   summary: 'Evaluate rules about metrics, and act when they are true',
   description: `
-Rules are read from files or from standard input, and evaluated every so often: on collectors as time goes by, over archives as fast
-as they can be read. When a rule is true, its actions are taken; over archives they are only told.
+Rules are read from files or from standard input, and evaluated periodically: on collectors in real time, over archives as fast as
+they can be read. When a rule is true, its actions are performed; over archives they are only printed.
 
 A rule is a condition, an arrow and actions: some_inst disk.dev.total > 100 count/sec -> print "busy: " "%i (%v) ";`,
   examples: [
-    ['pmie -v -t 5sec -c my.rules', 'Evaluate rules every five seconds, and show what they come to:'],
-    ['pmie -z -a 20260101 -c my.rules', 'Which rules would have fired that day:'],
-    ['pmie -C -c my.rules', 'Check rules; mistakes are shown with line and column:'],
+    ['pmie -v -t 5sec -c my.rules', 'Evaluate rules every five seconds, and show their values:'],
+    ['pmie -z -a 20260101 -c my.rules', 'Show which rules would have fired that day:'],
+    ['pmie -C -c my.rules', 'Check rules; errors are shown with line and column:'],
   ],
   seeAlso: ['pmieconf', 'pmval'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { many: true })
-    const wanted = wantedFrom(parsed)
-    const status = endEarly(OPTIONS, parsed, io)
+    const wanted = pmieSettings(parsed)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const { standard, operands } = parsed
     const names = wanted.config === undefined ? operands : [wanted.config]
@@ -46,7 +45,7 @@ A rule is a condition, an arrow and actions: some_inst disk.dev.total > 100 coun
       const { runLiveTool } = await import('./live.ts')
       return await runLiveTool(names, standard, wanted, io)
     } catch (error) {
-      // pmie shows what is wrong with a time and no more.
+      // PCP's pmie prints only the problem with the time.
       const problem = windowProblem(error)
       if (problem === undefined) throw error
       io.stderr.write(problem)
@@ -58,7 +57,7 @@ A rule is a condition, an arrow and actions: some_inst disk.dev.total > 100 coun
 async function runArchives(
   names: readonly string[],
   standard: StandardOptions,
-  wanted: Wanted,
+  wanted: PmieSettings,
   io: ToolIo,
 ): Promise<number> {
   if (wanted.feeds === 'agent')
@@ -89,11 +88,11 @@ interface ArchiveRun {
 async function replay(
   files: readonly RuleFile[],
   standard: StandardOptions,
-  wanted: Wanted,
+  wanted: PmieSettings,
   { opened, hosts, output, io }: ArchiveRun,
 ): Promise<number> {
   const { context, name } = opened[0]!
-  const { voice, write, flush } = output
+  const { reporter, write, flush } = output
   const { zone } = await reportingZone(standard, context, io)
   if (standard.hostzone) write(`pmie: timezone set to local timezone from ${name}\n`)
   await flush()
@@ -103,7 +102,7 @@ async function replay(
   const { feeds, checksOnly, verbosity, format = DEFAULT_FORMAT } = wanted
   const loading = {
     hosts,
-    voice,
+    reporter,
     zone,
     signal: io.signal,
     showsPlaces,
@@ -126,6 +125,6 @@ async function replay(
     flush,
   })
   await flush()
-  if (!wanted.isQuiet && !io.signal.aborted) voice.notice('info', 'evaluator exiting')
+  if (!wanted.isQuiet && !io.signal.aborted) reporter.log('info', 'evaluator exiting')
   return status
 }

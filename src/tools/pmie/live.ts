@@ -1,14 +1,14 @@
 /** pmie on collectors: connections, log, signals, statistics. */
 
 import { toSeconds } from '../../base/timestamp.ts'
-import { becomeAccount, serviceAccount } from '../../net/access/account.ts'
+import { serviceAccount, switchToAccount } from '../../net/access/account.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import { sendWhoami } from '../../pmapi/whoami.ts'
 import { type Hosts, liveHosts, type OpenHost } from '../../pmie/hosts.ts'
 import { openLiveActions } from '../../pmie/live-actions.ts'
 import { runLive } from '../../pmie/live-run.ts'
 import { type LoadedRules, loadRules } from '../../pmie/load.ts'
-import type { Voice } from '../../pmie/problems.ts'
+import type { Reporter } from '../../pmie/problems.ts'
 import type { RuleFile } from '../../pmie/program.ts'
 import { openStatistics } from '../../pmie/statistics.ts'
 import { openSummary } from '../../pmie/summary.ts'
@@ -18,13 +18,14 @@ import { logOnFd } from '../../sys/log.ts'
 import { notifyReady } from '../../sys/service-files.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
+import { ownBinDir } from '../lib/own-program.ts'
 import { loadNames, openContext } from '../lib/source.ts'
 import type { StandardOptions } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { type SamplingWindow, samplingWindow } from '../lib/window.ts'
 import { archiveZone, reportingZone } from '../lib/zone.ts'
 import { messageServer } from './message-server.ts'
-import type { Wanted } from './options.ts'
+import type { PmieSettings } from './options.ts'
 import { openOutput, type RunOutput } from './output.ts'
 import { readRuleFiles } from './sources.ts'
 
@@ -34,29 +35,29 @@ const DEFAULT_DELTA_SEC = 10
 export async function runLiveTool(
   names: readonly string[],
   standard: StandardOptions,
-  wanted: Wanted,
+  wanted: PmieSettings,
   io: ToolIo,
 ): Promise<number> {
   const files = await readRuleFiles(names, io)
-  // A name space that cannot be read is a mistake, not a collector that may come back.
+  // Unlike a collector, an unreadable name space will not recover.
   if (standard.namespace !== undefined) loadNames(standard.namespace, io)
   const { logName, isJoined, isDaemon, isPrimary } = wanted
-  // Of an agent, standard output has nothing but PDUs.
+  // In agent mode, standard output carries only PDUs.
   const output = openOutput({ logName, isJoined: isJoined || isDaemon || wanted.feeds === 'agent' }, io)
   let hosts: Hosts | undefined
   try {
     becomeServiceAccount(wanted, io)
     if (logName !== undefined) {
       const note = isPrimary ? ' [primary]' : ''
-      output.voice.say(`pmie: PID = ${process.pid}, via ${standard.hosts[0] ?? 'local:'}${note}\n`)
+      output.reporter.print(`pmie: PID = ${process.pid}, via ${standard.hosts[0] ?? 'local:'}${note}\n`)
     }
     const open = openerOf(standard, io)
-    const { voice } = output
-    const notice: Voice['notice'] = (level, text) => {
-      if (level !== 'info' || !wanted.isQuiet) voice.notice(level, text)
+    const { reporter } = output
+    const notice: Reporter['log'] = (level, text) => {
+      if (level !== 'info' || !wanted.isQuiet) reporter.log(level, text)
     }
-    const quiet = { ...output, voice: { ...voice, notice } }
-    hosts = await liveHosts(standard.hosts[0], open, quiet.voice, io.signal)
+    const quiet = { ...output, reporter: { ...reporter, log: notice } }
+    hosts = await liveHosts(standard.hosts[0], open, quiet.reporter, io.signal)
     return await run(files, standard, wanted, { hosts, open, output: quiet, io })
   } finally {
     await hosts?.close()
@@ -74,10 +75,10 @@ interface Run {
 async function run(
   files: readonly RuleFile[],
   standard: StandardOptions,
-  wanted: Wanted,
+  wanted: PmieSettings,
   { hosts, open, output, io }: Run,
 ): Promise<number> {
-  const { voice } = output
+  const { reporter } = output
   const zone = await zoneOf(standard, hosts, output, io)
   await output.flush()
   const window = samplingWindow(standard, undefined, zone, io)
@@ -85,7 +86,7 @@ async function run(
   const showsPlaces = wanted.checksOnly || (io.stderr.isTerminal && output.logName === '')
   const rules = await loadRules(files, deltaSec, {
     hosts,
-    voice,
+    reporter,
     zone,
     signal: io.signal,
     showsPlaces,
@@ -96,23 +97,39 @@ async function run(
   if (wanted.checksOnly) return rules.dropped > 0 ? 1 : status
   if (status > 0 && rules.tasks.length === 0) return status
   const { variables } = loadConfig(io.env)
-  const stomp = messageServer(rules, wanted.stompPath, { variables, voice })
-  const report = await reporter(wanted, rules, zone, { hosts, open, output, io })
+  const stomp = messageServer(rules, wanted.stompPath, { variables, reporter })
+  const report = await createRuleReport(wanted, rules, zone, { hosts, open, output, io })
   const facts = factsOf(files, rules, hosts, output)
-  const statistics = openStatistics(tmpDirOf(variables), facts, (text) => voice.say(text))
-  const env = { ...io.env, PCP_XCONFIRM_PROG: variables['PCP_XCONFIRM_PROG'] }
+  const statistics = openStatistics(tmpDirOf(variables), facts, (text) => reporter.print(text))
+  const env = {
+    ...io.env,
+    PCP_XCONFIRM_PROG: variables['PCP_XCONFIRM_PROG'],
+    // Rules run commands such as pmpost, which npm does not put on the PATH.
+    PATH: [io.env['PATH'], ownBinDir()].filter(Boolean).join(':'),
+  }
   const { write, form, flush } = output
   const isJson = wanted.format === 'json'
   const fds = { outputFd: output.outputFd(), errorFd: output.errorFd() }
   const { isUnquoted } = wanted
-  const actions = openLiveActions({ env, zone, voice, write, form, flush, isJson, isUnquoted, stomp, ...fds })
+  const actions = openLiveActions({
+    env,
+    zone,
+    reporter,
+    write,
+    form,
+    flush,
+    isJson,
+    isUnquoted,
+    stomp,
+    ...fds,
+  })
   const unlisten = listenToSignals(rules, output)
   try {
     if (wanted.notifies) await notifyReady(logOnFd(2, { progname: 'pmie', host: '' }))
     await runLive(rules, {
       hosts,
       open,
-      voice,
+      reporter,
       report,
       flush: async () => {
         await flush()
@@ -133,13 +150,13 @@ async function run(
     statistics.close()
   }
   await flush()
-  if (!io.signal.aborted && rules.tasks.length > 0) voice.notice('info', 'evaluator exiting')
+  if (!io.signal.aborted && rules.tasks.length > 0) reporter.log('info', 'evaluator exiting')
   return status
 }
 
-/** What shows evaluations: a report, or what another program reads. */
-async function reporter(
-  { feeds, verbosity, stampsLive }: Wanted,
+/** Returns the function that outputs an evaluation: a report, or data for another program. */
+async function createRuleReport(
+  { feeds, verbosity, stampsLive }: PmieSettings,
   { tasks }: LoadedRules,
   zone: Zone,
   { hosts, output, io }: Run,
@@ -155,13 +172,13 @@ async function reporter(
   return (task, sec) => output.write(task.report(verbosity, stampOf(sec)))
 }
 
-function becomeServiceAccount({ username }: Wanted, { env }: ToolIo): void {
+function becomeServiceAccount({ username }: PmieSettings, { env }: ToolIo): void {
   if (username === undefined) return
   const account = serviceAccount(username, loadConfig(env).variables)
-  if (account !== undefined) becomeAccount(account)
+  if (account !== undefined) switchToAccount(account)
 }
 
-/** Connects as the standard options say, to the host that is asked for. */
+/** Returns a function that connects to a given host with the standard options. */
 function openerOf(standard: StandardOptions, io: ToolIo): OpenHost {
   return async (host, signal) => {
     const source = host === undefined ? standard : ({ ...standard, source: 'host', hosts: [host] } as const)
@@ -179,7 +196,7 @@ async function zoneOf(
   output: RunOutput,
   io: ToolIo,
 ): Promise<Zone> {
-  // A collector that cannot be reached does not say which zone it is in.
+  // The zone of an unreachable collector is unknown.
   if (first.context === undefined) return archiveZone({ ...standard, hostzone: false }, NO_LABEL, io).zone
   if (!standard.hostzone) return (await reportingZone(standard, first.context, io)).zone
   const { zone } = await reportingZone(standard, first.context, io)
@@ -187,7 +204,7 @@ async function zoneOf(
   return zone
 }
 
-/** Seconds from now to the end of the window; a window that is over has one evaluation. */
+/** Returns the seconds from now to the end of the window; after its end, 0, which means one evaluation. */
 function lengthOf({ origin, finish }: SamplingWindow): number {
   return Math.max(0, finish.sec - origin.sec + (finish.nsec - origin.nsec) / 1e9)
 }
@@ -220,12 +237,12 @@ function factsOf(
   }
 }
 
-/** SIGHUP begins the log anew, SIGUSR1 tells what is evaluated when. */
+/** Handles SIGHUP, which reopens the log, and SIGUSR1, which prints the schedule. */
 function listenToSignals({ tasks }: LoadedRules, output: RunOutput): () => void {
   const hangUp = (): void => output.reopen()
   const tell = (): void => {
     for (const { deltaSec, names } of tasks)
-      output.voice.notice('info', `every ${deltaSec} sec: ${names.join(' ')}`)
+      output.reporter.log('info', `every ${deltaSec} sec: ${names.join(' ')}`)
   }
   process.on('SIGHUP', hangUp)
   process.on('SIGUSR1', tell)

@@ -1,18 +1,18 @@
-/** The message server that rules with the action stomp need. pmie(1) */
+/** The message server for rules with the action stomp. pmie(1) */
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { LoadedRules } from '../../pmie/load.ts'
-import type { Voice } from '../../pmie/problems.ts'
+import type { Reporter } from '../../pmie/problems.ts'
 import { parseStompConfig, StompClient } from '../../pmie/stomp.ts'
 import type { Variables } from '../../sys/config.ts'
 
-/** The server of -j, or of the usual file, for rules that send messages; undefined for others. Throws ENOENT, EINVAL. */
+/** Opens the server configured by -j or the default file, if any rule uses stomp. Throws ENOENT, EINVAL. */
 export function messageServer(
   { tasks }: LoadedRules,
   path: string | undefined,
-  { variables, voice }: { variables: Variables; voice: Voice },
+  { variables, reporter }: { variables: Variables; reporter: Reporter },
 ): StompClient | undefined {
   const isUsed = tasks.some(({ statements }) => statements.some(({ expr }) => sendsMessages(expr)))
   if (!isUsed) return undefined
@@ -22,14 +22,18 @@ export function messageServer(
     text = decodeText(readFileSync(chosen))
   } catch (error) {
     const { code, text: why } = PcpError.from(error)
-    throw new PcpError(code, `Cannot open STOMP configuration file ${chosen}: ${why}; -j names another`, {
-      cause: error,
-    })
+    throw new PcpError(
+      code,
+      `Cannot open STOMP configuration file ${chosen}: ${why}; use -j to name another file`,
+      {
+        cause: error,
+      },
+    )
   }
-  return new StompClient(parseStompConfig(text, chosen), voice)
+  return new StompClient(parseStompConfig(text, chosen), reporter)
 }
 
-/** Where PCP's pmie looks, and where its manual page says that it does. */
+/** Returns the path PCP's pmie reads, or the one its manual page documents. */
 function usualPath(variables: Variables): string {
   const usual = join(variables['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config/pmie/stomp')
   const said = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'pmie/config/stomp')

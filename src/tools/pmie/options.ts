@@ -1,10 +1,9 @@
-/** What the command line of pmie says. */
-import type { Reader } from '../../pmie/program.ts'
+/** Command-line options of pmie. */
+import type { ValueReader } from '../../pmie/program.ts'
 import type { Verbosity } from '../../pmie/report.ts'
 import type { OptionTable, ParsedOptions } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
 
-/** The command line. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] [filename ...]',
   rows: [
@@ -22,27 +21,31 @@ export const OPTIONS: OptionTable = {
     STANDARD.hostzone,
     STANDARD.help,
     { heading: 'Runtime options' },
-    { short: 'C', long: 'check', help: 'only say what is wrong with the rules, and where' },
+    { short: 'C', long: 'check', help: 'only check the rules and show errors with their position' },
     { short: 'c', long: 'config', arg: 'FILE', help: 'read rules from FILE' },
     { short: 'd', long: 'interact', help: 'not supported' },
-    { short: 'P', long: 'primary', help: 'be the primary rule engine of this host' },
+    { short: 'P', long: 'primary', help: 'run as the primary pmie of this host' },
     { short: 'f', long: 'foreground', help: 'stay in the foreground' },
-    { short: 'F', long: 'systemd', help: 'stay in the foreground, and tell the service manager when ready' },
-    { short: 'j', arg: 'FILE', help: 'where messages of the action stomp go' },
+    {
+      short: 'F',
+      long: 'systemd',
+      help: 'stay in the foreground, and notify the service manager when ready',
+    },
+    { short: 'j', arg: 'FILE', help: 'configuration of the message server for the action stomp' },
     { short: 'l', long: 'logfile', arg: 'FILE', help: 'write all output to FILE' },
-    { short: 'm', long: 'note', arg: 'TEXT', help: 'note for whoever lists the processes' },
-    { short: 'U', long: 'username', arg: 'USER', help: 'account to run as when root starts it' },
-    { long: 'unquoted', help: 'let the shell parse what %h, %i, %v and %c stand for, as PCP does: unsafe' },
+    { short: 'm', long: 'note', arg: 'TEXT', help: 'note shown in lists of processes' },
+    { short: 'U', long: 'username', arg: 'USER', help: 'account to switch to when started by root' },
+    { long: 'unquoted', help: 'let the shell parse the values of %h, %i, %v and %c, like PCP (unsafe)' },
     { heading: 'Reporting options' },
-    { short: 'b', long: 'buffer', help: 'write line by line, and all to standard error' },
-    { short: 'e', long: 'timestamp', help: 'show times beside values of collectors as well' },
+    { short: 'b', long: 'buffer', help: 'write line by line, and everything to standard error' },
+    { short: 'e', long: 'timestamp', help: 'show times with values of collectors, too' },
     {
       short: 'o',
       long: 'format',
       arg: 'FORMAT',
-      help: 'how actions over archives are told; json: as lines of JSON, also live',
+      help: 'format of actions over archives; json prints lines of JSON, also live',
     },
-    { short: 'q', long: 'quiet', help: 'do not tell of the end' },
+    { short: 'q', long: 'quiet', help: 'do not print a message at the end' },
     { short: 'v', help: 'show the values of all expressions' },
     { short: 'V', long: 'verbose', help: 'show values with hosts and instances' },
     { short: 'W', help: 'show the values that make expressions true' },
@@ -51,32 +54,32 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** What to do, and how. */
-export interface Wanted {
+/** Settings from the command line. */
+export interface PmieSettings {
   readonly checksOnly: boolean
   readonly config: string | undefined
   readonly notifies: boolean
-  /** The message server of -j. */
+  /** The configuration file of the message server, -j. */
   readonly stompPath: string | undefined
   readonly logName: string | undefined
   readonly username: string | undefined
-  /** Reports go where messages go. */
+  /** Reports go to the same output as messages. */
   readonly isJoined: boolean
-  /** A service: of live rules, reports go where messages go as well. */
+  /** Run as a service; live reports go to the same output as messages. */
   readonly isDaemon: boolean
   readonly isPrimary: boolean
   readonly stampsLive: boolean
   readonly format: string | undefined
   readonly isQuiet: boolean
   readonly verbosity: Verbosity | undefined
-  /** For a program that reads values: the PDUs of an agent, or lines. */
-  readonly feeds: Reader | undefined
-  /** The shell parses what rules insert. */
+  /** Program that reads the values: an agent reads PDUs, the other one lines. */
+  readonly feeds: ValueReader | undefined
+  /** Insert values into shell commands unquoted. */
   readonly isUnquoted: boolean
 }
 
-/** Reads pmie's own options; mistakes go to `problems`. */
-export function wantedFrom({ given, operands, problems }: ParsedOptions): Wanted {
+/** Reads the options; adds errors to `problems`. */
+export function pmieSettings({ given, operands, problems }: ParsedOptions): PmieSettings {
   const all = (letter: string): string[] =>
     given.filter(({ name }) => name === letter).map(({ value }) => value)
   const has = (letter: string): boolean => all(letter).length > 0
@@ -85,7 +88,7 @@ export function wantedFrom({ given, operands, problems }: ParsedOptions): Wanted
   if (all('l').length > 1) problems.push('at most one -l option is allowed')
   if (has('c') && operands.length > 0) problems.push('extra filenames cannot be given after using -c')
   if (has('P') && given.some(({ option }) => option === STANDARD.host))
-    problems.push('-P and -h are mutually exclusive: the primary rule engine is about this host')
+    problems.push('-P and -h are mutually exclusive: the primary pmie evaluates this host')
   if (has('f') && has('F')) problems.push('the -f and -F options are mutually exclusive')
   if (has('d')) problems.push('-d, the interactive mode, is not supported')
   if (has('x') && has('X')) problems.push('at most one of -x and -X allowed')

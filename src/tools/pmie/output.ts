@@ -1,38 +1,38 @@
-/** Where pmie's words go: standard output and error, or a log that may be begun anew. */
+/** Outputs of pmie: standard output and error, or a log that can be reopened. */
 import { writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { loggableMessage } from '../../base/printable.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { Voice } from '../../pmie/problems.ts'
+import type { Reporter } from '../../pmie/problems.ts'
 import { ctime, type Log, logFooter, logHeader, logLines, openLog } from '../../sys/log.ts'
-import { nearHint } from '../lib/near-metrics.ts'
-import { lineForm } from '../lib/print.ts'
+import { singleLine } from '../lib/print.ts'
+import { didYouMeanMetric } from '../lib/similar-metrics.ts'
 import type { Output, ToolIo } from '../lib/tool.ts'
 
 /** The output of a run. */
 export interface RunOutput {
-  readonly voice: Voice
+  readonly reporter: Reporter
   readonly write: (text: string) => void
-  /** The form that text of others has within a line. */
+  /** Escapes text from outside for a line of output. */
   readonly form: (text: string) => string
   readonly flush: () => Promise<void>
-  /** Descriptors for the output of commands. */
+  /** File descriptors for the output of commands. */
   readonly outputFd: () => number
   readonly errorFd: () => number
-  /** Begins the log anew; nothing without one. */
+  /** Reopens the log, if there is one. */
   reopen(): void
-  /** Absolute name of the log; '' without one. */
+  /** Absolute path of the log; '' without one. */
   readonly logName: string
   close(): void
 }
 
-/** Messages on standard error. */
-function voiceOn(io: ToolIo): Voice {
+/** Prints messages on standard error. */
+function voiceOn(io: ToolIo): Reporter {
   return {
-    say: (line) => io.stderr.write(`${line}\n`),
-    notice: (level, text) => io.stderr.write(noticeLine(level, text, io.now())),
-    hint: (metric, error, context) => nearHint(metric, error, context, io),
+    print: (line) => io.stderr.write(`${line}\n`),
+    log: (level, text) => io.stderr.write(noticeLine(level, text, io.now())),
+    hint: (metric, error, context) => didYouMeanMetric(metric, error, context, io),
   }
 }
 
@@ -41,21 +41,21 @@ function noticeLine(level: string, text: string, now: number): string {
   return `[${ctime(now).slice(0, 19)}] pmie(${process.pid}) ${name}: ${text}\n`
 }
 
-/** Where a run writes to. */
-export interface OutputPlaces {
-  /** The log for messages: a file, `-` for standard error, or none. */
+/** Destinations of a run's output. */
+export interface OutputSettings {
+  /** The log for messages: a file, `-` for standard error, or undefined. */
   readonly logName: string | undefined
-  /** Everything goes where messages go. */
+  /** All output goes to the log. */
   readonly isJoined: boolean
 }
 
-/** Opens the output of a run. Throws PcpError where the log cannot be made. */
-export function openOutput({ logName, isJoined }: OutputPlaces, io: ToolIo): RunOutput {
+/** Opens the outputs of a run. Throws PcpError if the log cannot be created. */
+export function openOutput({ logName, isJoined }: OutputSettings, io: ToolIo): RunOutput {
   if (logName !== undefined && logName !== '-') return fileOutput(logName, isJoined, io)
   const isFramed = logName !== undefined
   if (isFramed) io.stderr.write(logHeader({ progname: 'pmie', host: hostname(), clock: io.now }))
   return {
-    voice: voiceOn(io),
+    reporter: voiceOn(io),
     ...reportsOn(isJoined ? io.stderr : io.stdout, isJoined ? 2 : 1),
     errorFd: () => 2,
     reopen: () => {},
@@ -69,7 +69,7 @@ export function openOutput({ logName, isJoined }: OutputPlaces, io: ToolIo): Run
 function reportsOn(out: Output, fd: number): Pick<RunOutput, 'write' | 'form' | 'flush' | 'outputFd'> {
   return {
     write: (text) => out.write(text),
-    form: lineForm(out),
+    form: singleLine(out),
     flush: () => out.flush(),
     outputFd: () => fd,
   }
@@ -95,7 +95,7 @@ function fileOutput(name: string, isJoined: boolean, io: ToolIo): RunOutput {
     outputFd: () => log.fd,
   }
   return {
-    voice: { say: (line) => log.line(line), notice: (level, text) => log.notice(level, text) },
+    reporter: { print: (line) => log.line(line), log: (level, text) => log.notice(level, text) },
     ...(isJoined ? reportsInLog : reportsOn(io.stdout, 1)),
     errorFd: () => log.fd,
     reopen: () => {

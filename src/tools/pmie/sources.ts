@@ -1,4 +1,4 @@
-/** The rule files, archives and time window that a command line of pmie names. */
+/** Rule files, archives and time window named on pmie's command line. */
 import { existsSync, readFileSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
@@ -12,7 +12,7 @@ import type { StandardOptions } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { ArchiveBounds } from '../lib/window.ts'
 
-/** Reads the rule files; none named: standard input. Throws PcpError with the message of PCP's command. */
+/** Reads the rule files, or standard input if none is named. Throws PcpError with PCP's message. */
 export async function readRuleFiles(names: readonly string[], io: ToolIo): Promise<RuleFile[]> {
   if (names.length > 0) return names.map((name) => readRuleFile(name, io))
   const chunks: Uint8Array[] = []
@@ -20,7 +20,7 @@ export async function readRuleFiles(names: readonly string[], io: ToolIo): Promi
   return [{ name: undefined, text: decodeText(Buffer.concat(chunks)) }]
 }
 
-/** A file as named, or of that name where rules are installed. */
+/** Reads a rule file by path, or by name from the installed rules. */
 export function readRuleFile(name: string, io: ToolIo): RuleFile {
   const path = resolve(io.cwd, name)
   const installed = join(loadConfig(io.env).variables['PCP_VAR_DIR'] ?? '', 'config/pmie', name)
@@ -34,7 +34,7 @@ export function readRuleFile(name: string, io: ToolIo): RuleFile {
   }
 }
 
-/** Opens archives: each name alone, but those that a list holds together where they are of one host. */
+/** Opens archives: each on its own, except that archives of a host in a list are opened together. */
 export async function openArchives(
   standard: StandardOptions,
   io: ToolIo,
@@ -55,7 +55,7 @@ export async function openArchives(
   return opened
 }
 
-/** From the first moment of all archives to the last. */
+/** Returns the time range of all archives together. */
 export function boundsOfAll(
   opened: readonly { name: string; context: Context }[],
   standard: StandardOptions,

@@ -1,57 +1,59 @@
 /**
- * pmie_daily: once a day the logs of all rule engines begin anew, and the old ones are compressed and removed. pmie_daily(1)
+ * pmie_daily: rotates the logs of all pmie processes once a day, and compresses and removes old ones. pmie_daily(1)
  *
- *     pmie.log ─► pmie.log.YYYYMMDD of yesterday, pmie told to begin anew ─► .gz ─► gone
+ *     pmie.log ─► pmie.log.YYYYMMDD of yesterday, pmie reopens its log ─► .gz ─► removed
  */
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import { loadConfig, type Variables } from '../../sys/config.ts'
-import { nameLines } from '../lib/admin/ages.ts'
+import { wrapNames } from '../lib/admin/ages.ts'
 import { dayBefore, dayName } from '../lib/admin/archive-names.ts'
 import { compressAs, compressorFor } from '../lib/admin/compress.ts'
-import { controlFiles, type Instance, instancesOf } from '../lib/admin/instances.ts'
+import { lockInstanceDir } from '../lib/admin/instance-dir.ts'
+import { controlFiles, controlState, type Instance, instancesOf } from '../lib/admin/instances.ts'
 import { sendMail } from '../lib/admin/mail.ts'
-import { ownerToActFor } from '../lib/admin/owner.ts'
-import { lockPlace } from '../lib/admin/place.ts'
-import { type RunningEngine, realPath, runningEngines, until } from '../lib/admin/running.ts'
-import { openVoice, type Voice } from '../lib/admin/voice.ts'
-import { endEarly, parseOptions } from '../lib/options.ts'
+import { impersonatedOwner } from '../lib/admin/owner.ts'
+import { openReporter, type Reporter } from '../lib/admin/reporter.ts'
+import { type RunningEngine, realPath, runningEngines, waitUntil } from '../lib/admin/running.ts'
+import { makeStateDirs } from '../lib/admin/state-dirs.ts'
+import { handleEarlyExit, parseOptions } from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { OPTIONS, type Settings, settingsOf } from './settings.ts'
 
-/** Time that an engine may take to begin its new log. */
+/** Time limit for a pmie process to create its new log. */
 const ROTATION_MS = 10_000
 const DAY_MS = 86_400_000
 
 interface Run {
   readonly settings: Settings
   readonly variables: Variables
-  readonly voice: Voice
+  readonly reporter: Reporter
   readonly io: ToolIo
 }
 
-/** Looks after the logs of all instances in the control files. Status 1 when something was wrong. */
+/** Maintains the logs of all instances in the control files. Exits with status 1 after errors. */
 export const tool: Tool = {
   name: 'pmie_daily',
-  summary: 'Rotate, compress and remove the logs of rule engines once a day',
+  summary: 'Rotate, compress and remove logs of pmie once a day',
   description: `
-The log of every pmie in the control files is renamed to carry yesterday's date, and pmie begins a new one. Logs of dates that are
-older than -k are removed, those older than -x compressed.`,
-  examples: [['pmie_daily -N -V', 'What would be done:']],
+The log of every pmie in the control files is renamed with yesterday's date, and pmie begins a new one. Logs older than -k are
+removed, those older than -x compressed.`,
+  examples: [['pmie_daily -N -V', 'Show what would be done:']],
   seeAlso: ['pmie', 'pmie_check', 'pmiectl'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const settings = settingsOf(parsed)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const { variables } = loadConfig(io.env)
     const usual = join(variables['PCP_LOG_DIR']!, 'pmie', 'pmie_daily.log')
     const { logPath, showsOnly } = settings
-    const voice = openVoice(io, {
+    if (!showsOnly) makeStateDirs('pmie', variables)
+    const reporter = openReporter(io, {
       showsOnly,
       verbosity: settings.verbosity,
       logPath: logPath === undefined ? (showsOnly ? undefined : usual) : resolve(io.cwd, logPath),
@@ -59,58 +61,68 @@ older than -k are removed, those older than -x compressed.`,
       warnsWithColon: true,
     })
     try {
-      return await daily({ settings, variables, voice, io })
+      return await daily({ settings, variables, reporter, io })
     } finally {
-      voice.close()
+      reporter.close()
     }
   },
 }
 
 async function daily(run: Run): Promise<number> {
-  const { settings, variables, voice, io } = run
+  const { settings, variables, reporter, io } = run
   const given = settings.controlPath
   const path = given === undefined ? variables['PCP_PMIECONTROL_PATH']! : resolve(io.cwd, given)
   const files = given === undefined ? controlFiles(path) : [given]
-  if (files.length === 0 || !existsSync(path)) {
-    voice.line(`${io.progname}: Error: cannot find control file (${given ?? path})`)
+  const state = controlState(path, { isNamed: given !== undefined, confPath: loadConfig(io.env).path })
+  if (state === 'unused') {
+    reporter.verbose(1, `No ${path}, and none in ${path}.d: nothing to do`)
+    return 0
+  }
+  if (files.length === 0 || state === 'missing') {
+    reporter.line(`${io.progname}: Error: cannot find control file (${given ?? path})`)
     return 1
   }
   for (const file of files)
-    for (const instance of instancesOf(file, { service: 'pmie', variables, hostName: hostname(), voice })) {
+    for (const instance of instancesOf(file, {
+      service: 'pmie',
+      variables,
+      hostName: hostname(),
+      reporter,
+    })) {
       if (io.signal.aborted) return 1
       if (instance.line.isStopped) continue
       try {
         await maintain(instance, run)
       } catch (error) {
-        fail(instance, voice, io, PcpError.from(error).message)
+        fail(instance, reporter, io, PcpError.from(error).message)
       }
     }
-  return voice.hasFailed ? 1 : 0
+  return reporter.hasFailed ? 1 : 0
 }
 
-function fail({ where, host }: Instance, voice: Voice, io: ToolIo, text: string): void {
-  voice.line(`${io.progname}: Error: ${text}`)
-  voice.line(`[${where.file}:${where.line}] ... inference engine for host "${host}" unchanged`)
-  voice.fail()
+function fail({ where, host }: Instance, reporter: Reporter, io: ToolIo, text: string): void {
+  reporter.line(`${io.progname}: Error: ${text}`)
+  reporter.line(`[${where.file}:${where.line}] ... inference engine for host "${host}" unchanged`)
+  reporter.fail()
 }
 
 async function maintain(instance: Instance, run: Run): Promise<void> {
-  const { voice, io } = run
-  const { host, place: log, where, variables } = instance
+  const { reporter, io } = run
+  const { host, path: log, where, variables } = instance
   const dir = dirname(log)
-  voice.tell(2, `Check pmie -h ${host} ... in ${dir} ...`)
+  reporter.verbose(2, `Check pmie -h ${host} ... in ${dir} ...`)
   if (statSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new PcpError('ENOENT', `directory (${dir}) of the log does not exist`)
-  if (voice.showsOnly) voice.show(`cd ${dir}`)
-  voice.tell(1, `\n=== daily maintenance of pmie log files for host ${host} ===\n`)
-  const lock = voice.showsOnly
+  if (reporter.showsOnly) reporter.show(`cd ${dir}`)
+  reporter.verbose(1, `\n=== daily maintenance of pmie log files for host ${host} ===\n`)
+  const lock = reporter.showsOnly
     ? { release: () => {} }
-    : await lockPlace(`${log}.lock`, { voice, where, io, variables })
+    : await lockInstanceDir(`${log}.lock`, { reporter, where, io, variables })
   if (lock === undefined) return
   try {
-    voice.tell(2, `Looking for logfile=${log}`)
+    reporter.verbose(2, `Looking for logfile=${log}`)
     const engine = runningEngines(variables).find(({ logPath }) => logPath === realPath(log))
-    if (engine === undefined) fail(instance, voice, io, `no pmie instance running for host "${host}"`)
+    if (engine === undefined) fail(instance, reporter, io, `no pmie instance running for host "${host}"`)
     else await rotate(log, engine, run)
     const old = oldLogs(log)
     remove(dir, old, run)
@@ -120,17 +132,17 @@ async function maintain(instance: Instance, run: Run): Promise<void> {
   }
 }
 
-/** Renames the log and has pmie begin another one; where yesterday's is there already, its text comes first. */
+/** Renames the log and makes pmie create a new one. If yesterday's log exists, leaves the log alone. */
 async function rotate(log: string, engine: RunningEngine, run: Run): Promise<void> {
-  const { voice, io, settings } = run
+  const { reporter, io, settings } = run
   const target = `${log}.${dayName(dayBefore(io.now()))}`
-  if (voice.showsOnly) {
-    voice.show(`mv ${log} ${target}`)
-    voice.show(`kill -HUP ${engine.pid}`)
+  if (reporter.showsOnly) {
+    reporter.show(`mv ${log} ${target}`)
+    reporter.show(`kill -HUP ${engine.pid}`)
     return
   }
   if (existsSync(target)) {
-    voice.tell(1, `${target} is there already, ${log} goes on`)
+    reporter.verbose(1, `${target} already exists, ${log} stays in use`)
     return
   }
   if (!existsSync(log)) return
@@ -138,20 +150,20 @@ async function rotate(log: string, engine: RunningEngine, run: Run): Promise<voi
     sendMail({ path: log, subject: `PCP pmie log of ${hostname()}`, to: settings.mailTo }, run.variables)
   renameSync(log, target)
   process.kill(engine.pid, 'SIGHUP')
-  if (!(await until(ROTATION_MS, io.signal, () => existsSync(log)))) {
+  if (!(await waitUntil(ROTATION_MS, io.signal, () => existsSync(log)))) {
     renameSync(target, log)
     throw new PcpError('ETIMEDOUT', `pmie process ${engine.pid} has not begun a new log`)
   }
-  voice.tell(1, `${log} -> ${target}`)
+  reporter.verbose(1, `${log} -> ${target}`)
 }
 
 interface OldLog {
   readonly name: string
-  /** Noon of its day. */
+  /** Noon of its day, in milliseconds. */
   readonly dayMs: number
 }
 
-/** Logs with a date, oldest first. */
+/** Returns the dated logs, oldest first. */
 function oldLogs(log: string): OldLog[] {
   const prefix = `${basename(log)}.`
   return readdirSync(dirname(log))
@@ -166,24 +178,24 @@ function oldLogs(log: string): OldLog[] {
     })
 }
 
-/** Days between now and the day of a log. */
+/** Returns the age of a log in days. */
 function ageDays({ dayMs }: OldLog, io: ToolIo): number {
   const now = new Date(io.now())
   const noon = new Date(now.getFullYear(), now.getMonth(), now.getDate(), 12).getTime()
   return Math.round((noon - dayMs) / DAY_MS)
 }
 
-function remove(dir: string, logs: readonly OldLog[], { settings, voice, io }: Run): void {
+function remove(dir: string, logs: readonly OldLog[], { settings, reporter, io }: Run): void {
   const names = logs.filter((log) => ageDays(log, io) >= settings.cullDays).map(({ name }) => name)
   if (names.length === 0) return
-  voice.tell(1, `Log files older than ${settings.cullDays} days being removed ...`)
-  for (const line of nameLines(names)) voice.tell(1, line)
-  if (voice.showsOnly) voice.show(`rm -f ${names.join(' ')}`)
+  reporter.verbose(1, `Log files older than ${settings.cullDays} days being removed ...`)
+  for (const line of wrapNames(names)) reporter.verbose(1, line)
+  if (reporter.showsOnly) reporter.show(`rm -f ${names.join(' ')}`)
   else for (const name of names) rmSync(join(dir, name), { force: true })
 }
 
 async function compress(instance: Instance, dir: string, logs: readonly OldLog[], run: Run): Promise<void> {
-  const { settings, voice, io } = run
+  const { settings, reporter, io } = run
   const { compressDays, compressor: command, skipped } = settings
   if (compressDays === undefined) return
   const names = logs
@@ -192,14 +204,14 @@ async function compress(instance: Instance, dir: string, logs: readonly OldLog[]
     )
     .map(({ name }) => name)
   if (names.length === 0) return
-  voice.tell(1, `Log files older than ${compressDays} days being compressed ...`)
-  for (const line of nameLines(names)) voice.tell(1, line)
-  if (voice.showsOnly) {
-    voice.show(`${command ?? compressorFor(undefined, instance.variables)!.command} ${names.join(' ')}`)
+  reporter.verbose(1, `Log files older than ${compressDays} days being compressed ...`)
+  for (const line of wrapNames(names)) reporter.verbose(1, line)
+  if (reporter.showsOnly) {
+    reporter.show(`${command ?? compressorFor(undefined, instance.variables)!.command} ${names.join(' ')}`)
     return
   }
   const compressor = compressorFor(command, instance.variables)
   if (compressor === undefined) throw new PcpError('ENOENT', `${command}: compression program not found`)
-  const owner = ownerToActFor(dir)
+  const owner = impersonatedOwner(dir)
   await compressAs(dir, names, { compressor, owner, variables: instance.variables })
 }

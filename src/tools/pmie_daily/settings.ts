@@ -1,18 +1,17 @@
-/** The command line of pmie_daily. */
+/** Command-line options of pmie_daily. */
 import { HELP_ROW, type OptionTable, type ParsedOptions } from '../lib/options.ts'
 
-/** The command line. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options]',
   operands: 'none',
   rows: [
     { heading: 'Options' },
-    { short: 'c', long: 'control', arg: 'FILE', help: 'read this control file, and no other' },
+    { short: 'c', long: 'control', arg: 'FILE', help: 'read only this control file' },
     { short: 'k', long: 'discard', arg: 'N', help: 'remove logs after N days, or never [14]' },
-    { short: 'l', long: 'logfile', arg: 'FILE', help: 'write messages there' },
-    { short: 'm', long: 'mail', arg: 'ADDRS', help: 'send the logs of the day by mail' },
-    { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
-    { short: 'V', long: 'verbose', help: 'say what is done; more often for more' },
+    { short: 'l', long: 'logfile', arg: 'FILE', help: 'write messages to FILE' },
+    { short: 'm', long: 'mail', arg: 'ADDRS', help: "mail the day's logs" },
+    { short: 'N', long: 'showme', help: 'dry run: show what would be done' },
+    { short: 'V', long: 'verbose', help: 'print progress; repeat for more detail' },
     { short: 'x', long: 'compress-after', arg: 'N', help: 'compress logs after N days [never]' },
     { short: 'X', long: 'compressor', arg: 'PROGRAM', help: 'compress with this program' },
     { short: 'Y', long: 'regex', arg: 'REGEX', help: 'do not compress files that match' },
@@ -20,10 +19,10 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** Files that are compressed already. */
+/** Default pattern of files not to compress, because they already are. */
 const SKIPPED = '\\.(meta|index|Z|gz|bz2|zip|xz|lzma|lzo|lz4|zst)$'
 
-/** What it shall do. */
+/** Settings from the command line. */
 export interface Settings {
   readonly controlPath: string | undefined
   readonly logPath: string | undefined
@@ -34,12 +33,12 @@ export interface Settings {
   readonly cullDays: number
   /** Undefined for never. */
   readonly compressDays: number | undefined
-  /** Undefined for the best there is. */
+  /** Undefined for the best available program. */
   readonly compressor: string | undefined
   readonly skipped: RegExp
 }
 
-/** Reads the command line; mistakes are added to the problems. */
+/** Reads the command line; adds errors to `problems`. */
 export function settingsOf({ given, operands, problems }: ParsedOptions): Settings {
   const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
   const days = (name: string): number | undefined => {
@@ -54,7 +53,7 @@ export function settingsOf({ given, operands, problems }: ParsedOptions): Settin
     try {
       return new RegExp(last('Y') ?? SKIPPED)
     } catch {
-      problems.push(`Error: -Y option value (${last('Y')}) is no regular expression`)
+      problems.push(`Error: -Y option value (${last('Y')}) is not a regular expression`)
       return new RegExp(SKIPPED)
     }
   }

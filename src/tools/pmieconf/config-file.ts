@@ -1,4 +1,4 @@
-/** The file that pmieconf keeps: what was changed, as comments, and the rules that follow from it. docs/pmie.md */
+/** pmieconf's output file: changes stored in comments, and the generated rules. docs/reference/pmie.md */
 import { PcpError } from '../../model/errors.ts'
 import type { RuleSet } from './rule-file.ts'
 import { type Changes, ENABLED, GLOBAL, seenBy, shownValue } from './settings.ts'
@@ -7,14 +7,14 @@ const START = '// --- START GENERATED SECTION (do not change this section) ---'
 const END = '// --- END GENERATED SECTION (changes below will be preserved) ---'
 const CHANGE = /^\/\/ (\d+) (\S+) (\w+) = (.*)$/
 
-/** What of a file is kept. */
+/** The parts of a file to keep. */
 export interface KeptConfig {
   readonly changes: Changes
-  /** Behind the generated section. */
+  /** Text after the generated section. */
   readonly rest: string
 }
 
-/** Reads a file; undefined: there is none yet. Throws PcpError with PCP's message for another version. */
+/** Parses a file; undefined if it does not exist. Throws PcpError with PCP's message for another version. */
 export function parseConfig(text: string | undefined, name: string, set: RuleSet): KeptConfig {
   const changes: Changes = new Map()
   if (text === undefined) return { changes, rest: '' }
@@ -29,7 +29,7 @@ export function parseConfig(text: string | undefined, name: string, set: RuleSet
     const [, stated, rule, variable, value] = CHANGE.exec(line) ?? []
     if (rule === undefined) continue
     const known = set.rules.find((each) => each.name === rule)
-    // Changes of rules, or of versions of them, that are no longer there mean nothing.
+    // Ignores changes of rules, or of versions, that no longer exist.
     if (rule !== GLOBAL && (known === undefined || known.version !== Number(stated))) continue
     setChange(changes, rule, variable!, unquoted(value!))
   }
@@ -38,7 +38,7 @@ export function parseConfig(text: string | undefined, name: string, set: RuleSet
   return { changes, rest: headerEnd < 0 ? '' : deprecated(lines.slice(headerEnd + 1), set) }
 }
 
-/** Rules that nobody generates any more are kept as comments. */
+/** Keeps rules that are no longer generated as comments. */
 function deprecated(lines: readonly string[], set: RuleSet): string {
   let text = ''
   let isKept = false
@@ -60,14 +60,14 @@ function unquoted(value: string): string {
   return quoted === null ? value.replace(/%$/, '') : quoted[1]!.replace(/\\(["\\])/g, '$1')
 }
 
-/** Notes a change. */
+/** Records a change. */
 export function setChange(changes: Changes, rule: string, variable: string, value: string): void {
   const own = changes.get(rule) ?? new Map<string, string>()
   own.set(variable, value)
   changes.set(rule, own)
 }
 
-/** The file: changes, the rules generated on `date`, and what was behind them. */
+/** Returns the file: changes, the rules generated on `date`, and the text after them. */
 export function configText(
   set: RuleSet,
   { changes, rest }: KeptConfig,

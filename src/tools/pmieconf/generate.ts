@@ -1,17 +1,17 @@
-/** From generalised rules to those that pmie reads. docs/pmie.md */
+/** Generates pmie rules from general rules. docs/reference/pmie.md */
 import { PcpError } from '../../model/errors.ts'
 import type { GeneralRule, RuleSet, Variable } from './rule-file.ts'
 import { type Changes, isActionVariable, isEnabled, seenBy } from './settings.ts'
 
-/** Names within names within names: one that holds itself would never end. */
+/** Limit of nested variables, which catches recursion. */
 const MAX_DEPTH = 50
 
-/** Hears of what could not be done, as a line or more. */
+/** Reports problems in one or more lines. */
 type Warn = (text: string) => void
 
 /**
- * The text of all rules that are on and do something. Where a name is used that nobody defines an action is empty, and a rule whose
- * condition or interval uses it is left out; `warn` hears of either.
+ * Returns the text of all enabled rules with an action. With an undefined variable, an action becomes empty, and a rule whose
+ * condition or interval uses it is left out; both are reported to `warn`.
  */
 export function generateRules(set: RuleSet, changes: Changes, warn: Warn): string {
   return set.rules
@@ -44,7 +44,7 @@ function ruleTexts(rule: GeneralRule, set: RuleSet, changes: Changes, warn: Warn
   })
 }
 
-/** One set of values for each combination of those that the rule enumerates. */
+/** Returns one set of values for each combination of the enumerated variables. */
 function combinations(
   rule: GeneralRule,
   seen: ReturnType<typeof seenBy>,
@@ -62,7 +62,7 @@ function combinations(
   return all
 }
 
-/** A value as predicates have it. */
+/** Formats a value for a predicate. */
 function substituteValue(variable: Variable, value: string): string {
   if (isActionVariable(variable)) return variable.value
   if (variable.type === 'percent') return String(Number(value.replace(/%$/, '')))
@@ -73,12 +73,12 @@ function substituteValue(variable: Variable, value: string): string {
     .join(' ')
 }
 
-/** Words; quotes keep blanks in one. */
+/** Splits words; quotes protect blanks. */
 function wordsOf(value: string): string[] {
   return [...value.matchAll(/[:#]?'[^']*'|\S+/g)].map(([word]) => word)
 }
 
-/** An action with its holdoff; `^` stands between its arguments. */
+/** Returns an action with its holdoff; `^` separates its arguments. */
 function actionText(
   { type, value }: Variable,
   expand: (text: string) => string,
@@ -111,7 +111,7 @@ function expanded(text: string, values: ReadonlyMap<string, string>, rule: strin
   if (depth > MAX_DEPTH) throw new PcpError('EINVAL', `a variable of rule ${rule} contains itself`)
   return text.replace(/\$(\w+)\$?/g, (whole, name: string) => {
     const value = values.get(name)
-    // Names of pmie itself have no dollar behind them.
+    // Names without a trailing dollar are pmie's macros.
     if (value === undefined && !whole.endsWith('$')) return whole
     if (value === undefined) throw new PcpError('EINVAL', `variable "${name}" is undefined`)
     return expanded(value, values, rule, depth + 1)

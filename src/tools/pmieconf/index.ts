@@ -1,4 +1,4 @@
-/** pmieconf: which of the general rules hold, and with which limits. pmieconf(1), docs/pmie.md */
+/** pmieconf: enables general rules and sets their thresholds. pmieconf(1), docs/reference/pmie.md */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { PcpError } from '../../model/errors.ts'
 import { homeDir, loadConfig } from '../../sys/config.ts'
 import { ctime } from '../../sys/log.ts'
 import { replaceFile } from '../../sys/replace-file.ts'
-import { endEarly, type OptionTable, parseOptions } from '../lib/options.ts'
+import { handleEarlyExit, type OptionTable, parseOptions } from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { BUILT_IN_RULES } from './built-in.ts'
 import { configText, parseConfig } from './config-file.ts'
@@ -21,35 +21,34 @@ const TABLE: OptionTable = {
   posix: true,
   rows: [
     { heading: 'Options' },
-    { short: 'c', help: 'settings of the whole host, which PCP made by itself' },
-    { short: 'F', long: 'force', help: 'write the file of rules, and end' },
-    { short: 'f', long: 'config', arg: 'FILE', help: 'file of rules to change' },
+    { short: 'c', help: 'system-wide settings, automatically created' },
+    { short: 'F', long: 'force', help: 'write the rules file and exit' },
+    { short: 'f', long: 'config', arg: 'FILE', help: 'rules file to change' },
     {
       short: 'r',
       long: 'rules',
       arg: 'PATH',
-      help: 'where general rules are, by colon; builtin: those that come with it',
+      help: 'colon-separated paths of general rules; builtin for the included rules',
     },
-    { short: 'v', long: 'verbose', help: 'show variables of all rules beside those of a rule' },
+    { short: 'v', long: 'verbose', help: 'list global variables with those of a rule' },
     { short: '?', long: 'help', help: 'print this text and exit' },
   ],
 }
 
-/** Stands for the rules of this package where a path of rules is wanted. */
+/** Path component for the rules of this package. */
 const BUILT_IN = 'builtin'
 
-/** The command. */
 export const tool: Tool = {
   name: 'pmieconf',
-  summary: 'Choose general rules for pmie, and their limits',
+  summary: 'Enable general rules of pmie and set their thresholds',
   description: `
-Rules that most hosts can use are written once, with variables in place of limits. This command switches them on and off, sets their
-variables and writes the rules that follow from that into a file for pmie; what was changed is kept in the same file.
+General rules have variables for their thresholds. This command enables and disables them, sets their variables, and generates a rules
+file for pmie; the changes are stored in the same file.
 
 Commands: ${COMMANDS.map(([name]) => name).join(', ')}. Without one they are read from standard input.`,
   examples: [
-    ['pmieconf rules', 'Which rules there are:'],
-    ['pmieconf modify memory.swap_low threshold 20%', 'Warn of scarce swap space earlier:'],
+    ['pmieconf rules', 'List all rules:'],
+    ['pmieconf modify memory.swap_low threshold 20%', 'Warn earlier of low swap space:'],
   ],
   seeAlso: ['pmie'],
   options: TABLE,
@@ -58,7 +57,7 @@ Commands: ${COMMANDS.map(([name]) => name).join(', ')}. Without one they are rea
 
 async function run(io: ToolIo): Promise<number> {
   const parsed = parseOptions(TABLE, io)
-  const status = endEarly(TABLE, parsed, io)
+  const status = handleEarlyExit(TABLE, parsed, io)
   if (status !== undefined) return status
   const last = (letter: string): string | undefined =>
     parsed.given.findLast(({ name }) => name === letter)?.value
@@ -91,7 +90,7 @@ async function run(io: ToolIo): Promise<number> {
   return 0
 }
 
-/** Reads commands until the end; true where changes are to be saved. */
+/** Runs commands until the end; resolves to whether to save changes. */
 async function converse(state: SessionState, io: ToolIo): Promise<boolean> {
   const prompt = io.stdout.isTerminal ? 'pmieconf> ' : ''
   io.stdout.write(prompt)
@@ -126,7 +125,7 @@ async function* linesOf(stdin: AsyncIterable<Uint8Array>): AsyncGenerator<string
   if (text !== '') yield text
 }
 
-/** Words by blanks; quotes keep blanks in a word. */
+/** Splits words at blanks; quotes protect blanks. */
 function wordsOf(line: string): string[] {
   const words = line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\S+/g)
   return [...words].map(([whole, double, single]) => double?.replace(/\\(.)/g, '$1') ?? single ?? whole)
@@ -145,7 +144,7 @@ function defaultConfig(isAutomatic: boolean, variables: Variables, { env }: Tool
   return join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', 'pmie/config.default')
 }
 
-/** The rule files of a path: files, and folders with what is in them. */
+/** Reads the rule files of a path: files and the contents of folders. */
 function ruleFiles(path: string, io: ToolIo): { name: string; text: string }[] {
   const found: { name: string; text: string }[] = []
   for (const part of path.split(':')) {

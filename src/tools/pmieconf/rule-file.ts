@@ -1,7 +1,7 @@
-/** Files of generalised rules, "pmieconf-rules": objects with attributes, and `$names$` in their texts. docs/pmie.md */
+/** Parser of general rules ("pmieconf-rules"): objects with attributes, and `$names$` in their texts. docs/reference/pmie.md */
 import { PcpError } from '../../model/errors.ts'
 
-/** What a variable is. */
+/** Types of variables. */
 export type VariableType =
   | 'rule'
   | 'string'
@@ -16,27 +16,27 @@ export type VariableType =
   | 'alarm'
   | 'syslog'
 
-/** A variable of a rule, or of all rules. */
+/** A variable of a rule, or a global one. */
 export interface Variable {
   readonly type: VariableType
   readonly name: string
   readonly value: string
   readonly isEnabled: boolean
   readonly help: string
-  /** May users see it? They may change it either way. */
+  /** Whether it is listed. Unlisted ones can be changed, too. */
   readonly isShown: boolean
 }
 
-/** A rule, not yet for anything in particular. */
+/** A general rule, not yet bound to hosts or instances. */
 export interface GeneralRule extends Variable {
   readonly version: number
   readonly predicate: string
-  /** Variables of which each value makes a rule of its own. */
+  /** Variables for each of whose values a separate rule is generated. */
   readonly enumerate: readonly string[]
   readonly variables: readonly Variable[]
 }
 
-/** What files of rules hold. */
+/** Contents of rule files. */
 export interface RuleSet {
   readonly globals: readonly Variable[]
   readonly rules: readonly GeneralRule[]
@@ -51,7 +51,7 @@ const ATTRIBUTES: ReadonlySet<string> = new Set([
 ])
 const HEADER = /^#pmieconf-rules\s+1\b/
 
-/** Does a text begin as such a file does? */
+/** Returns whether a text begins like a rule file. */
 export function isRuleFile(text: string): boolean {
   return HEADER.test(text)
 }
@@ -62,13 +62,13 @@ interface Token {
   readonly line: number
 }
 
-/** A rule as it grows. */
+/** A rule during parsing. */
 interface OpenRule {
   readonly rule: Omit<GeneralRule, 'variables'>
   readonly variables: Variable[]
 }
 
-/** Reads files in order. Throws PcpError with PCP's message where one is wrong. */
+/** Parses files in order. Throws PcpError with PCP's message for errors. */
 export function parseRuleFiles(files: readonly { readonly name: string; readonly text: string }[]): RuleSet {
   const globals: Variable[] = []
   const rules = new Map<string, OpenRule>()

@@ -1,4 +1,4 @@
-/** The commands of pmieconf. docs/pmie.md */
+/** The commands of pmieconf. docs/reference/pmie.md */
 import { PcpError } from '../../model/errors.ts'
 import { setChange } from './config-file.ts'
 import type { GeneralRule, RuleSet } from './rule-file.ts'
@@ -13,40 +13,40 @@ import {
   shownValue,
 } from './settings.ts'
 
-/** The commands with what they take and do, in the order of their numbers. */
+/** Commands with arguments and descriptions, in the order of their numbers. */
 export const COMMANDS: readonly (readonly [name: string, takes: string, what: string])[] = [
   ['help', '[ { . | all | global | <rule> | <group> } [<variable>] ]', 'explain rules or variables'],
-  ['rules', '[ enabled | disabled ]', 'name all rules, or those that are on or off'],
-  ['groups', '', 'name the groups of rules'],
-  ['status', '', 'tell what is set and where it is kept'],
-  ['enable', '{ . | all | <rule> | <group> }', 'switch rules on'],
-  ['disable', '{ . | all | <rule> | <group> }', 'switch rules off'],
+  ['rules', '[ enabled | disabled ]', 'list all, enabled or disabled rules'],
+  ['groups', '', 'list the groups of rules'],
+  ['status', '', 'show the settings and their file'],
+  ['enable', '{ . | all | <rule> | <group> }', 'enable rules'],
+  ['disable', '{ . | all | <rule> | <group> }', 'disable rules'],
   ['list', '{ . | all | global | <rule> | <group> } [<variable>]', 'show the variables of rules'],
-  ['modify', '{ . | all | global | <rule> | <group> } <variable> <value>', 'give a variable another value'],
-  ['undo', '{ . | all | global | <rule> | <group> } [<variable>]', 'take changes back'],
-  ['verbose', '[ { on | off } ]', 'show variables of all rules beside those of a rule, marked with *'],
-  ['quit', '', 'save what was changed, and end'],
-  ['abort', '', 'end without saving'],
+  ['modify', '{ . | all | global | <rule> | <group> } <variable> <value>', 'change a variable'],
+  ['undo', '{ . | all | global | <rule> | <group> } [<variable>]', 'undo changes'],
+  ['verbose', '[ { on | off } ]', 'list global variables with those of a rule, marked with *'],
+  ['quit', '', 'save changes and exit'],
+  ['abort', '', 'exit without saving'],
 ]
 
-/** What a session works on. */
+/** State of a session. */
 export interface SessionState {
   readonly set: RuleSet
   readonly changes: Changes
   readonly configName: string
   isVerbose: boolean
-  /** Rules of the last command: what `.` stands for. */
+  /** Rules of the last command, for `.`. */
   last: readonly Target[]
   isChanged: boolean
 }
 
-/** A rule, or all of them together. */
+/** A rule, or the global variables. */
 export type Target = GeneralRule | typeof GLOBAL
 
-/** What becomes of the session after a command. */
+/** How to continue after a command. */
 export type Outcome = 'goOn' | 'quit' | 'abort'
 
-/** Runs a command; its words may be shortened. Throws PcpError with PCP's message. */
+/** Runs a command; its words may be abbreviated. Throws PcpError with PCP's message. */
 export function runCommand(
   words: readonly string[],
   state: SessionState,
@@ -98,7 +98,7 @@ function required(arg: string | undefined, command: string): string {
   return arg
 }
 
-/** The numbered list of commands. */
+/** Returns the numbered list of commands. */
 export function commandHelp(): string {
   return COMMANDS.map(([name, takes, what], i) => {
     const head = ` ${String(i + 1).padStart(2)}. ${name}`
@@ -133,7 +133,7 @@ function nameOf(target: Target): string {
   return target === GLOBAL ? GLOBAL : target.name
 }
 
-/** A rule's name with what it is about. */
+/** Returns a rule's name with its description. */
 function heading(target: Target, { set, changes }: SessionState): string {
   if (target === GLOBAL) return `  rule: ${GLOBAL}  [variables of all rules]\n`
   const about = seenBy(target, set, changes).find(({ variable }) => variable.name === 'rule')?.value
@@ -163,9 +163,10 @@ function indented(label: string, text: string): string {
   return text === '' ? '' : `${label.padStart(6)}: ${text.split('\n').join('\n\t')}\n`
 }
 
-const ABOUT_GLOBAL = 'Variables that all rules see. A rule, or a group of rules, may have other values.'
+const ABOUT_GLOBAL =
+  'Global variables, used by all rules. A rule, or a group of rules, may override their values.'
 
-/** Without the empty lines between its paragraphs. */
+/** Returns a help text without empty lines between paragraphs. */
 function helpOf(target: Target): string {
   return target === GLOBAL ? ABOUT_GLOBAL : target.help.replace(/\n{2,}/g, '\n')
 }
@@ -181,7 +182,7 @@ function helpText(found: readonly Target[], variable: string | undefined, state:
     .join('\n')
 }
 
-/** A variable of a rule; undefined for whether the rule is on. Throws PcpError for one that is not there. */
+/** Finds a variable of a rule; undefined for `enabled`. Throws PcpError for unknown names. */
 function findVariable(
   target: Target,
   name: string,
@@ -233,7 +234,7 @@ function switchRules(name: string, isOn: boolean, state: SessionState): void {
   state.isChanged = true
 }
 
-/** Parts of rules that are no variables. */
+/** Attributes of rules that are not variables. */
 const READ_ONLY: ReadonlySet<string> = new Set([
   ...['predicate', 'help', 'version', 'enumerate', 'summary', 'display', 'modify'],
 ])

@@ -1,31 +1,31 @@
-/** What users changed: values of variables, for single rules and for all. docs/pmie.md */
+/** Changed values of variables, per rule and global. docs/reference/pmie.md */
 import { PcpError } from '../../model/errors.ts'
 import type { GeneralRule, RuleSet, Variable } from './rule-file.ts'
 
-/** Stands for all rules at once. */
+/** Pseudo rule of the global variables. */
 export const GLOBAL = 'global'
-/** Whether a rule, or an action, is on. */
+/** Variable that enables a rule or an action. */
 export const ENABLED = 'enabled'
 
 const ACTION_TYPES: ReadonlySet<string> = new Set(['print', 'shell', 'alarm', 'syslog'])
 
-/** Is a variable an action, which is on or off? */
+/** Returns whether a variable is an action, which can be enabled. */
 export function isActionVariable({ type }: Variable): boolean {
   return ACTION_TYPES.has(type)
 }
 
-/** Changes by the name of a rule, or `global`, and by variable, in the order they were made. */
+/** Changes by rule or `global`, then by variable, in the order they were made. */
 export type Changes = Map<string, Map<string, string>>
 
-/** A variable as a rule sees it. */
+/** A variable with its value in a rule. */
 export interface SeenVariable {
   readonly variable: Variable
   readonly value: string
-  /** Is it one of all rules that this rule does not change? */
+  /** Whether it is a global variable not overridden by the rule. */
   readonly isGlobal: boolean
 }
 
-/** Everything a rule sees, its own variables first. `rule` undefined: variables of all rules. */
+/** Returns all variables of a rule, its own first; without a rule the global ones. */
 export function seenBy(
   rule: GeneralRule | undefined,
   { globals }: RuleSet,
@@ -51,13 +51,13 @@ function plainValue(variable: Variable): string {
   return isActionVariable(variable) ? (variable.isEnabled ? 'yes' : 'no') : variable.value
 }
 
-/** Is a rule on? */
+/** Returns whether a rule is enabled. */
 export function isEnabled(rule: GeneralRule, changes: Changes): boolean {
   const changed = changes.get(rule.name)?.get(ENABLED)
   return changed === undefined ? rule.isEnabled : changed === 'yes'
 }
 
-/** A value as it is listed and kept. */
+/** Formats a value as listed and stored. */
 export function shownValue({ type }: Variable, value: string): string {
   if (ACTION_TYPES.has(type)) return value
   if (type === 'percent') return `${Number(value.replace(/%$/, ''))}%`
@@ -66,7 +66,7 @@ export function shownValue({ type }: Variable, value: string): string {
     : `"${value.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Checks a new value; resolves to how it is kept. Throws PcpError with PCP's message. */
+/** Checks a new value and returns its stored form. Throws PcpError with PCP's message. */
 export function checkValue(variable: Variable | undefined, name: string, value: string): string {
   const refuse = (what: string): PcpError =>
     new PcpError('EINVAL', `error - change aborted - ${name}'s value is invalid.\n    It should be ${what}.`)

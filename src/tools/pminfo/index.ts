@@ -1,14 +1,14 @@
 /**
  * pminfo: names, descriptors, help, labels and values of metrics. pminfo(1)
  *
- * -r, which 6.0.3 does not have, defines a derived metric.
+ * Option -r, which 6.0.3 does not have, defines a derived metric.
  */
 import { PcpError } from '../../model/errors.ts'
 import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { nearHint } from '../lib/near-metrics.ts'
-import { endEarly } from '../lib/options.ts'
+import { handleEarlyExit } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
+import { didYouMeanMetric } from '../lib/similar-metrics.ts'
 import { boundsOf, openNames, openReport } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -18,18 +18,18 @@ import { KnownLabels } from './labels.ts'
 import { needsSource, OPTIONS, type Report, wantedFrom } from './options.ts'
 import { reportIndom, reportMetrics } from './report.ts'
 
-/** Shows what is known about metrics. Status 1 when an operand could not be resolved. */
+/** Shows metadata and values of metrics. Status 1 if an operand could not be resolved. */
 export const tool: Tool = {
   name: 'pminfo',
   summary: 'Show metric names, descriptors, help, labels and values',
   description: `
-Shows names of metrics and, where options ask for it, their descriptors, help, labels and values. A name with others below it
-stands for all of them; without operands all metrics are shown. A PMID such as 60.0.20 stands for the metrics it names, and an
-instance domain such as 60.1 is shown itself.
+Shows names of metrics and, with options, their descriptors, help, labels and values. A name with others below it selects all of
+them; without operands all metrics are shown. A PMID such as 60.0.20 selects the metrics it identifies, and an instance domain such as
+60.1 is shown itself.
 
-Values are those of one moment: all metrics of a batch are fetched together.`,
+All metrics of a batch are fetched together, so their values are from the same time.`,
   examples: [
-    ['pminfo -dt kernel.all.load', 'What is this metric?'],
+    ['pminfo -dt kernel.all.load', 'Descriptor and one-line help of a metric:'],
     ['pminfo -h db1 -f disk.dev', 'All disks of db1, now:'],
     ['pminfo -L -f hinv', 'Without a collector:'],
   ],
@@ -38,7 +38,7 @@ Values are those of one moment: all metrics of a batch are fetched together.`,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io)
     const wanted = wantedFrom(parsed)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const names = needsSource(wanted) ? undefined : openNames(parsed.standard, io)
     const files = parsed.given.filter(({ name }) => name === 'c').map(({ value }) => value)
@@ -50,7 +50,7 @@ Values are those of one moment: all metrics of a batch are fetched together.`,
       const bounds = boundsOf(context, parsed.standard, io)
       if (bounds !== undefined) {
         io.stdout.write(note)
-        wanted.batch = 1 // each metric's first values behind the origin, wherever they are
+        wanted.batch = 1 // find each metric's first values after the origin separately
       }
       const origin = bounds && samplingWindow(parsed.standard, bounds, zone, io).origin
       context.archive?.setMode('forward', origin)
@@ -65,14 +65,14 @@ Values are those of one moment: all metrics of a batch are fetched together.`,
   },
 }
 
-/** Defines a metric as `NAME=EXPR` says. */
+/** Defines a metric given as `NAME=EXPR`. */
 async function register(context: Context, text: string, io: ToolIo): Promise<void> {
   const equals = text.indexOf('=')
-  if (equals < 0) throw new PcpError('PM_ERR_ARG', `-r wants NAME=EXPR, not "${text}"`)
+  if (equals < 0) throw new PcpError('PM_ERR_ARG', `-r requires NAME=EXPR, not "${text}"`)
   await context.addDerived(text.slice(0, equals).trim(), text.slice(equals + 1), io)
 }
 
-/** What an operand stands for. */
+/** A resolved operand. */
 type Operand =
   | { readonly kind: 'indom'; readonly indom: Indom }
   | { readonly kind: 'pmid'; readonly pmid: Pmid }
@@ -87,7 +87,7 @@ function operandOf(text: string): Operand {
     : { kind: 'pmid', pmid: pmid(a!, b!, c) }
 }
 
-/** Reports on each operand; metrics wait until there are enough of them for one question. */
+/** Reports on each operand; metrics are collected into batches. */
 async function reportAll(report: Report, operands: readonly string[]): Promise<number> {
   const { context, io, wanted } = report
   let status = 0
@@ -95,7 +95,7 @@ async function reportAll(report: Report, operands: readonly string[]): Promise<n
   const failed = async (text: string, error: unknown): Promise<void> => {
     if (!(error instanceof PcpError)) throw error
     status = 1
-    const hint = await nearHint(text, error, context, io)
+    const hint = await didYouMeanMetric(text, error, context, io)
     io.stderr.write(`Error: ${text === '' ? '' : `${text}: `}${error.text}${hint}\n`)
   }
   const add = async (names: readonly string[]): Promise<void> => {

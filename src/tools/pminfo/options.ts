@@ -1,4 +1,4 @@
-/** The command line of pminfo, and what the parts of its report share. */
+/** The command line of pminfo, and state shared by the parts of its report. */
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { Indom, Pmid } from '../../model/ids.ts'
 import type { PrintOptions } from '../../model/print.ts'
@@ -8,7 +8,6 @@ import { STANDARD } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { KnownLabels } from './labels.ts'
 
-/** The command line. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] [metricname | pmid | indom]...',
   rows: [
@@ -31,30 +30,30 @@ export const OPTIONS: OptionTable = {
     { short: 'd', long: 'desc', help: 'show descriptors: type, instance domain, semantics, units' },
     { short: '1', long: 'desc-oneline', help: 'show descriptors, one line a metric' },
     { short: 'f', long: 'fetch', help: 'show the values of all instances' },
-    { short: 'F', long: 'fetchall', help: 'as -f, where instances must be asked for one by one' },
-    { short: 'I', long: 'fullindom', help: 'as -d, with the instance domain as a number too' },
+    { short: 'F', long: 'fetchall', help: 'like -f, but fetch instances one by one if necessary' },
+    { short: 'I', long: 'fullindom', help: 'like -d, also with the numeric instance domain' },
     { short: 'l', long: 'labels', help: 'show labels of metrics and their instances' },
     { short: 'm', long: 'pmid', help: 'show PMIDs' },
-    { short: 'M', long: 'fullpmid', help: 'show PMIDs, as numbers too' },
+    { short: 'M', long: 'fullpmid', help: 'show PMIDs, also in numeric form' },
     { short: 's', long: 'series', help: 'show series identifiers of metrics and instances' },
-    { short: 't', long: 'oneline', help: 'show the one line help' },
+    { short: 't', long: 'oneline', help: 'show the one-line help' },
     { short: 'T', long: 'helptext', help: 'show the full help' },
     { heading: 'Metrics options' },
-    { short: 'c', long: 'derived', arg: 'FILE', help: 'define derived metrics as FILE says' },
-    { short: 'r', long: 'register', arg: 'NAME=EXPR', help: 'define one derived metric' },
-    { short: 'x', long: 'events', help: 'show values, and what is in event records' },
-    { short: 'v', long: 'verify', help: 'show only metrics that have something wrong' },
-    { short: 'e', long: 'metadata-errors', help: 'as -v, but do not mind metrics without values' },
+    { short: 'c', long: 'derived', arg: 'FILE', help: 'load derived metrics from FILE' },
+    { short: 'r', long: 'register', arg: 'NAME=EXPR', help: 'define a derived metric' },
+    { short: 'x', long: 'events', help: 'show values, and the contents of event records' },
+    { short: 'v', long: 'verify', help: 'show only metrics with errors' },
+    { short: 'e', long: 'metadata-errors', help: 'like -v, but accept metrics without values' },
   ],
 }
 
-/** What to show of each metric. */
-export interface Wanted {
+/** What to show for each metric. */
+export interface PminfoOptions {
   desc: boolean
   descOneline: boolean
   fullIndom: boolean
   values: boolean
-  /** Ask for every instance by name where a metric refuses to list all. */
+  /** If a metric refuses to list all instances, fetch each of them by name. */
   allInstances: boolean
   events: boolean
   labels: boolean
@@ -64,17 +63,17 @@ export interface Wanted {
   oneline: boolean
   help: boolean
   verify: boolean
-  /** In verify mode: metrics without values are in order. */
+  /** In verify mode, accept metrics without values. */
   emptyIsFine: boolean
-  /** Metrics a fetch. */
+  /** Metrics in a fetch. */
   batch: number
 }
 
 const DEFAULT_BATCH = 128
 
-/** Reads pminfo's own options; mistakes go to `problems`. */
-export function wantedFrom(parsed: ParsedOptions): Wanted {
-  const wanted: Wanted = {
+/** Reads pminfo's own options; errors are added to `problems`. */
+export function wantedFrom(parsed: ParsedOptions): PminfoOptions {
+  const wanted: PminfoOptions = {
     desc: false,
     descOneline: false,
     fullIndom: false,
@@ -97,7 +96,7 @@ export function wantedFrom(parsed: ParsedOptions): Wanted {
   return { ...wantedFrom({ given: [], operands: [], problems: [] }), verify: true, emptyIsFine, batch }
 }
 
-function setWanted(wanted: Wanted, name: string, value: string, problems: string[]): void {
+function setWanted(wanted: PminfoOptions, name: string, value: string, problems: string[]): void {
   switch (name) {
     case 'b':
       if (/^\s*[-+]?\d+$/.test(value)) wanted.batch = Math.max(1, Number(value))
@@ -148,26 +147,26 @@ function setWanted(wanted: Wanted, name: string, value: string, problems: string
 }
 
 /** Does the report need descriptors? */
-export function needsDescs({ desc, descOneline, values, labels, series, verify }: Wanted): boolean {
+export function needsDescs({ desc, descOneline, values, labels, series, verify }: PminfoOptions): boolean {
   return desc || descOneline || values || labels || series || verify
 }
 
-/** Does the report need a source besides a name space? */
-export function needsSource(wanted: Wanted): boolean {
+/** Does the report need a source in addition to a name space? */
+export function needsSource(wanted: PminfoOptions): boolean {
   return needsDescs(wanted) || wanted.oneline || wanted.help
 }
 
-/** What every part of a report needs. */
+/** State shared by the parts of a report. */
 export interface Report {
   readonly context: Context
-  readonly wanted: Wanted
+  readonly wanted: PminfoOptions
   readonly io: ToolIo
   readonly print: PrintOptions
-  /** Archives only: where the search for values starts. */
+  /** Archives only: start of the search for values. */
   readonly origin: Timestamp | undefined
-  /** Names of the parameters of event records, as far as they have been asked for. */
+  /** Cached names of the parameters of event records. */
   readonly eventNames: Map<Pmid, readonly string[]>
   readonly labels: KnownLabels
-  /** Archives only: the instance domain listed last. */
+  /** Archives only: the last listed instance domain. */
   listed?: { readonly indom: Indom; readonly names: ReadonlyMap<number, string> }
 }

@@ -1,4 +1,4 @@
-/** The report on metrics and on instance domains. */
+/** Reports on metrics and instance domains. */
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../../model/errors.ts'
 import { type Indom, indomStr, PM_ID_NULL, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
@@ -8,13 +8,13 @@ import { instanceText, metricText as metricIdentity, sourceText } from '../../mo
 import { PM_TYPE_NOSUPPORT } from '../../model/types.ts'
 import { unitsStr } from '../../model/units.ts'
 import type { ValueSet } from '../../model/values.ts'
-import { lineForm } from '../lib/print.ts'
-import { settle } from '../lib/settle.ts'
+import { singleLine } from '../lib/print.ts'
+import { toOutcome } from '../lib/settle.ts'
 import type { LabelLines } from './labels.ts'
-import { needsDescs, needsSource, type Report, type Wanted } from './options.ts'
+import { needsDescs, needsSource, type PminfoOptions, type Report } from './options.ts'
 import { fetchValues, valueLines } from './values.ts'
 
-/** A metric with its PMID, and its descriptor when that was asked for. */
+/** A metric with its PMID, and its descriptor if requested. */
 interface Metric {
   readonly name: string
   readonly pmid: Pmid
@@ -22,10 +22,10 @@ interface Metric {
   readonly set: ValueSet | undefined
 }
 
-/** Reports on some metrics, with one question for all of them where that is possible. */
+/** Reports on a batch of metrics, with common requests where possible. */
 export async function reportMetrics(report: Report, names: readonly string[]): Promise<void> {
   const { context, wanted, io } = report
-  const form = lineForm(io.stdout)
+  const form = singleLine(io.stdout)
   if (!needsSource(wanted) && !wanted.pmid) {
     for (const name of names) io.stdout.write(`${form(name)}\n`)
     return
@@ -36,9 +36,9 @@ export async function reportMetrics(report: Report, names: readonly string[]): P
     io.stdout.write(`${form(names[0]!)}: pmLookupName: ${first.text}\n`)
     return
   }
-  // A name that fails among others is asked about all the same: the answers say what is wrong with it.
+  // Fetch unknown names of a batch too; the replies contain their errors.
   const ids = found.map((id) => (isError(id) ? PM_ID_NULL : id))
-  const descs = needsDescs(wanted) ? await settle(context.descs(ids, io)) : []
+  const descs = needsDescs(wanted) ? await toOutcome(context.descs(ids, io)) : []
   if (isError(descs)) {
     for (const name of names) io.stdout.write(`${form(name)}: pmLookupDesc: ${descs.text}\n`)
     return
@@ -51,7 +51,7 @@ export async function reportMetrics(report: Report, names: readonly string[]): P
     return
   }
   let next = 0
-  // All questions are under way before the first answer is waited for.
+  // Send all requests before awaiting the first reply.
   const texts = names.map((name, i): Promise<string> => {
     const pmid = ids[i]!
     const desc = descs[i]
@@ -63,21 +63,21 @@ export async function reportMetrics(report: Report, names: readonly string[]): P
   io.stdout.write((await Promise.all(texts)).join(''))
 }
 
-/** The values that are wanted; [] when none are. */
+/** Fetches values if they are needed; otherwise []. */
 async function valuesFor(
   report: Report,
   descs: readonly MetricDesc[],
 ): Promise<Outcome<readonly ValueSet[]>> {
   const { values, verify, labels, series } = report.wanted
-  if (values || verify) return settle(fetchValues(report, descs))
-  // Labels in an archive are those at the time of the values, whether these are shown or not.
+  if (values || verify) return toOutcome(fetchValues(report, descs))
+  // Labels in an archive are those at the time of the values, even if values are not shown.
   if (!(labels || series) || report.context.archive === undefined) return []
-  const sets = await settle(fetchValues(report, descs))
+  const sets = await toOutcome(fetchValues(report, descs))
   return isError(sets) ? sets : []
 }
 
-/** The problem of a metric in verify mode, or ''. */
-function verifyLine({ name, desc, set }: Metric, { emptyIsFine }: Wanted): string {
+/** Returns the error of a metric in verify mode, or ''. */
+function verifyLine({ name, desc, set }: Metric, { emptyIsFine }: PminfoOptions): string {
   if (desc?.type === PM_TYPE_NOSUPPORT) return `${name}: Not Supported\n`
   if (set === undefined || set.status > 0) return ''
   if (set.status < 0) return `${name}: ${PcpError.fromStatus(set.status).text}\n`
@@ -87,12 +87,12 @@ function verifyLine({ name, desc, set }: Metric, { emptyIsFine }: Wanted): strin
 async function metricText(report: Report, metric: Metric): Promise<string> {
   const { context, wanted, io } = report
   const { name, pmid, desc, set } = metric
-  // Asked for first: what is known of labels depends on the order of metrics.
+  // First, as cached labels depend on the order of metrics.
   const hasLabels = (wanted.labels || wanted.series) && desc !== undefined
-  const asked = hasLabels ? settle(report.labels.of(pmid, desc.indom)) : undefined
+  const asked = hasLabels ? toOutcome(report.labels.of(pmid, desc.indom)) : undefined
   const [oneline, help, names] = await Promise.all([
-    wanted.oneline ? settle(context.text(pmid, { level: 'oneline', signal: io.signal })) : undefined,
-    wanted.help ? settle(context.text(pmid, { signal: io.signal })) : undefined,
+    wanted.oneline ? toOutcome(context.text(pmid, { level: 'oneline', signal: io.signal })) : undefined,
+    wanted.help ? toOutcome(context.text(pmid, { signal: io.signal })) : undefined,
     instanceNames(report, desc, set),
   ])
   const values = desc !== undefined && set !== undefined ? await valueLines(report, desc, set, names) : ''
@@ -104,7 +104,7 @@ async function metricText(report: Report, metric: Metric): Promise<string> {
       ? undefined
       : await seriesLines(report, name, desc, isError(sets) ? [] : (sets ?? []), names)
   let text = needsBlankLine(wanted) ? '\n' : ''
-  const form = lineForm(io.stdout)
+  const form = singleLine(io.stdout)
   text += form(name)
   if (wanted.pmid) text += ` PMID: ${pmidStr(pmid)}${wanted.fullPmid ? ` = ${decimalAndHex(pmid)}` : ''}`
   text += onelineText(oneline, wanted.fullPmid, form)
@@ -117,11 +117,11 @@ async function metricText(report: Report, metric: Metric): Promise<string> {
   return text + values + (series?.instances ?? '') + (labels?.instances ?? '')
 }
 
-function needsBlankLine({ desc, help, values, labels }: Wanted): boolean {
+function needsBlankLine({ desc, help, values, labels }: PminfoOptions): boolean {
   return desc || help || values || labels
 }
 
-/** External names of a metric's instances: asked for once, not one by one. */
+/** Lists the external names of a metric's instances in one request. */
 async function instanceNames(
   report: Report,
   desc: MetricDesc | undefined,
@@ -130,11 +130,11 @@ async function instanceNames(
   const { context, wanted, io } = report
   if (desc === undefined || desc.indom === PM_INDOM_NULL) return new Map()
   if (!wanted.labels && (set === undefined || set.status <= 0)) return new Map()
-  // In an archive a domain may have changed since the metric before; the reference takes no notice either.
+  // As in the reference, changes of an archive's domain since the previous metric are ignored.
   if (report.listed?.indom === desc.indom) return report.listed.names
   const names = new Map<number, string>()
   if (context.archive !== undefined) report.listed = { indom: desc.indom, names }
-  const found = await settle(context.instances(desc.indom, io))
+  const found = await toOutcome(context.instances(desc.indom, io))
   if (!isError(found)) for (const [i, id] of found.ids.entries()) names.set(id, found.names[i]!)
   return names
 }
@@ -149,7 +149,7 @@ async function labelLines(
   return isError(sets) ? { metric: '', instances: '' } : report.labels.metricLines(sets, indom, names)
 }
 
-/** The one line text behind a name: on a line of its own where the name's line is long already. */
+/** Returns the one-line help after a name, on a new line if the name's line is already long. */
 function onelineText(
   oneline: Outcome<string> | undefined,
   ownLine: boolean,
@@ -171,24 +171,24 @@ function helpText(help: Outcome<string> | undefined): string {
 export async function reportIndom(report: Report, indom: Indom): Promise<void> {
   const { context, wanted, io } = report
   const [oneline, help, labels] = await Promise.all([
-    wanted.oneline ? settle(context.indomText(indom, { level: 'oneline', signal: io.signal })) : undefined,
-    wanted.help ? settle(context.indomText(indom, { signal: io.signal })) : undefined,
+    wanted.oneline ? toOutcome(context.indomText(indom, { level: 'oneline', signal: io.signal })) : undefined,
+    wanted.help ? toOutcome(context.indomText(indom, { signal: io.signal })) : undefined,
     wanted.labels ? report.labels.indomLine(indom) : '',
   ])
   io.stdout.write(
-    `\nInDom: ${indomWords(indom, wanted.fullIndom)}${onelineText(oneline, wanted.fullIndom, lineForm(io.stdout))}\n` +
+    `\nInDom: ${indomWords(indom, wanted.fullIndom)}${onelineText(oneline, wanted.fullIndom, singleLine(io.stdout))}\n` +
       labels +
       helpText(help),
   )
 }
 
-/** The lines of a metric's series, and those of its instances. */
+/** Series identifiers of a metric and its instances. */
 interface SeriesLines {
   readonly metric: string
   readonly instances: string
 }
 
-/** The identifiers of a metric with the label sets `sets`, and of the instances that are listed. */
+/** Returns the series identifiers of a metric with label sets `sets`, and of its listed instances. */
 async function seriesLines(
   { context, io }: Report,
   name: string,
@@ -200,7 +200,9 @@ async function seriesLines(
   const sha1 = (text: string): string => createHash('sha1').update(text).digest('hex')
   const [host, found] = await Promise.all([
     sets.length === 0 ? context.hostname(io) : '',
-    desc.indom === PM_INDOM_NULL || names.size === 0 ? [] : settle(context.instancesLabels(desc.indom, io)),
+    desc.indom === PM_INDOM_NULL || names.size === 0
+      ? []
+      : toOutcome(context.instancesLabels(desc.indom, io)),
   ])
   const own = new Map((isError(found) ? [] : found).map((set) => [set.inst, set]))
   let instances = ''
@@ -217,17 +219,17 @@ const typeText = (type: number): string => (type === PM_TYPE_NOSUPPORT ? 'Not Su
 const unitsWords = (units: number): string => unitsStr(units) || 'none'
 const hex = (id: number): string => `0x${id.toString(16)}`
 
-/** An identifier as a number: `121634818 = 0x7400002`. */
+/** Formats an identifier in decimal and hexadecimal: `121634818 = 0x7400002`. */
 function decimalAndHex(id: number): string {
   return `${id} = ${hex(id)}`
 }
 
-/** An instance domain: `29.2 0x7400002`, or `29.2 = 121634818 = 0x7400002` in full. */
+/** Formats an instance domain: `29.2 0x7400002`, or `29.2 = 121634818 = 0x7400002` in full. */
 function indomWords(indom: Indom, full: boolean): string {
   return full ? `${indomStr(indom)} = ${decimalAndHex(indom)}` : `${indomStr(indom)} ${hex(indom)}`
 }
 
-/** A descriptor, in the two lines of -d. */
+/** Formats a descriptor in the two lines of -d. */
 function descLines({ type, indom, sem, units }: MetricDesc, fullIndom: boolean): string {
   return (
     `    Data Type: ${typeText(type)}  InDom: ${indomWords(indom, fullIndom)}\n` +
@@ -235,7 +237,7 @@ function descLines({ type, indom, sem, units }: MetricDesc, fullIndom: boolean):
   )
 }
 
-/** A descriptor in one line, by tabs. */
+/** Formats a descriptor in one line, separated by tabs. */
 function descLine(name: string, { type, indom, sem, units }: MetricDesc): string {
   return `${name}\t${typeText(type)}\t${indomWords(indom, false)}\t${semWords(sem)}\t${unitsWords(units)}\n`
 }

@@ -1,4 +1,4 @@
-/** Values of a metric, and the event records among them. */
+/** Fetches and prints values, including event records. */
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError, statusOf } from '../../model/errors.ts'
 import { type EventRecord, type Parameter, unpackEvents } from '../../model/events.ts'
@@ -7,15 +7,12 @@ import { eventFlagsStr, printValue } from '../../model/print.ts'
 import { include } from '../../model/profile.ts'
 import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
 import { emptySet, type ValueSet } from '../../model/values.ts'
-import { settle } from '../lib/settle.ts'
+import { toOutcome } from '../lib/settle.ts'
 import type { Report } from './options.ts'
 
 const PROFILE_STATUS = statusOf('PM_ERR_PROFILE')
 
-/**
- * Values of several metrics. A metric that refuses to list all its instances is asked again with each of them named,
- * when that is wanted.
- */
+/** Fetches values of several metrics. With `allInstances`, a metric that refuses to list all instances is refetched with each of them selected. */
 export async function fetchValues(
   report: Report,
   descs: readonly MetricDesc[],
@@ -47,7 +44,7 @@ async function fetchByName({ context, io }: Report, { pmid, indom }: MetricDesc)
   }
 }
 
-/** The lines of a metric's values. */
+/** Formats the values of a metric. */
 export async function valueLines(
   report: Report,
   desc: MetricDesc,
@@ -68,7 +65,7 @@ export async function valueLines(
   return lines
 }
 
-/** What a value line begins with: the instance it belongs to. */
+/** Returns the beginning of a value's line: its instance. */
 async function subjectOf(
   { context, wanted, io }: Report,
   { indom }: MetricDesc,
@@ -79,14 +76,14 @@ async function subjectOf(
   const isLive = context.archive === undefined
   const name =
     names.get(inst) ??
-    (isLive ? await settle(context.instanceName(indom, inst, io)) : new PcpError('PM_ERR_INST'))
+    (isLive ? await toOutcome(context.instanceName(indom, inst, io)) : new PcpError('PM_ERR_INST'))
   if (!isError(name)) return { line: `    inst [${inst} or "${name}"]` }
   if (wanted.allInstances) return { line: `    inst [${inst} "DISAPPEARED"]\n`, isGone: true }
   const why = `pmNameIndom: indom=${indomStr(indom)} inst=${inst}: ${name.text}`
   return { line: `${why}\n    inst [${inst}]` }
 }
 
-/** The records in the `i`th value, each with its parameters. */
+/** Formats the event records in the `i`th value, with their parameters. */
 async function eventLines(report: Report, desc: MetricDesc, set: ValueSet, i: number): Promise<string> {
   let records: readonly EventRecord[]
   try {
@@ -116,11 +113,11 @@ async function parameterLines(report: Report, param: Parameter): Promise<string>
   return `    ${title} (${pmidStr(param.pmid)})\n        value ${printValue(param, 0, param.type, 1, report.print)}\n`
 }
 
-/** Names of a metric; records of one array repeat the same few. */
+/** Returns the names of a metric, cached, as event records repeat a few. */
 async function namesOf({ context, io, eventNames }: Report, id: Pmid): Promise<readonly string[]> {
   let names = eventNames.get(id)
   if (names === undefined) {
-    const found = await settle(context.namesOf(id, io))
+    const found = await toOutcome(context.namesOf(id, io))
     names = isError(found) ? [] : found
     eventNames.set(id, names)
   }

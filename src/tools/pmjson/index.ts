@@ -1,14 +1,21 @@
 /**
- * pmjson: checks JSON and lays it out. pmjson(1)
+ * pmjson: checks and formats JSON. pmjson(1)
  *
- * Unlike 6.0.3's it takes nothing for JSON that is none (words that nobody knows, a comma too many, text behind the value), and
- * says on a terminal where a mistake is.
+ * Unlike 6.0.3, it rejects invalid JSON (unknown words, a trailing comma, text after the value), and on a terminal shows the position
+ * of an error.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from '../lib/options.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { type Json, JsonError, parseJson } from './parse.ts'
 import { minimal, pretty, yamlLike } from './styles.ts'
@@ -18,11 +25,11 @@ const OPTIONS: OptionTable = {
   operands: 'none',
   rows: [
     { heading: 'Reporting options' },
-    { short: 'i', long: 'in', arg: 'FILE', help: 'read FILE in place of standard input' },
-    { short: 'o', long: 'out', arg: 'FILE', help: 'write to FILE in place of standard output' },
-    { short: 'm', long: 'minimal', help: 'leave out all blanks' },
-    { short: 'p', long: 'pretty', help: 'a line for each member and item (default)' },
-    { short: 'q', long: 'quiet', help: 'check only, and write nothing' },
+    { short: 'i', long: 'in', arg: 'FILE', help: 'read FILE instead of standard input' },
+    { short: 'o', long: 'out', arg: 'FILE', help: 'write to FILE instead of standard output' },
+    { short: 'm', long: 'minimal', help: 'omit all blanks' },
+    { short: 'p', long: 'pretty', help: 'print one member or item per line (default)' },
+    { short: 'q', long: 'quiet', help: 'only check, print nothing' },
     { short: 'y', long: 'yaml', help: 'write without quotes, brackets and commas' },
     VERSION_ROW,
     HELP_ROW,
@@ -31,22 +38,22 @@ const OPTIONS: OptionTable = {
 
 const STYLES: Readonly<Record<string, (value: Json) => string>> = { m: minimal, p: pretty, y: yamlLike }
 
-/** Reads one JSON value and writes it in another layout. Status 1 when it is none, 2 when a file cannot be opened. */
+/** Reads one JSON value and writes it in another format. Exits with status 1 if it is invalid, 2 if a file cannot be opened. */
 export const tool: Tool = {
   name: 'pmjson',
-  summary: 'Check JSON and lay it out',
+  summary: 'Check and format JSON',
   description: `
-Reads one value in JSON and writes it again, with a line for each member and item, or without any blank. Numbers keep their digits
-and strings their escapes.`,
+Reads one JSON value and prints it with a line for each member and item, or without blanks. Digits of numbers and escapes of strings
+stay unchanged.`,
   examples: [
-    ['curl -s localhost:44322/series/ping | pmjson', 'An answer that people can read:'],
-    ['pmjson -q -i values.json', 'Is this JSON? The exit status tells:'],
+    ['curl -s localhost:44322/series/ping | pmjson', 'Make a reply readable:'],
+    ['pmjson -q -i values.json', 'Check a file; the exit status is 0 if it is valid JSON:'],
   ],
   exitStatus: [[2, 'a file cannot be opened']],
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (parsed.operands.length > 0) {
       io.stderr.write(usageText(OPTIONS, io.progname))
@@ -65,7 +72,7 @@ and strings their escapes.`,
         const { isEnd, line, column, message } = error
         const { text } = new PcpError(isEnd ? 'ENODATA' : 'EINVAL')
         if (!isQuiet) io.stderr.write(`${io.progname} failed: ${text}\n`)
-        // Scripts know PCP's message.
+        // Scripts expect PCP's message.
         if (io.stderr.isTerminal) io.stderr.write(`line ${line}, column ${column}: ${message}\n`)
         return 1
       }

@@ -1,18 +1,18 @@
-/** Reads JSON and keeps words as they are written: digits of numbers and escapes of strings get through unchanged. RFC 8259 */
+/** Parses JSON and keeps words as written: digits of numbers and escapes of strings stay unchanged. RFC 8259 */
 
 /** A value. */
 export type Json =
   /** A number, string, true, false or null as written. */
   | string
   | { readonly kind: 'array'; readonly items: readonly Json[] }
-  /** Names are written as in the text, with their quotes. */
+  /** Names as written, with their quotes. */
   | { readonly kind: 'object'; readonly members: readonly (readonly [name: string, value: Json])[] }
 
-/** What is wrong with a text, and where. */
+/** A syntax error and its position. */
 export class JsonError extends Error {
-  /** The text ends too early. */
+  /** Whether the text ends too early. */
   readonly isEnd: boolean
-  /** Both from 1. */
+  /** Line and column from 1. */
   readonly line: number
   readonly column: number
 
@@ -28,10 +28,10 @@ export class JsonError extends Error {
 const BLANKS = /[ \t\n\r]*/y
 const STRING = /"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"/uy
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
-/** Nesting that nobody means. */
+/** Limit of nested arrays and objects. */
 const MAX_DEPTH = 1000
 
-/** Reads a text that is one value. Throws JsonError for one that is none. */
+/** Parses a text with exactly one value. Throws JsonError. */
 export function parseJson(text: string): Json {
   const reader = new Reader(text)
   const value = reader.value(0)
@@ -60,12 +60,12 @@ class Reader {
       return { kind: 'object', members }
     }
     const word = this.#match(first === '"' ? STRING : WORD)
-    if (word === undefined) throw this.#unread(first === '"' ? 'a string that ends' : 'a value')
+    if (word === undefined) throw this.#unread(first === '"' ? 'a terminated string' : 'a value')
     return word
   }
 
   end(): void {
-    if (this.#next() !== '') throw this.#wrong('there is more after the value')
+    if (this.#next() !== '') throw this.#wrong('unexpected text after the value')
   }
 
   #list<T>(close: string, item: () => T): T[] {
@@ -88,7 +88,7 @@ class Reader {
   #name(): string {
     this.#next()
     const name = this.#match(STRING)
-    if (name === undefined) throw this.#unread('a name in quotes')
+    if (name === undefined) throw this.#unread('a quoted name')
     return name
   }
 
@@ -97,7 +97,7 @@ class Reader {
     this.#at++
   }
 
-  /** The next character that is no blank, '' at the end. */
+  /** Skips blanks and returns the next character, '' at the end. */
   #next(): string {
     this.#match(BLANKS)
     return this.#text[this.#at] ?? ''
@@ -113,7 +113,7 @@ class Reader {
 
   #unread(wanted: string): JsonError {
     return this.#wrong(
-      this.#at < this.#text.length ? `${wanted} was expected` : `${wanted} is missing at the end`,
+      this.#at < this.#text.length ? `expected ${wanted}` : `unexpected end, expected ${wanted}`,
     )
   }
 

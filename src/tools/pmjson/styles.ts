@@ -1,7 +1,7 @@
-/** How pmjson writes a value. pmjson(1) */
+/** Output formats of pmjson. pmjson(1) */
 import type { Json } from './parse.ts'
 
-/** Without any blank. */
+/** Formats without blanks. */
 export function minimal(value: Json): string {
   if (typeof value === 'string') return value
   if (value.kind === 'array') return `[${value.items.map(minimal).join(',')}]`
@@ -10,7 +10,7 @@ export function minimal(value: Json): string {
 
 const STEP = 4
 
-/** A line for each member and item, four blanks further in for each level; empty lists take one line, as PCP has them. */
+/** Formats one member or item per line, indented by four blanks per level; empty lists take one line, as in PCP. */
 export function pretty(value: Json, depth = 0): string {
   if (typeof value === 'string') return value
   const [open, close] = value.kind === 'array' ? '[]' : '{}'
@@ -23,7 +23,7 @@ export function pretty(value: Json, depth = 0): string {
   return `${open}${body}${' '.repeat(depth * STEP)}${close}`
 }
 
-/** Names and items without quotes, brackets and commas. */
+/** Formats without quotes, brackets and commas. */
 export function yamlLike(value: Json, depth = 0): string {
   if (typeof value === 'string') return bare(value)
   const indent = ' '.repeat(depth * STEP)
@@ -34,7 +34,7 @@ export function yamlLike(value: Json, depth = 0): string {
   return lines.join('\n')
 }
 
-/** Lists begin on a line of their own. */
+/** Formats a value; lists begin on a new line. */
 function yamlValue(value: Json, depth: number): string {
   return typeof value === 'string' ? bare(value) : `\n${yamlLike(value, depth)}`
 }

@@ -5,7 +5,7 @@ import type { ValueSet } from '../../model/values.ts'
 import { PduConnection, socketStream } from '../../net/connection.ts'
 import { connectError } from '../../net/dial.ts'
 import { nextPdu } from '../../net/next-pdu.ts'
-import { wait } from '../../net/wait.ts'
+import { waitFor } from '../../net/wait.ts'
 import { encodeCreds } from '../../wire/creds.ts'
 import { decodeError } from '../../wire/error.ts'
 import { encodeLogControl, type LogControl } from '../../wire/log-control.ts'
@@ -15,12 +15,12 @@ import { PDU_ERROR, PDU_LOG_STATUS, PDU_LOG_STATUS_V2, PDU_RESULT, pduFrom, pduT
 import { REPLY_LIMITS } from '../../wire/reply-limits.ts'
 import { decodeResult } from '../../wire/result.ts'
 
-/** Where a pmlogger listens. */
-export type ControlPlace = { readonly path: string } | { readonly host: string; readonly port: number }
+/** Address of a pmlogger's control port. */
+export type ControlAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
 const OWN_VERSION = 3
 
-/** An open connection: one request after the other. */
+/** An open control connection; requests run one at a time. */
 export class LoggerConnection {
   /** Process id of the logger. */
   readonly pid: number
@@ -33,8 +33,8 @@ export class LoggerConnection {
     this.#limitMs = limitMs
   }
 
-  /** Connects and agrees on a version. ECONNREFUSED, PM_ERR_PERMISSION, EADDRINUSE when it talks to somebody else... */
-  static async open(place: ControlPlace, limitMs: number, signal: AbortSignal): Promise<LoggerConnection> {
+  /** Connects and negotiates the version. Rejects with ECONNREFUSED, PM_ERR_PERMISSION, EADDRINUSE if another client is connected... */
+  static async open(place: ControlAddress, limitMs: number, signal: AbortSignal): Promise<LoggerConnection> {
     const socket = connectSocket({ ...place })
     const name = 'path' in place ? place.path : `${place.host}:${place.port}`
     await connected(socket, name, limitMs, signal)
@@ -54,7 +54,7 @@ export class LoggerConnection {
     }
   }
 
-  /** What the logger does. */
+  /** Requests the logger's status. */
   async status(): Promise<LogStatus> {
     const reply = await this.#ask(encodeLogRequest(LOG_REQUEST_STATUS, process.pid))
     if (pduType(reply) === PDU_LOG_STATUS) return decodeLogStatus(reply)
@@ -70,14 +70,14 @@ export class LoggerConnection {
     return status
   }
 
-  /** Changes states, or only asks; the words of the sets describe the instances. */
+  /** Changes or queries states; the words of the value sets hold the state of each instance. */
   async control(request: LogControl): Promise<readonly ValueSet[]> {
     const reply = await this.#ask(encodeLogControl(request, process.pid))
     if (pduType(reply) !== PDU_RESULT) throw refusalIn(reply)
     return decodeResult(reply).sets
   }
 
-  /** Idempotent. */
+  /** Closes the connection; idempotent. */
   close(): Promise<void> {
     return this.#connection.close()
   }
@@ -97,7 +97,7 @@ function refusalIn(reply: Uint8Array): PcpError {
 
 function connected(socket: Socket, name: string, ms: number, signal: AbortSignal): Promise<void> {
   const late = (): PcpError => new PcpError('ETIMEDOUT')
-  return wait<void>({ ms, late, signal, what: `Connecting to ${name}` }, (end) => {
+  return waitFor<void>({ ms, createTimeoutError: late, signal, what: `Connecting to ${name}` }, (end) => {
     const onConnect = (): void => end(undefined)
     const onError = (error: NodeJS.ErrnoException): void => end(connectError(error, name))
     socket.once('connect', onConnect).once('error', onError)

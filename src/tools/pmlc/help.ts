@@ -1,6 +1,5 @@
-/** What pmlc says about its commands. pmlc(1) */
+/** Help text of pmlc's commands. pmlc(1) */
 
-/** The text of `help`. */
 export const HELP = `pmlc commands
 
   show loggers [@HOST]              list the pmloggers of a host

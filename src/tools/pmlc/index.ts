@@ -1,9 +1,9 @@
-/** pmlc: asks running pmloggers what they log, and changes it. pmlc(1) */
+/** pmlc: queries and changes what running pmloggers log. pmlc(1) */
 
 import { VERSION } from '../../base/version.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { inputLines } from '../lib/input.ts'
-import { endEarly, HELP_ROW, type OptionTable } from '../lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable } from '../lib/options.ts'
 import { openContext } from '../lib/source.ts'
 import { type ParsedStandard, parseStandard, STANDARD } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -14,12 +14,12 @@ import { LOCAL, Session } from './session.ts'
 const TABLE: OptionTable = {
   synopsis: '[options] [pid]',
   rows: [
-    { short: 'e', long: 'echo', help: 'show each command as it is read' },
-    { short: 'h', long: 'host', arg: 'HOST', help: 'talk to a pmlogger on HOST' },
-    { short: 'i', long: 'interactive', help: 'prompt even where nobody types' },
+    { short: 'e', long: 'echo', help: 'echo commands' },
+    { short: 'h', long: 'host', arg: 'HOST', help: 'connect to a pmlogger on HOST' },
+    { short: 'i', long: 'interactive', help: 'prompt even if stdin is not a terminal' },
     STANDARD.namespace,
-    { short: 'p', long: 'port', arg: 'N', help: 'talk to the pmlogger on this TCP port' },
-    { short: 'P', long: 'primary', help: 'talk to the primary pmlogger' },
+    { short: 'p', long: 'port', arg: 'N', help: 'connect to the pmlogger on this TCP port' },
+    { short: 'P', long: 'primary', help: 'connect to the primary pmlogger' },
     { short: 'Z', long: 'timezone', arg: 'TZ', help: 'show times in this zone' },
     { short: 'z', long: 'logzone', help: 'show times in the zone of the pmlogger' },
     STANDARD.debug,
@@ -28,7 +28,6 @@ const TABLE: OptionTable = {
   ],
 }
 
-/** The command. */
 export const tool: Tool = {
   name: 'pmlc',
   summary: 'control running pmloggers',
@@ -45,7 +44,7 @@ async function run(io: ToolIo): Promise<number> {
   if (host !== undefined && logger === undefined)
     problems.push('-h may not be used without -P or -p or a socket path or a PID')
   if (operands.length > 1) problems.push('too many arguments')
-  const early = endEarly(TABLE, parsed, io)
+  const early = handleEarlyExit(TABLE, parsed, io)
   if (early !== undefined) return early
   const { variables } = loadConfig(io.env)
   const prompts = last('i') !== undefined || process.getBuiltinModule('node:tty').isatty(0)
@@ -63,7 +62,7 @@ async function run(io: ToolIo): Promise<number> {
   return 0
 }
 
-/** -P, -p or a process id; mistakes are added to the problems. */
+/** Returns the logger of -P, -p or a process id; adds errors to `problems`. */
 function loggerOf({ given, operands, problems }: ParsedStandard): LoggerSpec | undefined {
   const specs: LoggerSpec[] = []
   for (const { name, value } of given) {

@@ -1,4 +1,4 @@
-/** The pmlogger processes of a host: from their files on this one, from the collector on another. pmlc(1) */
+/** The pmlogger processes of a host: from port maps on this host, from the collector's metrics on others. pmlc(1) */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PM_TYPE_U32 } from '../../model/types.ts'
@@ -15,10 +15,10 @@ export interface RunningLogger {
   readonly isPrimary: boolean
 }
 
-/** Instance of the primary logger in what a collector tells. */
+/** Instance of the primary logger in a collector's metrics. */
 const PRIMARY_INSTANCE = 0
 
-/** Loggers of this host, by their port maps; those of dead processes are left out. */
+/** Returns this host's loggers from their port maps, without dead processes. */
 export function loggersHere(variables: Variables): RunningLogger[] {
   const directory = join(variables['PCP_TMP_DIR']!, 'pmlogger')
   const primary = primaryPid(directory)
@@ -32,7 +32,7 @@ export function loggersHere(variables: Variables): RunningLogger[] {
     .sort((a, b) => a.pid - b.pid)
 }
 
-/** Loggers of another host, as its collector tells. Errors of the connection are thrown. */
+/** Returns another host's loggers from its collector. Throws if the connection is lost. */
 export async function loggersThere(context: Context): Promise<RunningLogger[]> {
   const [port] = await context.lookupNames(['pmcd.pmlogger.port'])
   if (typeof port !== 'number') return []

@@ -1,42 +1,42 @@
-/** Metrics and instances that a command of pmlc names, and what comes back for them. pmlc(1) */
+/** Metrics and instances in pmlc's commands, and the results for them. pmlc(1) */
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import type { ValueSet } from '../../model/values.ts'
 import type { Context } from '../../pmapi/context.ts'
 import { type LogControl, type LogControlSet, PM_LOG_MANDATORY, PM_LOG_ON } from '../../wire/log-control.ts'
-import type { MetricSpec } from './parse.ts'
+import type { ControlledMetric } from './parse.ts'
 import { instanceText, stateOf } from './print.ts'
 
 /** A metric of a request. */
-export interface Subject {
+export interface RequestedMetric {
   readonly name: string
   readonly desc: MetricDesc
-  /** Names of its instances now; undefined for a metric without instances. */
+  /** Current names of its instances; undefined for a metric without an instance domain. */
   readonly names: ReadonlyMap<number, string> | undefined
-  /** Instances asked for; none means all. */
+  /** Requested instances; empty for all. */
   readonly instances: readonly number[]
 }
 
 const IGNORED = 'Logging statement ignored due to error(s)\n'
 
 /**
- * Looks up what a command names; `where` begins warnings. Undefined when something is not there: what was wrong has been
- * told then, and the command is to be left undone.
+ * Looks up a command's metrics; `where` begins warnings. If anything is missing, prints it and returns undefined; the command is then
+ * not executed.
  */
-export async function findSubjects(
+export async function findRequestedMetrics(
   context: Context,
-  specs: readonly MetricSpec[],
+  specs: readonly ControlledMetric[],
   where: string,
   tell: (text: string) => void,
-): Promise<readonly Subject[] | undefined> {
-  const subjects: Subject[] = []
+): Promise<readonly RequestedMetric[] | undefined> {
+  const subjects: RequestedMetric[] = []
   const domains = new Map<Indom, ReadonlyMap<number, string>>()
   let isFine = true
   for (const spec of specs) {
     try {
       for (const [name, id] of await leavesOf(context, spec.name)) {
-        // Of all metrics below a name, those that nobody describes cannot be logged: they are left out, as PCP's pmlc does.
+        // Like PCP's pmlc, skips metrics below a name that have no descriptor and so cannot be logged.
         if (name !== spec.name && !(await isDescribed(context, id))) continue
         const subject = await subjectOf(context, spec, name, id, domains, tell)
         if (subject === undefined) isFine = false
@@ -53,7 +53,7 @@ export async function findSubjects(
   return undefined
 }
 
-/** Names and PMIDs of the metrics a name stands for. */
+/** Returns names and PMIDs of a metric, or of the metrics below a name. */
 async function leavesOf(context: Context, name: string): Promise<(readonly [string, Pmid])[]> {
   const [found] = await context.lookupNames([name])
   if (found !== undefined && !isError(found)) return [[name, found]]
@@ -73,12 +73,12 @@ async function isDescribed(context: Context, id: Pmid): Promise<boolean> {
 
 async function subjectOf(
   context: Context,
-  { instances }: MetricSpec,
+  { instances }: ControlledMetric,
   name: string,
   id: Pmid,
   domains: Map<Indom, ReadonlyMap<number, string>>,
   tell: (text: string) => void,
-): Promise<Subject | undefined> {
+): Promise<RequestedMetric | undefined> {
   const desc = await context.desc(id)
   if (desc.indom === PM_INDOM_NULL) {
     if (instances.length === 0) return { name, desc, names: undefined, instances: [] }
@@ -119,17 +119,17 @@ function missingText(name: string, instance: string | number): string {
 `
 }
 
-/** The part of a request that is about one metric. */
-export function requestSet({ desc, instances }: Subject): LogControlSet {
+/** Returns the part of a request for one metric. */
+export function requestSet({ desc, instances }: RequestedMetric): LogControlSet {
   const { pmid } = desc
   const inst = Int32Array.from(instances)
   return { pmid, status: inst.length, inst, word: new Int32Array(inst.length) }
 }
 
-/** What of a request did not come about, as pmlc tells it; '' when all did. */
+/** Formats the failed changes of a request; '' if all succeeded. */
 export function failuresText(
   request: LogControl,
-  subjects: readonly Subject[],
+  subjects: readonly RequestedMetric[],
   sets: readonly ValueSet[],
 ): string {
   let text = ''

@@ -1,34 +1,33 @@
-/** The commands of pmlc. pmlc(1) */
+/** Parser of pmlc's commands. pmlc(1) */
 
-/** A metric or a name above metrics, and which of its instances; none means all. */
-export interface MetricSpec {
+/** A metric, or a name above metrics, with the requested instances; empty for all. */
+export interface ControlledMetric {
   readonly name: string
   readonly instances: readonly (string | number)[]
 }
 
-/** Which pmlogger. */
+/** Selects a pmlogger. */
 export type LoggerSpec =
   | { readonly kind: 'primary' }
   | { readonly kind: 'pid'; readonly pid: number }
   | { readonly kind: 'port'; readonly port: number }
 
-/** A command. */
 export type Command =
   | { readonly kind: 'show'; readonly host: string | undefined }
   | { readonly kind: 'connect'; readonly logger: LoggerSpec; readonly host: string | undefined }
-  | { readonly kind: 'query'; readonly metrics: readonly MetricSpec[] }
+  | { readonly kind: 'query'; readonly metrics: readonly ControlledMetric[] }
   | {
       readonly kind: 'log'
       readonly control: 'mandatory' | 'advisory'
       readonly state: 'on' | 'off' | 'maybe'
       readonly deltaMs: number
-      readonly metrics: readonly MetricSpec[]
+      readonly metrics: readonly ControlledMetric[]
     }
   | { readonly kind: 'timezone'; readonly zone: string }
   | { readonly kind: 'sleep'; readonly ms: number }
   | { readonly kind: 'status' | 'newVolume' | 'sync' | 'help' | 'disconnect' | 'quit' | 'nothing' }
 
-/** Milliseconds in each unit. A final `s` may follow. */
+/** Milliseconds per unit. Names may also end in `s`. */
 const UNITS: Readonly<Record<string, number>> = {
   msec: 1,
   millisecond: 1,
@@ -47,14 +46,14 @@ interface Token {
 
 const TOKEN = /\s+|#.*|([A-Za-z][A-Za-z0-9_.]*)|(\d+)|"([^"\n]*)"|'([^'\n]*)'|([{}[\],?]|@\s*\S+)|(.)/g
 
-/** Does a command go on in the next line? One about metrics does while a brace is open. */
+/** Returns whether a command continues on the next line, because a brace is open. */
 export function isOpen(text: string): boolean {
   if (!/^\s*(?:log|mandatory|advisory|query)\b/.test(text)) return false
   const plain = text.replaceAll(/#.*/g, '').replaceAll(/"[^"\n]*"|'[^'\n]*'/g, '')
   return plain.split('{').length > plain.split('}').length
 }
 
-/** Parses one command; an empty one is `nothing`. Throws a SyntaxError with the message to show. */
+/** Parses one command; an empty line is `nothing`. Throws a SyntaxError with the message to show. */
 export function parseCommand(text: string): Command {
   const parser = new CommandParser(text)
   const command = parser.command()
@@ -146,7 +145,7 @@ class CommandParser {
     return ms
   }
 
-  #metrics(): MetricSpec[] {
+  #metrics(): ControlledMetric[] {
     if (!this.#accept('{')) return [this.#metric()]
     const metrics = [this.#metric()]
     while (!this.#accept('}')) {
@@ -156,7 +155,7 @@ class CommandParser {
     return metrics
   }
 
-  #metric(): MetricSpec {
+  #metric(): ControlledMetric {
     const name = this.#word()
     const instances: (string | number)[] = []
     if (this.#accept('[')) {
@@ -176,7 +175,7 @@ class CommandParser {
     return { kind: 'pid', pid: this.#number() }
   }
 
-  /** `@host`, or `at host`. */
+  /** Parses `@host`, or `at host`. */
   #host(): string | undefined {
     const token = this.#tokens[this.#next]
     if (token?.text.startsWith('@') === true && token.kind === 'sign') {

@@ -1,4 +1,4 @@
-/** What pmlc prints about a pmlogger and about the state of metrics. pmlc(1) */
+/** Formats a pmlogger's status and logging states. pmlc(1) */
 import { formatF } from '../../base/printf.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { ValueSet } from '../../model/values.ts'
@@ -11,19 +11,19 @@ const IS_MANDATORY = 2
 const IS_AVAILABLE = 4
 const IS_LOGGED = 8
 
-/** What a word of a reply says of an instance. */
+/** State of an instance from a reply. */
 export interface InstanceState {
   readonly isOn: boolean
   readonly isMandatory: boolean
   readonly deltaMs: number
 }
 
-/** Takes a word apart. */
+/** Unpacks a state word. */
 export function stateOf(word: number): InstanceState {
   return { isOn: (word & IS_ON) !== 0, isMandatory: (word & IS_MANDATORY) !== 0, deltaMs: word >>> 4 }
 }
 
-/** The lines of one metric: its name, a line for each instance, an empty one. `names` are those of its instances. */
+/** Formats one metric: its name, a line for each instance, an empty line. `names` are the instance names. */
 export function queryText(
   name: string,
   set: ValueSet,
@@ -37,7 +37,7 @@ export function queryText(
   return `${name}\n${rows.join('\n')}\n\n`
 }
 
-/** `[100 or "bin-100"]`. */
+/** Formats an instance: `[100 or "bin-100"]`. */
 export function instanceText(inst: number, names: ReadonlyMap<number, string>): string {
   return `[${inst} or "${names.get(inst) ?? ''}"]`
 }
@@ -56,7 +56,7 @@ const UNITS = [
   [1, 'msec'],
 ] as const
 
-/** In the largest unit that gives at least 1, with as few decimals as needed, three at most. */
+/** Formats an interval in the largest unit that gives at least 1, with at most three decimals. */
 function intervalText(ms: number): string {
   if (ms === 0) return '        once'
   const [scale, unit] = UNITS.find(([size]) => ms >= size)!
@@ -65,7 +65,7 @@ function intervalText(ms: number): string {
   return `${formatF(value, decimals).padStart(7 - decimals)} ${unit.padEnd(4)}`
 }
 
-/** The report of `status`. */
+/** Formats the output of `status`. */
 export function statusText(
   status: LogStatus,
   logger: { readonly pid: number; readonly isPrimary: boolean; readonly host: string },
@@ -88,7 +88,7 @@ export function statusText(
   return `${lines.join('\n')}\n`
 }
 
-/** `Fri Nov 20 14:37:40.033595000 2026`. */
+/** Formats a time: `Fri Nov 20 14:37:40.033595000 2026`. */
 function timeText({ sec, nsec }: Timestamp, zone: Zone): string {
   const text = ctime(sec, zone).trimEnd()
   return `${text.slice(0, 19)}.${String(nsec).padStart(9, '0')}${text.slice(19)}`

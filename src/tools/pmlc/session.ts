@@ -1,4 +1,4 @@
-/** What pmlc does: one command after the other, on the pmlogger it is connected to. pmlc(1) */
+/** Executes pmlc's commands on the connected pmlogger. pmlc(1) */
 import { hostname } from 'node:os'
 import { PcpError } from '../../model/errors.ts'
 import { timeoutMs } from '../../net/dial.ts'
@@ -18,29 +18,29 @@ import {
   PM_LOG_ON,
 } from '../../wire/log-control.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import { type ControlPlace, LoggerConnection } from './connection.ts'
+import { type ControlAddress, LoggerConnection } from './connection.ts'
 import { HELP } from './help.ts'
 import { loggersHere, loggersThere, type RunningLogger } from './loggers.ts'
-import { failuresText, findSubjects, requestSet } from './metrics.ts'
+import { failuresText, findRequestedMetrics, requestSet } from './metrics.ts'
 import type { Command, LoggerSpec } from './parse.ts'
 import { queryText, statusText } from './print.ts'
 
-/** This host, as pmlc names it. */
+/** pmlc's name of this host. */
 export const LOCAL = 'local:'
 
 const STATES = { on: PM_LOG_ON, off: PM_LOG_OFF, maybe: PM_LOG_MAYBE } as const
 const CONTROLS = { mandatory: PM_LOG_MANDATORY, advisory: PM_LOG_ADVISORY } as const
 const TIMEOUT_MS = 10_000
 
-/** What a session needs of the command. */
+/** Options of a session. */
 export interface SessionOptions {
   readonly io: ToolIo
   readonly variables: Variables
-  /** Host of loggers where a command names none. */
+  /** Default host of loggers. */
   readonly host: string
-  /** `local`, `logger` or a zone. */
+  /** `local`, `logger` or a time zone. */
   readonly zone: string
-  /** Opens a collector. */
+  /** Connects to a collector. */
   readonly open: (host: string) => Promise<Context>
 }
 
@@ -48,11 +48,11 @@ interface Connected {
   readonly connection: LoggerConnection
   readonly host: string
   readonly isPrimary: boolean
-  /** The collector it records: names and instances are looked up there. */
+  /** The logger's collector, for looking up names and instances. */
   readonly context: Context
 }
 
-/** A conversation with loggers. Mistakes are told, and the conversation goes on. */
+/** A session with loggers. It prints errors and continues. */
 export class Session {
   readonly #options: SessionOptions
   #connected: Connected | undefined
@@ -63,7 +63,7 @@ export class Session {
     this.#zone = options.zone
   }
 
-  /** Does a command; `where` begins what is told of mistakes. False when it ends the session. */
+  /** Executes a command; `where` begins error messages. Returns false if the session ends. */
   async run(command: Command, where: string): Promise<boolean> {
     const { io } = this.#options
     switch (command.kind) {
@@ -95,7 +95,7 @@ export class Session {
     }
   }
 
-  /** Connects to a logger, leaving the one before; a failure is told. */
+  /** Disconnects from the current logger and connects to another one; prints failures. */
   async connect(spec: LoggerSpec, host: string, tells: boolean): Promise<void> {
     const { io } = this.#options
     await this.close()
@@ -117,7 +117,7 @@ export class Session {
     }
   }
 
-  /** Leaves the logger. */
+  /** Disconnects from the logger. */
   async close(): Promise<void> {
     const connected = this.#connected
     this.#connected = undefined
@@ -174,7 +174,7 @@ export class Session {
         )
         return
       }
-      default: // sync: a logger holds nothing back
+      default: // sync: pmlogger does not buffer records
     }
   }
 
@@ -185,7 +185,9 @@ export class Session {
     where: string,
   ): Promise<void> {
     const { io } = this.#options
-    const subjects = await findSubjects(context, command.metrics, where, (text) => io.stderr.write(text))
+    const subjects = await findRequestedMetrics(context, command.metrics, where, (text) =>
+      io.stderr.write(text),
+    )
     if (subjects === undefined || subjects.length === 0) return
     const sets = await connection.control({ ...request, sets: subjects.map(requestSet) })
     if (command.kind === 'log') {
@@ -211,7 +213,7 @@ export class Session {
         ...loggers.filter(({ isPrimary }) => isPrimary).map(({ pid }) => `primary (${pid})`),
         ...loggers.filter(({ isPrimary }) => !isPrimary).map(({ pid }) => String(pid)),
       ]
-      // The reference leaves a blank for each where none is primary.
+      // Like the reference, adds a blank per logger if none is primary.
       const indent = loggers.some(({ isPrimary }) => isPrimary) ? 4 : 4 + loggers.length
       io.stdout.write(
         `The following pmloggers are running on ${host}:\n${' '.repeat(indent)}${list.join(' ')}\n`,
@@ -238,11 +240,11 @@ export class Session {
       if (spec.kind === 'primary') return isPrimary
       return spec.kind === 'pid' ? pid === spec.pid : port === spec.port
     })
-    // The socket first: over the port a logger may answer questions only.
+    // Tries the socket first: over the TCP port a logger may only allow enquiries.
     const id = spec.kind === 'primary' ? 'primary' : spec.kind === 'pid' ? spec.pid : logger?.pid
     const paths = isHere(host) && id !== undefined ? controlSocketPaths(this.#options.variables, id) : []
     const port = spec.kind === 'port' ? spec.port : (logger?.port ?? 0)
-    const places: ControlPlace[] = [
+    const places: ControlAddress[] = [
       ...paths.map((path) => ({ path })),
       ...(port > 0 ? [{ host: target, port }] : []),
     ]
@@ -255,7 +257,7 @@ export class Session {
         return { connection, isPrimary: spec.kind === 'primary' }
       } catch (error) {
         const failure = PcpError.from(error)
-        // A socket that is not there says less than why the port did not answer.
+        // If the socket does not exist, the port's error is more helpful.
         last = failure.code === 'ENOENT' ? new PcpError('ECONNREFUSED') : failure
       }
     }
@@ -274,7 +276,7 @@ export class Session {
   }
 }
 
-/** What went wrong, in PCP's words. A logger that says nothing is left. */
+/** Returns the reason of a failure in PCP's words. After a timeout the connection is closed. */
 function reasonOf(error: unknown): string {
   const { code, text } = PcpError.from(error)
   return code === 'PM_ERR_TIMEOUT' ? 'Timeout, closed connection to the pmlogger instance' : text

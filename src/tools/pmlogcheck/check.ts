@@ -1,4 +1,4 @@
-/** What the passes of a check share. */
+/** State shared by the passes of a check. */
 import type { Archive } from '../../archive/archive.ts'
 import type { ArchiveFiles } from '../../base/byte-source.ts'
 import { formatF } from '../../base/printf.ts'
@@ -10,22 +10,22 @@ import type { Zone } from '../../time/zone.ts'
 import { dateStamp } from '../lib/archive-input.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
-/** What the command line asks for. */
+/** Options of the command line. */
 export interface CheckOptions {
   /** -l */
   readonly label: boolean
-  /** -m: data is not looked at. */
+  /** -m: skip data volumes. */
   readonly metadataOnly: boolean
   readonly verbose: boolean
-  /** -w: counters may decrease. */
+  /** -w: ignore decreasing counters. */
   readonly noWraps: boolean
-  /** -f: further passes in spite of damage. */
+  /** -f: run later passes in spite of damage. */
   readonly full: boolean
-  /** -r and -R: cut damaged files behind their last good record. */
+  /** -r and -R: truncate damaged files after their last good record. */
   readonly repair: 'ask' | 'auto' | undefined
 }
 
-/** A check under way. */
+/** A check in progress. */
 export interface Check {
   readonly io: ToolIo
   readonly files: ArchiveFiles
@@ -33,33 +33,33 @@ export interface Check {
   /** Writes a line to standard error. */
   readonly say: (text: string) => void
   /** Writes a line to standard error with -v. */
-  readonly tell: (text: string) => void
+  readonly sayVerbose: (text: string) => void
 }
 
-/** Writes what findings name. */
+/** Formats times, metrics and instances in findings. */
 export class FindingText {
   readonly #archive: Archive
   readonly #zone: Zone
   readonly #withDate: boolean
 
-  /** Times need a date when more than a day is looked at. */
+  /** Adds dates to times if the time range is longer than a day. */
   constructor(archive: Archive, zone: Zone, start: Timestamp, finish: Timestamp) {
     this.#archive = archive
     this.#zone = zone
     this.#withDate = secondsBetween(start, finish) > DAY
   }
 
-  /** Time of day with milliseconds, or all of the date. */
+  /** Returns the time of day with milliseconds, or with the date. */
   stamp(time: Timestamp): string {
     return this.#withDate ? dateStamp(time, this.#zone) : clockStamp(time, this.#zone)
   }
 
-  /** A metric's name, or its number where it has none. */
+  /** Returns a metric's name, or its PMID without one. */
   name(id: Pmid): string {
     return this.#archive.metadata.names.namesOf(id)[0] ?? pmidStr(id)
   }
 
-  /** An instance's newest name, or its number. */
+  /** Returns an instance's latest name, or its id. */
   instance(indom: Indom, inst: number): string {
     const snapshots = this.#archive.metadata.snapshots(indom)
     for (let k = snapshots.length - 1; k >= 0; k--) {
@@ -69,7 +69,7 @@ export class FindingText {
     return String(inst)
   }
 
-  /** A value without fraction. */
+  /** Formats a value without fraction. */
   number(value: number): string {
     return formatF(value, 0)
   }

@@ -1,4 +1,4 @@
-/** The last value of each instance of a counter. */
+/** Keeps the last value of each instance of a counter. */
 import { InstanceSlots, numberAt, RecordValues } from '../../archive/record-values.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import type { MetricDesc } from '../../model/desc.ts'
@@ -6,9 +6,9 @@ import { PM_INDOM_NULL } from '../../model/ids.ts'
 
 const NEVER = -1
 
-/** Values of one integer counter as columns by instance. Numbers beyond 2^53 are rounded: a decrease shows all the same. */
+/** Values of one integer counter as columns by instance. Numbers beyond 2^53 are rounded, but decreases are still detected. */
 export class CounterHistory {
-  /** After `update` stopped: what it found, the instance, its value and the one before with the number of its record. */
+  /** Set when `update` stops: the problem, the instance, its value, and the previous value with its record number. */
   problem: 'decrease' | 'unreadable' = 'decrease'
   inst = 0
   value = 0
@@ -23,8 +23,8 @@ export class CounterHistory {
   }
 
   /**
-   * Takes the values of value set `s` from the `from`th on as those of record `number`. Stops at one that is less than that of a record
-   * from `since` on, and at one that cannot be read; returns its place, or the number of values.
+   * Adds the values of value set `s`, starting at index `from`, as values of record `number`. Stops at a value smaller than one of a
+   * record from `since` on, and at an unreadable one; returns its index, or the number of values.
    */
   update(record: RecordView, s: number, from: number, number: number, since: number): number {
     const { view } = record
@@ -59,7 +59,7 @@ export class CounterHistory {
     return i
   }
 
-  /** Columns as long as there are instances. */
+  /** Enlarges the columns to the number of instances. */
   #grow({ length, insts }: InstanceSlots): void {
     if (length <= this.#values.length) return
     const values = new Float64Array(insts.length)

@@ -1,8 +1,8 @@
 /**
- * pmlogcheck: whether archives are sound. pmlogcheck(1)
+ * pmlogcheck: checks archives for damage. pmlogcheck(1)
  *
- * As PCP 6.0.3 prints it, with the options of 7.2 (several archives, -f, -r, -R); files are checked by name and metrics by PMID, and
- * times of metadata are checked as well. docs/differences.md
+ * Output is as in PCP 6.0.3, with the options of 7.2 (several archives, -f, -r, -R). Files are checked in the order of their names,
+ * metrics by PMID; timestamps of metadata are checked as well. docs/explanation/differences.md
  */
 
 import type { Archive } from '../../archive/archive.ts'
@@ -13,13 +13,13 @@ import { FOREVER } from '../../time/arithmetic.ts'
 import {
   baseOf,
   memberFiles,
-  openNamed,
+  openArchiveQuietly,
   type PartFile,
   partsOf,
   writeBriefLabel,
 } from '../lib/archive-input.ts'
 import { openProblem } from '../lib/open-error.ts'
-import { endEarly, HELP_ROW, type OptionTable, usageText } from '../lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, usageText } from '../lib/options.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
 import type { Tool } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
@@ -34,16 +34,20 @@ const OPTIONS: OptionTable = {
   synopsis: '[options] archive',
   rows: [
     { heading: 'Options' },
-    { short: 'f', long: 'full', help: 'go on after damage that makes further passes doubtful' },
+    { short: 'f', long: 'full', help: 'run all passes even after serious damage' },
     { short: 'l', long: 'label', help: "show the archive's label" },
-    { short: 'm', long: 'metadataonly', help: 'leave the data volumes alone' },
+    { short: 'm', long: 'metadataonly', help: 'skip the data volumes' },
     STANDARD.namespace,
-    { short: 'r', long: 'repair', help: 'cut damaged files behind their last good record, if you agree' },
-    { short: 'R', long: 'auto-repair', help: 'as -r, without asking' },
+    {
+      short: 'r',
+      long: 'repair',
+      help: 'truncate damaged files after their last good record, with confirmation',
+    },
+    { short: 'R', long: 'auto-repair', help: 'like -r, without confirmation' },
     STANDARD.start,
     STANDARD.finish,
-    { short: 'v', long: 'verbose', help: 'say what is being done' },
-    { short: 'w', long: 'nowrap', help: 'say nothing about counters that decrease' },
+    { short: 'v', long: 'verbose', help: 'print progress' },
+    { short: 'w', long: 'nowrap', help: 'do not report decreasing counters' },
     STANDARD.timezone,
     STANDARD.hostzone,
     STANDARD.debug,
@@ -51,14 +55,14 @@ const OPTIONS: OptionTable = {
   ],
 }
 
-/** Checks archives. Status 1 when one is damaged or cannot be read. */
+/** Checks archives. Exits with status 1 if one is damaged or unreadable. */
 export const tool: Tool = {
   name: 'pmlogcheck',
   summary: 'Check archives for damage',
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (parsed.operands.length === 0) {
       io.stderr.write(`Error: no archive specified\n\n${usageText(OPTIONS, io.progname)}`)
@@ -72,7 +76,7 @@ export const tool: Tool = {
     }
     const say = (text: string): void => io.stderr.write(`${text}\n`)
     const tell = wanted.verbose ? say : () => {}
-    const check: Check = { io, files: archiveFiles(), wanted, say, tell }
+    const check: Check = { io, files: archiveFiles(), wanted, say, sayVerbose: tell }
     const seen = new Set<string>()
     let isSound = true
     for (const name of parsed.operands) {
@@ -104,7 +108,7 @@ async function checkArchive(
   base: string,
   standard: StandardOptions,
 ): Promise<boolean> {
-  check.tell(`Scanning for components of archive "${name}"`)
+  check.sayVerbose(`Scanning for components of archive "${name}"`)
   const parts = partsOf(base, check.files).sort((one, other) => rankOf(one) - rankOf(other))
   if (parts.length === 0) {
     check.say(`${check.io.progname}: no PCP archive files match "${name}"`)
@@ -119,13 +123,13 @@ async function checkArchive(
   }
   if (!hasAll(check, base, parts)) isDamaged = true
   if (isDamaged && !check.wanted.full) {
-    check.tell('Due to earlier errors, cannot continue ... bye')
+    check.sayVerbose('Due to earlier errors, cannot continue ... bye')
     return false
   }
   return checkWhole(check, base, standard) && !isDamaged
 }
 
-/** The order in which files are checked: index, metadata, volumes by number. */
+/** Sort key of files: index, metadata, volumes by number. */
 function rankOf({ part }: PartFile): number {
   if (part === 'index') return -2
   return part === 'meta' ? -1 : part
@@ -140,13 +144,13 @@ function hasAll({ say }: Check, base: string, parts: readonly PartFile[]): boole
   return hasMeta && hasData
 }
 
-/** Passes 1 to 3, over the archive as one. */
+/** Runs passes 1 to 3 over the whole archive. */
 function checkWhole(check: Check, base: string, standard: StandardOptions): boolean {
   const { io } = check
   let archive: Archive
   let member: MemberFiles
   try {
-    archive = openNamed(base, check.files, io)
+    archive = openArchiveQuietly(base, check.files, io)
     member = memberFiles(base, check.files)
   } catch (error) {
     const why = openProblem((error as Error).cause ?? error)

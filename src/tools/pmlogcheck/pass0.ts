@@ -1,4 +1,4 @@
-/** Pass 0: each file by itself: its label, and where its records begin and end. */
+/** Pass 0: checks each file on its own: its label and record boundaries. */
 
 import { truncateSync } from 'node:fs'
 import { type ArchiveLabel, decodeLabel, labelSize } from '../../archive/label.ts'
@@ -9,10 +9,10 @@ import type { PartFile } from '../lib/archive-input.ts'
 import { openProblem } from '../lib/open-error.ts'
 import type { Check } from './check.ts'
 
-/** Bytes read at a time: enough for many small records, little for the ends of large ones. */
+/** Bytes per read: covers many small records, but wastes little on the ends of large ones. */
 const WINDOW = 64 * 1024
 
-/** Reads length words anywhere in a file, from a window that follows them. */
+/** Reads length words anywhere in a file through a moving window. */
 class WordReader {
   readonly #source: ByteSource
   readonly size: number
@@ -26,7 +26,7 @@ class WordReader {
     this.size = source.size
   }
 
-  /** The signed word at an offset; undefined when the file ends before or within it. */
+  /** Returns the signed word at an offset; undefined at the end of the file. */
   at(offset: number): number | undefined {
     if (offset < this.#from || offset + 4 > this.#from + this.#length) {
       this.#from = offset
@@ -36,14 +36,14 @@ class WordReader {
     return this.#view.getInt32(offset - this.#from)
   }
 
-  /** How many of `wanted` bytes the file has from an offset on. */
+  /** Returns how many of `wanted` bytes the file has from an offset on. */
   available(offset: number, wanted: number): number {
     return Math.max(0, Math.min(wanted, this.size - offset))
   }
 }
 
 const MAGIC = 0x50052600
-/** Names of metadata record types, and the versions of archives that have them. */
+/** Metadata record types with their names and the first archive version that has them. */
 const RECORD_TYPES: { readonly [type: number]: readonly [string, number] } = {
   1: ['DESC', 0],
   2: ['INDOM_V2', 2],
@@ -56,17 +56,17 @@ const RECORD_TYPES: { readonly [type: number]: readonly [string, number] } = {
 const FIRST_TYPE = 1
 const LAST_TYPE = 7
 
-/** What is known of a file after pass 0. */
+/** Result of pass 0 for a file. */
 export interface FileReport {
   readonly file: PartFile
-  /** Is it damaged so that other passes make no sense? */
+  /** Whether damage makes further passes useless. */
   readonly isDamaged: boolean
-  /** Where the last good record ends, for a file that can be cut there. */
+  /** End of the last good record, if the file can be truncated there. */
   readonly goodEnd: number | undefined
   readonly size: number
 }
 
-/** Checks one file. Undefined in `goodEnd` means that there is nothing to cut, or no label to keep. */
+/** Checks one file. `goodEnd` is undefined if nothing has to be cut, or if the label is damaged. */
 export function checkFile(check: Check, file: PartFile): FileReport {
   if (check.wanted.verbose) check.io.stderr.write(`${file.path}: start pass0 ... `)
   let source: ByteSource
@@ -87,7 +87,7 @@ type Verdict = Pick<FileReport, 'isDamaged' | 'goodEnd'>
 
 const DAMAGED: Verdict = { isDamaged: true, goodEnd: undefined }
 
-/** The check of one file. */
+/** Checks one file. */
 class FileCheck {
   readonly #check: Check
   readonly #file: PartFile
@@ -113,14 +113,14 @@ class FileCheck {
     return isBad ? DAMAGED : verdict
   }
 
-  /** A problem, after the line that -v began. */
+  /** Reports a problem, ending the line that -v began. */
   #complain(problem: string): void {
     if (!this.#hasProblem && this.#check.wanted.verbose) this.#check.say('')
     this.#hasProblem = true
     this.#check.say(`${this.#file.path}${problem}`)
   }
 
-  /** The label is checked as a record before it is read as a label. */
+  /** Checks the label's record framing. */
   #labelFrame(): boolean {
     const words = this.#words
     const length = words.at(0)
@@ -155,7 +155,7 @@ class FileCheck {
     return true
   }
 
-  /** The label; without one that can be used there is no version, and the file is bad. */
+  /** Reads the label. Without a usable one the version is unknown and the file is bad. */
   #label(): { readonly label: ArchiveLabel | undefined; readonly isBad: boolean } {
     const { path } = this.#file
     const magic = this.#words.at(4) ?? 0
@@ -175,7 +175,7 @@ class FileCheck {
     }
   }
 
-  /** A problem of the label. It stands on the line that -v began. */
+  /** Reports a problem with the label, on the line that -v began. */
   #note(problem: string): void {
     this.#check.say(`${this.#file.path}${problem}`)
   }
@@ -250,7 +250,7 @@ class FileCheck {
   }
 }
 
-/** Cuts a file where that is wanted, possible and agreed to. Says whether it is sound now. */
+/** Truncates a file if requested, possible and confirmed. Returns whether it is intact now. */
 export async function repairFile(check: Check, { file, goodEnd, size }: FileReport): Promise<boolean> {
   const { wanted, io } = check
   if (wanted.repair === undefined || goodEnd === undefined) return false

@@ -1,4 +1,4 @@
-/** Pass 1: the temporal index against the other files. */
+/** Pass 1: checks the temporal index against the other files. */
 import type { Archive } from '../../archive/archive.ts'
 import type { MemberFiles } from '../../archive/file-names.ts'
 import { labelSize } from '../../archive/label.ts'
@@ -8,9 +8,9 @@ import type { Check } from './check.ts'
 
 const NANOS = 1e9
 
-/** Reports what is wrong with the index. */
+/** Reports problems in the temporal index. */
 export function checkIndex(check: Check, archive: Archive, member: MemberFiles): void {
-  check.tell(`${member.base}: start pass1 (check temporal index)`)
+  check.sayVerbose(`${member.base}: start pass1 (check temporal index)`)
   if (member.index === undefined) {
     check.say(`${member.base}: warning temporal index is missing`)
     return
@@ -24,7 +24,7 @@ export function checkIndex(check: Check, archive: Archive, member: MemberFiles):
   for (let i = 0; i < index.length; i++) entries.check(i)
 }
 
-/** Entries one by one. */
+/** Checks entries one by one. */
 class EntryCheck {
   readonly #check: Check
   readonly #archive: Archive
@@ -99,7 +99,7 @@ class EntryCheck {
   }
 }
 
-/** As `%d.%09d`, which is what negative fractions look like. */
+/** Formats like `%d.%09d`, also for negative fractions. */
 function stamp(sec: number, nsec: number): string {
   const digits = nsec < 0 ? `-${String(-nsec).padStart(8, '0')}` : String(nsec).padStart(9, '0')
   return `${sec}.${digits}`

@@ -1,4 +1,4 @@
-/** Pass 2: descriptors, and the times of metadata. */
+/** Pass 2: checks descriptors and timestamps of metadata. */
 import type { Archive } from '../../archive/archive.ts'
 import type { MemberFiles } from '../../archive/file-names.ts'
 import { labelSize } from '../../archive/label.ts'
@@ -27,12 +27,12 @@ import { compareTimes } from '../../time/arithmetic.ts'
 import { readMeta } from '../lib/archive-input.ts'
 import type { Check } from './check.ts'
 
-/** Largest exponent that makes sense in units. */
+/** Largest plausible exponent in units. */
 const MAX_DIMENSION = 2
 
-/** Reports what is wrong with the metadata. */
+/** Reports problems in the metadata. */
 export function checkMetadata(check: Check, archive: Archive, member: MemberFiles): void {
-  check.tell(`${member.base}: start pass2`)
+  check.sayVerbose(`${member.base}: start pass2`)
   const { descs, names } = archive.metadata
   for (const [id, desc] of [...descs].sort(([a], [b]) => a - b)) {
     const name = names.namesOf(id)[0] ?? '<noname>'
@@ -44,7 +44,7 @@ export function checkMetadata(check: Check, archive: Archive, member: MemberFile
 
 function* descProblems(desc: MetricDesc): Generator<string> {
   const { pmid, indom, type, sem } = desc
-  if (type === PM_TYPE_NOSUPPORT) return // nothing else of it means anything
+  if (type === PM_TYPE_NOSUPPORT) return // the other fields are undefined
   if (type < 0 || type > PM_TYPE_HIGHRES_EVENT) yield `bad type (${type}) in pmDesc`
   if (indom !== PM_INDOM_NULL && domainOf(pmid) !== domainOf(indom))
     yield `domain of pmid (${domainOf(pmid)}) != domain of indom (${domainOf(indom)})`
@@ -66,7 +66,7 @@ function* descProblems(desc: MetricDesc): Generator<string> {
   }
 }
 
-/** Instance domains and labels belong to times of the archive, and those of one domain follow each other. */
+/** Checks that instance domains and labels are within the archive's time range, and in order per domain. */
 function checkTimes(check: Check, archive: Archive, { base }: MemberFiles): void {
   const { view, path } = readMeta(base, check.files)
   const end = archive.end()

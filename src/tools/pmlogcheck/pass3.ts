@@ -1,4 +1,4 @@
-/** Pass 3: the records of the data volumes: their times, their encoding, and counters that decrease. */
+/** Pass 3: checks the records of data volumes: timestamps, encoding, and decreasing counters. */
 import type { Archive } from '../../archive/archive.ts'
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
@@ -19,7 +19,7 @@ import { Progress } from '../lib/progress.ts'
 import type { Check, FindingText } from './check.ts'
 import { CounterHistory } from './counter-history.ts'
 
-/** Types whose counters can wrap, in words. */
+/** Types of counters that can wrap, with the message. */
 const WRAPPING: { readonly [type: number]: string } = {
   [PM_TYPE_32]: 'signed 32-bit wrap',
   [PM_TYPE_U32]: 'unsigned 32-bit wrap',
@@ -34,32 +34,32 @@ export interface DataRange {
   readonly text: FindingText
 }
 
-/** A metric as it was in the records so far. */
+/** State of a metric over the records so far. */
 interface Metric {
   readonly id: Pmid
   readonly desc: MetricDesc | undefined
-  /** Value format of its first values: it must not change. */
+  /** Value format of its first values; it must not change. */
   format: number | undefined
   readonly history: CounterHistory | undefined
 }
 
-/** Reports what is wrong with the data. False when it cannot be read to the end. */
+/** Reports problems in the data. Returns false if it cannot be read to the end. */
 export function checkData(check: Check, archive: Archive, base: string, range: DataRange): boolean {
-  check.tell(`${base}: start pass3`)
+  check.sayVerbose(`${base}: start pass3`)
   const data = new DataCheck(check, archive, base, range)
   const isReadable = data.run()
   if (isReadable) {
-    check.tell(`Processed ${data.results} pmResult records`)
-    if (data.marks > 0) check.tell(`Processed ${data.marks} <mark> records`)
+    check.sayVerbose(`Processed ${data.results} pmResult records`)
+    if (data.marks > 0) check.sayVerbose(`Processed ${data.marks} <mark> records`)
   }
   return isReadable
 }
 
-/** Stops the check: what follows cannot be trusted. */
+/** Aborts the check, because later records cannot be trusted. */
 class Hopeless extends Error {}
 
 class DataCheck {
-  /** Records read, the one that ended the window with them. */
+  /** Records read, including the one after the end of the window. */
   results = 0
   marks = 0
   readonly #check: Check
@@ -69,9 +69,9 @@ class DataCheck {
   readonly #range: DataRange
   readonly #metrics = new Map<Pmid, Metric>()
   readonly #last: Metric[] = []
-  /** Times of records with values, by number. */
+  /** Timestamps of records with values, by number. */
   readonly #times: Timestamp[] = []
-  /** Number of the first record behind the last mark: counters may start over there. */
+  /** Number of the first record after the last mark, where counters may restart. */
   #afterMark = 0
 
   constructor(check: Check, archive: Archive, base: string, range: DataRange) {

@@ -1,27 +1,33 @@
-/** Data: the groups of this package, by tag. docs/pmlogger.md */
+/** Data: metric groups of this package, by tag. docs/reference/pmlogger.md */
 
-/** A group file of one line of description. */
+/** Returns a group file with a one-line description. */
 function group(ident: string, delta: string, clause: string, metrics: string): string {
   const lines = metrics.split(' ').map((metric) => `\t${metric}\n`)
   return `#pmlogconf-setup 2.0\nident ${ident}\ndelta ${delta}\n${clause}\n${lines.join('')}`
 }
 
-/** Groups for all metrics of the agents linux and proc, and for what some commands show. */
+/** Groups for all metrics of the agents linux and proc, and for the metrics of some commands. */
 export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
+  'containers/usage': group(
+    'processor time, memory, devices, pressure and network of each container, by name',
+    'default',
+    'probe containers.info.status values ? include : exclude',
+    'containers.info containers.cpu containers.memory containers.io containers.pressure containers.pids containers.network',
+  ),
   'cpu/percpu': group(
-    'time of each processor by what it was spent on, its clock and its interrupts',
+    'processor time per CPU by mode, clock rate and interrupts',
     'default',
     'probe hinv.ncpu > 1 ? include : available',
     'kernel.percpu',
   ),
   'cpu/pernode': group(
-    'time of the processors of each memory node',
+    'processor time per NUMA node',
     'default',
     'probe hinv.nnode > 1 ? include : available',
     'kernel.pernode',
   ),
   'cpu/summary': group(
-    'time of all processors together, load, interrupts, context switches and processes begun',
+    'total processor time, load, interrupts, context switches and processes started',
     'default',
     'probe kernel.all.cpu.user exists ? include : exclude',
     'kernel.all',
@@ -45,7 +51,7 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'disk.md',
   ),
   'disk/percontroller': group(
-    'disks by their world wide name, over all paths to them',
+    'disks by world wide name, summed over all paths',
     'default',
     'probe disk.wwid.read values ? available : exclude',
     'disk.wwid',
@@ -87,13 +93,13 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'filesys',
   ),
   'filesystem/rpc-server': group(
-    'requests that the NFS server of this host answered',
+    'requests to the NFS server of this host',
     'default',
     'probe rpc.server.rpccnt > 0 ? include : available',
     'rpc.server nfs.server nfs3.server nfs4.server',
   ),
   'filesystem/summary': group(
-    'how full each file system is, and no more',
+    'only the used space of each file system',
     '10 minutes',
     'probe filesys.full values ? available : exclude',
     'filesys.full filesys.used filesys.mountdir',
@@ -105,7 +111,7 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'tmpfs',
   ),
   'kernel/inode-cache': group(
-    'files that are open, inodes, names of files and locks in the kernel',
+    'open files, inodes, directory entries and locks in the kernel',
     'default',
     'probe vfs.files.count exists ? include : exclude',
     'vfs',
@@ -117,13 +123,13 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'ipc',
   ),
   'kernel/load': group(
-    'load averages alone, for hosts that record nothing else',
+    'only load averages, for hosts that record nothing else',
     'default',
     'probe kernel.all.load values ? available : exclude',
     'kernel.all.load',
   ),
   'kernel/sysfs': group(
-    'changes of devices that the kernel told of',
+    'device events of the kernel',
     'default',
     'probe sysfs.kernel.uevent_seqnum exists ? available : exclude',
     'sysfs.kernel',
@@ -135,43 +141,43 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'tty.serial',
   ),
   'memory/buddyinfo': group(
-    'free memory by size of its pieces',
+    'free memory by block size',
     '10 minutes',
     'probe mem.buddyinfo.pages values ? available : exclude',
     'mem.buddyinfo',
   ),
   'memory/ksminfo': group(
-    'pages that the kernel found to be the same and merged',
+    'identical pages merged by the kernel (KSM)',
     'default',
     'probe mem.ksm.pages_shared > 0 ? include : available',
     'mem.ksm',
   ),
   'memory/meminfo': group(
-    'what memory is used for',
+    'memory usage by purpose',
     'default',
     'probe mem.util.used values ? include : exclude',
     'mem.util mem.freemem mem.physmem',
   ),
   'memory/numa': group(
-    'what memory of each node is used for',
+    'memory usage of each NUMA node',
     'default',
     'probe hinv.nnode > 1 ? include : available',
     'mem.numa',
   ),
   'memory/slabinfo': group(
-    'memory of the kernel by what it holds',
+    'kernel memory by slab cache',
     '10 minutes',
     'probe mem.slabinfo.objects.active values ? available : exclude',
     'mem.slabinfo',
   ),
   'memory/swap-activity': group(
-    'pages that go in and out of swap',
+    'pages swapped in and out',
     'default',
     'probe swap.pagesin exists ? include : exclude',
     'swap.pagesin swap.pagesout swap.in swap.out',
   ),
   'memory/swap-all': group(
-    'swap space altogether',
+    'total swap space',
     'default',
     'probe swap.length > 0 ? include : available',
     'swap.length swap.used swap.free',
@@ -189,31 +195,31 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'mem.vmstat',
   ),
   'memory/zoneinfo': group(
-    'memory by zone of each node',
+    'memory by zone of each NUMA node',
     '10 minutes',
     'probe mem.zoneinfo.free values ? available : exclude',
     'mem.zoneinfo',
   ),
   'networking/icmp': group(
-    'control messages of IPv4',
+    'ICMP messages of IPv4',
     'default',
     'probe network.icmp.inmsgs exists ? available : exclude',
     'network.icmp network.icmpmsg',
   ),
   'networking/icmp6': group(
-    'control messages of IPv6',
+    'ICMP messages of IPv6',
     'default',
     'probe network.icmp6.inmsgs exists ? available : exclude',
     'network.icmp6',
   ),
   'networking/interface-all': group(
-    'everything known of each network interface',
+    'all metrics of each network interface',
     'default',
     'probe network.interface.total.bytes values ? available : exclude',
     'network.interface',
   ),
   'networking/interface-summary': group(
-    'traffic and errors of each network interface, and of all together',
+    'traffic and errors of each network interface, and in total',
     'default',
     'probe network.interface.in.bytes values ? include : exclude',
     'network.interface.in network.interface.out network.interface.total network.all',
@@ -231,7 +237,7 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'network.ip6',
   ),
   'networking/mptcp': group(
-    'connections over several paths',
+    'Multipath TCP connections',
     'default',
     'probe network.mptcp.mpcapablesynrx > 0 ? include : available',
     'network.mptcp',
@@ -273,13 +279,13 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'nfs4.server',
   ),
   'networking/raw': group(
-    'raw connections',
+    'raw sockets',
     'default',
     'probe network.rawconn.count exists ? available : exclude',
     'network.rawconn network.rawconn6',
   ),
   'networking/rpc': group(
-    'remote procedure calls, sent and answered',
+    'remote procedure calls, sent and received',
     'default',
     'probe rpc.client.rpccnt exists ? available : exclude',
     'rpc.client rpc.server',
@@ -291,19 +297,19 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'network.sockstat network.unix',
   ),
   'networking/softnet': group(
-    'packets that processors took from interfaces, and had to drop',
+    'packets processed and dropped per processor',
     'default',
     'probe network.softnet.processed exists ? include : available',
     'network.softnet',
   ),
   'networking/tcp-activity-linux': group(
-    'connections by their state',
+    'TCP connections by state',
     '1 minute',
     'probe network.tcpconn.established exists ? include : exclude',
     'network.tcpconn network.tcpconn6',
   ),
   'networking/tcp-all': group(
-    'everything known of TCP',
+    'all metrics of TCP',
     'default',
     'probe network.tcp.insegs exists ? include : exclude',
     'network.tcp',
@@ -315,7 +321,7 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'network.udp network.udplite',
   ),
   'networking/udp-sockets': group(
-    'sockets of UDP by their state',
+    'UDP sockets by state',
     '1 minute',
     'probe network.udpconn.established exists ? available : exclude',
     'network.udpconn network.udpconn6',
@@ -326,21 +332,21 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'probe network.udp6.indatagrams exists ? available : exclude',
     'network.udp6 network.udplite6',
   ),
-  'platform/hinv': group('what hardware there is', 'once', 'force include', 'hinv'),
+  'platform/hinv': group('hardware inventory', 'once', 'force include', 'hinv'),
   'platform/linux': group(
-    'which kernel and which agent these values are from',
+    'versions of the kernel and the agent',
     'once',
     'probe kernel.uname.release values ? include : exclude',
     'kernel.uname pmda.uname pmda.version',
   ),
   'proc/accounting': group(
-    'processes that ended, from the accounts of the kernel',
+    'ended processes, from kernel accounting',
     '1 minute',
     'probe acct.control.enable_acct > 0 ? available : exclude',
     'acct',
   ),
   'proc/all': group(
-    'everything known of every process, which is much',
+    'all metrics of every process (large)',
     '1 minute',
     'probe proc.nprocs values ? available : exclude',
     'proc.psinfo proc.memory proc.id proc.io proc.schedstat proc.fd proc.namespaces proc.smaps proc.autogroup',
@@ -352,43 +358,43 @@ export const BUILT_IN_GROUPS: Readonly<Record<string, string>> = {
     'cgroup',
   ),
   'proc/settings': group(
-    'how the agent looks at processes',
+    'settings of the proc agent',
     'once',
     'probe proc.control.perclient.threads exists ? available : exclude',
     'proc.control',
   ),
   'proc/summary': group(
-    'how many processes there are, and what they do',
+    'number of processes by state',
     '30 seconds',
     'probe proc.runq.runnable exists ? include : exclude',
     'proc.nprocs proc.runq',
   ),
   'tools/hotproc': group(
-    'processes that are worth watching, as the predicate of the agent says',
+    'processes selected by the hotproc predicate',
     '10 seconds',
     'probe hotproc.nprocs > 0 ? include : available',
     'hotproc',
   ),
   'tools/pcp-summary': group(
-    'what the collector and its loggers are',
+    'the collector, its agents and its loggers',
     '1 minute',
     'probe pmcd.numagents exists ? include : exclude',
     'pmcd.numagents pmcd.numclients pmcd.version pmcd.build pmcd.timezone pmcd.hostname pmcd.agent pmcd.pmlogger',
   ),
   'tools/pmclient-summary': group(
-    'what pmclient shows',
+    'metrics for pmclient',
     'default',
     'probe kernel.all.load exists ? available : exclude',
     'hinv.ncpu kernel.all.load kernel.percpu.cpu.user kernel.percpu.cpu.sys mem.freemem disk.all.total',
   ),
   'tools/pmstat': group(
-    'what pmstat shows',
+    'metrics for pmstat',
     'default',
     'probe kernel.all.load exists ? available : exclude',
     'kernel.all.load swap.used swap.pagesin swap.pagesout mem.util.free mem.util.bufmem mem.util.cached disk.all.blkread disk.all.blkwrite kernel.all.intr kernel.all.pswitch kernel.all.cpu',
   ),
   'tools/uptime': group(
-    'since when the host runs, and who uses it',
+    'uptime, users and load',
     '1 minute',
     'probe kernel.all.uptime exists ? include : exclude',
     'kernel.all.uptime kernel.all.nusers kernel.all.load',

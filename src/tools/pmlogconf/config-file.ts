@@ -1,30 +1,29 @@
-/** Configurations of pmlogger that pmlogconf keeps: groups in tagged comments, and what others wrote behind them. pmlogconf(1) */
+/** pmlogger configurations made by pmlogconf: groups in tagged comments, followed by text of the user. pmlogconf(1) */
 import type { Group } from './group-file.ts'
 
-/** What a configuration says of a group: `y` recorded, `n` offered, `x` left out. */
+/** Whether a group is logged: `y` yes, `n` no, `x` excluded. */
 export type Choice = 'y' | 'n' | 'x'
 
 /** A group in a configuration. */
 export interface Entry {
   readonly tag: string
   readonly choice: Choice
-  /** An interval, `once` or `default`; '' for a group that is left out. */
+  /** An interval, `once` or `default`; '' for an excluded group. */
   readonly delta: string
-  /** What people read: its lines without `##`. */
+  /** Lines of the description without `##`. */
   readonly ident: readonly string[]
-  /** Its lines as they are in the file, for a group that nobody describes any more; else made from the rest. */
+  /** Its lines as in the file, if it has no group file any more; otherwise they are generated. */
   readonly lines: readonly string[] | undefined
   readonly metrics: readonly string[]
 }
 
-/** A configuration. */
 export interface Config {
-  /** All above the first group. */
+  /** Lines above the first group. */
   readonly preamble: readonly string[]
-  /** Where the group files were. */
+  /** Directory of the group files. */
   readonly groupDir: string | undefined
   readonly entries: readonly Entry[]
-  /** All from the line on that ends pmlogconf's part. */
+  /** Text from the line that ends pmlogconf's part. */
   readonly tail: string
 }
 
@@ -60,19 +59,19 @@ disallow :* : all;
 allow local:* : enquire;
 `
 
-/** Was the file made by pmlogconf? */
+/** Returns whether pmlogconf made the file. */
 export function isConfig(text: string): boolean {
   return text.startsWith('#pmlogconf')
 }
 
-/** What a new configuration begins from. */
+/** An empty configuration. */
 export const NEW_CONFIG: Config = { preamble: PREAMBLE, groupDir: undefined, entries: [], tail: TAIL }
 
-/** Reads a configuration. */
+/** Parses a configuration. */
 export function parseConfig(text: string): Config {
   const at = text.indexOf(END)
   const head = (at < 0 ? text : text.slice(0, at)).split('\n')
-  if (at >= 0) head.pop() // what split() finds behind the last end of line
+  if (at >= 0) head.pop() // the empty string after the last newline
   const entries: Entry[] = []
   const preamble: string[] = []
   let groupDir: string | undefined
@@ -102,12 +101,12 @@ function parseEntry(lines: readonly string[]): Entry {
   return { tag, choice, delta: delta === '' ? 'default' : delta, ident, lines, metrics: [] }
 }
 
-/** The entry of a group that is described. */
+/** Returns the entry of a group with a group file. */
 export function entryOf(tag: string, choice: Choice, delta: string, { ident, metrics }: Group): Entry {
   return { tag, choice, delta, ident: wrap(ident), lines: undefined, metrics }
 }
 
-/** The text of a configuration. */
+/** Returns the text of a configuration. */
 export function configText({ preamble, groupDir = '', entries, tail }: Config): string {
   const line = `#+ groupdir ${groupDir}`
   const hasDir = preamble.some((each) => GROUP_DIR.test(each))
@@ -119,17 +118,17 @@ export function configText({ preamble, groupDir = '', entries, tail }: Config): 
   return `${lines.join('\n')}\n${tail}`
 }
 
-/** Says in a configuration when it was made. */
-export function marked(config: Config, time: string): Config {
+/** Adds the time of creation to a configuration. */
+export function withCreationTime(config: Config, time: string): Config {
   const { preamble } = config
   const at = preamble.findIndex((line) => line.startsWith(MADE))
   if (at >= 0) return { ...config, preamble: preamble.with(at, `${MADE} ${time}`) }
   const title = preamble.findIndex((line) => line.includes('updated by pmlogconf'))
-  // PCP has an empty line behind it.
+  // PCP adds an empty line after it.
   return { ...config, preamble: preamble.toSpliced(title + 1, 0, `${MADE} ${time}`, '') }
 }
 
-/** The line that begins a group. */
+/** Returns the first line of a group. */
 export function entryHead({ tag, choice, delta }: Pick<Entry, 'tag' | 'choice' | 'delta'>): string {
   return `#+ ${tag}:${choice}:${choice === 'x' ? '' : delta}:`
 }
@@ -143,7 +142,7 @@ function entryLines(entry: Entry): string[] {
   return [...lines, `log advisory on ${delta} {`, ...metrics.map((metric) => `\t${metric}`), '}']
 }
 
-/** Lines of words, as long as a configuration has them. */
+/** Wraps text at the line length of configurations. */
 export function wrap(text: string): string[] {
   const lines: string[] = []
   for (const word of text.split(/\s+/).filter((each) => each !== '')) {

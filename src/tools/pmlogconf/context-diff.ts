@@ -1,6 +1,6 @@
-/** What differs between two texts, with a few lines around each difference. diff(1) -c */
+/** Compares two texts, with a few lines of context around each difference. diff(1) -c */
 
-/** A stretch of lines that both have, or only one has. */
+/** Consecutive lines that are in both texts, or only in one. */
 interface Edit {
   readonly kind: ' ' | '-' | '+'
   readonly line: string
@@ -8,7 +8,7 @@ interface Edit {
 
 const AROUND = 3
 
-/** The differences, or '' without any. The names stand above them. */
+/** Returns the differences below a heading with the names, or '' without differences. */
 export function contextDiff(before: string, after: string, names: readonly [string, string]): string {
   const edits = editsOf(linesOf(before), linesOf(after))
   const hunks = hunksOf(edits)
@@ -22,7 +22,7 @@ function linesOf(text: string): string[] {
   return lines
 }
 
-/** The longest common subsequence, in a table: configurations have some thousand lines, few of which differ. */
+/** Finds the longest common subsequence with a table: configurations have a few thousand lines and few differences. */
 function editsOf(before: readonly string[], after: readonly string[]): Edit[] {
   let start = 0
   while (start < before.length && start < after.length && before[start] === after[start]) start++
@@ -60,7 +60,7 @@ function between(a: readonly string[], b: readonly string[]): Edit[] {
   return edits
 }
 
-/** From where to where: edits with the lines around them, those that touch together. */
+/** Returns ranges of edits with the lines around them; overlapping ranges are joined. */
 function hunksOf(edits: readonly Edit[]): [number, number][] {
   const hunks: [number, number][] = []
   for (const [i, { kind }] of edits.entries()) {
@@ -88,7 +88,7 @@ function hunkText(edits: readonly Edit[], [from, to]: readonly [number, number])
   return `***************\n*** ${old.range} ****\n${old.lines}--- ${now.range} ----\n${now.lines}`
 }
 
-/** Lines that stand in place of others are marked as changed. */
+/** Marks lines that replace others as changed. */
 function marked(hunk: readonly Edit[]): (Edit & { readonly mark: string })[] {
   const out: (Edit & { readonly mark: string })[] = []
   for (let i = 0; i < hunk.length; ) {

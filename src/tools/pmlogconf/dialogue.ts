@@ -1,10 +1,10 @@
-/** What pmlogconf asks, and how it takes answers. pmlogconf(1) */
+/** pmlogconf's prompts and their answers. pmlogconf(1) */
 import { decodeText } from '../../base/text.ts'
 import { parseInterval } from '../../time/interval.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { type Choice, wrap } from './config-file.ts'
 
-/** A group as it stands before the question. */
+/** A group with its current setting. */
 export interface Question {
   readonly tag: string
   readonly ident: string
@@ -13,7 +13,6 @@ export interface Question {
   readonly metrics: readonly string[]
 }
 
-/** What was answered. */
 export interface Answer {
   readonly choice: Choice
   readonly delta: string
@@ -27,16 +26,16 @@ const HELP = `Answers:
   /TEXT  go on with the next group that has TEXT in its description or metrics
 `
 
-/** Answers that may be written out. */
+/** Answers that may be given as words. */
 const WHOLE_WORDS: ReadonlySet<string> = new Set(['yes', 'no', 'quit'])
 
-/** Questions and answers, over the streams of a command. */
-export class Dialogue {
+/** Prompts on the streams of a command. */
+export class Prompts {
   readonly #io: ToolIo
   readonly #lines: AsyncIterator<string>
   readonly #asksIntervals: boolean
   #search: string | undefined
-  /** Nothing more is asked. */
+  /** The user has quit; no more prompts. */
   hasQuit = false
 
   constructor(io: ToolIo, asksIntervals: boolean) {
@@ -45,7 +44,7 @@ export class Dialogue {
     this.#asksIntervals = asksIntervals
   }
 
-  /** Asks about a group; undefined when it is passed over, or nothing is asked any more. */
+  /** Prompts for a group; undefined if it is skipped or the user has quit. */
   async ask(question: Question): Promise<Answer | undefined> {
     const { tag, ident, choice, delta, metrics } = question
     if (this.hasQuit || !this.#isFound(question)) return undefined
@@ -76,8 +75,8 @@ export class Dialogue {
     }
   }
 
-  /** Asks whether changes are to be kept. */
-  async keeps(): Promise<boolean> {
+  /** Asks whether to keep the changes. */
+  async confirmSave(): Promise<boolean> {
     for (;;) {
       const text = await this.#prompt('Keep changes? [y] ')
       if (text === '' || text === 'y') return true
@@ -106,7 +105,7 @@ export class Dialogue {
     return delta
   }
 
-  /** The answer without blanks around it; at the end of input there is none, which means what is suggested. */
+  /** Returns the trimmed answer; '' at the end of input, which selects the default. */
   async #prompt(text: string): Promise<string> {
     this.#io.stdout.write(text)
     await this.#io.stdout.flush()
@@ -117,14 +116,14 @@ export class Dialogue {
   }
 }
 
-/** Is it what pmlogger takes for an interval? */
+/** Returns whether pmlogger accepts the interval. */
 function isDelta(text: string): boolean {
   if (text === 'once' || text === 'default') return true
   try {
     parseInterval(text)
     return true
   } catch {
-    return false // what is wrong with it is said once more for all
+    return false // the caller prints one message for all errors
   }
 }
 

@@ -1,15 +1,15 @@
-/** Group files: which metrics belong together, and when they are worth recording. pmlogconf(1) */
+/** Parser of group files: metrics to log together, and a probe for when to log them. pmlogconf(1) */
 import { PcpError } from '../../model/errors.ts'
 
-/** What becomes of a group: recorded, offered, or left out. */
+/** State of a group: logged, offered but not logged, or excluded. */
 export type State = 'include' | 'available' | 'exclude'
 
-/** What a probe asks of its metric. */
+/** Condition on a probed metric. */
 export type Condition =
   | { readonly kind: 'exists' | 'values' }
   | { readonly kind: 'compare'; readonly operator: string; readonly value: string }
 
-/** How the state of a group is found. */
+/** Determines the state of a group. */
 export type Rule =
   | { readonly kind: 'force'; readonly state: State }
   | {
@@ -22,16 +22,16 @@ export type Rule =
       readonly text: string
     }
 
-/** A group as its file describes it. */
+/** Contents of a group file. */
 export interface Group {
-  /** What the group is, for people. */
+  /** Description of the group. */
   readonly ident: string
   /** An interval, `once` or `default`. */
   readonly delta: string
   /** Derived metrics for the probe. */
   readonly derived: readonly (readonly [name: string, expression: string])[]
   readonly rule: Rule
-  /** Metrics, each as in a configuration of pmlogger, and remarks between them. */
+  /** Metrics in the syntax of pmlogger configurations, and comments between them. */
   readonly metrics: readonly string[]
 }
 
@@ -40,12 +40,12 @@ const STATES: readonly string[] = ['include', 'available', 'exclude']
 const OPERATORS: ReadonlySet<string> = new Set(['==', '!=', '>', '>=', '<', '<=', '~', '!~'])
 const KEYWORD = /^(ident|delta|define|probe|force)(?:\s+(.*))?$/
 
-/** Does the text begin as group files do? */
+/** Returns whether a text begins like a group file. */
 export function isGroupFile(text: string): boolean {
   return text.startsWith(MAGIC)
 }
 
-/** Reads a group file. PM_ERR_GENERIC with what is wrong; `path` stands first in the message. */
+/** Parses a group file. Throws PM_ERR_GENERIC with a message that begins with `path`. */
 export function parseGroup(text: string, path: string): Group {
   const wrong = (what: string): never => {
     throw new PcpError('PM_ERR_GENERIC', `${path} ${what}`)
@@ -61,7 +61,7 @@ export function parseGroup(text: string, path: string): Group {
     if (/^\s/.test(line)) {
       const word = /^(ident|delta|define|probe|force)\s/.exec(trimmed)
       if (word === null) {
-        metrics.push(line.trimStart()) // remarks as well: they are for whoever reads the configuration
+        metrics.push(line.trimStart()) // comments too: they are copied to the configuration
         continue
       }
     }
@@ -82,7 +82,7 @@ type Wrong = (what: string) => never
 function parseDefine(text: string, wrong: Wrong): readonly [string, string] {
   const [, name, expression] = /^(\S+)\s*=\s*(.+)$/.exec(text.trim()) ?? []
   if (name === undefined || expression === undefined)
-    return wrong(`define clause "${text}" is no NAME = EXPRESSION`)
+    return wrong(`define clause "${text}" is not NAME = EXPRESSION`)
   return [name, expression]
 }
 

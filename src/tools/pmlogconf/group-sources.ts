@@ -1,4 +1,4 @@
-/** Where groups come from: files below a folder, or those of this package. pmlogconf(1) */
+/** Reads groups from a folder, or uses those of this package. pmlogconf(1) */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
@@ -6,16 +6,16 @@ import { PcpError } from '../../model/errors.ts'
 import { BUILT_IN_GROUPS } from './built-in.ts'
 import { type Group, isGroupFile, parseGroup } from './group-file.ts'
 
-/** Groups by tag: the path of their file below the folder. */
+/** Groups by tag, which is the path of their file below the folder. */
 export interface Groups {
-  /** As configurations name it. */
+  /** Folder as named in configurations. */
   readonly dir: string
   readonly groups: ReadonlyMap<string, Group>
-  /** Files that are no good, and what is wrong with each. */
+  /** Errors of invalid files. */
   readonly problems: ReadonlyMap<string, PcpError>
 }
 
-/** Reads the groups of a folder; one that is not there and was not asked for by name stands for the groups of this package. */
+/** Reads the groups of a folder. If the default folder does not exist, returns the groups of this package. */
 export function readGroups(dir: string, isAskedFor: boolean, cwd: string): Groups {
   const folder = resolve(cwd, dir)
   const texts = !isAskedFor && !existsSync(folder) ? Object.entries(BUILT_IN_GROUPS) : groupTexts(dir, folder)

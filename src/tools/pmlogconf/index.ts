@@ -1,16 +1,16 @@
 /**
- * pmlogconf: configurations of pmlogger from groups of metrics. pmlogconf(1)
+ * pmlogconf: creates and updates pmlogger configurations from groups of metrics. pmlogconf(1)
  *
- * Unlike PCP's it does not replace a file that it did not make, and an empty answer about an interval keeps the interval.
+ * Unlike PCP's pmlogconf, it does not replace a file it did not create, and an empty answer for an interval keeps the interval.
  */
 import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import {
-  endEarly,
   type GivenOption,
   HELP_ROW,
+  handleEarlyExit,
   type OptionTable,
   usageText,
   VERSION_ROW,
@@ -23,9 +23,9 @@ import {
   configText,
   entryHead,
   isConfig,
-  marked,
   NEW_CONFIG,
   parseConfig,
+  withCreationTime,
 } from './config-file.ts'
 import { readGroup, readGroups } from './group-sources.ts'
 import { defaultGroupDir, type FileKind, makeFile, withoutDerived } from './make.ts'
@@ -36,13 +36,13 @@ const OPTIONS: OptionTable = {
   synopsis: '[options] configfile',
   rows: [
     STANDARD.host,
-    { short: 'c', help: 'note when the file was made, and ask nothing' },
-    { short: 'g', long: 'group', arg: 'TAG', kind: 'none', help: 'show what the file says of this group' },
-    { short: 'd', long: 'groups', arg: 'DIR', help: 'take the groups from the files below DIR' },
-    { short: 'q', long: 'quiet', help: 'ask no intervals' },
-    { short: 'r', long: 'reprobe', help: 'decide about all groups afresh' },
-    { short: 's', long: 'setup', arg: 'FILE', help: 'show what would become of the group in FILE' },
-    { short: 'v', long: 'verbose', help: 'say how it was decided about each group' },
+    { short: 'c', help: 'add the time of creation, and do not prompt' },
+    { short: 'g', long: 'group', arg: 'TAG', kind: 'none', help: "show the file's entry for this group" },
+    { short: 'd', long: 'groups', arg: 'DIR', help: 'read groups from the files below DIR' },
+    { short: 'q', long: 'quiet', help: 'do not prompt for intervals' },
+    { short: 'r', long: 'reprobe', help: 'probe all groups again' },
+    { short: 's', long: 'setup', arg: 'FILE', help: 'show the entry for the group file FILE' },
+    { short: 'v', long: 'verbose', help: 'show the result of each probe' },
     STANDARD.debug,
     VERSION_ROW,
     HELP_ROW,
@@ -54,24 +54,24 @@ const KIND: FileKind<Config> = {
   isOne: isConfig,
   parse: parseConfig,
   text: configText,
-  marked,
+  marked: withCreationTime,
 }
 
-/** Writes configurations of pmlogger, and keeps them up to date. */
+/** Creates and updates configurations of pmlogger. */
 export const tool: Tool = {
   name: 'pmlogconf',
-  summary: 'Make a configuration of pmlogger from groups of metrics',
+  summary: 'Create a pmlogger configuration from groups of metrics',
   description: `
-Groups are sets of metrics that are recorded together. A file describes each: what it is, how often to record it, a question
-to the collector that decides whether it is worth it, and its metrics. Those of PCP are below PCP_VAR_DIR/config/pmlogconf; where
-there are none, this command has groups of its own for all that the agents linux and proc know.
+Groups are sets of metrics that are logged together. Each is described by a file with a description, an interval, a probe that decides
+whether to log it, and its metrics. PCP's groups are below PCP_VAR_DIR/config/pmlogconf; if there are none, this command uses its own
+groups for all metrics of the agents linux and proc.
 
-A configuration that is not there yet, or is empty, is made as the collector's answers suggest. Otherwise it is asked about each
-group: y records it, n does not, m lists its metrics, /TEXT goes on with the next group that has TEXT, q ends the questions.
-What stands below the line that says so is never changed. Files made by PCP's command and by this one are the same.`,
+A new or empty configuration is created from the results of the probes. For an existing one, it prompts for each group: y logs it, n
+does not, m lists its metrics, /TEXT skips to the next group with TEXT, q quits. The part of the file after the end of the generated
+section is never changed. PCP's pmlogconf reads and writes the same files.`,
   examples: [
-    ['pmlogconf -c -q config.default', 'A configuration for the collector on this host:'],
-    ['pmlogconf -r -h db1 config.db1', 'Ask about all groups again, as far as db1 has them:'],
+    ['pmlogconf -c -q config.default', 'Create a configuration for the collector on this host:'],
+    ['pmlogconf -r -h db1 config.db1', 'Select all groups again by the metrics of db1:'],
   ],
   seeAlso: ['pmlogger', 'pmieconf'],
   options: OPTIONS,
@@ -79,7 +79,7 @@ What stands below the line that says so is never changed. Files made by PCP's co
     const parsed = parseStandard(OPTIONS, io)
     const { given, operands, standard } = parsed
     const has = (letter: string): boolean => given.some(({ name }) => name === letter)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const setup = last(given, 's')
     if (setup !== undefined) return showSetup(setup, standard, has('v'), io)
@@ -126,7 +126,7 @@ async function showSetup(
   }
 }
 
-/** What the file says of a group, with the interval of its group file; nothing where it says nothing. */
+/** Prints a group of the file, with the interval of its group file; nothing if the file does not have it. */
 function showGroup(tag: string, file: string, dir: string, isDirGiven: boolean, io: ToolIo): number {
   const { entries } = parseConfig(decodeText(readConfigBytes(file, io)))
   const entry = entries.find((each) => each.tag === tag)

@@ -1,4 +1,4 @@
-/** Makes a file of groups, or brings it up to date: what pmlogconf and pmrepconf have in common. pmlogconf(1), pmrepconf(1) */
+/** Creates or updates a file of groups, for pmlogconf and pmrepconf. pmlogconf(1), pmrepconf(1) */
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
@@ -10,58 +10,58 @@ import { strftime } from '../../time/strftime.ts'
 import { openContext } from '../lib/source.ts'
 import type { StandardOptions } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import { ownZone } from '../lib/zone.ts'
+import { processTimeZone } from '../lib/zone.ts'
 import type { Entry } from './config-file.ts'
 import { contextDiff } from './context-diff.ts'
-import { Dialogue } from './dialogue.ts'
+import { Prompts } from './dialogue.ts'
 import { readGroups } from './group-sources.ts'
 import { update } from './update.ts'
 
-/** What a file of groups has, whatever it is for. */
+/** Common parts of group-based files. */
 export interface GroupFile {
-  /** Where the group files were. */
+  /** Directory of the group files. */
   readonly groupDir: string | undefined
   readonly entries: readonly Entry[]
 }
 
-/** A kind of such files. */
+/** A kind of group-based file. */
 export interface FileKind<C extends GroupFile> {
-  /** What a new one has. */
+  /** A new file. */
   readonly empty: C
   isOne(text: string): boolean
   parse(text: string): C
   text(config: C): string
-  /** With a line that says when it was made. */
+  /** Adds a line with the time of creation. */
   marked(config: C, time: string): C
 }
 
-/** What is asked for. */
-export interface Job<C extends GroupFile> {
+/** Options of `makeFile`. */
+export interface MakeOptions<C extends GroupFile> {
   readonly file: string
-  /** Where the group files are, when that is given. */
+  /** Directory of the group files, if given. */
   readonly dir: string | undefined
   readonly asksIntervals: boolean
   readonly has: (letter: 'c' | 'r' | 'v') => boolean
-  /** Says what is to be known before groups are asked about. */
+  /** Prints warnings before the first prompt. */
   readonly warn?: (old: C, groupDir: string) => void
-  /** What else is to be changed. */
+  /** Applies further changes. */
   readonly change?: (config: C) => C
 }
 
-/** Where group files are by default. */
+/** Returns the default directory of group files. */
 export function defaultGroupDir(io: ToolIo): string {
   return join(loadConfig(io.env).variables['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config/pmlogconf')
 }
 
-/** Derived metrics of the user's take long to probe, and are no business of a collector's configuration. */
+/** Disables the user's derived metrics: they would slow down the probes and do not belong in a collector's configuration. */
 export function withoutDerived(io: ToolIo): ToolIo {
   return { ...io, env: { ...io.env, PCP_DERIVED_CONFIG: '' } }
 }
 
-/** Makes or updates the file; the status to end with. PM_ERR_GENERIC for a file that somebody else made. */
+/** Creates or updates the file; resolves to the exit status. Throws PM_ERR_GENERIC for a file of another origin. */
 export async function makeFile<C extends GroupFile>(
   kind: FileKind<C>,
-  { file, dir, asksIntervals, has, warn, change = (config) => config }: Job<C>,
+  { file, dir, asksIntervals, has, warn, change = (config) => config }: MakeOptions<C>,
   standard: StandardOptions,
   io: ToolIo,
 ): Promise<number> {
@@ -82,7 +82,7 @@ export async function makeFile<C extends GroupFile>(
   const context = await openContext(standard, withoutDerived(io))
   try {
     if (isNew) io.stdout.write(`Creating config file "${file}" using default settings ...\n`)
-    const dialogue = isNew || has('c') ? undefined : new Dialogue(io, asksIntervals)
+    const dialogue = isNew || has('c') ? undefined : new Prompts(io, asksIntervals)
     const manner = {
       dialogue,
       reprobes: has('r'),
@@ -97,13 +97,13 @@ export async function makeFile<C extends GroupFile>(
       io.stdout.write('No changes\n')
       return 0
     }
-    const now = { sec: Math.floor(io.now() / 1000), zone: ownZone(io) }
+    const now = { sec: Math.floor(io.now() / 1000), zone: processTimeZone(io) }
     const text = kind.text(has('c') ? kind.marked(next, ctime(now.sec, now.zone)) : next)
     if (dialogue !== undefined) {
       const stamp = strftime('%Y-%m-%d %H:%M:%S %z', now.sec, now.zone)
       io.stdout.write('Differences ...\n')
       io.stdout.write(contextDiff(before, text, [`${file}\t${stamp}`, `${file}.new\t${stamp}`]))
-      if (!(await dialogue.keeps())) return 0
+      if (!(await dialogue.confirmSave())) return 0
     }
     replaceFile(path, text)
     return 0

@@ -1,14 +1,14 @@
 /**
- * pmrepconf: configurations of pmrep from groups of metrics. pmrepconf(1)
+ * pmrepconf: creates and updates pmrep configurations from groups of metrics. pmrepconf(1)
  *
- * Groups, probes and questions are those of pmlogconf; intervals mean nothing here. Unlike PCP's it does not replace a file that it
- * did not make.
+ * Groups, probes and prompts are pmlogconf's; intervals are not used. Unlike PCP's pmrepconf, it does not replace a file it did not
+ * create.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import { endEarly, HELP_ROW, type OptionTable, usageText, VERSION_ROW } from '../lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, usageText, VERSION_ROW } from '../lib/options.ts'
 import { parseStandard, STANDARD } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { type FileKind, makeFile } from './make.ts'
@@ -27,12 +27,12 @@ const OPTIONS: OptionTable = {
   synopsis: '[options] configfile',
   rows: [
     STANDARD.host,
-    { short: 'c', help: 'note when the file was made, and ask nothing' },
-    { short: 'g', long: 'group', arg: 'TAG', help: 'show what the file says of this group' },
-    { short: 'd', long: 'groups', arg: 'DIR', help: 'take the groups from the files below DIR' },
+    { short: 'c', help: 'add the time of creation, and do not prompt' },
+    { short: 'g', long: 'group', arg: 'TAG', help: "show the file's entry for this group" },
+    { short: 'd', long: 'groups', arg: 'DIR', help: 'read groups from the files below DIR' },
     { short: 'o', long: 'option', arg: 'KEY=VALUE', help: 'put an option of pmrep into the file' },
-    { short: 'r', long: 'reprobe', help: 'decide about all groups afresh' },
-    { short: 'v', long: 'verbose', help: 'say how it was decided about each group' },
+    { short: 'r', long: 'reprobe', help: 'probe all groups again' },
+    { short: 'v', long: 'verbose', help: 'show the result of each probe' },
     STANDARD.debug,
     VERSION_ROW,
     HELP_ROW,
@@ -47,18 +47,17 @@ const KIND: FileKind<RepConfig> = {
   marked: repConfigMade,
 }
 
-/** Writes configurations of pmrep, and keeps them up to date. */
+/** Creates and updates configurations of pmrep. */
 export const tool: Tool = {
   name: 'pmrepconf',
-  summary: 'Make a configuration of pmrep from groups of metrics',
+  summary: 'Create a pmrep configuration from groups of metrics',
   description: `
-Writes a set of metrics named metrics for pmrep and the exporters: those of the groups that the collector's answers suggest. Groups
-are those of pmlogconf. A configuration that is there already is asked about, group by group: y shows it, n does not, m lists its
-metrics, /TEXT goes on with the next group that has TEXT, q ends the questions. What stands below the line that says so is never
-changed.`,
+Writes a metric set named metrics for pmrep and the exporters, from the groups whose probes succeed. The groups are pmlogconf's. For an
+existing configuration, it prompts for each group: y shows it, n does not, m lists its metrics, /TEXT skips to the next group with
+TEXT, q quits. The part of the file after the end of the generated section is never changed.`,
   examples: [
-    ['pmrepconf -c my.conf', 'A configuration for the collector on this host:'],
-    ['pmrep -c my.conf :metrics', 'What it shows:'],
+    ['pmrepconf -c my.conf', 'Create a configuration for the collector on this host:'],
+    ['pmrep -c my.conf :metrics', 'Show its metrics:'],
   ],
   seeAlso: ['pmrep', 'pmlogconf'],
   options: OPTIONS,
@@ -67,7 +66,7 @@ changed.`,
     const { given, operands, standard } = parsed
     const all = (letter: string): string[] =>
       given.filter(({ name, option }) => name === letter || option.short === letter).map(({ value }) => value)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const [file] = operands
     if (file === undefined || operands.length > 1) {
@@ -77,7 +76,7 @@ changed.`,
     const options = all('o')
     const wrong = options.find((option) => !/^\w+\s*=\s*\S/.test(option))
     if (wrong !== undefined)
-      throw new PcpError('PM_ERR_GENERIC', `-o ${wrong} is no option of pmrep: write KEY=VALUE`)
+      throw new PcpError('PM_ERR_GENERIC', `-o ${wrong} is not an option of pmrep: use KEY=VALUE`)
     const tag = all('g').at(-1)
     if (tag !== undefined) return showGroup(tag, file, io)
     const has = (letter: string): boolean => all(letter).length > 0
@@ -86,7 +85,7 @@ changed.`,
   },
 }
 
-/** What the file says of a group; nothing where it says nothing. */
+/** Prints a group of the file; nothing if the file does not have it. */
 function showGroup(tag: string, file: string, io: ToolIo): number {
   let text: string
   try {

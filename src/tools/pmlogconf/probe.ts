@@ -1,18 +1,18 @@
-/** Finds the states of groups by asking a collector. pmlogconf(1) */
+/** Determines the states of groups by probing a collector. pmlogconf(1) */
 import { isError, PcpError } from '../../model/errors.ts'
 import { PM_TYPE_STRING } from '../../model/types.ts'
 import { extract } from '../../model/value-set.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { Condition, Group, State } from './group-file.ts'
 
-/** What a probe found. */
+/** Result of a probe. */
 export interface Probed {
   readonly state: State
-  /** Undefined where nothing is asked. */
+  /** Undefined without a condition. */
   readonly isTrue: boolean | undefined
 }
 
-/** The state of a group. Metrics that are not there answer no; a lost collector is an error. */
+/** Returns the state of a group. Missing metrics count as false; throws if the connection is lost. */
 export async function probeGroup({ derived, rule }: Group, context: Context): Promise<Probed> {
   if (rule.kind === 'force') return { state: rule.state, isTrue: undefined }
   for (const [name, expression] of derived) await unlessKnown(context.addDerived(name, expression))
@@ -20,7 +20,7 @@ export async function probeGroup({ derived, rule }: Group, context: Context): Pr
   return { state: isTrue ? rule.whenTrue : rule.whenFalse, isTrue }
 }
 
-/** Two groups may define the same metric, and some collectors have none that it needs. */
+/** Ignores errors: two groups may define the same metric, and a collector may lack the metrics it needs. */
 async function unlessKnown(added: Promise<unknown>): Promise<void> {
   try {
     await added
@@ -72,7 +72,7 @@ function matches(text: string, pattern: string): boolean {
   try {
     return new RegExp(pattern).test(text)
   } catch (error) {
-    throw new PcpError('EINVAL', `"${pattern}" is no regular expression: ${(error as Error).message}`, {
+    throw new PcpError('EINVAL', `Invalid regular expression "${pattern}": ${(error as Error).message}`, {
       cause: error,
     })
   }

@@ -1,16 +1,15 @@
-/** Configurations of pmrep that pmrepconf keeps: groups in tagged comments, options, and the metrics of the groups. pmrepconf(1) */
+/** pmrep configurations made by pmrepconf: groups in tagged comments, options, and the groups' metrics. pmrepconf(1) */
 import { type Choice, type Entry, wrap } from './config-file.ts'
 
-/** A configuration. */
 export interface RepConfig {
-  /** When and by what it was made, where it says so. */
+  /** The line with creator and time, if present. */
   readonly made: string | undefined
-  /** Where the group files were. */
+  /** Directory of the group files. */
   readonly groupDir: string | undefined
   /** `key=value` of `[options]`, in order. */
   readonly options: readonly string[]
   readonly entries: readonly Entry[]
-  /** All from the line on that ends pmrepconf's part. */
+  /** Text from the line that ends pmrepconf's part. */
   readonly tail: string
 }
 
@@ -21,7 +20,7 @@ const TAIL = `${END}
 # pmrepconf keeps what is written below as it is.
 `
 
-/** What a new configuration begins from. Groups may have metrics that this host lacks. */
+/** A new configuration. `ignore_unknown` is set, because hosts may lack metrics of a group. */
 export const NEW_REP_CONFIG: RepConfig = {
   made: undefined,
   groupDir: undefined,
@@ -30,12 +29,12 @@ export const NEW_REP_CONFIG: RepConfig = {
   tail: TAIL,
 }
 
-/** Was the file made by pmrepconf? */
+/** Returns whether pmrepconf made the file. */
 export function isRepConfig(text: string): boolean {
   return text.startsWith('#pmrepconf')
 }
 
-/** Reads a configuration. The metrics are those of its groups: they are not read. */
+/** Parses a configuration. Metrics are not read, because they follow from the groups. */
 export function parseRepConfig(text: string): RepConfig {
   const at = text.indexOf(END)
   const head = (at < 0 ? text : text.slice(0, at)).split('\n')
@@ -67,7 +66,7 @@ function parseEntry(lines: readonly string[]): Entry {
   return { tag, choice, delta: 'default', ident, lines, metrics: [] }
 }
 
-/** Sets options, each `key=value`: at their places where they are there, else behind the others. */
+/** Sets options, each `key=value`: replaces existing ones, appends others. */
 export function withOptions(config: RepConfig, given: readonly string[]): RepConfig {
   const options = [...config.options]
   for (const option of given) {
@@ -83,19 +82,19 @@ function keyOf(option: string): string {
   return option.split('=', 1)[0]!.trim()
 }
 
-/** The configuration with the line that says when it was made. */
+/** Sets the line with the time of creation. */
 export function repConfigMade(config: RepConfig, time: string): RepConfig {
   return { ...config, made: `${MADE} ${time}` }
 }
 
-/** The text of a configuration. */
+/** Returns the text of a configuration. */
 export function repConfigText({ made, groupDir = '', options, entries, tail }: RepConfig): string {
   const lines = [
     MAGIC,
     '#',
-    '# A configuration of pmrep, made and kept by pmrepconf.',
+    '# pmrep configuration, created and updated by pmrepconf.',
     ...(made === undefined ? [] : [made]),
-    '# It is made anew down to the line that says so: what is changed above that line is lost.',
+    '# pmrepconf regenerates the part above the line that marks its end: changes there are lost.',
     '#',
     `#+ groupdir ${groupDir}`,
     '#',
@@ -112,7 +111,7 @@ export function repConfigText({ made, groupDir = '', options, entries, tail }: R
   return `${lines.join('\n')}\n${tail}`
 }
 
-/** The line that begins a group. */
+/** Returns the first line of a group. */
 export function repEntryHead({ tag, choice }: Pick<Entry, 'tag' | 'choice'>): string {
   return `#+ ${tag}:${choice}:`
 }
@@ -122,7 +121,7 @@ function entryLines(entry: Entry): readonly string[] {
   return [repEntryHead(entry), ...ident]
 }
 
-/** Names of the metrics of groups that are shown: without the instances and remarks that group files may have. */
+/** Returns the metric names of enabled groups, without the instances and comments that group files may have. */
 function metricNames(entries: readonly Entry[]): readonly string[] {
   const names = new Set<string>()
   for (const { choice, metrics } of entries) {

@@ -1,40 +1,40 @@
-/** Brings the groups of a configuration up to date. pmlogconf(1) */
+/** Updates the groups of a configuration. pmlogconf(1) */
 import type { Context } from '../../pmapi/context.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { type Choice, type Entry, entryHead, entryOf } from './config-file.ts'
-import type { Dialogue } from './dialogue.ts'
+import type { Prompts } from './dialogue.ts'
 import type { Group, State } from './group-file.ts'
 import type { Groups } from './group-sources.ts'
 import { type Probed, probeGroup } from './probe.ts'
 
-/** How to go about it. */
-export interface Manner {
-  /** Asks about each group; undefined asks nothing. */
-  readonly dialogue: Dialogue | undefined
-  /** Groups that are in the configuration are decided about afresh. */
+/** Options of an update. */
+export interface UpdateOptions {
+  /** Prompts for each group; undefined for no prompts. */
+  readonly dialogue: Prompts | undefined
+  /** Probe existing groups again. */
   readonly reprobes: boolean
-  /** Groups that nobody describes any more are left out. */
+  /** Remove groups without a group file. */
   readonly drops: boolean
   readonly isVerbose: boolean
-  /** A dot for each group that nobody is asked about. */
+  /** Print a dot for each group without a prompt. */
   readonly showsProgress: boolean
 }
 
-/** What is recorded of a group by default. */
+/** Default choice by state. */
 export const CHOICES: Readonly<Record<State, Choice>> = { include: 'y', available: 'n', exclude: 'x' }
 
-/** How it was decided about a group. */
+/** Formats the result of a probe. */
 export function probeText({ rule }: Group, { state, isTrue }: Probed): string {
   if (rule.kind === 'force') return `${rule.state} -> action=${state}\n`
   return `${rule.text} -> probe=${isTrue === true ? 'success' : 'failure'} action=${state}\n`
 }
 
-/** The groups of the configuration and the new ones, by tag. */
+/** Returns existing and new groups, sorted by tag. */
 export async function update(
   old: readonly Entry[],
   { dir, groups, problems }: Groups,
   context: Context,
-  manner: Manner,
+  manner: UpdateOptions,
   io: ToolIo,
 ): Promise<Entry[]> {
   const { dialogue, showsProgress, drops } = manner
@@ -68,18 +68,18 @@ function byTag(a: Entry, b: Entry): number {
   return a.tag < b.tag ? -1 : a.tag > b.tag ? 1 : 0
 }
 
-/** What the configuration says, or for a new group and with -r what the collector's answer suggests. */
+/** Returns the existing choice; for a new group and with -r, probes. */
 async function decide(
   path: string,
   group: Group,
   before: Entry | undefined,
   context: Context,
-  { reprobes, isVerbose }: Manner,
+  { reprobes, isVerbose }: UpdateOptions,
   io: ToolIo,
 ): Promise<{ readonly choice: Choice; readonly delta: string }> {
   if (before !== undefined && !reprobes) return before
   const probed = await probeGroup(group, context)
-  // An interval that somebody chose outlives a new decision.
+  // Keeps an interval the user chose.
   const delta = before !== undefined && before.choice === 'y' ? before.delta : group.delta
   const decided = { choice: CHOICES[probed.state], delta }
   if (isVerbose)

@@ -1,4 +1,4 @@
-/** What the sections of a dump share: what is dumped, times, and the output. */
+/** State shared by the sections of a dump. */
 import type { Archive } from '../../archive/archive.ts'
 import type { Member } from '../../archive/member.ts'
 import type { ArchiveFiles } from '../../base/byte-source.ts'
@@ -12,30 +12,30 @@ import type { Zone } from '../../time/zone.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { DumpOptions } from './options.ts'
 
-/** A dump under way. */
+/** A dump in progress. */
 export interface Dump {
   readonly io: ToolIo
   readonly wanted: DumpOptions
   readonly archive: Archive
   readonly files: ArchiveFiles
-  /** Those of the archive, or of -n. */
+  /** Names of the archive, or of -n. */
   readonly names: Pmns
   readonly zone: Zone
-  readonly stamps: StampText
+  readonly stamps: TimestampFormatter
   readonly start: Timestamp
   readonly finish: Timestamp
-  /** Time of the archive's last record, or why it is not known. */
+  /** Time of the archive's last record, or why it is unknown. */
   readonly end: Outcome<Timestamp>
-  /** The form of names within a line. */
+  /** Escapes names for a line of output. */
   readonly form: (text: string) => string
-  /** What is not written to standard output yet. */
+  /** Output not yet written to standard output. */
   readonly out: ByteText
 }
 
-/** Bytes collected before they are written. */
+/** Bytes to collect before a write. */
 const BLOCK = 256 * 1024
 
-/** Writes what was collected once it is worth a call; `all` writes it in any case. */
+/** Writes the collected output if it is large enough, or with `all` in any case. */
 export async function drain({ out, io }: Dump, all = false): Promise<void> {
   if (!all && out.length < BLOCK) return
   io.stdout.writeBytes(out.written())
@@ -43,12 +43,12 @@ export async function drain({ out, io }: Dump, all = false): Promise<void> {
   await io.stdout.flush()
 }
 
-/** `name or other`: all names of a metric, `none` without one. */
+/** Returns all names of a metric as `name or other`; `none` without one. */
 export function namesOf({ names, form }: Pick<Dump, 'names' | 'form'>, id: Pmid, none: string): string {
   return form(names.namesOf(id).join(' or ')) || none
 }
 
-/** Calls `section` with each archive of the context; of several, each is announced. */
+/** Calls `section` with each archive of the context; with several, prints a heading for each. */
 export function eachMember({ archive, out }: Dump, section: (member: Member) => void): void {
   const { members } = archive
   for (const member of members) {
@@ -58,12 +58,12 @@ export function eachMember({ archive, out }: Dump, section: (member: Member) => 
 }
 
 const NANOS = 1e9
-/** Where a ctime has its time of day, and where its year begins. */
+/** Offsets of the time of day and the year in ctime(3)'s format. */
 const CLOCK = 11
 const YEAR = 19
 
-/** Writes times of one archive. What stays the same within a second is kept. */
-export class StampText {
+/** Formats times of one archive; text that stays the same within a second is cached. */
+export class TimestampFormatter {
   readonly #zone: Zone
   readonly #start: Timestamp
   readonly #detail: number
@@ -71,14 +71,14 @@ export class StampText {
   #before = ''
   #after = ''
 
-  /** `detail` counts the options -x; `start` is what -xx counts from. */
+  /** `detail` is the number of -x options; -xx shows times relative to `start`. */
   constructor(zone: Zone, start: Timestamp, detail: number) {
     this.#zone = zone
     this.#start = start
     this.#detail = detail
   }
 
-  /** `digits` of the second: 6 or 9. */
+  /** Writes a time with 6 or 9 fractional digits. */
   write(out: ByteText, sec: number, nsec: number, digits: number): void {
     this.#writeStamp(out, sec, nsec, digits, this.#detail > 0)
     if (this.#detail > 1) {
@@ -89,7 +89,7 @@ export class StampText {
     if (this.#detail > 2) out.text(` ${sec}`)
   }
 
-  /** With the date whatever the detail, and the seconds since 1970 with -xxx. */
+  /** Writes a time with its date at any detail, and with -xxx the seconds since 1970. */
   writeDate(out: ByteText, { sec, nsec }: Timestamp, digits: number): void {
     this.#writeStamp(out, sec, nsec, digits, true)
     if (this.#detail > 2) out.text(` ${sec}`)
@@ -109,7 +109,7 @@ export class StampText {
   }
 }
 
-/** Damaged archives hold numbers that no fraction has. */
+/** Writes a fraction, also an invalid one of a damaged archive. */
 function writeFraction(out: ByteText, nsec: number, digits: number): void {
   const fraction = digits === 6 ? Math.trunc(nsec / 1000) : nsec
   if (nsec >= 0 && nsec < NANOS) out.padded(fraction, digits)

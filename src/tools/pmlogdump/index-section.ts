@@ -1,4 +1,4 @@
-/** -t: the temporal index of each archive, and what is wrong with it. */
+/** -t: the temporal index of each archive, with its errors. */
 import { labelSize } from '../../archive/label.ts'
 import type { Member } from '../../archive/member.ts'
 import { decodeIndex, type TemporalIndex } from '../../archive/temporal-index.ts'
@@ -8,7 +8,7 @@ import { type Dump, eachMember } from './dump.ts'
 
 const NANOS = 1e9
 
-/** Shows the indexes; an archive without one has nothing to show. */
+/** Prints the indexes of all archives that have one. */
 export function dumpIndex(dump: Dump): void {
   const { archive, out, wanted } = dump
   out.text('\nTemporal Index\n')
@@ -42,7 +42,7 @@ function dumpEntries(dump: Dump, { base, label }: Member): void {
   }
 }
 
-/** What the offsets of an entry may reach. */
+/** Limits of the offsets in an entry. */
 interface FileSizes {
   readonly meta: number
   readonly volumes: ReadonlyMap<number, number>
@@ -58,7 +58,7 @@ function fileSizes({ files }: Dump, { meta, volumes }: ReturnType<typeof memberF
   return { meta: sizeOf(meta), volumes: new Map(volumes.map(({ number, path }) => [number, sizeOf(path)])) }
 }
 
-/** Remarks on entry `i`, and on how it follows the one before. */
+/** Prints errors in entry `i` and in its order after the previous one. */
 function judge(dump: Dump, index: TemporalIndex, i: number, digits: number, sizes: FileSizes): void {
   const { out } = dump
   const remark = (text: string): void => out.text(`\t\t${text}\n`)

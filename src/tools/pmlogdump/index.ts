@@ -1,34 +1,34 @@
 /**
- * pmlogdump, also known as pmdumplog: what is in an archive, as text. pmlogdump(1)
+ * pmlogdump, also known as pmdumplog: prints the contents of an archive. pmlogdump(1)
  *
- * As PCP 6.0.3 prints it, but: descriptors, instance domains, labels and help texts are sorted; several archives are dumped one
- * after the other, as in 7.2. docs/differences.md
+ * Output is as in PCP 6.0.3, except that descriptors, instance domains, labels and help texts are sorted, and several archives are
+ * dumped one after the other, as in 7.2. docs/explanation/differences.md
  */
 import { ByteText } from '../../base/byte-text.ts'
 import { isError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { FOREVER } from '../../time/arithmetic.ts'
 import { openArchive } from '../lib/archive-input.ts'
-import { endEarly, usageText } from '../lib/options.ts'
-import { lineForm } from '../lib/print.ts'
+import { handleEarlyExit, usageText } from '../lib/options.ts'
+import { singleLine } from '../lib/print.ts'
 import { loadNames } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
 import type { Tool } from '../lib/tool.ts'
-import { type Dump, drain, StampText } from './dump.ts'
+import { type Dump, drain, TimestampFormatter } from './dump.ts'
 import { dumpIndex } from './index-section.ts'
 import { dumpDescs, dumpIndoms, dumpLabel, dumpLabelSets, dumpStoredIndoms, dumpTexts } from './metadata.ts'
 import { dumpOptions, OPTIONS } from './options.ts'
 import { dumpRawFile } from './raw.ts'
 import { dumpValues } from './values.ts'
 
-/** Dumps an archive. Status 1 when a metric or record cannot be had. */
+/** Dumps an archive. Exits with status 1 if a metric or record is unavailable. */
 export const tool: Tool = {
   name: 'pmlogdump',
-  summary: 'Show what is in an archive',
+  summary: 'Show the contents of an archive',
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const wanted = dumpOptions(parsed)
     const files = archiveFiles()
@@ -49,11 +49,11 @@ export const tool: Tool = {
         files,
         names: own ?? archive.metadata.names,
         zone,
-        stamps: new StampText(zone, archive.start, wanted.stampDetail),
+        stamps: new TimestampFormatter(zone, archive.start, wanted.stampDetail),
         start: window.start,
         finish: isError(end) ? FOREVER : window.finish,
         end,
-        form: lineForm(io.stdout),
+        form: singleLine(io.stdout),
         out: new ByteText(512 * 1024),
       }
       return await dumpAll(dump, metrics)

@@ -1,4 +1,4 @@
-/** -l, -d, -e, -h, -i, -I: the label, and what the metadata of an archive say about metrics and instances. */
+/** -l, -d, -e, -h, -i, -I: the label and the metadata of metrics and instances. */
 import { labelSize } from '../../archive/label.ts'
 import type { Member } from '../../archive/member.ts'
 import {
@@ -38,10 +38,10 @@ import { compareTimes } from '../../time/arithmetic.ts'
 import { type MetaFile, readMeta } from '../lib/archive-input.ts'
 import { type Dump, eachMember, namesOf } from './dump.ts'
 
-/** The feature bit that means nothing. */
+/** The feature bit without a meaning. */
 const KNOWN_FEATURES = 0x80000000
 
-/** Shows the labels. */
+/** Prints the labels. */
 export function dumpLabel(dump: Dump): void {
   const { archive, out } = dump
   if (archive.members.length > 1)
@@ -69,14 +69,14 @@ function dumpMemberLabel({ end, form, out, stamps, wanted }: Dump, { label }: Me
   out.text(`PID for pmlogger: ${label.pid}\n`)
 }
 
-/** Numbers of the bits that are set. */
+/** Returns the numbers of the bits that are set. */
 function bitsOf(word: number): string {
   return Array.from({ length: 32 }, (_, bit) => bit)
     .filter((bit) => (word & (1 << bit)) !== 0)
     .join(',')
 }
 
-/** Shows all descriptors. */
+/** Prints all descriptors. */
 export function dumpDescs(dump: Dump): void {
   const { archive, out } = dump
   out.text('\nDescriptions for Metrics in the Log ...\n')
@@ -85,7 +85,7 @@ export function dumpDescs(dump: Dump): void {
     out.text(`PMID: ${pmidStr(id)} (${namesOf(dump, id, '<noname>')})\n${printDesc(desc)}`)
 }
 
-/** Shows all instance domains by number, each over time. */
+/** Prints all instance domains by number, each over time. */
 export function dumpIndoms(dump: Dump): void {
   const { archive, out } = dump
   out.text('\nInstance Domains in the Log ...\n')
@@ -103,7 +103,7 @@ function dumpHistory({ archive, form, out, stamps }: Dump, indom: Indom): void {
   }
 }
 
-/** Shows the records with instances in the order of the metadata file. */
+/** Prints the records with instances in the order of the metadata file. */
 export function dumpStoredIndoms(dump: Dump): void {
   dump.out.text('\nInstance Domains on-disk ...\n')
   eachMember(dump, (member) => dumpStored(dump, member))
@@ -131,7 +131,7 @@ function dumpStored(dump: Dump, { base, label }: Member): void {
   })
 }
 
-/** Levels in the order they are shown, and what a flag of that level is called. */
+/** Levels in the order of output, with the names of their flags. */
 const LEVELS: readonly (readonly [number, string])[] = [
   [LABEL_CONTEXT, 'context'],
   [LABEL_DOMAIN, 'domain'],
@@ -144,9 +144,9 @@ const LEVELS: readonly (readonly [number, string])[] = [
 /** A record with label sets. */
 interface LabelRecord {
   readonly time: Timestamp
-  /** 6 or 9 digits of the second. */
+  /** Fractional digits of the time, 6 or 9. */
   readonly digits: number
-  /** Place of the level in LEVELS. */
+  /** Index of the level in LEVELS. */
   readonly rank: number
   readonly level: number
   readonly id: number
@@ -155,7 +155,7 @@ interface LabelRecord {
   readonly sets: number
 }
 
-/** Shows all label sets. */
+/** Prints all label sets. */
 export function dumpLabelSets(dump: Dump): void {
   const { archive, out, stamps } = dump
   const records: LabelRecord[] = []
@@ -240,13 +240,13 @@ function flagsText(flags: number): string {
   return names.join(',')
 }
 
-/** The two texts of something. */
+/** The help texts of a metric or instance domain. */
 interface Texts {
   oneline?: string
   help?: string
 }
 
-/** Shows all help texts by number. */
+/** Prints all help texts by number. */
 export function dumpTexts(dump: Dump): void {
   const metrics = new Map<number, Texts>()
   const indoms = new Map<number, Texts>()
@@ -256,7 +256,7 @@ export function dumpTexts(dump: Dump): void {
   show(dump, indoms, (id) => `InDom: ${indomStr(id)}`)
 }
 
-/** Of several texts for the same thing the last one counts. */
+/** Collects texts; the last one for a metric or domain is used. */
 function collectTexts(
   { files }: Dump,
   { base, label }: Member,

@@ -1,4 +1,4 @@
-/** Names of metrics and instances as bytes, kept from record to record: most records hold the same ones in the same order. */
+/** Caches names of metrics and instances as bytes: most records hold the same ones in the same order. */
 import type { IndomSnapshot } from '../../archive/indom-history.ts'
 import type { Metadata } from '../../archive/metadata.ts'
 import type { RecordView } from '../../archive/record-view.ts'
@@ -7,18 +7,17 @@ import { type Indom, PM_INDOM_NULL, type Pmid, pmidStr } from '../../model/ids.t
 import { PM_TYPE_UNKNOWN } from '../../model/types.ts'
 import { type Dump, namesOf } from './dump.ts'
 
-/** What is shown of a metric. */
+/** Cached text of a metric. */
 export class MetricText {
   readonly id: Pmid
-  /** `    29.0.2 (name or other)`, without what follows. */
+  /** `    29.0.2 (name or other)`. */
   readonly head: Uint8Array
-  /** All names. */
   readonly names: string
-  /** PM_TYPE_UNKNOWN without a descriptor: values say themselves what they are. */
+  /** PM_TYPE_UNKNOWN without a descriptor; values then determine their type. */
   readonly type: number
   readonly isSingular: boolean
   readonly #indom: IndomTexts | undefined
-  /** Instances by their place in the value set of the record before. */
+  /** Instances by their index in the previous record's value set. */
   #insts: Int32Array = new Int32Array(8)
   #texts: Uint8Array[] = []
   #snapshot: IndomSnapshot | undefined
@@ -32,7 +31,7 @@ export class MetricText {
     this.#indom = indom
   }
 
-  /** `inst [3 or "name"] ` for the instance at place `i` of the value set. */
+  /** Returns `inst [3 or "name"] ` for the instance at index `i` of the value set. */
   instance(i: number, inst: number): Uint8Array {
     const { snapshot } = this.#indom!
     if (snapshot !== this.#snapshot) {
@@ -52,13 +51,13 @@ export class MetricText {
     return text
   }
 
-  /** The instance as events have it: `3 or "name"`. */
+  /** Returns the instance in the form for events: `3 or "name"`. */
   instanceName(inst: number): string {
     return this.#indom?.nameOf(inst) ?? String(inst)
   }
 }
 
-/** The instances of a domain at the time of the record. */
+/** Instance names of a domain at the time of a record. */
 class IndomTexts {
   readonly #snapshots: readonly IndomSnapshot[]
   readonly #form: (text: string) => string
@@ -74,7 +73,7 @@ class IndomTexts {
     return this.#snapshots[this.#at]
   }
 
-  /** Goes to the snapshot that holds at a time; times mostly follow each other. */
+  /** Moves to the snapshot valid at a time; fast for ascending times. */
   moveTo(sec: number, nsec: number): void {
     const before = this.#at
     while (this.#at + 1 < this.#snapshots.length && !isAfter(this.#snapshots[this.#at + 1]!, sec, nsec))
@@ -103,7 +102,7 @@ function isAfter(snapshot: IndomSnapshot, sec: number, nsec: number): boolean {
   return snapshot.sec > sec || (snapshot.sec === sec && snapshot.nsec > nsec)
 }
 
-/** Place of an instance in ascending ids, -1 without it. */
+/** Returns the index of an instance in ascending ids; -1 if missing. */
 function placeOf(ids: Int32Array, inst: number): number {
   let low = 0
   let high = ids.length
@@ -115,7 +114,7 @@ function placeOf(ids: Int32Array, inst: number): number {
   return ids[low] === inst ? low : -1
 }
 
-/** The metrics of an archive, looked up by their place in the record before. */
+/** Cached texts of all metrics, looked up by their index in the previous record. */
 export class MetricTexts {
   readonly #dump: Dump
   readonly #metadata: Metadata
@@ -128,7 +127,7 @@ export class MetricTexts {
     this.#metadata = dump.archive.metadata
   }
 
-  /** Instances are from now on those at the time of this record. */
+  /** Sets the time for instance names to that of a record. */
   begin({ sec, nsec }: RecordView): void {
     this.#sec = sec
     this.#nsec = nsec
@@ -138,7 +137,7 @@ export class MetricTexts {
   #sec = 0
   #nsec = 0
 
-  /** The metric of value set `s`. */
+  /** Returns the metric of value set `s`. */
   at(s: number, id: Pmid): MetricText {
     const last = this.#last[s]
     if (last !== undefined && last.id === id) return last
@@ -147,7 +146,7 @@ export class MetricTexts {
     return metric
   }
 
-  /** The metric of this number. */
+  /** Returns the metric of a PMID. */
   of(id: Pmid): MetricText {
     let metric = this.#metrics.get(id)
     if (metric === undefined) {

@@ -1,8 +1,7 @@
-/** The command line of pmlogdump, and what it asks for. pmlogdump(1) */
+/** Command-line options of pmlogdump. pmlogdump(1) */
 import { HELP_ROW, type OptionTable, type ParsedOptions, VERSION_ROW } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
 
-/** What pmlogdump accepts. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] [archive [metricname ...]]',
   rows: [
@@ -11,20 +10,20 @@ export const OPTIONS: OptionTable = {
     { short: 'd', long: 'descs', help: 'show the descriptors of metrics' },
     { short: 'e', long: 'labelsets', help: 'show the labels of metrics' },
     { short: 'h', long: 'helptext', help: 'show the help texts of metrics' },
-    { short: 'I', long: 'on-disk-insts', help: 'show instance domains the way they are stored' },
+    { short: 'I', long: 'on-disk-insts', help: 'show instance domains as stored' },
     { short: 'i', long: 'insts', help: 'show instance domains' },
-    { short: 'L', help: "show all of the archive's label" },
+    { short: 'L', help: "show the archive's complete label" },
     { short: 'l', long: 'label', help: "show the archive's label" },
-    { short: 'M', long: 'markrecs', help: 'show marks also where metrics are named' },
+    { short: 'M', long: 'markrecs', help: 'show marks even if metrics are named' },
     { short: 'm', long: 'metrics', help: 'show the values of metrics (the default)' },
     STANDARD.namespace,
     { short: 'r', long: 'reverse', help: 'show the newest values first' },
     STANDARD.start,
-    { short: 's', long: 'sizes', help: 'show how large each record is' },
+    { short: 's', long: 'sizes', help: 'show the size of each record' },
     STANDARD.finish,
     { short: 't', help: 'show the temporal index' },
     { short: 'v', arg: 'FILE', help: 'show the bytes of one file, record by record' },
-    { short: 'x', help: 'show times with the date; -xx since when, -xxx since 1970' },
+    { short: 'x', help: 'show dates; -xx also relative times, -xxx also seconds since 1970' },
     STANDARD.timezone,
     STANDARD.hostzone,
     STANDARD.debug,
@@ -33,7 +32,7 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** What to show. */
+/** What to print. */
 export interface DumpOptions {
   readonly descs: boolean
   readonly labels: boolean
@@ -46,13 +45,13 @@ export interface DumpOptions {
   readonly marks: boolean
   readonly sizes: boolean
   readonly reverse: boolean
-  /** How much of times to show, 0 to 3. */
+  /** Detail of times, 0 to 3. */
   readonly stampDetail: number
-  /** -v: the file to show byte by byte. */
+  /** -v: the file for a raw dump. */
   readonly rawFile: string | undefined
 }
 
-/** Values when no section is asked for; `-a` stands for many of them. */
+/** Reads the options. The default is to print values; `-a` selects many sections. */
 export function dumpOptions({ given }: Pick<ParsedOptions, 'given'>): DumpOptions {
   const all = given.some(({ name }) => name === 'a')
   const has = (name: string): boolean => given.some((option) => option.name === name)

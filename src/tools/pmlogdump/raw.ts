@@ -1,4 +1,4 @@
-/** -v: the bytes of one file, record by record. */
+/** -v: a raw dump of one file, record by record. */
 
 import { type ArchiveFiles, readBytes } from '../../base/byte-source.ts'
 import { ByteText } from '../../base/byte-text.ts'
@@ -9,12 +9,12 @@ import type { ToolIo } from '../lib/tool.ts'
 const HEX = '0123456789abcdef'
 /** Bytes of a length word. */
 const WORD = 4
-/** Bytes to a line. */
+/** Bytes per line. */
 const LINE = 32
-/** Bytes read at a time. */
+/** Bytes per read. */
 const PART = 64 * 1024
 
-/** Shows a file. Its records are what the length words make them: no other sense is made of the bytes. */
+/** Dumps a file. Only the length words are interpreted. */
 export async function dumpRawFile(path: string, files: ArchiveFiles, io: ToolIo): Promise<number> {
   const source = openFile(path, files)
   const out = new ByteText()
@@ -69,7 +69,7 @@ function wordAt(bytes: Uint8Array): number | undefined {
     : new DataView(bytes.buffer, bytes.byteOffset, bytes.length).getInt32(0)
 }
 
-/** Byte `k` of a record: a blank before each word, a line for every eight words. */
+/** Writes byte `k` of a record: a blank before each word, a new line after eight words. */
 function writeByte(out: ByteText, byte: number, k: number): void {
   if (k > 0 && k % LINE === 0) out.byte(0x0a)
   if (k % WORD === 0) out.byte(0x20)

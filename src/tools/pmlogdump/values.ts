@@ -22,21 +22,21 @@ import {
 import type { ValueSet } from '../../model/values.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import { ctime } from '../../time/stamp.ts'
-import { nearHint } from '../lib/near-metrics.ts'
 import { printOptions } from '../lib/print.ts'
 import { RecordsBetween } from '../lib/records-between.ts'
+import { didYouMeanMetric } from '../lib/similar-metrics.ts'
 import { type Dump, drain, namesOf } from './dump.ts'
 import { type MetricText, MetricTexts } from './metric-texts.ts'
 
-/** What values are shown with. */
+/** A dump with cached metric texts. */
 interface ValueDump extends Dump {
   readonly metrics: MetricTexts
   readonly values: ValueText
 }
 
 /**
- * Shows the records of the window, or of the metrics named only those values. Status 1 when a record cannot be read, or none of the
- * names is known.
+ * Prints the records in the window, or only the values of the named metrics. Returns status 1 if a record is unreadable or all names
+ * are unknown.
  */
 export async function dumpValues(dump: Dump, names: readonly string[]): Promise<number> {
   const { archive, io, out, wanted } = dump
@@ -49,7 +49,7 @@ export async function dumpValues(dump: Dump, names: readonly string[]): Promise<
   const values = new ValueText(printOptions(dump.zone, io))
   const show: ValueDump = { ...dump, metrics, values }
   const reader = new RecordReader(archive, { reportsTears: true })
-  // The first line in reverse is the time of the newest record to show, one before the window where it has none.
+  // In reverse order the first line has the time of the newest record to show, or of an earlier one if the window is empty.
   const start = wanted.reverse ? { sec: Number.NEGATIVE_INFINITY, nsec: 0 } : dump.start
   const records = new RecordsBetween(reader, start, dump.finish, wanted.reverse)
   let isFirst = true
@@ -75,7 +75,7 @@ export async function dumpValues(dump: Dump, names: readonly string[]): Promise<
   }
 }
 
-/** PMIDs of all metrics that the names stand for, each once; unknown names are reported, the name of the root too. */
+/** Returns the PMIDs of all metrics at or below the names, without duplicates; reports unknown names and the empty name. */
 async function idsOf({ names: known, io }: Dump, names: readonly string[]): Promise<ReadonlySet<Pmid>> {
   const ids = new Set<Pmid>()
   for (const name of names) {
@@ -86,14 +86,14 @@ async function idsOf({ names: known, io }: Dump, names: readonly string[]): Prom
       })
     } catch (error) {
       const problem = PcpError.from(error)
-      const hint = await nearHint(name, problem, known.traverse(), io)
+      const hint = await didYouMeanMetric(name, problem, known.traverse(), io)
       io.stderr.write(`${io.progname}: pmLookupName(${name}): ${problem.text}${hint}\n`)
     }
   }
   return ids
 }
 
-/** Places of the value sets of some metrics in the order they were named; all of a mark that is wanted, NONE without any. */
+/** Returns the indexes of value sets in the order metrics were named; all for a mark to be shown, NONE without matches. */
 function setsOf(
   { wanted }: ValueDump,
   record: RecordView,
@@ -119,7 +119,7 @@ function dumpRecord(dump: ValueDump, record: RecordView, sets: readonly number[]
   for (let k = 0; k < count; k++) dumpSet(dump, record, sets === undefined ? k : sets[k]!)
 }
 
-/** Length of a record with these value sets alone. */
+/** Returns the length of a record with only these value sets. */
 function sizeOfSets(record: RecordView, sets: readonly number[]): number {
   let size = WORD * (record.version === 2 ? RECORD_WORDS_V2 : RECORD_WORDS_V3)
   for (const s of sets) {
@@ -164,19 +164,18 @@ function dumpSet(dump: ValueDump, record: RecordView, s: number): void {
   }
 }
 
-/** Value sets of a record in which no wanted metric is. */
+/** Result for a record without requested metrics. */
 const NONE: readonly number[] = []
 const WORD = 4
 /** Words of a record without value sets: its length twice, its time, the number of value sets. */
 const RECORD_WORDS_V2 = 5
 const RECORD_WORDS_V3 = 6
-/** The length in the first word of a value block; the type is above it. */
+/** Mask of the length in a value block's first word; the type is in the upper byte. */
 const BLOCK_LENGTH = 0xffffff
 const EIGHT_BLANKS: Uint8Array = new Uint8Array(8).fill(0x20)
-/** `value ` */
 const VALUE: Uint8Array = Uint8Array.of(0x76, 0x61, 0x6c, 0x75, 0x65, 0x20)
 
-/** Writes all values of value set `s`. */
+/** Writes the event records of value set `s`. */
 function writeEvents(dump: ValueDump, record: RecordView, s: number, metric: MetricText): void {
   const { out } = dump
   const set = record.toSet(s)
@@ -231,17 +230,17 @@ function writeParameter(dump: ValueDump, param: Parameter): void {
 /** Significant digits of a float and of a double. */
 const FLOAT_DIGITS = 8
 const DOUBLE_DIGITS = 16
-/** First words of blocks that hold one number. */
+/** First words of blocks with one number. */
 const BLOCK_64 = (PM_TYPE_64 << 24) | 12
 const BLOCK_U64 = (PM_TYPE_U64 << 24) | 12
 const BLOCK_DOUBLE = (PM_TYPE_DOUBLE << 24) | 12
 const BLOCK_FLOAT = (PM_TYPE_FLOAT << 24) | 8
 const QUOTE = 0x22
 
-/** Writes values. What is not an ordinary number or text is printed by `printValue`. */
+/** Writes values; unusual numbers and texts are formatted by `printValue`. */
 class ValueText {
   readonly #options: PrintOptions
-  /** Is text more than its bytes? */
+  /** Whether text has to be escaped. */
   readonly #isFormed: boolean
   #set: ValueSet | undefined
   #setOf = -1
@@ -252,7 +251,7 @@ class ValueText {
     this.#isFormed = options.squashSpace === true || options.isOneLine === true
   }
 
-  /** Value `i` of value set `s`. */
+  /** Writes value `i` of value set `s`. */
   write(out: ByteText, record: RecordView, s: number, i: number, type: number): void {
     const { view } = record
     const at = record.pairs[s]! + 8 * i + 4
@@ -301,12 +300,12 @@ function writeDouble(out: ByteText, view: DataView, at: number): void {
   else out.general(value, DOUBLE_DIGITS)
 }
 
-/** The C library shows the sign that a number has which is none. */
+/** Writes NaN with its sign, like the C library. */
 function writeNan(out: ByteText, word: number): void {
   out.text(word < 0 ? '-nan' : 'nan')
 }
 
-/** Text in quotes, up to its NUL. */
+/** Writes text in quotes, up to its NUL. */
 function writeString(out: ByteText, bytes: Uint8Array, start: number, end: number): void {
   const nul = bytes.indexOf(0, start)
   out.byte(QUOTE)

@@ -1,20 +1,20 @@
 /**
- * Which metrics and instances to extract. pmlogextract(1)
+ * Parser of configurations, which select metrics and instances. pmlogextract(1)
  *
  *     metric                          or all metrics below a name
  *     metric [ 3, name, "a name" ]    instances by number or name
  */
 import type { Metadata } from '../../archive/metadata.ts'
-import type { Wanted } from '../../archive/transfer/record-copy.ts'
+import type { InstanceSelection } from '../../archive/transfer/record-copy.ts'
 import { type ErrorCode, PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 
-/** One metric, or subtree, of a configuration. */
+/** A metric or subtree in a configuration. */
 export interface Spec {
   readonly name: string
-  /** Undefined: all. */
+  /** Undefined for all. */
   readonly instances: readonly (number | string)[] | undefined
-  /** Line that messages are about: of the bracket at its end, else of what follows. */
+  /** Line for messages: of the closing bracket, else of the next token. */
   readonly line: number
 }
 
@@ -27,7 +27,7 @@ interface Token {
 const TOKEN = /([A-Za-z][A-Za-z0-9_.]*)|(\d+)|"([^"\n]*)"|'([^'\n]*)'|([[\],])/y
 const SPACE = /(?:[ \t\r\n\f]|#[^\n]*)*/y
 
-/** Reads a configuration. Specs before a mistake are handed to `onSpec`, and then PM_ERR_GENERIC is thrown, `[line N] what`. */
+/** Parses a configuration. Passes specs to `onSpec` until the first error, then throws PM_ERR_GENERIC with `[line N] reason`. */
 export function parseConfig(text: string, onSpec: (spec: Spec) => void): void {
   const tokens = tokensOf(text)
   let token = next(tokens)
@@ -81,34 +81,33 @@ function mistake(line: number, what: string): PcpError {
   return new PcpError('PM_ERR_GENERIC', `[line ${line}] ${what}`)
 }
 
-/** What a configuration selects, metric by metric. */
+/** Selected metrics and instances. */
 export class Selection {
   readonly #wanted = new Map<Pmid, 'all' | Set<number>>()
   readonly #metadata: readonly Metadata[]
   readonly #warn: (line: number, text: string) => void
 
-  /** In archives with this metadata; `warn` hears what is not in them. */
+  /** Selects from archives with this metadata; calls `warn` for missing metrics and instances. */
   constructor(metadata: readonly Metadata[], warn: (line: number, text: string) => void) {
     this.#metadata = metadata
     this.#warn = warn
   }
 
-  /** How many metrics are selected. */
+  /** Number of selected metrics. */
   get size(): number {
     return this.#wanted.size
   }
 
-  /** The metrics that are selected. */
   get metrics(): ReadonlySet<Pmid> {
     return new Set(this.#wanted.keys())
   }
 
-  /** What to take of a metric. */
-  of(pmid: Pmid): Wanted {
+  /** Returns which values of a metric to copy. */
+  of(pmid: Pmid): InstanceSelection {
     return this.#wanted.get(pmid) ?? 'nothing'
   }
 
-  /** Adds what a spec selects. */
+  /** Adds a spec to the selection. */
   add({ name, instances, line }: Spec): void {
     let problem: ErrorCode = 'PM_ERR_NAME'
     let isFound = false
@@ -157,7 +156,7 @@ export class Selection {
       try {
         return metadata.instances(desc.indom, query, undefined).ids[0]
       } catch (error) {
-        if (!(error instanceof PcpError)) throw error // not in this archive, maybe in the next
+        if (!(error instanceof PcpError)) throw error // not in this archive, but maybe in the next
       }
     }
     return undefined

@@ -1,4 +1,4 @@
-/** Metrics that several inputs describe differently. pmlogextract(1) */
+/** Finds metrics with different descriptors in several inputs. pmlogextract(1) */
 
 import { checkDesc } from '../../archive/meta-records.ts'
 import { RawMetadata } from '../../archive/transfer/raw-metadata.ts'
@@ -9,11 +9,11 @@ import { semStr, typeStr } from '../../model/types.ts'
 import { unitsStr } from '../../model/units.ts'
 import type { Input } from './input.ts'
 
-/** A difference. */
+/** A difference between inputs. */
 export interface Conflict {
-  /** The metric that would have to be left out. */
+  /** The metric to leave out. */
   readonly pmid: Pmid
-  /** What is different, in PCP's words. */
+  /** Description of the difference, in PCP's words. */
   readonly text: string
 }
 
@@ -22,7 +22,7 @@ interface Known {
   readonly names: readonly string[]
 }
 
-/** Finds the first difference of every metric of interest, in the order of the inputs. */
+/** Finds the first difference of each wanted metric, in the order of the inputs. */
 export function findConflicts(inputs: readonly Input[], isWanted: (pmid: Pmid) => boolean): Conflict[] {
   const byPmid = new Map<Pmid, Known>()
   const byName = new Map<string, Pmid>()

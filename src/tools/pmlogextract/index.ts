@@ -1,14 +1,14 @@
 /**
- * pmlogextract: extracts from archives, merges and converts them. pmlogextract(1)
+ * pmlogextract: extracts, merges and converts archives. pmlogextract(1)
  *
- * Unlike the reference it also extracts the descriptors of event parameters, takes archives of a comma list or directory as
- * one, refuses a configuration that selects nothing, and gives the output its name only when it is complete.
+ * Unlike the reference, it also extracts the descriptors of event parameters, treats a comma-separated list or a directory of
+ * archives as one input, rejects a configuration that selects nothing, and gives the output its name only once it is complete.
  */
 import { dirname, resolve } from 'node:path'
 import type { Archive } from '../../archive/archive.ts'
 import { Listings } from '../../archive/file-names.ts'
 import { ArchiveWriter } from '../../archive/write/writer.ts'
-import { markArchive } from '../../archive-store/files.ts'
+import { identifyArchive } from '../../archive-store/files.ts'
 import { type StagedOutput, stagedOutput } from '../../archive-store/staged-output.ts'
 import { recover } from '../../archive-store/transaction.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -16,10 +16,10 @@ import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { yieldToEventLoop } from '../../sys/event-loop.ts'
-import type { FileMark } from '../../sys/staging.ts'
+import type { FileIdentity } from '../../sys/staging.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
-import { isTaken } from '../lib/archive-output.ts'
-import { endEarly, usageText } from '../lib/options.ts'
+import { archiveExists } from '../lib/archive-output.ts'
+import { handleEarlyExit, usageText } from '../lib/options.ts'
 import { Progress } from '../lib/progress.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { archiveZone } from '../lib/zone.ts'
@@ -28,27 +28,27 @@ import { Merge } from './merge.ts'
 import { type ExtractOptions, extractOptions, OPTIONS, parseExtract } from './options.ts'
 import { openInputs, outputLabel, readConfig, select, wantedMetrics, windowOf } from './prepare.ts'
 
-/** Bytes of the output that are written at once: until it has its name nobody reads it. */
+/** Bytes to collect before a write; no reader uses the output before it has its name. */
 const COLLECT = 1 << 18
 
 /** Extracts, merges and converts archives. */
 export const tool: Tool = {
   name: 'pmlogextract',
-  summary: 'Extract from archives, merge and convert them',
+  summary: 'Extract, merge and convert archives',
   description:
-    'The records of all inputs are merged by time into one new archive. Between inputs a mark says that values are missing, ' +
-    'unless the end of one and the start of the next say that the same collector went on.\n\n' +
-    'The configuration has a metric on each line, or a name that has metrics below it; in brackets behind it may be instances, ' +
-    'by number or by name, in quotes where the name has other characters than letters, digits and dots.',
+    'The records of all inputs are merged by time into one new archive. Between inputs a mark record shows that values are missing, ' +
+    'unless the next input continues the recording of the same collector.\n\n' +
+    'The configuration has on each line a metric, or a name with metrics below it. Instances may follow in brackets, ' +
+    'by number or by name, in quotes if the name has characters other than letters, digits and dots.',
   examples: [
-    ['pmlogextract -S @10:00 -T @11:00 20260101 morning', 'one hour of a day'],
-    ['pmlogextract monday tuesday week', 'two archives as one'],
+    ['pmlogextract -S @10:00 -T @11:00 20260101 morning', 'Extract one hour of a day:'],
+    ['pmlogextract monday tuesday week', 'Merge two archives:'],
   ],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseExtract(io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     let options: ExtractOptions
     try {
@@ -89,13 +89,13 @@ async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): 
   const wants = wantedMetrics(inputs, selection, options, io)
   const path = resolve(io.cwd, options.output)
   await recover(dirname(path))
-  if (isTaken(path, options.output, io)) {
+  if (archiveExists(path, options.output, io)) {
     io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
     return 1
   }
   const output = stagedOutput(path, {
     ...archiveAccess(dirname(path), loadConfig(io.env).variables),
-    collect: COLLECT,
+    bufferBytes: COLLECT,
     inputs: replaced,
     signal: io.signal,
   })
@@ -117,18 +117,18 @@ async function extract(options: ExtractOptions, io: ToolIo, opened: Archive[]): 
   }
 }
 
-/** The files of all inputs. */
-async function markInputs({ inputs }: ExtractOptions, io: ToolIo): Promise<FileMark[]> {
+/** Returns the state of the inputs' files. */
+async function markInputs({ inputs }: ExtractOptions, io: ToolIo): Promise<FileIdentity[]> {
   const listings = new Listings(archiveFiles())
   const bases = inputs.flatMap((input) =>
     input.split(',').flatMap((part) => listings.bases(resolve(io.cwd, part))),
   )
-  const marks: FileMark[] = []
-  for (const base of new Set(bases)) marks.push(...(await markArchive(base)))
+  const marks: FileIdentity[] = []
+  for (const base of new Set(bases)) marks.push(...(await identifyArchive(base)))
   return marks
 }
 
-/** Writes everything and gives the output its name. */
+/** Writes all records, then gives the output its name. */
 async function write(
   merge: Merge,
   writer: ArchiveWriter,
@@ -162,7 +162,10 @@ async function write(
   const lost = inputs.filter(({ hasLost }) => hasLost)
   if (options.replaces && lost.length > 0) {
     const names = lost.map(({ name }) => name).join(', ')
-    throw new PcpError('PM_ERR_LOGREC', `Error: cannot replace what cannot be read completely: ${names}`)
+    throw new PcpError(
+      'PM_ERR_LOGREC',
+      `Error: cannot replace archives that are not completely readable: ${names}`,
+    )
   }
   await output.commit()
   return 0

@@ -1,4 +1,4 @@
-/** One input of an extraction: its records in the window, and whether another input continues it. pmlogextract(1) */
+/** An input of an extraction: its records in the window, and whether the next input continues it. pmlogextract(1) */
 import type { Archive } from '../../archive/archive.ts'
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
@@ -8,31 +8,31 @@ import { PcpError } from '../../model/errors.ts'
 import { type Pmid, pmid } from '../../model/ids.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 
-/** Metrics of the records that pmlogger begins and ends an archive with; of these two, the collector. */
+/** Metrics in pmlogger's first and last record that identify the collector. */
 const PMCD_PID = pmid(2, 0, 23)
 const PMCD_SEQNUM = pmid(2, 0, 24)
 const LOGUE_METRICS = 5
 
-/** Where an input is damaged. */
+/** Damage in an input. */
 export interface Damage {
   readonly error: PcpError
   readonly offset: number
   readonly size: number
 }
 
-/** An input being read forwards. */
+/** An input read forwards. */
 export class Input {
   readonly name: string
   readonly archive: Archive
-  /** The record to be written next; undefined at the end. */
+  /** The next record to write; undefined at the end. */
   record: RecordView | undefined
-  /** Bytes of the records read. */
+  /** Bytes of records read so far. */
   bytesRead = 0
   readonly #reader: RecordReader
-  /** Takes over where few metrics are wanted. */
+  /** Used instead of the reader if few metrics are wanted. */
   #sparse: SparseReader | undefined
   readonly #onDamage: (damage: Damage) => void
-  /** Volume, and where the record behind the last one starts. */
+  /** Volume, and offset after the last record. */
   #volume = -1
   #position = 0
   #hasLost = false
@@ -40,7 +40,7 @@ export class Input {
   #prologue: string | undefined
   #epilogue: string | undefined
 
-  /** `onDamage` hears why an input ends too early. */
+  /** `onDamage` is called if an input ends too early. */
   constructor(name: string, archive: Archive, onDamage: (damage: Damage) => void) {
     this.name = name
     this.archive = archive
@@ -48,7 +48,7 @@ export class Input {
     this.#reader = new RecordReader(archive, { checkValues: false, reportsTears: true })
   }
 
-  /** Bytes of its volumes. */
+  /** Total bytes of its volumes. */
   get bytes(): number {
     let bytes = 0
     for (const { volumes } of this.archive.members)
@@ -56,12 +56,12 @@ export class Input {
     return bytes
   }
 
-  /** Time of the last record that was read. */
+  /** Time of the last record read. */
   get last(): Timestamp | undefined {
     return this.#last
   }
 
-  /** Goes to the first record at or after a time. Of large records only these metrics need be there. */
+  /** Moves to the first record at or after a time. For few `wanted` metrics it reads only parts of large records. */
   begin(start: Timestamp, wanted: ReadonlySet<Pmid> | undefined): void {
     this.#reader.rewind()
     this.advance()
@@ -74,7 +74,7 @@ export class Input {
     if (compareTimes(start, this.archive.start) > 0) this.seek(start)
   }
 
-  /** Reads a record again, by what reads the next ones. */
+  /** Switches readers: reads the current record again with the sparse reader. */
   #goTo(record: RecordView | undefined): void {
     if (this.#sparse === undefined || record === undefined) return
     this.#sparse.startAt(record)
@@ -82,22 +82,22 @@ export class Input {
     this.advance()
   }
 
-  /** Goes on at the first record at or after a time. */
+  /** Moves to the first record at or after a time. */
   seek(start: Timestamp): void {
     this.#reader.seek(start, 'forward')
     this.record = this.#step(() => this.#reader.next())
     if (this.#sparse === undefined) this.#arrived()
     else this.#goTo(this.record)
-    // Times may go backwards in an archive; what is before the window is not wanted.
+    // Times in an archive may go backwards; skips records before the window.
     while (this.record !== undefined && compareTimes(this.record.timestamp(), start) < 0) this.advance()
   }
 
-  /** Steps to the next record. */
+  /** Advances to the next record. */
   advance(): void {
     const sparse = this.#sparse
     if (this.record !== undefined) this.#last = this.record.timestamp()
     this.record = this.#step(() => (sparse === undefined ? this.#reader.next() : sparse.next()))
-    // What was left out on the way to the end counts as read.
+    // Records skipped on the way to the end count as read.
     if (this.record === undefined && sparse !== undefined) this.#last = sparse.lastTime ?? this.#last
     this.#arrived()
   }
@@ -108,7 +108,7 @@ export class Input {
     this.#epilogue = collectorOf(this.record)
   }
 
-  /** Does `next` begin where this input ended, by the same collector, so that nothing is missing in between? */
+  /** Returns whether `next` continues this input without a gap, with the same collector. */
   isContinuedBy(next: Input): boolean {
     return this.#epilogue !== undefined && this.#epilogue === next.#prologue
   }
@@ -124,7 +124,7 @@ export class Input {
         return record
       } catch (error) {
         const problem = PcpError.from(error)
-        if (problem.code === 'PM_ERR_LOGOVERLAP') continue // the next member goes on
+        if (problem.code === 'PM_ERR_LOGOVERLAP') continue // the next member continues
         if (problem.code !== 'PM_ERR_LOGREC') throw error
         const offset = this.#sparse?.end ?? this.#position
         this.#hasLost ||= !this.#isTorn(offset)
@@ -134,13 +134,13 @@ export class Input {
     }
   }
 
-  /** Returns whether records or volumes could not be read, other than one that was torn at the end and never complete. */
+  /** Whether records or volumes were unreadable, other than an incomplete last record. */
   get hasLost(): boolean {
     const volumes = this.archive.members.flatMap((member) => member.volumes)
     return this.#hasLost || volumes.some(({ problem }) => problem !== undefined)
   }
 
-  /** Is this damage what a crash of the recorder leaves at the end of the last volume? */
+  /** Returns whether damage is an incomplete record at the end of the last volume, as after a crash of the recorder. */
   #isTorn(offset: number): boolean {
     const data = this.archive.data.at(-1)!
     const last = data.member.volumes.length - 1
@@ -155,7 +155,7 @@ export class Input {
   }
 }
 
-/** Which collector a prologue or epilogue names; undefined for any other record. */
+/** Returns the collector in a first or last record; undefined for other records. */
 function collectorOf(record: RecordView): string | undefined {
   if (record.count !== LOGUE_METRICS) return undefined
   const values: string[] = []

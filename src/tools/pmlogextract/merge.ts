@@ -1,6 +1,6 @@
 /** Merges inputs by time into one output. pmlogextract(1) */
 import { MetadataCopy, WrittenMetadata } from '../../archive/transfer/metadata-copy.ts'
-import { RecordCopy, type Wanted } from '../../archive/transfer/record-copy.ts'
+import { type InstanceSelection, RecordCopy } from '../../archive/transfer/record-copy.ts'
 import type { ArchiveWriter } from '../../archive/write/writer.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import type { Pmid } from '../../model/ids.ts'
@@ -8,31 +8,31 @@ import type { SizeLimit } from '../../pmlogger/sizes.ts'
 import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 import type { Input } from './input.ts'
 
-/** What to write. */
+/** Options of a merge. */
 export interface MergeRules {
   readonly start: Timestamp
   readonly finish: Timestamp
-  /** The window moves on to the next day when it has passed. */
+  /** Repeat the window on each following day. */
   readonly isDaily: boolean
-  /** Most records. */
+  /** Maximum number of records. */
   readonly samples: number
   readonly isMarked: boolean
   readonly volumeLimit: SizeLimit | undefined
-  readonly wants: (pmid: Pmid) => Wanted
-  /** All metrics that are wanted, when they are few enough to look for. */
+  readonly wants: (pmid: Pmid) => InstanceSelection
+  /** All wanted metrics, if they are few enough for sparse reading. */
   readonly few: ReadonlySet<Pmid> | undefined
-  /** Hears about each volume begun for `volumeLimit`, before its first record. */
+  /** Called for each volume begun because of `volumeLimit`, before its first record. */
   readonly onVolume: (volume: number, at: Timestamp) => void
 }
 
-/** Bytes after which others get their turn: a signal among them. */
+/** Bytes per step, so that signals are handled in between. */
 const TURN_BYTES = 16 << 20
 const DAY: Timestamp = { sec: 86400, nsec: 0 }
 const MARK_DISTANCE: Timestamp = { sec: 0, nsec: 1_000_000 }
 
-/** Merges; ask it for one stretch after the other until it is done. */
+/** A merge in progress; call `step` until it returns false. */
 export class Merge {
-  /** Records written so far, marks included. */
+  /** Records written so far, including marks. */
   written = 0
   readonly #inputs: readonly Input[]
   readonly #writer: ArchiveWriter
@@ -42,9 +42,9 @@ export class Merge {
   readonly #open: Set<Input>
   #start: Timestamp
   #finish: Timestamp
-  /** When inputs ended: a mark goes there before what comes next. */
+  /** End times of inputs; a mark is written there before the next record. */
   #marks: Timestamp[] = []
-  /** Records in this volume, and when its first one was. */
+  /** Number of records in this volume, and the time of its first. */
   #inVolume = 0
   #volumeStart: Timestamp | undefined
 
@@ -63,7 +63,7 @@ export class Merge {
     this.#open = new Set(inputs.filter(({ record }) => record !== undefined))
   }
 
-  /** Bytes there are to read, about. */
+  /** Total bytes to read, approximately. */
   get bytes(): number {
     return this.#inputs.reduce((sum, { bytes }) => sum + bytes, 0)
   }
@@ -73,7 +73,7 @@ export class Merge {
     return this.#inputs.reduce((sum, { bytesRead }) => sum + bytesRead, 0)
   }
 
-  /** Writes for a while; false when everything is written. */
+  /** Writes for a while; returns false when everything is written. */
   step(): boolean {
     const end = this.bytesRead + TURN_BYTES
     while (this.written < this.#rules.samples) {
@@ -107,7 +107,7 @@ export class Merge {
     return first
   }
 
-  /** An input has no more records: unless the next one continues it, or there is none, a mark follows. */
+  /** Handles the end of an input: a mark follows, unless the next input continues it or it was the last one. */
   #ended(input: Input): void {
     this.#open.delete(input)
     const next = this.#earliest()
@@ -116,7 +116,7 @@ export class Merge {
     this.#marks.push(addTimes(input.last, MARK_DISTANCE))
   }
 
-  /** Writes marks up to a time, when something comes before them that they end; those beyond wait. */
+  /** Writes marks up to a time if records precede them; later marks stay pending. */
   #writeMarks(until: Timestamp): void {
     if (this.#marks.length === 0) return
     const marks = this.#marks.sort(compareTimes)
@@ -136,7 +136,7 @@ export class Merge {
   #write(input: Input, time: Timestamp): void {
     const record = input.record!
     if (record.count === 0) {
-      if (this.written > 0) this.#mark(time) // otherwise there is nothing before it that it could end
+      if (this.written > 0) this.#mark(time) // no mark before the first record
       return
     }
     const bytes = this.#copy.copy(record)
@@ -172,7 +172,7 @@ export class Merge {
     }
   }
 
-  /** Moves the window to the day of a time that is beyond it; false when there is only one window. */
+  /** Moves the window to the day of a later time; returns false if the window does not repeat. */
   #nextDay(time: Timestamp): boolean {
     if (!this.#rules.isDaily) return false
     while (compareTimes(time, this.#finish) > 0) {

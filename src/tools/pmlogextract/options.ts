@@ -1,28 +1,33 @@
-/** The command line of pmlogextract. pmlogextract(1) */
+/** Command-line options of pmlogextract. pmlogextract(1) */
 import { PcpError } from '../../model/errors.ts'
 import { parseSizeLimit, type SizeLimit } from '../../pmlogger/sizes.ts'
 import { type GivenOption, HELP_ROW, type OptionTable, VERSION_ROW } from '../lib/options.ts'
 import { type ParsedStandard, parseStandard, STANDARD } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
-/** What pmlogextract accepts. -V is not the version of the command. */
+/** Options; -V is the archive version, not the command's. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] input-archive... output-archive',
   rows: [
     { heading: 'Options' },
-    { short: 'c', long: 'config', arg: 'FILE', help: 'take only the metrics and instances that FILE lists' },
-    { short: 'd', long: 'desperate', help: 'keep what was written when something goes wrong' },
-    { short: 'f', long: 'first', help: 'the output has the timezone of the first input, not the last' },
-    { long: 'labelhost', arg: 'NAME', help: 'the output is of this host, whatever the inputs say' },
-    { long: 'replace', help: 'remove the inputs in the same step as the output gets its name' },
-    { short: 'm', long: 'mark', help: 'write a mark between inputs even where one continues the other' },
+    {
+      short: 'c',
+      long: 'config',
+      arg: 'FILE',
+      help: 'extract only the metrics and instances listed in FILE',
+    },
+    { short: 'd', long: 'desperate', help: 'keep the output after an error' },
+    { short: 'f', long: 'first', help: 'use the time zone of the first input, not the last' },
+    { long: 'labelhost', arg: 'NAME', help: 'set the host of the output' },
+    { long: 'replace', help: 'replace the inputs by the output in one transaction' },
+    { short: 'm', long: 'mark', help: 'write a mark between all inputs, even consecutive ones' },
     STANDARD.start,
     { short: 's', long: 'samples', arg: 'NUM', help: 'end after NUM records' },
     STANDARD.finish,
-    { short: 'V', long: 'outputversion', arg: 'VERSION', help: 'write version 2 or 3 of the format' },
-    { short: 'v', arg: 'SIZE', help: 'begin a new volume after SIZE records, bytes or time' },
-    { short: 'w', help: 'take the time window of every day' },
-    { short: 'x', help: 'leave out metrics that inputs describe differently' },
+    { short: 'V', long: 'outputversion', arg: 'VERSION', help: 'write archive version 2 or 3' },
+    { short: 'v', arg: 'SIZE', help: 'begin a new volume after SIZE (records, bytes or time)' },
+    { short: 'w', help: 'apply the time window to every day' },
+    { short: 'x', help: 'omit metrics with conflicting descriptors' },
     STANDARD.timezone,
     STANDARD.hostzone,
     STANDARD.debug,
@@ -31,32 +36,32 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** What is asked for. */
+/** Settings from the command line. */
 export interface ExtractOptions {
   readonly config: string | undefined
   readonly isDesperate: boolean
   readonly isFirstZone: boolean
   readonly isMarked: boolean
-  /** Host of the output; undefined for that of the inputs, which must agree. */
+  /** Host in the output's label; by default that of the inputs, which must agree. */
   readonly labelHost: string | undefined
   readonly samples: number
   readonly version: 2 | 3 | undefined
   readonly volumeLimit: SizeLimit | undefined
   readonly isDaily: boolean
   readonly skipsConflicts: boolean
-  /** Whether the inputs go when the output is there. */
+  /** Remove the inputs once the output is complete. */
   readonly replaces: boolean
   readonly inputs: readonly string[]
   readonly output: string
   readonly standard: ParsedStandard['standard']
 }
 
-/** Reads the command line. */
+/** Parses the command line. */
 export function parseExtract(io: Pick<ToolIo, 'args' | 'env'>): ParsedStandard {
   return parseStandard(OPTIONS, io, { areOperandsArchives: true, zonesJoin: 'and/or' })
 }
 
-/** Makes sense of it. PM_ERR_ARG with the message that goes before the usage text. */
+/** Returns the settings. Throws PM_ERR_ARG with the message to print before the usage text. */
 export function extractOptions({ given, operands, standard }: ParsedStandard): ExtractOptions {
   const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
   const has = (name: string): boolean => given.some((option: GivenOption) => option.name === name)

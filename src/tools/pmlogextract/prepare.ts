@@ -1,9 +1,9 @@
-/** What an extraction has to know before it writes: inputs, label, window, metrics. pmlogextract(1) */
+/** Prepares an extraction: inputs, label, window, metrics. pmlogextract(1) */
 
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Archive } from '../../archive/archive.ts'
-import type { Wanted } from '../../archive/transfer/record-copy.ts'
+import type { InstanceSelection } from '../../archive/transfer/record-copy.ts'
 import type { WriterOptions } from '../../archive/write/writer.ts'
 import { decodeText } from '../../base/text.ts'
 import { isError, PcpError } from '../../model/errors.ts'
@@ -20,7 +20,7 @@ import { Input } from './input.ts'
 import type { MergeRules } from './merge.ts'
 import type { ExtractOptions } from './options.ts'
 
-/** Text of the configuration. PM_ERR_GENERIC when there is none to read. */
+/** Reads the configuration. Throws PM_ERR_GENERIC if it is unreadable. */
 export function readConfig(path: string, io: ToolIo): string {
   try {
     return decodeText(readFileSync(resolve(io.cwd, path)))
@@ -30,7 +30,7 @@ export function readConfig(path: string, io: ToolIo): string {
   }
 }
 
-/** Opens the inputs, less those that are empty; each goes into `opened`. Throws PcpError with what is printed. */
+/** Opens the inputs, skipping empty ones, and adds their archives to `opened`. Throws PcpError with the message to print. */
 export function openInputs({ inputs }: ExtractOptions, io: ToolIo, opened: Archive[]): Input[] {
   const files = archiveFiles()
   const found: Input[] = []
@@ -62,7 +62,7 @@ export function openInputs({ inputs }: ExtractOptions, io: ToolIo, opened: Archi
   return found
 }
 
-/** What the configuration selects, its warnings printed; 'mistake' when it cannot be read, and that was said. */
+/** Parses the configuration and prints warnings; prints errors and returns 'mistake'. */
 export function select(
   config: string,
   path: string,
@@ -85,12 +85,12 @@ export function select(
     io.stderr.write(`Specification error in configuration file (${path})\n${PcpError.from(error).message}\n`)
     return 'mistake'
   }
-  if (specs === 0) return undefined // as without a configuration
+  if (specs === 0) return undefined // same as no configuration
   if (selection.size > 0) return selection
   throw new PcpError('PM_ERR_NAME', `Error: "${path}" selects no metric of the input archives`)
 }
 
-/** The label of the output. Throws PcpError when inputs do not belong together, and warns of different zones. */
+/** Returns the output's label. Throws PcpError if the inputs' hosts or versions do not match; warns of different time zones. */
 export function outputLabel(
   inputs: readonly Input[],
   { version: asked, isFirstZone, labelHost }: ExtractOptions,
@@ -130,7 +130,7 @@ function warnOfZones(inputs: readonly Input[], used: Input, io: ToolIo): void {
   }
 }
 
-/** The time window over all inputs. Throws PcpError with what is printed. */
+/** Returns the time window over all inputs. Throws PcpError with the message to print. */
 export function windowOf(
   inputs: readonly Input[],
   { standard, isDaily }: ExtractOptions,
@@ -150,7 +150,7 @@ export function windowOf(
     )
   try {
     const found = parseTimeWindow(window, { start, end, zone, now: Math.floor(io.now() / 1000) })
-    // What comes after the end that was found, growing archives have it, is wanted unless a finish was asked for.
+    // Without an explicit end, records added by a growing archive are included.
     const finish = window.finish === undefined ? FOREVER : found.finish
     return { start: found.start, finish, isDaily: isDaily && isBoth }
   } catch (error) {
@@ -159,14 +159,14 @@ export function windowOf(
   }
 }
 
-/** What to take of each metric. Throws PcpError when inputs describe one differently, unless such ones are left out. */
+/** Selects what to copy of each metric. Throws PcpError for metrics with conflicting descriptors, unless they may be left out. */
 export function wantedMetrics(
   inputs: readonly Input[],
   selection: Selection | undefined,
   { skipsConflicts }: ExtractOptions,
   io: ToolIo,
-): (pmid: Pmid) => Wanted {
-  const wanted = (pmid: Pmid): Wanted => (selection === undefined ? 'all' : selection.of(pmid))
+): (pmid: Pmid) => InstanceSelection {
+  const wanted = (pmid: Pmid): InstanceSelection => (selection === undefined ? 'all' : selection.of(pmid))
   const conflicts = inputs.length < 2 ? [] : findConflicts(inputs, (pmid) => wanted(pmid) !== 'nothing')
   if (conflicts.length > 0 && !skipsConflicts)
     throw new PcpError('PM_ERR_LOGCHANGETYPE', `Error: ${conflicts[0]!.text}`)

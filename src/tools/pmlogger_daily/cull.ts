@@ -1,9 +1,9 @@
-/** Removing archives: what is too old, and the oldest of what is too much. */
+/** Removes archives by age and by total size. */
 import { type ArchiveFile, byArchive, removeArchive } from '../../archive-store/files.ts'
 import { PcpError } from '../../model/errors.ts'
-import { ageWords, NEVER, nameLines } from '../lib/admin/ages.ts'
+import { formatAge, NEVER, wrapNames } from '../lib/admin/ages.ts'
 import { datedFilesIn } from '../lib/admin/archive-names.ts'
-import type { Job } from './job.ts'
+import type { DirectoryJob } from './job.ts'
 import { ageMs } from './settings.ts'
 
 interface Stored {
@@ -13,13 +13,13 @@ interface Stored {
   readonly bytes: number
 }
 
-/** Removes what is older than the policy has it, then the oldest until the rest is small enough. */
-export function cull(job: Job): void {
-  const { policy, settings, io, voice } = job
+/** Removes archives older than the policy allows, then the oldest ones until the total size is within the limit. */
+export function cull(job: DirectoryJob): void {
+  const { policy, settings, io, reporter } = job
   const after = ageMs(policy.cullAfter)
   if (after !== NEVER) {
     const old = stored(job).filter(({ lastMs }) => io.now() - lastMs >= after)
-    remove(job, old, `Archive files older than ${ageWords(policy.cullAfter)} being removed ...`)
+    remove(job, old, `Archive files older than ${formatAge(policy.cullAfter)} being removed ...`)
   }
   const { maxBytes } = settings
   if (maxBytes === undefined) return
@@ -30,13 +30,13 @@ export function cull(job: Job): void {
     bytes -= archive.bytes
     return true
   })
-  remove(job, excess, 'Oldest archive files being removed, as all are too large ...')
+  remove(job, excess, 'Oldest archive files being removed to reduce the total size ...')
   if (bytes > maxBytes)
-    voice.warning(job.instance.where, `the archive that is being written is larger than -d allows`)
+    reporter.warning(job.instance.where, `the current archive alone exceeds the limit of -d`)
 }
 
-/** Archives that may go, by name: all but the one being written. */
-function stored({ dir, current }: Job): Stored[] {
+/** Returns removable archives by name: all but the current one. */
+function stored({ dir, current }: DirectoryJob): Stored[] {
   const finished = datedFilesIn(dir).filter(({ base }) => base !== current)
   return [...byArchive(finished)].map(([base, files]) => ({
     base,
@@ -46,20 +46,24 @@ function stored({ dir, current }: Job): Stored[] {
   }))
 }
 
-function remove({ dir, voice, instance }: Job, archives: readonly Stored[], heading: string): void {
+function remove(
+  { dir, reporter, instance }: DirectoryJob,
+  archives: readonly Stored[],
+  heading: string,
+): void {
   const names = archives.flatMap(({ files }) => files.map(({ name }) => name))
   if (names.length === 0) return
-  voice.tell(1, heading)
-  for (const line of nameLines(names)) voice.tell(1, line)
-  if (voice.showsOnly) {
-    voice.show(`rm -f ${names.join(' ')}`)
+  reporter.verbose(1, heading)
+  for (const line of wrapNames(names)) reporter.verbose(1, line)
+  if (reporter.showsOnly) {
+    reporter.show(`rm -f ${names.join(' ')}`)
     return
   }
   for (const { files } of archives) {
     try {
       removeArchive(dir, files)
     } catch (error) {
-      voice.error(instance.where, PcpError.from(error, 'cannot remove archives').message, instance.host)
+      reporter.error(instance.where, PcpError.from(error, 'cannot remove archives').message, instance.host)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** What is done once a day, whatever the directories: the stamp, the file of notices, mail, and traces of earlier days. */
+/** Daily work independent of directories: the stamp, the notices file, mail, and trace logs of earlier days. */
 import {
   closeSync,
   existsSync,
@@ -18,19 +18,19 @@ import { openNewFile } from '../../sys/new-file.ts'
 import { dayName } from '../lib/admin/archive-names.ts'
 import { mailArgs, sendMail } from '../lib/admin/mail.ts'
 import { chownLike } from '../lib/admin/owner.ts'
-import type { Voice } from '../lib/admin/voice.ts'
+import type { Reporter } from '../lib/admin/reporter.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import type { Settings } from './settings.ts'
 
 const DAY_MS = 86_400_000
 
-/** `2026-11-20 18:36:18` in the local zone. */
+/** Formats `2026-11-20 18:36:18` in the local time zone. */
 function stampText(ms: number): string {
   const time = new Date(ms).toString().slice(16, 24)
   return `${dayName(ms).replace(/(....)(..)(..)/, '$1-$2-$3')} ${time}`
 }
 
-/** Was everything done today already? */
+/** Returns whether today's work is done already. */
 export function isDoneToday(logDir: string, io: ToolIo): boolean {
   const path = join(logDir, 'pmlogger_daily.stamp')
   if (!existsSync(path)) return false
@@ -38,22 +38,22 @@ export function isDoneToday(logDir: string, io: ToolIo): boolean {
   return dayName(seconds * 1000) === dayName(io.now())
 }
 
-/** Notes that it is done today. */
-export function writeStamp(logDir: string, voice: Voice, io: ToolIo): void {
+/** Records that today's work is done. */
+export function writeStamp(logDir: string, reporter: Reporter, io: ToolIo): void {
   const text = stampText(io.now())
   const seconds = Math.floor(io.now() / 1000)
-  if (voice.showsOnly) {
-    voice.show(`date-and-timestamp ${text} ${seconds}`)
+  if (reporter.showsOnly) {
+    reporter.show(`date-and-timestamp ${text} ${seconds}`)
     return
   }
   try {
     makeAnew(join(logDir, 'pmlogger_daily.stamp'), `# ${text}\n${seconds}\n`)
   } catch (error) {
-    voice.line(`Warning: cannot install new date-and-timestamp: ${PcpError.from(error).text}`)
+    reporter.line(`Warning: cannot install new date-and-timestamp: ${PcpError.from(error).text}`)
   }
 }
 
-/** A file of the directory's owner, whoever we are: it may replace one of root's, and root follows no link of others. */
+/** Creates a file owned by the directory's owner, even when run by root. May replace a file of root; never follows links. */
 function makeAnew(path: string, text: string): void {
   const fd = openNewFile(path, 0o664)
   try {
@@ -64,10 +64,10 @@ function makeAnew(path: string, text: string): void {
   }
 }
 
-/** Begins a new file of notices when the old one is large, and mails what is in it to who wants that. */
-export async function tendNotices(
+/** Rotates the notices file if it is large, and mails its contents if requested. */
+export async function rotateNotices(
   settings: Settings,
-  { variables, voice, io }: { variables: Variables; voice: Voice; io: ToolIo },
+  { variables, reporter, io }: { variables: Variables; reporter: Reporter; io: ToolIo },
 ): Promise<void> {
   const path = join(variables['PCP_LOG_DIR']!, 'NOTICES')
   const size = statSync(path, { throwIfNoEntry: false })?.size
@@ -75,26 +75,26 @@ export async function tendNotices(
   try {
     if (settings.mailTo !== undefined) {
       const mail = { path, subject: `PCP NOTICES summary for ${hostname()}`, to: settings.mailTo }
-      if (voice.showsOnly) voice.show(`mail ${mailArgs(mail).join(' ')} <${path}`)
+      if (reporter.showsOnly) reporter.show(`mail ${mailArgs(mail).join(' ')} <${path}`)
       else sendMail(mail, variables)
     }
     if (size < settings.noticesBytes) return
-    voice.tell(1, `Roll ${path} -> ${path}.old`)
-    voice.tell(1, `Start new ${path}`)
-    if (voice.showsOnly) {
-      voice.show(`mv ${path} ${path}.old`)
-      voice.show(`touch ${path}`)
+    reporter.verbose(1, `Roll ${path} -> ${path}.old`)
+    reporter.verbose(1, `Start new ${path}`)
+    if (reporter.showsOnly) {
+      reporter.show(`mv ${path} ${path}.old`)
+      reporter.show(`touch ${path}`)
       return
     }
     renameSync(path, `${path}.old`)
     makeAnew(path, '')
   } catch (error) {
-    voice.line(`${io.progname}: Error: ${PcpError.from(error, 'cannot tend the notices').message}`)
-    voice.fail()
+    reporter.line(`${io.progname}: Error: ${PcpError.from(error, 'cannot rotate the notices').message}`)
+    reporter.fail()
   }
 }
 
-/** Where what is said today is kept, with -t; older ones than the user wants go. */
+/** Returns the path of today's trace log (-t); removes logs older than the limit. */
 export function traceLog(logDir: string, days: number, io: ToolIo): string {
   const now = io.now()
   if (existsSync(logDir))

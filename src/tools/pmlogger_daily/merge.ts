@@ -1,4 +1,4 @@
-/** Archives of a day become one, after rules for rewriting have made them alike. */
+/** Merges the archives of each past day, after applying rewrite rules. */
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Archive } from '../../archive/archive.ts'
@@ -15,11 +15,11 @@ import {
   isPartOfDay,
   isWholeDay,
 } from '../lib/admin/archive-names.ts'
-import { type Job, runCallbacks, runCommand } from './job.ts'
+import { type DirectoryJob, runCallbacks, runCommand } from './job.ts'
 
-/** Merges what there is of days before today; false when the directory is better left alone. */
-export async function mergeArchives(job: Job): Promise<boolean> {
-  const { dir, settings, policy, voice, io, instance } = job
+/** Merges the archives of past days; returns false if the directory should not be processed further. */
+export async function mergeArchives(job: DirectoryJob): Promise<boolean> {
+  const { dir, settings, policy, reporter, io, instance } = job
   const today = dayName(io.now())
   const yesterday = dayName(dayBefore(io.now()))
   if (settings.rewrites === 'all') await rewrite(job, wholeDays(job, today))
@@ -27,13 +27,13 @@ export async function mergeArchives(job: Job): Promise<boolean> {
   const days = partsByDay(job, (date) =>
     settings.merges === 'yesterday' ? date === yesterday : date < today,
   )
-  if (days.size === 0) voice.tell(1, 'Warning: no archives found to merge')
+  if (days.size === 0) reporter.verbose(1, 'Warning: no archives found to merge')
   for (const [date, all] of days) {
     if (['meta', 'index', '0'].some((part) => existsSync(join(dir, `${date}.${part}`)))) {
       const { file, line } = instance.where
-      voice.line(`${io.progname}: Warning: output archive (${date}) already exists`)
-      voice.line(`[${file}:${line}] ... skip log merging and compressing for host "${instance.host}"`)
-      voice.fail()
+      reporter.line(`${io.progname}: Warning: output archive (${date}) already exists`)
+      reporter.line(`[${file}:${line}] ... skip log merging and compressing for host "${instance.host}"`)
+      reporter.fail()
       return false
     }
     if (settings.rewrites !== 'none') await rewrite(job, all)
@@ -44,8 +44,11 @@ export async function mergeArchives(job: Job): Promise<boolean> {
   return true
 }
 
-/** Parts of days, by day, in the order of their time. */
-function partsByDay({ dir, current }: Job, isWanted: (date: string) => boolean): Map<string, string[]> {
+/** Returns the archives of each day in time order. */
+function partsByDay(
+  { dir, current }: DirectoryJob,
+  isWanted: (date: string) => boolean,
+): Map<string, string[]> {
   const days = new Map<string, string[]>()
   const bases = new Set(datedFilesIn(dir).flatMap(({ base, part }) => (part === 'meta' ? [base] : [])))
   for (const base of [...bases].sort()) {
@@ -58,25 +61,25 @@ function partsByDay({ dir, current }: Job, isWanted: (date: string) => boolean):
   return days
 }
 
-function wholeDays({ dir }: Job, today: string): string[] {
+function wholeDays({ dir }: DirectoryJob, today: string): string[] {
   const bases = datedFilesIn(dir).map(({ base }) => base)
   return [...new Set(bases)].filter((base) => isWholeDay(base) && fullDate(base) < today)
 }
 
-/** Applies the rules of the directory, or else those of the host. */
-async function rewrite(job: Job, bases: readonly string[]): Promise<void> {
-  const { voice, instance, settings } = job
+/** Applies the rewrite rules of the directory, or else of the host. */
+async function rewrite(job: DirectoryJob, bases: readonly string[]): Promise<void> {
+  const { reporter, instance, settings } = job
   const rules = rulesFor(job)
   if (rules === undefined || bases.length === 0) return
-  voice.tell(2, `Rewriting input archives using -c ${rules}`)
+  reporter.verbose(2, `Rewriting input archives using -c ${rules}`)
   for (const base of bases) {
-    if (settings.showsOnly) voice.show(`pmlogrewrite -iq -c ${rules} ${base}`)
+    if (settings.showsOnly) reporter.show(`pmlogrewrite -iq -c ${rules} ${base}`)
     else if ((await runCommand(job, 'pmlogger_rewrite', ['-c', rules, base])) !== 0)
-      voice.warning(instance.where, `pmlogrewrite failed for ${base}, which stays as it was`)
+      reporter.warning(instance.where, `pmlogrewrite failed for ${base}, which is unchanged`)
   }
 }
 
-function rulesFor({ dir, instance }: Job): string | undefined {
+function rulesFor({ dir, instance }: DirectoryJob): string | undefined {
   const { PCP_VAR_DIR = '', PCP_SYSCONF_DIR = '' } = instance.variables
   const places = [
     join(dir, 'pmlogrewrite'),
@@ -86,34 +89,34 @@ function rulesFor({ dir, instance }: Job): string | undefined {
   return places.find((path) => statSync(path, { throwIfNoEntry: false }) !== undefined)
 }
 
-/** An archive of a day, and the host that it says it is of. */
+/** An archive of a day with the host in its label. */
 interface Labelled {
   readonly base: string
   readonly host: string
   readonly start: Timestamp
-  /** Undefined when its end cannot be found. */
+  /** Undefined if its end cannot be determined. */
   readonly end: Timestamp | undefined
 }
 
-/** An archive that cannot be opened must not keep the others of its day from being merged: it is told of. */
-function labelled({ dir, voice, instance }: Job, base: string): Labelled[] {
-  voice.tell(2, `Input archive ${base} ...`)
+/** Reads labels. Reports an archive that cannot be opened, so that the others of its day are still merged. */
+function labelled({ dir, reporter, instance }: DirectoryJob, base: string): Labelled[] {
+  reporter.verbose(2, `Input archive ${base} ...`)
   try {
     const archive = Archive.open(join(dir, base), archiveFiles())
     const end = archive.end()
     archive.close()
     return [{ base, host: archive.label.hostname, start: archive.start, end: isError(end) ? undefined : end }]
   } catch (error) {
-    voice.warning(instance.where, `${base}: ${PcpError.from(error).text}, not merged`)
+    reporter.warning(instance.where, `${base}: ${PcpError.from(error).text}, not merged`)
     return []
   }
 }
 
 /**
- * Options for a day in which the host of the directory got another name: the day is that of the last one, which is told. None
- * where hosts were recorded at the same time: these are several, and must not become one.
+ * Returns options for a day on which the host was renamed: the merged archive gets the last name, with a warning. Empty if hosts were
+ * recorded at the same time, because these are different hosts that must not be merged.
  */
-function renaming({ voice, instance }: Job, all: readonly Labelled[], date: string): string[] {
+function renaming({ reporter, instance }: DirectoryJob, all: readonly Labelled[], date: string): string[] {
   const byTime = [...all].sort((a, b) => compareTimes(a.start, b.start))
   const isOneAfterOther = byTime.every(({ host, start }, i) => {
     const before = byTime[i - 1]
@@ -123,13 +126,16 @@ function renaming({ voice, instance }: Job, all: readonly Labelled[], date: stri
   const hosts = [...new Set(byTime.map(({ host }) => host))]
   if (hosts.length < 2 || !isOneAfterOther) return []
   const last = hosts.at(-1)!
-  voice.warning(instance.where, `archives of ${hosts.join(' and ')} become one of ${last} for ${date}`)
+  reporter.warning(
+    instance.where,
+    `archives of ${hosts.join(' and ')} are merged into one of ${last} for ${date}`,
+  )
   return [`--labelhost=${last}`]
 }
 
-/** False when it failed, or was only shown. */
-async function mergeDay(job: Job, all: readonly Labelled[], date: string): Promise<boolean> {
-  const { settings, voice } = job
+/** Merges a day; returns false if that failed or with -N. */
+async function mergeDay(job: DirectoryJob, all: readonly Labelled[], date: string): Promise<boolean> {
+  const { settings, reporter } = job
   const bases = all.map(({ base }) => base)
   const verbose = settings.verbosity > 0 ? ['-V'] : []
   const [command, args] =
@@ -147,10 +153,10 @@ async function mergeDay(job: Job, all: readonly Labelled[], date: string): Promi
           ],
         ]
   if (settings.showsOnly) {
-    voice.show(`${command} ${['-N', ...args].join(' ')}`)
+    reporter.show(`${command} ${['-N', ...args].join(' ')}`)
     return false
   }
   const status = await runCommand(job, command as string, args as string[])
-  if (status !== 0) voice.fail()
+  if (status !== 0) reporter.fail()
   return status === 0
 }

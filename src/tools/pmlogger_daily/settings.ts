@@ -1,18 +1,17 @@
-/** What pmlogger_daily shall do: the command line, the environment, and what control files assign. */
+/** Settings of pmlogger_daily: the command line, the environment, and assignments in control files. */
 import { NEVER, parseAge } from '../lib/admin/ages.ts'
-import type { Assigned } from '../lib/admin/instances.ts'
-import type { Voice } from '../lib/admin/voice.ts'
+import type { Assignment } from '../lib/admin/instances.ts'
+import type { Reporter } from '../lib/admin/reporter.ts'
 import { HELP_ROW, type OptionTable, type ParsedOptions } from '../lib/options.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { parseSize } from './sizes.ts'
 
-/** The command line. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options]',
   operands: 'none',
   rows: [
     { heading: 'Options' },
-    { short: 'c', long: 'control', arg: 'FILE', help: 'read this control file, and no other' },
+    { short: 'c', long: 'control', arg: 'FILE', help: 'read only this control file' },
     { short: 'D', long: 'noreport', help: 'no daily report' },
     {
       short: 'd',
@@ -20,54 +19,54 @@ export const OPTIONS: OptionTable = {
       arg: 'SIZE',
       help: 'remove the oldest archives of a directory beyond this size',
     },
-    { short: 'E', long: 'expunge', help: 'leave out of merged archives what they describe differently' },
-    { short: 'f', long: 'force', help: 'compress also where no recorder runs' },
+    { short: 'E', long: 'expunge', help: 'omit metrics with conflicting descriptors when merging' },
+    { short: 'f', long: 'force', help: 'compress even if no recorder runs' },
     { short: 'k', long: 'discard', arg: 'TIME', help: 'remove archives after DD[:HH[:MM]], or never [14]' },
-    { short: 'K', help: 'compress, and nothing else' },
-    { short: 'l', long: 'logfile', arg: 'FILE', help: 'write messages there' },
-    { short: 'm', long: 'mail', arg: 'ADDRS', help: 'send the notices of the day by mail' },
+    { short: 'K', help: 'only compress' },
+    { short: 'l', long: 'logfile', arg: 'FILE', help: 'write messages to FILE' },
+    { short: 'm', long: 'mail', arg: 'ADDRS', help: "mail the day's notices" },
     { short: 'M', help: 'neither rewrite, merge nor rename archives' },
-    { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
+    { short: 'N', long: 'showme', help: 'dry run: show what would be done' },
     { short: 'o', help: 'merge the archives of yesterday only' },
-    { short: 'P', help: 'leave out archives that a pmproxy receives' },
-    { short: 'p', help: 'do nothing if this was done today' },
-    { short: 'Q', help: 'only archives that a pmproxy receives' },
+    { short: 'P', help: 'skip archives received by pmproxy' },
+    { short: 'p', help: 'do nothing if already done today' },
+    { short: 'Q', help: 'process only archives received by pmproxy' },
     { short: 'r', long: 'norewrite', help: 'do not rewrite archives' },
-    { short: 'R', long: 'rewriteall', help: 'rewrite all archives, not only those that are merged' },
+    { short: 'R', long: 'rewriteall', help: 'rewrite all archives, not only the merged ones' },
     {
       short: 's',
       long: 'rotate',
       arg: 'SIZE',
-      help: 'begin a new file of notices beyond SIZE bytes [20480]',
+      help: 'rotate the notices file beyond SIZE bytes [20480]',
     },
-    { short: 't', arg: 'WANT', help: 'as -VV, and keep what was said for WANT days' },
-    { short: 'V', long: 'verbose', help: 'say what is done; more often for more' },
+    { short: 't', arg: 'WANT', help: 'like -VV, and keep the messages for WANT days' },
+    { short: 'V', long: 'verbose', help: 'print progress; repeat for more detail' },
     { short: 'x', long: 'compress-after', arg: 'TIME', help: 'compress after DD[:HH[:MM]], or never [0]' },
     { short: 'X', long: 'compressor', arg: 'PROGRAM', help: 'compress with this program' },
     { short: 'Y', long: 'regex', arg: 'REGEX', help: 'do not compress files that match' },
-    { short: 'Z', help: 'have recorders begin a new archive, also on the same day' },
-    { short: 'z', help: 'have no recorder begin a new archive' },
+    { short: 'Z', help: 'always make recorders begin a new archive' },
+    { short: 'z', help: 'do not make recorders begin a new archive' },
     HELP_ROW,
   ],
 }
 
-/** Files that are small, or compressed. */
+/** Default pattern of files not to compress: small or already compressed. */
 const SKIPPED = '\\.(index|Z|gz|bz2|zip|xz|lzma|lzo|lz4|zst|bz|z)$'
 
-/** What holds for the instances that follow. */
+/** Settings that control files may change for the following instances. */
 export interface Policy {
   readonly cullAfter: string
   readonly compressAfter: string
-  /** Undefined for the best there is. */
+  /** Undefined for the best available program. */
   readonly compressor: string | undefined
   readonly skipped: string
   readonly mergeCallbacks: readonly string[]
   readonly compressCallbacks: readonly string[]
-  /** Where finished archives go, with DATEYYYY, DATEMM and DATEDD; empty for nowhere. */
+  /** Destination of finished archives, with DATEYYYY, DATEMM and DATEDD; empty to leave them in place. */
   readonly autosaveDir: string
 }
 
-/** What holds for the whole run. */
+/** Settings of the whole run. */
 export interface Settings {
   readonly controlPath: string | undefined
   readonly logPath: string | undefined
@@ -82,30 +81,30 @@ export interface Settings {
   readonly reports: boolean
   readonly mailTo: string | undefined
   readonly noticesBytes: number
-  /** Days that what was said is kept; undefined without -t. */
+  /** Days to keep trace logs; undefined without -t. */
   readonly traceDays: number | undefined
   readonly rotation: 'daily' | 'always' | 'never'
   readonly pushed: 'too' | 'only' | 'not'
-  /** Of the archives of a directory. */
+  /** Limit of the total size of a directory's archives. */
   readonly maxBytes: number | undefined
   readonly policy: Policy
 }
 
-/** Reads the command line and the environment; mistakes are added to the problems, and values made void are warned of. */
+/** Reads the command line and the environment; adds errors to `problems` and warns of ignored options. */
 export function settingsOf({ given, operands, problems }: ParsedOptions, io: ToolIo): Settings {
   const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
   const has = (name: string): boolean => last(name) !== undefined
   const number = (name: string): number | undefined => {
     const text = last(name)
     if (text === undefined || /^\d+$/.test(text)) return text === undefined ? undefined : Number(text)
-    problems.push(`-${name} wants a number, not "${text}"`)
+    problems.push(`-${name} requires a number, not "${text}"`)
     return undefined
   }
   const traceDays = number('t')
   const size = last('d')
   const maxBytes = size === undefined ? undefined : parseSize(size)
   if (size !== undefined && maxBytes === undefined)
-    problems.push(`-d wants a size such as 10G, not "${size}"`)
+    problems.push(`-d requires a size such as 10G, not "${size}"`)
   if (operands.length > 0) problems.push('too many arguments')
   if (has('p') && has('K')) problems.push('Error: -p and -K are mutually exclusive')
   if (has('P') && has('Q')) problems.push('-P and -Q are mutually exclusive')
@@ -133,7 +132,7 @@ export function settingsOf({ given, operands, problems }: ParsedOptions, io: Too
 
 const AGE = 'must be number, time, "forever" or "never"'
 
-/** What an option and a variable say: the variable wins, and the option is told to be void. */
+/** Merges options and variables: variables take precedence, with a warning about the ignored option. */
 function policyOf(last: (name: string) => string | undefined, { env, stderr }: ToolIo): Policy {
   const choose = (letter: string, variable: string): string | undefined => {
     const [option, value] = [last(letter), env[variable]]
@@ -158,7 +157,7 @@ function policyOf(last: (name: string) => string | undefined, { env, stderr }: T
   }
 }
 
-/** What is wrong with the ages and the expression of a policy, in the words of its option or variable. */
+/** Returns a problem with the policy's ages or expression, naming the option or variable. */
 export function policyProblem(
   { compressAfter, cullAfter, skipped }: Policy,
   env: ToolIo['env'],
@@ -170,24 +169,28 @@ export function policyProblem(
   if (parseAge(cullAfter) === undefined)
     return `Error: ${name('k', 'PCP_CULLAFTER')} value (${cullAfter}) ${AGE}`
   if (expressionOf(skipped) === undefined)
-    return `Error: ${name('Y', 'PCP_COMPRESSREGEX')} value (${skipped}) is no regular expression`
+    return `Error: ${name('Y', 'PCP_COMPRESSREGEX')} value (${skipped}) is not a regular expression`
   return undefined
 }
 
-/** The expression, or undefined for what is none. */
+/** Compiles an expression; undefined if invalid. */
 export function expressionOf(text: string): RegExp | undefined {
   try {
     return new RegExp(text)
   } catch {
-    return undefined // the caller says whose it is
+    return undefined // the caller names its origin
   }
 }
 
-/** The policy after an assignment of a control file. */
-export function assign(policy: Policy, { name, value, previous, where }: Assigned, voice: Voice): Policy {
+/** Returns the policy after an assignment in a control file. */
+export function assign(
+  policy: Policy,
+  { name, value, previous, where }: Assignment,
+  reporter: Reporter,
+): Policy {
   const reset = (): void => {
     if (previous !== undefined)
-      voice.warning(
+      reporter.warning(
         where,
         `$${name} (${value}) reset from control file, previous value (${previous}) ignored`,
       )
@@ -195,8 +198,8 @@ export function assign(policy: Policy, { name, value, previous, where }: Assigne
   const age = (usual: string): string => {
     reset()
     if (parseAge(value) !== undefined) return value
-    voice.line(`pmlogger_daily: [${where.file}:${where.line}]\nError: $${name} value (${value}) ${AGE}`)
-    voice.fail()
+    reporter.line(`pmlogger_daily: [${where.file}:${where.line}]\nError: $${name} value (${value}) ${AGE}`)
+    reporter.fail()
     return usual
   }
   switch (name) {
@@ -210,7 +213,7 @@ export function assign(policy: Policy, { name, value, previous, where }: Assigne
     case 'PCP_COMPRESSREGEX':
       reset()
       if (expressionOf(value) !== undefined) return { ...policy, skipped: value }
-      voice.warning(where, `$${name} (${value}) is no regular expression, ignored`)
+      reporter.warning(where, `$${name} (${value}) is not a regular expression, ignored`)
       return policy
     case 'PCP_AUTOSAVE_DIR':
       reset()
@@ -224,7 +227,7 @@ export function assign(policy: Policy, { name, value, previous, where }: Assigne
   }
 }
 
-/** Milliseconds of an age that was checked. */
+/** Converts a checked age to milliseconds. */
 export function ageMs(text: string): number {
   return parseAge(text) ?? NEVER
 }

@@ -2,7 +2,7 @@
 
 const FACTORS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 }
 
-/** Bytes, or undefined for what is no size. */
+/** Parses a size to bytes; undefined if invalid. */
 export function parseSize(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b|bytes?)?$/i.exec(text.trim())
   if (match === null) return undefined

@@ -1,7 +1,7 @@
 /**
- * pmlogreduce: an archive with fewer records. pmlogreduce(1)
+ * pmlogreduce: reduces the number of records in an archive. pmlogreduce(1)
  *
- * Unlike the reference it keeps labels and texts, and marks come in order of time.
+ * Unlike the reference, it keeps labels and texts, and writes marks in time order.
  */
 
 import { dirname, resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { recover } from '../../archive-store/transaction.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { typeStr } from '../../model/types.ts'
-import { sourceRules } from '../../pmapi/archive.ts'
+import { interpolationRules } from '../../pmapi/archive.ts'
 import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { loadConfig } from '../../sys/config.ts'
@@ -19,9 +19,9 @@ import { EventLoopTurn } from '../../sys/event-loop.ts'
 import { clockStampNanos } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { type ArchiveInput, openArchive } from '../lib/archive-input.ts'
-import { isTaken } from '../lib/archive-output.ts'
+import { archiveExists } from '../lib/archive-output.ts'
 import { openProblem } from '../lib/open-error.ts'
-import { endEarly, HELP_ROW, type OptionTable, usageText, VERSION_ROW } from '../lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, usageText, VERSION_ROW } from '../lib/options.ts'
 import { Progress } from '../lib/progress.ts'
 import { parseStandard, STANDARD } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -52,15 +52,15 @@ const COLLECT = 1 << 18
 /** Samples an archive into a smaller one. */
 export const tool: Tool = {
   name: 'pmlogreduce',
-  summary: 'Make an archive with fewer records',
+  summary: 'Reduce an archive to fewer records',
   description:
-    'Values of the input at an interval become the records of the output: counters between the values around that time, ' +
-    'others the value that holds then. The interval is 10 minutes unless -t says otherwise. Instances that the input has not recorded since the sample before are left out.',
+    'The input is sampled at an interval: counters are interpolated between the values around each sample, ' +
+    'other metrics keep their latest value. The interval is 10 minutes unless set by -t. Instances not recorded since the previous sample are left out.',
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true, zonesJoin: 'and/or' })
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const [input, output, ...more] = parsed.operands
     const volume = parsed.given.findLast(({ name }) => name === 'v')?.value
@@ -110,7 +110,7 @@ async function reduce(
 ): Promise<number> {
   const path = resolve(io.cwd, name)
   await recover(dirname(path))
-  if (isTaken(path, name, io)) {
+  if (archiveExists(path, name, io)) {
     io.stderr.write(`${io.progname}: Error: __pmLogCreate: File exists\n`)
     return 1
   }
@@ -120,7 +120,7 @@ async function reduce(
   const { version, hostname, timezone, zoneinfo } = archive.label
   const output = stagedOutput(path, {
     ...archiveAccess(dirname(path), loadConfig(io.env).variables),
-    collect: COLLECT,
+    bufferBytes: COLLECT,
     signal: io.signal,
   })
   try {
@@ -135,7 +135,7 @@ async function reduce(
     const reduction = new Reduction(archive, writer, {
       origin,
       interval,
-      rules: sourceRules({ env: io.env }),
+      rules: interpolationRules({ env: io.env }),
       skip(metric, { type }) {
         progress.clear()
         io.stderr.write(`${io.progname}: ${metric}: Warning: skipping ${typeStr(type)} metric\n`)

@@ -30,26 +30,26 @@ import { isEndOfArchive } from '../../pmapi/samples.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 
 interface Metric {
-  /** As in the input, and with the type of the output. */
+  /** Descriptor in the input; `type` is the type in the output. */
   readonly desc: MetricDesc
   readonly type: number
   hasTexts: boolean
-  /** Instances written before. */
+  /** Instances already written. */
   readonly written: Set<number>
-  /** Instances seen since the sample before. */
+  /** Instances seen since the previous sample. */
   readonly seen: Set<number>
 }
 
-/** How the input is read. */
+/** Options of a reduction. */
 export interface ReductionOptions {
   readonly origin: Timestamp
   readonly interval: Timestamp
   readonly rules: ArchiveSourceOptions
-  /** Takes the names of metrics whose type has no samples. */
+  /** Called for metrics that are skipped because of their type. */
   readonly skip: (name: string, desc: MetricDesc) => void
 }
 
-/** Makes records of the output, sample by sample. */
+/** Writes the output sample by sample. */
 export class Reduction {
   readonly #archive: Archive
   readonly #source: ArchiveSource
@@ -85,8 +85,8 @@ export class Reduction {
   }
 
   /**
-   * Writes the next sample, with the marks before it; `begin` is called right before its record, if it gets one. Returns its time, or undefined
-   * at the end of the input and behind `finish`.
+   * Writes the next sample, preceded by marks; calls `begin` right before its record, if it has one. Returns its time; undefined at the end
+   * of the input or after `finish`.
    */
   step(finish: Timestamp, begin: (at: Timestamp) => void): Timestamp | undefined {
     const sample = this.#fetch()
@@ -118,7 +118,7 @@ export class Reduction {
     }
   }
 
-  /** Looks at the records up to a time: which instances they have, and marks, which are copied. */
+  /** Reads the records up to a time, to note their instances and to copy marks. */
   #look(until: Timestamp): void {
     const writer = this.#writer
     while (this.#next !== undefined && compareTimes(this.#next.timestamp(), until) <= 0) {
@@ -186,8 +186,8 @@ function newMetric(desc: MetricDesc): Metric {
 }
 
 /**
- * Returns what the output has of a metric: instances seen since the sample before, and those that come for the first time; undefined when
- * nothing is new about the values it has. A metric without values, or with an error instead, says so in every record.
+ * Returns the output's values of a metric: instances seen since the previous sample, and those that appear for the first time; undefined if
+ * no value is new. A metric without values, or with an error, is written to every record.
  */
 function reducedSet(set: ValueSet, metric: Metric): ValueSet | undefined {
   if (set.status <= 0) return emptySet(set.pmid, set.status)

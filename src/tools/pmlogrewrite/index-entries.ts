@@ -5,17 +5,17 @@ import type { ByteSink } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { addTimes, compareTimes } from '../../time/arithmetic.ts'
 
-/** Bytes of a volume after an entry of the index until the next one. */
+/** Bytes of a volume between two entries of the index. */
 const INDEX_EVERY = 100_000
 
-/** A place in a file of the output. */
-export interface Place {
+/** A position in a file of the output. */
+export interface OutputPosition {
   readonly volume: number
   readonly offset: number
 }
 
-/** Where records of one file of the input are in the output. */
-export class Places {
+/** Maps positions in one input file to the output. */
+export class PositionMap {
   readonly #old: number[] = []
   readonly #new: number[] = []
   readonly #volumes: number[] = []
@@ -25,13 +25,13 @@ export class Places {
   #newEnd: number
   #volume: number
 
-  /** Nothing read yet; what is written first goes to this place. */
+  /** The first record will be written at this position. */
   constructor(offset: number, volume: number) {
     this.#newEnd = offset
     this.#volume = volume
   }
 
-  /** A record starts at `from`; what becomes of it, if anything, starts at `to` of a volume. */
+  /** Adds a record that starts at `from`; its output, if any, starts at `to` of a volume. */
   add(from: number, to: number, volume: number): void {
     this.#old.push(from)
     this.#new.push(to)
@@ -39,7 +39,7 @@ export class Places {
     this.#volume = volume
   }
 
-  /** The record ends at `from`, and what became of it at `to`; `sec` and `nsec` were its time. */
+  /** Ends the record at `from`, and its output at `to`; `sec` and `nsec` are the record's time. */
   end(from: number, to: number, sec = 0, nsec = 0): void {
     this.#oldEnd = from
     this.#newEnd = to
@@ -47,7 +47,7 @@ export class Places {
     this.#nsecs.push(nsec)
   }
 
-  /** Where in the output a place in the input is; one within a record counts as its start. */
+  /** Maps a position; one within a record counts as the record's start. */
   of(place: number): number {
     return place >= this.#oldEnd
       ? this.#newEnd
@@ -55,10 +55,10 @@ export class Places {
   }
 
   /**
-   * Where the record is that an entry of an index means: those of older writers have the end of the record of that time, others its
-   * start. Undefined when nothing of the output is there or behind.
+   * Finds the record that an index entry refers to: entries of older writers hold the end of the record of that time, others its start.
+   * Undefined if the output has nothing there or later.
    */
-  ofEntry(place: number, sec: number, nsec: number): Place | undefined {
+  ofEntry(place: number, sec: number, nsec: number): OutputPosition | undefined {
     const count = this.#old.length
     let record = place >= this.#oldEnd ? count : Math.max(0, this.#recordAt(place))
     const isBoundary = place === this.#oldEnd || this.#old[record] === place
@@ -90,14 +90,14 @@ interface Entry {
   readonly data: number
 }
 
-/** Collects the entries. */
+/** Collects the entries of the output's index. */
 export class IndexRewriter {
   readonly #version: ArchiveVersion
   readonly #delta: Timestamp | undefined
   readonly #entries: Entry[] = []
-  /** Where records of the archive being read are, by the number of their volume in it. */
-  readonly #volumes = new Map<number, Places>()
-  /** What there would be without an index to go by. */
+  /** Positions of the current archive's records by volume number of the input. */
+  readonly #volumes = new Map<number, PositionMap>()
+  /** Entries to use if the input has no index. */
   #own: Entry[] = []
   #last: Entry | undefined
   #threshold = 0
@@ -107,14 +107,14 @@ export class IndexRewriter {
     this.#delta = delta
   }
 
-  /** The records of another archive follow. */
+  /** Starts the next archive. */
   begin(): void {
     this.#volumes.clear()
     this.#own = []
     this.#threshold = 0
   }
 
-  /** A record is written at `data`. */
+  /** Notes a record written at `data`. */
   record(time: Timestamp, volume: number, data: number, meta: number): void {
     const entry = { time, volume, meta, data }
     if (this.#last?.volume !== volume || data >= this.#threshold) {
@@ -124,13 +124,13 @@ export class IndexRewriter {
     this.#last = entry
   }
 
-  /** The volume of that number in the input was read to its end. */
-  volume(number: number, places: Places): void {
+  /** Notes that a volume of the input was read completely. */
+  volume(number: number, places: PositionMap): void {
     this.#volumes.set(number, places)
   }
 
-  /** All volumes of an archive were read: adds the entries of its index, or if it has none those of its records. */
-  add(index: TemporalIndex | undefined, meta: Places): void {
+  /** Adds the entries of an archive's index after reading all its volumes; without an index, entries made from its records. */
+  add(index: TemporalIndex | undefined, meta: PositionMap): void {
     if (index === undefined || index.length === 0) {
       this.#entries.push(...this.#own)
       if (this.#last !== undefined) this.#entries.push(this.#last)
@@ -149,12 +149,11 @@ export class IndexRewriter {
       })
     }
     const end = this.#entries[this.#entries.length - 1]
-    // The end of the archive has an entry, also where that of the input went with its record.
+    // The output's last record always gets an entry, even if the input's last entry was for a dropped record.
     if (this.#last !== undefined && (end === undefined || compareTimes(end.time, this.#last.time) < 0))
       this.#entries.push(this.#last)
   }
 
-  /** Writes all entries. */
   write(sink: ByteSink): void {
     for (const { time, volume, meta, data } of this.#entries) {
       const bytes = new Uint8Array(this.#version === 2 ? 20 : 32)

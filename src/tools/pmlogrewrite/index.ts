@@ -1,13 +1,13 @@
 /**
- * pmlogrewrite: changes what archives say, by rules. pmlogrewrite(1)
+ * pmlogrewrite: rewrites archives by rules. pmlogrewrite(1)
  *
- * Unlike the reference it keeps the entries of the temporal index, adds new labels to those there are, lets one rule about labels or texts
- * have several clauses, leaves metrics with their domain where that is duplicated, and gives the output its name only when it is complete.
+ * Unlike the reference, it keeps the entries of the temporal index, adds new labels to existing ones, accepts several clauses in a rule
+ * for labels or texts, keeps metrics with the original of a duplicated domain, and gives the output its name only once it is complete.
  */
 import { dirname, resolve } from 'node:path'
 import type { Archive } from '../../archive/archive.ts'
 import { Listings } from '../../archive/file-names.ts'
-import { markArchive } from '../../archive-store/files.ts'
+import { identifyArchive } from '../../archive-store/files.ts'
 import { type StagedOutput, stagedOutput } from '../../archive-store/staged-output.ts'
 import { recover } from '../../archive-store/transaction.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -15,9 +15,9 @@ import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { yieldToEventLoop } from '../../sys/event-loop.ts'
-import type { FileMark } from '../../sys/staging.ts'
-import { isTaken } from '../lib/archive-output.ts'
-import { endEarly, usageText } from '../lib/options.ts'
+import type { FileIdentity } from '../../sys/staging.ts'
+import { archiveExists } from '../lib/archive-output.ts'
+import { handleEarlyExit, usageText } from '../lib/options.ts'
 import { Progress } from '../lib/progress.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { OPTIONS, parseRewrite, type RewriteOptions, rewriteOptions } from './options.ts'
@@ -25,37 +25,36 @@ import { configFiles, openInput, readPlan } from './prepare.ts'
 import { Rewriting } from './rewrite.ts'
 import { changesAnything, summary } from './summary.ts'
 
-/** Bytes of the output that are written at once: until it has its name nobody reads it. */
+/** Bytes to collect before a write; no reader uses the output before it has its name. */
 const COLLECT = 1 << 18
 
-/** Changes archives by rules. */
 export const tool: Tool = {
   name: 'pmlogrewrite',
   summary: 'Change the metadata and values of an archive by rules',
   description:
-    'Makes a new archive in which hosts, times, metrics, instances, help texts or labels are other than in the input, as rules say. ' +
-    'Rules about something that the input does not have change nothing; -w tells of them. Without rules the output is a copy.\n\n' +
-    'A rule says what it is about, and in braces what becomes of that:\n\n' +
+    'Creates an archive in which rules have changed the host, times, metrics, instances, help texts or labels of the input. ' +
+    'Rules that do not match anything in the input have no effect; -w reports them. Without rules the output is a copy.\n\n' +
+    'A rule selects an object, and describes the changes in braces:\n\n' +
     'global { hostname -> web1  time -> -1:00:00  timezone -> "UTC" }\n\n' +
     'indom 60.1 { iname "sda" -> "disk0"  inst 3 -> delete  indom -> 60.77 }\n\n' +
     'metric disk.all.read { name -> disk.reads  type -> u64  units -> 0,0,1,0,0,ONE }\n\n' +
     'text metric 60.0.* help { delete }\n\n' +
     'label context "userid" { delete }\n\n' +
-    'A star in place of the last parts of a number means all there are. The words of rules may be written in capitals as well; # begins a comment.',
+    'An asterisk for the last parts of an identifier matches all values. Keywords may be written in capitals; # begins a comment.',
   examples: [
-    ['pmlogrewrite -c rename.conf 20260101 fixed', 'a new archive, changed as rename.conf says'],
-    ['pmlogrewrite -iq -c fixes.d 20260101', 'in place, and only when the rules in fixes.d change something'],
-    ['pmlogrewrite -C -c rename.conf 20260101', 'what would change'],
-    ['pmlogrewrite -V 3 old new', 'the newer version of the format'],
+    ['pmlogrewrite -c rename.conf 20260101 fixed', 'Create a new archive with the changes of rename.conf:'],
+    ['pmlogrewrite -iq -c fixes.d 20260101', 'Rewrite in place, if the rules in fixes.d change anything:'],
+    ['pmlogrewrite -C -c rename.conf 20260101', 'Show what would change:'],
+    ['pmlogrewrite -V 3 old new', 'Convert to the newer archive version:'],
   ],
   seeAlso: ['pmlogextract', 'pmloglabel', 'pmlogdump'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseRewrite(io)
-    // Here --version is the version of the format.
+    // Here --version is the version of the archive.
     const others = parsed.given.filter(({ name }) => name !== 'V')
-    const status = endEarly(OPTIONS, { ...parsed, given: others }, io)
+    const status = handleEarlyExit(OPTIONS, { ...parsed, given: others }, io)
     if (status !== undefined) return status
     let options: RewriteOptions
     let configs: string[]
@@ -89,7 +88,7 @@ async function rewrite(
   archive: Archive,
   configs: readonly string[],
   options: RewriteOptions,
-  inputs: readonly FileMark[],
+  inputs: readonly FileIdentity[],
   io: ToolIo,
 ): Promise<number> {
   const plan = readPlan(archive, configs, options, io)
@@ -99,7 +98,7 @@ async function rewrite(
   if (!options.isInPlace) await recover(dirname(resolve(io.cwd, options.output!)))
   const path = outputPath(archive, options, io)
   const access = archiveAccess(dirname(path), loadConfig(io.env).variables)
-  const output = stagedOutput(path, { ...access, collect: COLLECT, inputs, signal: io.signal })
+  const output = stagedOutput(path, { ...access, bufferBytes: COLLECT, inputs, signal: io.signal })
   const rewriting = new Rewriting(plan, output)
   try {
     return await write(rewriting, output, options, io)
@@ -116,28 +115,28 @@ async function rewrite(
   }
 }
 
-/** The files of the archive that is replaced. */
-async function markInput({ input }: RewriteOptions, io: ToolIo): Promise<FileMark[]> {
+/** Returns the state of the files to be replaced. */
+async function markInput({ input }: RewriteOptions, io: ToolIo): Promise<FileIdentity[]> {
   const bases = new Listings(archiveFiles()).bases(resolve(io.cwd, input))
-  return bases.length === 1 ? await markArchive(bases[0]!) : []
+  return bases.length === 1 ? await identifyArchive(bases[0]!) : []
 }
 
-/** Where the output goes. EEXIST when something is there that is not to be replaced. */
+/** Returns the output's path. Throws EEXIST if files are in the way. */
 function outputPath(archive: Archive, { isInPlace, output, input }: RewriteOptions, io: ToolIo): string {
   if (isInPlace) {
     if (archive.members.length === 1) return archive.members[0]!.base
     throw new PcpError(
       'PM_ERR_ARG',
-      `Error: "${input}" is more than one archive: give each of them to -i by itself`,
+      `Error: "${input}" is more than one archive: use -i with each of them separately`,
     )
   }
   const path = resolve(io.cwd, output!)
-  if (isTaken(path, output!, io))
+  if (archiveExists(path, output!, io))
     throw new PcpError('EEXIST', `Error: __pmLogCreate(${output},v${archive.label.version}): File exists`)
   return path
 }
 
-/** Writes everything and gives the output its name. */
+/** Writes all files, then gives the output its name. */
 async function write(
   rewriting: Rewriting,
   output: StagedOutput,

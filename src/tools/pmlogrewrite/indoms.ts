@@ -1,4 +1,4 @@
-/** Rewrites records with instances: as they are after each record, and from that what the output has to say. docs/formats/archive.md §4.2 */
+/** Rewrites instance domain records by tracking each domain's instances. docs/formats/archive.md §4.2 */
 import { cString } from '../../archive/indom-history.ts'
 import { DELETED, type IndomLayout, META_INDOM_DELTA, META_INDOM_V2 } from '../../archive/meta-records.ts'
 import { encodeIndom } from '../../archive/write/metadata.ts'
@@ -9,11 +9,11 @@ import { isSameInstance } from './known.ts'
 import type { Plan } from './plan.ts'
 import { changesIndom, changesInstances, type IndomRule } from './rules.ts'
 
-/** Takes a record, behind those it has taken. */
+/** Appends a record to the output. */
 export type WriteRecord = (record: Uint8Array) => void
 
-/** A record where it stands. */
-export interface MetaPlace {
+/** A metadata record in its file. */
+export interface MetadataRecord {
   readonly bytes: Uint8Array
   readonly view: DataView
   readonly at: number
@@ -27,7 +27,7 @@ export interface MetaPlace {
 export class IndomRewriter {
   readonly #plan: Plan
   readonly #write: WriteRecord
-  /** Instances by number, as the input has them after the record read last. */
+  /** Instances by id, as of the last input record. */
   readonly #current = new Map<Indom, Map<number, string>>()
   readonly #written = new WrittenIndoms()
   readonly #targets = new Map<Indom, Indom[]>()
@@ -38,20 +38,20 @@ export class IndomRewriter {
     this.#write = write
   }
 
-  /** The numbers a domain has in the output: none when it is left out, two when one is a copy. */
+  /** Returns a domain's numbers in the output: none if dropped, two if duplicated. */
   targets(indom: Indom): Indom[] {
     let targets = this.#targets.get(indom)
     if (targets === undefined) {
       const rule = this.#plan.rules.indoms.get(indom)
       targets = rule?.to === undefined ? [indom] : rule.isDuplicate ? [indom, rule.to] : [rule.to]
-      // A domain that moved is in use when its metrics moved with it.
+      // A renumbered domain stays in use only if metrics still refer to it.
       if (this.#plan.dropped.has(indom)) targets = targets.filter((one) => one !== indom)
       this.#targets.set(indom, targets)
     }
     return targets
   }
 
-  /** Can a record be copied, but for its time? Not a change in a domain whose records are written anew, nor one for version 2. */
+  /** Returns whether a record can be copied except for its time. Delta records of changed domains and for version 2 cannot. */
   isUntouched(indom: Indom, type: number): boolean {
     if (type === META_INDOM_V2 && this.#plan.known.version === 3) return false
     let answer = this.#untouched.get(indom)
@@ -64,8 +64,8 @@ export class IndomRewriter {
     return answer
   }
 
-  /** Writes what becomes of a record that changes. */
-  rewrite(place: MetaPlace, layout: IndomLayout, at: Timestamp): void {
+  /** Rewrites a changed record. */
+  rewrite(place: MetadataRecord, layout: IndomLayout, at: Timestamp): void {
     const instances = this.#read(place, layout)
     const targets = this.targets(layout.indom)
     if (targets.length === 0 || instances.size === 0) return
@@ -77,18 +77,21 @@ export class IndomRewriter {
       const change = this.#written.change(version, target, [...of.keys()], [...of.values()], true)
       if (change === undefined) continue
       this.#write(encodeIndom(version, at, target, change.instances, change.isDelta))
-      this.#written.written(target, change)
+      this.#written.commit(target, change)
     }
   }
 
-  #read({ view, type }: MetaPlace, { indom, count, ids, offsets, names }: IndomLayout): Map<number, string> {
+  #read(
+    { view, type }: MetadataRecord,
+    { indom, count, ids, offsets, names }: IndomLayout,
+  ): Map<number, string> {
     const isDelta = type === META_INDOM_DELTA
     const instances = new Map(isDelta ? this.#current.get(indom) : undefined)
     for (let i = 0; i < count; i++) {
       const id = view.getInt32(ids + 4 * i)
       const offset = view.getInt32(offsets + 4 * i)
       if (offset === DELETED) instances.delete(id)
-      // What is there already keeps its name, as readers have it.
+      // As for readers, an existing instance keeps its name.
       else if (!instances.has(id)) instances.set(id, cString(view, names + offset))
     }
     this.#current.set(indom, instances)
@@ -107,7 +110,7 @@ function changedInstances(indomRule: IndomRule, instances: ReadonlyMap<number, s
   return changed
 }
 
-/** A name after the replacements of its domain, or without what it tells. */
+/** Applies the replacements of a domain to a name, or redacts it. */
 function replacedName({ replacements, isRedacted }: IndomRule, name: string): string {
   let result = name
   for (const { pattern, text } of replacements) result = result.replace(pattern, text)

@@ -1,4 +1,4 @@
-/** What rewriting rules may refer to: the metrics, instances, texts and labels of the input. docs/formats/archive.md §4 */
+/** Metrics, instances, texts and labels of the input that rules may refer to. docs/formats/archive.md §4 */
 import type { Archive } from '../../archive/archive.ts'
 import {
   afterStamp,
@@ -28,20 +28,20 @@ export interface KnownText {
   readonly level: 'oneline' | 'help'
 }
 
-/** A thing that has labels. */
+/** An object with labels. */
 export interface KnownLabels {
   readonly level: number
   readonly id: number
 }
 
-/** An instance with the name it had last. */
+/** An instance with its last name. */
 export interface KnownInstance {
   readonly id: number
   readonly name: string
 }
 
-/** See above; everything in the order of the metadata files. */
-export class Known {
+/** Contents of the input, in the order of the metadata files. */
+export class InputContents {
   readonly archive: Archive
   /** Version of the output. */
   readonly version: ArchiveVersion
@@ -79,12 +79,11 @@ export class Known {
     this.labels = [...labels.values()]
   }
 
-  /** Descriptors of all metrics. */
   get descs(): ReadonlyMap<Pmid, MetricDesc> {
     return this.archive.metadata.descs
   }
 
-  /** The descriptor of a name. PM_ERR_NAME for an unknown one, PM_ERR_NONLEAF for one that has names below it. */
+  /** Returns the descriptor of a name. Throws PM_ERR_NAME for unknown names, PM_ERR_NONLEAF for a non-leaf. */
   metric(name: string): MetricDesc {
     const id = this.archive.metadata.lookup(name)
     if (isError(id)) throw id
@@ -93,37 +92,36 @@ export class Known {
     return desc
   }
 
-  /** The PMID that has a name, if there is one. */
+  /** Returns the PMID of a name; undefined if unknown. */
   pmidOf(name: string): Pmid | undefined {
     const id = this.archive.metadata.lookup(name)
     return isError(id) ? undefined : id
   }
 
-  /** A metric's first name; undefined for one that has none. */
+  /** Returns a metric's first name; undefined without one. */
   nameOf(pmid: Pmid): string | undefined {
     const names = this.archive.metadata.names.namesOf(pmid)
     return isError(names) ? undefined : names[0]
   }
 
-  /** All instances there ever are in a domain, with the names they had last; [] for an unknown one. */
+  /** Returns all instances a domain ever has, with their last names; [] for an unknown domain. */
   instances(indom: Indom): readonly KnownInstance[] {
     if (indom === PM_INDOM_NULL || !this.archive.metadata.indoms.includes(indom)) return []
     const { ids, names } = this.archive.metadata.instances(indom, undefined, undefined)
     return ids.map((id, i) => ({ id, name: names[i]! })).sort((a, b) => a.id - b.id)
   }
 
-  /** Is there such a domain? */
   hasIndom(indom: Indom): boolean {
     return this.indoms.includes(indom)
   }
 
-  /** The message about a domain that is not there. */
+  /** Returns the error message for an unknown domain. */
   unknownIndom(indom: Indom): string {
     return `Instance domain ${indomStr(indom)}: ${new PcpError('PM_ERR_INDOM_LOG', '').text}`
   }
 }
 
-/** Do two external names mean the same instance? What is before the first blank decides. */
+/** Returns whether two external names are the same instance: they match up to the first blank. */
 export function isSameInstance(a: string, b: string): boolean {
   return a === b || uniquePart(a) === uniquePart(b)
 }

@@ -13,14 +13,14 @@ import {
 import type { Plan } from './plan.ts'
 import { changesInstances, changesLabels, type LabelRule } from './rules.ts'
 
-/** Label sets about one thing. */
+/** Label sets of one object. */
 export interface LabelPart {
   readonly level: number
   readonly id: number
   readonly sets: readonly LabelSet[]
 }
 
-/** Says what becomes of labels. */
+/** Applies rules to labels. */
 export class LabelRewriter {
   readonly #plan: Plan
   readonly #rules = new Map<string, LabelRule[]>()
@@ -35,7 +35,7 @@ export class LabelRewriter {
     }
   }
 
-  /** Do rules, or what they are about, change the labels of this thing? */
+  /** Returns whether rules change the labels of this object, or move it. */
   changes(level: number, id: number): boolean {
     if (this.#rules.has(`${level} ${id}`)) return true
     const { rules, metrics, dropped } = this.#plan
@@ -49,7 +49,7 @@ export class LabelRewriter {
     return dropped.has(id) || rule?.to !== undefined || (level === LABEL_INSTANCES && changesInstances(rule))
   }
 
-  /** What becomes of the sets of one record. */
+  /** Rewrites the sets of one record. */
   rewrite(level: number, id: number, sets: readonly LabelSet[]): LabelPart[] {
     const rules = this.#rules.get(`${level} ${id}`) ?? []
     const moved = new Map<number, LabelSet[]>()
@@ -58,7 +58,7 @@ export class LabelRewriter {
       if (inst === undefined) continue
       const mine = rules.filter((rule) => rule.inst === undefined || rule.inst === set.inst)
       const labels = changedLabels(level, set.labels, mine)
-      // A set that rules left empty is no longer there.
+      // Drops a set from which rules removed all labels.
       if (labels.length === 0 && set.labels.length > 0) continue
       const isSame = mine.length === 0 && inst === set.inst
       const result = isSame ? set : { ...labelSetOf(labels, inst), status: set.status }
@@ -75,7 +75,7 @@ export class LabelRewriter {
     return [...moved].map(([target, list]) => ({ level, id: target, sets: list }))
   }
 
-  /** New labels of things, or of instances, that have none. */
+  /** Returns new labels of objects and instances without labels. */
   missing(): LabelPart[] {
     const parts: LabelPart[] = []
     for (const rules of this.#rules.values()) {
@@ -89,7 +89,7 @@ export class LabelRewriter {
     return parts
   }
 
-  /** Sets of added labels; instances that have a set already are left out. */
+  /** Returns sets of added labels, without instances that already have a set. */
   #newSets(level: number, id: number, all: readonly LabelRule[], had: ReadonlySet<number>): LabelSet[] {
     const rules = all.filter(({ added }) => added.length > 0)
     if (rules.length === 0) return []
@@ -104,13 +104,13 @@ export class LabelRewriter {
     return sets
   }
 
-  /** The number that an instance has in the output. */
+  /** Returns an instance's id in the output. */
   #instOf(indom: Indom, inst: number): number | undefined {
     const rule = this.#plan.rules.indoms.get(indom)?.instances.get(inst)
     return rule?.isDeleted ? undefined : (rule?.newId ?? inst)
   }
 
-  /** What labels are about in the output. */
+  /** Returns the ids of a labeled object in the output. */
   #idsOf(level: number, id: number): number[] {
     const { rules, metrics, dropped } = this.#plan
     if (level === LABEL_ITEM) {
@@ -144,7 +144,7 @@ function changedLabels(level: number, labels: readonly Label[], rules: readonly 
   return result
 }
 
-/** The numbers of domains and clusters in the output: those of their metrics, where any of these got another. */
+/** Maps domains and clusters to their numbers in the output, which follow from their metrics if any of these moved. */
 export function movedGroups({ known, metrics }: Pick<Plan, 'known' | 'metrics'>): Map<string, Set<number>> {
   const groups = new Map<string, Set<number>>()
   for (const id of known.descs.keys()) {

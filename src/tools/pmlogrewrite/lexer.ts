@@ -1,73 +1,73 @@
-/** Words of a file of rewriting rules. pmlogrewrite(1) */
+/** Tokenizer of rule files. pmlogrewrite(1) */
 import { PcpError } from '../../model/errors.ts'
 
-/** What a token is. Words are names, numbers and keywords alike: what they mean depends on where they stand. */
+/** Kinds of tokens. Names, numbers and keywords are all `word`; their meaning depends on the position. */
 export type TokenKind = 'word' | 'string' | 'mark' | 'end'
 
-/** A token and the line that it ends in. */
+/** A token with the line on which it ends. */
 export interface Token {
   readonly kind: TokenKind
-  /** A string without its quotes. */
+  /** Strings without their quotes. */
   readonly text: string
   readonly line: number
 }
 
 const SPACE = /[ \t\r\n]/
 const MARKS = '{},()'
-/** What ends a word besides white space, marks and an arrow. */
+/** Characters that end a word, besides white space, marks and an arrow. */
 const WORD_END = '"#'
 
-/** Takes text apart, one token at a time. */
+/** Splits text into tokens. */
 export class Lexer {
   readonly #text: string
   #at = 0
   #line = 1
-  #ahead: Token | undefined
+  #lookahead: Token | undefined
   #last = 1
 
   constructor(text: string) {
     this.#text = text
   }
 
-  /** The line of the token taken last. */
+  /** Line of the last token. */
   get line(): number {
     return this.#last
   }
 
-  /** Looks for what may follow but does not: the line is that of the next token then. */
+  /** Sets the line to that of the next token, as PCP's parser does after looking for an optional token. */
   lookAhead(): void {
     this.#last = this.peek().line
   }
 
-  /** The next token, which stays. PM_ERR_ARG for a string without end. */
+  /** Returns the next token without consuming it. Throws PM_ERR_ARG for an unterminated string. */
   peek(): Token {
-    this.#ahead ??= this.#scan(false)
-    return this.#ahead
+    this.#lookahead ??= this.#scan(false)
+    return this.#lookahead
   }
 
-  /** Takes the next token. Errors as `peek`. */
+  /** Consumes the next token. Errors as for `peek`. */
   next(): Token {
     const token = this.peek()
-    this.#ahead = undefined
+    this.#lookahead = undefined
     this.#last = token.line
     return token
   }
 
-  /** Takes the next token; in a string a backslash makes a quote part of it, and lines may end. Nothing may be ahead. */
+  /** Consumes the next token; in a string a backslash escapes a quote, and newlines are allowed. Must not follow `peek`. */
   nextEscaped(): Token {
-    const token = this.#ahead ?? this.#scan(true)
-    this.#ahead = undefined
+    const token = this.#lookahead ?? this.#scan(true)
+    this.#lookahead = undefined
     this.#last = token.line
     return token
   }
 
-  /** As `peek`, strings as in `nextEscaped`. */
+  /** Like `peek`, with strings as in `nextEscaped`. */
   peekEscaped(): Token {
-    this.#ahead ??= this.#scan(true)
-    return this.#ahead
+    this.#lookahead ??= this.#scan(true)
+    return this.#lookahead
   }
 
-  /** Takes a pattern between slashes or quotes; undefined when there is none. Nothing may be ahead. */
+  /** Consumes a pattern in slashes or quotes; undefined otherwise. Must not follow `peek`. */
   pattern(): string | undefined {
     this.#skip()
     const delimiter = this.#text[this.#at]

@@ -20,12 +20,12 @@ import { encodeDesc, encodeHelp, encodeLabels } from '../../archive/write/metada
 import { decodeText } from '../../base/text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { addTimes } from '../../time/arithmetic.ts'
-import { IndomRewriter, type MetaPlace, type WriteRecord } from './indoms.ts'
+import { IndomRewriter, type MetadataRecord, type WriteRecord } from './indoms.ts'
 import { LabelRewriter } from './labels.ts'
 import type { MetricPlan, Plan } from './plan.ts'
 import { changesText, type TextRule } from './rules.ts'
 
-/** Rewrites records; one for all members of an archive. */
+/** Rewrites records; shared by all members of an archive. */
 export class MetadataRewriter {
   readonly #plan: Plan
   readonly #version: ArchiveVersion
@@ -33,7 +33,7 @@ export class MetadataRewriter {
   readonly #write: WriteRecord
   readonly #indoms: IndomRewriter
   readonly #labels: LabelRewriter
-  /** What the first texts rule about each text is; texts without rules are not here. */
+  /** Rules for each text. */
   readonly #texts = new Map<string, TextRule[]>()
 
   #isLabelled = false
@@ -52,7 +52,7 @@ export class MetadataRewriter {
     }
   }
 
-  /** Writes labels for what has none yet, unless that is done; they hold from the start of the archive on. */
+  /** Writes labels for objects without any, once, with the time of the archive's start. */
   addLabels(): void {
     if (this.#isLabelled) return
     this.#isLabelled = true
@@ -61,9 +61,9 @@ export class MetadataRewriter {
       this.#write(encodeLabels(this.#version, this.#moved(at), level, id, sets))
   }
 
-  /** Writes what becomes of a record: nothing, one, or several. PM_ERR_LOGREC for a damaged one. */
-  rewrite(place: MetaPlace): void {
-    // Before everything that has a time, for times in metadata should not decrease.
+  /** Writes the replacement of a record: none, one or several records. Throws PM_ERR_LOGREC for a damaged one. */
+  rewrite(place: MetadataRecord): void {
+    // Comes before all records with a time, so that times in metadata do not decrease.
     if (place.type !== META_DESC && place.type !== META_TEXT) this.addLabels()
     switch (place.type) {
       case META_DESC:
@@ -87,7 +87,7 @@ export class MetadataRewriter {
     return this.#delta === undefined ? at : addTimes(at, this.#delta)
   }
 
-  #desc(place: MetaPlace): void {
+  #desc(place: MetadataRecord): void {
     const { bytes, view, at, length, path } = place
     const plan = this.#plan.metrics.get(view.getUint32(at + 8))
     if (plan === undefined) {
@@ -100,7 +100,7 @@ export class MetadataRewriter {
     this.#write(newDesc(plan, names))
   }
 
-  #indom(place: MetaPlace): void {
+  #indom(place: MetadataRecord): void {
     const { view, at, length, type, path } = place
     const layout = checkIndom(view, at, length, type, path)
     const time = readStamp(view, at + 8, type === META_INDOM_V2 ? 2 : 3)
@@ -108,7 +108,7 @@ export class MetadataRewriter {
     else this.#indoms.rewrite(place, layout, this.#moved(time))
   }
 
-  #label(place: MetaPlace): void {
+  #label(place: MetadataRecord): void {
     const { view, at, length, type } = place
     const head = afterStamp(at, type)
     const { level, id } = labelTarget(view, head)
@@ -121,8 +121,8 @@ export class MetadataRewriter {
       this.#write(encodeLabels(this.#version, time, view.getInt32(head), part.id, part.sets))
   }
 
-  /** A record with a time, in the output's version and with its time. */
-  #restamped({ bytes, view, at, length, type }: MetaPlace): Uint8Array {
+  /** Returns a record with a time in the output's version and with the output's time. */
+  #restamped({ bytes, view, at, length, type }: MetadataRecord): Uint8Array {
     const isOld = type === META_INDOM_V2 || type === META_LABEL_V2
     const version = this.#version
     if (this.#delta === undefined && isOld === (version === 2)) return bytes.subarray(at, at + length)
@@ -138,7 +138,7 @@ export class MetadataRewriter {
     return record
   }
 
-  #text({ bytes, view, at, length }: MetaPlace): void {
+  #text({ bytes, view, at, length }: MetadataRecord): void {
     const what = view.getInt32(at + 8)
     const id = view.getUint32(at + 12)
     const kind = (what & TEXT_INDOM) !== 0 ? 'indom' : 'metric'
@@ -158,7 +158,7 @@ export class MetadataRewriter {
     }
   }
 
-  /** What a text is about in the output: nothing when that is gone, two domains when one is a copy. */
+  /** Returns the ids of a text in the output: none if deleted, two for a duplicated domain. */
   #textTargets(kind: 'metric' | 'indom', id: number, rule: TextRule | undefined): number[] {
     if (rule?.to !== undefined) return [rule.to]
     if (kind === 'indom') return this.#indoms.targets(id)
@@ -187,7 +187,7 @@ function newDesc({ rule, indom }: MetricPlan, names: readonly string[]): Uint8Ar
   )
 }
 
-/** A name up to a NUL, where old archives have one. */
+/** Cuts a name at a NUL, which old archives have. */
 function cName(name: string): string {
   const end = name.indexOf('\0')
   return end === -1 ? name : name.slice(0, end)

@@ -1,10 +1,10 @@
-/** The command line of pmlogrewrite. pmlogrewrite(1) */
+/** Command-line options of pmlogrewrite. pmlogrewrite(1) */
 import { PcpError } from '../../model/errors.ts'
 import { HELP_ROW, type OptionTable } from '../lib/options.ts'
 import { type ParsedStandard, parseStandard, STANDARD } from '../lib/standard.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
-/** What pmlogrewrite accepts. -V is not the version of the command. */
+/** Options; -V is the archive version, not the command's. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] input-archive [output-archive]',
   rows: [
@@ -14,22 +14,22 @@ export const OPTIONS: OptionTable = {
       long: 'config',
       arg: 'PATH',
       kind: 'file',
-      help: 'take rules from a file or all files of a directory',
+      help: 'read rules from a file or all files of a directory',
     },
-    { short: 'C', long: 'check', help: 'only read the rules, and say what they do' },
-    { short: 'd', long: 'desperate', help: 'keep what was written when something goes wrong' },
-    { short: 'i', help: 'put the new archive in the place of the input' },
-    { short: 'q', long: 'quick', help: 'write nothing when nothing changes' },
-    { short: 's', long: 'scale', help: 'convert values where only the scale of their units changes' },
-    { short: 'v', long: 'verbose', help: 'say what the rules do' },
-    { short: 'V', long: 'version', arg: 'VERSION', help: 'write version 2 or 3 of the format' },
-    { short: 'w', long: 'warnings', help: 'say which rules change nothing' },
+    { short: 'C', long: 'check', help: 'only read the rules and show their changes' },
+    { short: 'd', long: 'desperate', help: 'keep the output after an error' },
+    { short: 'i', help: 'replace the input by the new archive' },
+    { short: 'q', long: 'quick', help: 'write nothing if nothing changes' },
+    { short: 's', long: 'scale', help: 'rescale values if only the scale of the units changes' },
+    { short: 'v', long: 'verbose', help: 'show the changes of the rules' },
+    { short: 'V', long: 'version', arg: 'VERSION', help: 'write archive version 2 or 3' },
+    { short: 'w', long: 'warnings', help: 'warn of rules without effect' },
     STANDARD.debug,
     HELP_ROW,
   ],
 }
 
-/** What is asked for. */
+/** Settings from the command line. */
 export interface RewriteOptions {
   readonly configs: readonly string[]
   readonly isCheck: boolean
@@ -41,16 +41,16 @@ export interface RewriteOptions {
   readonly warns: boolean
   readonly version: 2 | 3 | undefined
   readonly input: string
-  /** Undefined with -i, and where -C needs none. */
+  /** Undefined with -i, and optional with -C. */
   readonly output: string | undefined
 }
 
-/** Reads the command line. */
+/** Parses the command line. */
 export function parseRewrite(io: Pick<ToolIo, 'args' | 'env'>): ParsedStandard {
   return parseStandard(OPTIONS, io, { areOperandsArchives: true })
 }
 
-/** Makes sense of it. PM_ERR_ARG with the message that goes before the usage text, if there is one. */
+/** Returns the settings. Throws PM_ERR_ARG with the message, if any, to print before the usage text. */
 export function rewriteOptions({ given, operands }: ParsedStandard): RewriteOptions {
   const has = (name: string): boolean => given.some((option) => option.name === name)
   const version = given.findLast(({ name }) => name === 'V')?.value

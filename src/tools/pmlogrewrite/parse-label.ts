@@ -1,4 +1,4 @@
-/** Rewriting rules about labels. pmlogrewrite(1) */
+/** Parser of rules for labels. pmlogrewrite(1) */
 import { clusterId, clusterOf, domainOf, indomStr, type Pmid, pmid, pmidStr } from '../../model/ids.ts'
 import {
   LABEL_CLUSTER,
@@ -8,21 +8,21 @@ import {
   LABEL_INSTANCES,
   LABEL_ITEM,
 } from '../../model/labels.ts'
-import { isSameInstance, type Known } from './known.ts'
+import { type InputContents, isSameInstance } from './known.ts'
 import { findPmids } from './parse-metric.ts'
-import { ANY, type Part, type RuleSource } from './rule-source.ts'
+import { ANY, type Part, type RuleParser } from './rule-source.ts'
 import { changesLabels, type LabelRule } from './rules.ts'
 
 const NO_ID = 0xffffffff
 
-/** What a rule is about: the things with labels, whether or not they have any now. */
+/** Object of a rule, with or without labels. */
 interface Target {
   readonly level: number
   readonly ids: readonly number[]
 }
 
-/** Reads a rule behind its keyword. PM_ERR_ARG for a mistake. */
-export function parseLabelRule(source: RuleSource): void {
+/** Parses a rule after its keyword. Throws PM_ERR_ARG. */
+export function parseLabelRule(source: RuleParser): void {
   const find = TARGETS[source.keyword() ?? '']
   if (find === undefined) throw source.mistake('syntax error', source.lexer.peek())
   source.lexer.next()
@@ -34,7 +34,7 @@ export function parseLabelRule(source: RuleSource): void {
   const insts = inst === 'none' ? [] : [inst]
   const selected = ids.flatMap((id) => insts.map((one) => ({ level, id, inst: one, ...selection })))
   source.mark('{')
-  // Things without labels can get new ones, but nothing else.
+  // Objects without labels accept only `new` clauses.
   const rules = selected.map((target) => ({ target, known: hasLabels(source.known, target) }))
   const old = rules.filter(({ known }) => known).map(({ target }) => ruleFor(source, target))
   while (!source.isMark('}')) {
@@ -54,11 +54,11 @@ export function parseLabelRule(source: RuleSource): void {
 
 type Selection = Pick<LabelRule, 'level' | 'id' | 'inst' | 'name' | 'value'>
 
-function hasLabels(known: Known, { level, id }: Selection): boolean {
+function hasLabels(known: InputContents, { level, id }: Selection): boolean {
   return known.labels.some((labels) => labels.level === level && labels.id === id)
 }
 
-function ruleFor({ rules }: RuleSource, selection: Selection): LabelRule {
+function ruleFor({ rules }: RuleParser, selection: Selection): LabelRule {
   const same = rules.labels.find(
     (rule) =>
       rule.level === selection.level &&
@@ -73,7 +73,7 @@ function ruleFor({ rules }: RuleSource, selection: Selection): LabelRule {
   return rule
 }
 
-const TARGETS: Readonly<Record<string, (source: RuleSource) => Target>> = {
+const TARGETS: Readonly<Record<string, (source: RuleParser) => Target>> = {
   context: () => ({ level: LABEL_CONTEXT, ids: [NO_ID] }),
   domain(source) {
     const domain = source.number('Expecting <domain> in label rule')
@@ -91,16 +91,16 @@ const TARGETS: Readonly<Record<string, (source: RuleSource) => Target>> = {
   instances: (source) => ({ level: LABEL_INSTANCES, ids: indomIds(source, LABEL_INSTANCES) }),
 }
 
-/** What metrics of the archive belong to, and what else has labels of the level. */
-function knownIds(source: RuleSource, level: number, idOf: (id: Pmid) => number): number[] {
+/** Returns ids at a level: those derived from metrics, and others with labels. */
+function knownIds(source: RuleParser, level: number, idOf: (id: Pmid) => number): number[] {
   return [...new Set([...[...source.known.descs.keys()].map(idOf), ...labelledIds(source, level)])]
 }
 
-function labelledIds(source: RuleSource, level: number): number[] {
+function labelledIds(source: RuleParser, level: number): number[] {
   return source.known.labels.filter((labels) => labels.level === level).map(({ id }) => id)
 }
 
-function clusterParts(source: RuleSource, text: string): readonly [domain: number, cluster: Part] {
+function clusterParts(source: RuleParser, text: string): readonly [domain: number, cluster: Part] {
   const token = source.lexer.peek()
   const parts = token.kind === 'word' ? /^(\d+)\.(\d+|\*)$/.exec(token.text) : null
   if (parts === null) throw source.mistake(text, token)
@@ -113,14 +113,14 @@ function clusterParts(source: RuleSource, text: string): readonly [domain: numbe
   return [domain, cluster]
 }
 
-function indomIds(source: RuleSource, level: number): number[] {
+function indomIds(source: RuleParser, level: number): number[] {
   const parts = source.indomParts('Expecting <domain>.<serial> or <domain>.* in label rule')
   const ids = new Set([...source.known.indoms, ...labelledIds(source, level)])
   return [...ids].filter((id) => source.indomFrom(parts, id) === id)
 }
 
-/** Takes the number or name of an instance, or an asterisk; 'none' when no domain has it. */
-function instance(source: RuleSource, ids: readonly number[]): number | undefined | 'none' {
+/** Parses an instance's id or name, or an asterisk; 'none' if no domain has it. */
+function instance(source: RuleParser, ids: readonly number[]): number | undefined | 'none' {
   const { kind, text } = source.lexer.peekEscaped()
   if (kind === 'word' && text === ANY) {
     source.lexer.next()
@@ -137,22 +137,22 @@ function instance(source: RuleSource, ids: readonly number[]): number | undefine
   return 'none'
 }
 
-/** Takes a string or an asterisk; undefined for anything. */
-function labelText(source: RuleSource): string | undefined {
+/** Parses a string or an asterisk; undefined for an asterisk. */
+function labelText(source: RuleParser): string | undefined {
   const { kind, text } = source.lexer.peekEscaped()
   if (kind !== 'string' && !(kind === 'word' && text === ANY)) return undefined
   source.lexer.next()
   return kind === 'string' ? text : undefined
 }
 
-/** Takes a JSON value or an asterisk; undefined for anything. */
-function labelValue(source: RuleSource): string | undefined {
+/** Parses a JSON value or an asterisk; undefined for an asterisk. */
+function labelValue(source: RuleParser): string | undefined {
   const value = source.jsonValueIfAny()
   if (value === undefined && source.keyword() === ANY) source.lexer.next()
   return value
 }
 
-type Clause = (source: RuleSource, rules: readonly LabelRule[]) => void
+type Clause = (source: RuleParser, rules: readonly LabelRule[]) => void
 
 const CLAUSES: Readonly<Record<string, Clause>> = {
   delete(source, rules) {
@@ -207,20 +207,20 @@ const CLAUSES: Readonly<Record<string, Clause>> = {
   instances: (source, rules) => moveIndom(source, rules, LABEL_INSTANCES, 'instances'),
 }
 
-function moveIndom(source: RuleSource, rules: readonly LabelRule[], level: number, clause: string): void {
+function moveIndom(source: RuleParser, rules: readonly LabelRule[], level: number, clause: string): void {
   source.mark('->')
   const parts = source.indomParts(`Expecting <domain>.<serial> or <domain>.* in ${clause} clause`)
   for (const rule of rules) move(source, rule, level, clause, source.indomFrom(parts, rule.id))
 }
 
-function move(source: RuleSource, rule: LabelRule, level: number, clause: string, to: number): void {
+function move(source: RuleParser, rule: LabelRule, level: number, clause: string, to: number): void {
   if (rule.level !== level) throw source.mistake('syntax error')
   check(source, rule, clause, rule.to)
   if (to === rule.id) source.warn(`Label for ${targetOf(rule)}: ${clause}: No change`)
   else rule.to = to
 }
 
-function addLabel(source: RuleSource, targets: readonly Selection[]): void {
+function addLabel(source: RuleParser, targets: readonly Selection[]): void {
   const name = source.escapedString('Expecting new label name string in new clause')
   const value = source.jsonValue('Expecting new label value string in new clause')
   if (targets.some((target) => target.name !== undefined || target.value !== undefined))
@@ -234,8 +234,8 @@ function addLabel(source: RuleSource, targets: readonly Selection[]): void {
   }
 }
 
-/** PM_ERR_ARG when the labels are deleted, or changed in this way already. */
-function check(source: RuleSource, rule: LabelRule, clause: string, value: unknown): void {
+/** Throws PM_ERR_ARG if the labels are deleted or already changed in this way. */
+function check(source: RuleParser, rule: LabelRule, clause: string, value: unknown): void {
   if (rule.isDeleted) throw source.mistake(`Conflicting ${clause} clause for deleted ${nameOf(rule)}`)
   if (value !== undefined) throw source.mistake(`Duplicate ${clause} clause for ${nameOf(rule)}`)
 }

@@ -1,4 +1,4 @@
-/** Rewriting rules about metrics. pmlogrewrite(1) */
+/** Parser of rules for metrics. pmlogrewrite(1) */
 import type { MetricDesc } from '../../model/desc.ts'
 import { PcpError } from '../../model/errors.ts'
 import { indomStr, PM_INDOM_NULL, type Pmid, pmidStr, serialOf } from '../../model/ids.ts'
@@ -19,21 +19,21 @@ import {
 import { unitsStr } from '../../model/units.ts'
 import { isSameInstance } from './known.ts'
 import { parseUnits } from './parse-units.ts'
-import { ANY, type PmidParts, type RuleSource } from './rule-source.ts'
-import { changesMetric, type MetricRule, type Pick, type PickKind } from './rules.ts'
+import { ANY, type PmidParts, type RuleParser } from './rule-source.ts'
+import { changesMetric, type MetricRule, type PickKind, type Reduction } from './rules.ts'
 
 const NUMBER_FORMS = '<domain>.<cluster>.<item> or <domain>.<cluster>.* or <domain>.*.*'
 const METRIC_MISTAKE = `Expecting metric name or ${NUMBER_FORMS} in metric rule`
-/** Words that cannot be new names without quotes in such a rule. */
+/** Keywords, which cannot be new names without quotes. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   'delete dupok extraunits if iname indom inst name null output pmid rescale sem type units value'.split(' '),
 )
 
-/** Reads a rule behind its keyword. PM_ERR_ARG for a mistake. */
-export function parseMetricRule(source: RuleSource): void {
+/** Parses a rule after its keyword. Throws PM_ERR_ARG. */
+export function parseMetricRule(source: RuleParser): void {
   const { metrics } = source.rules
   const found = findMetrics(source)
-  // What was added last is reported first: in the order of the metadata.
+  // The report lists the last added rule first, so this gives the order of the metadata.
   for (const { desc, name } of found.toReversed())
     if (!metrics.has(desc.pmid)) metrics.set(desc.pmid, { desc, name, replacements: [] })
   const rules = found.map(({ desc }) => metrics.get(desc.pmid)!)
@@ -47,14 +47,14 @@ export function parseMetricRule(source: RuleSource): void {
   source.mark('}')
 }
 
-/** A metric that a rule is about. */
+/** A metric selected by a rule. */
 export interface FoundMetric {
   readonly desc: MetricDesc
   readonly name: string
 }
 
-/** Takes what names metrics and finds them; warns when there are none. PM_ERR_ARG for what cannot name one. */
-export function findMetrics(source: RuleSource): FoundMetric[] {
+/** Parses an identifier and finds its metrics; warns if none match. Throws PM_ERR_ARG for an invalid identifier. */
+export function findMetrics(source: RuleParser): FoundMetric[] {
   const { known } = source
   const parts = source.pmidParts()
   if (parts === undefined) return findNamed(source)
@@ -64,14 +64,14 @@ export function findMetrics(source: RuleSource): FoundMetric[] {
   }))
 }
 
-/** Does the same, and finds `others` too, which nothing describes. */
-export function findPmids(source: RuleSource, others: readonly Pmid[]): Pmid[] {
+/** Like `findMetrics`, but also finds PMIDs without a descriptor among `others`. */
+export function findPmids(source: RuleParser, others: readonly Pmid[]): Pmid[] {
   const parts = source.pmidParts()
   if (parts === undefined) return findNamed(source).map(({ desc }) => desc.pmid)
   return matching(source, parts, [...new Set([...source.known.descs.keys(), ...others])])
 }
 
-function matching(source: RuleSource, parts: PmidParts, ids: readonly Pmid[]): Pmid[] {
+function matching(source: RuleParser, parts: PmidParts, ids: readonly Pmid[]): Pmid[] {
   const found = ids.filter((id) => source.pmidFrom(parts, id) === id)
   if (found.length === 0 && !parts.includes(ANY)) {
     const reason = new PcpError('PM_ERR_PMID', '').text
@@ -80,7 +80,7 @@ function matching(source: RuleSource, parts: PmidParts, ids: readonly Pmid[]): P
   return found
 }
 
-function findNamed(source: RuleSource): FoundMetric[] {
+function findNamed(source: RuleParser): FoundMetric[] {
   const { known } = source
   const token = source.lexer.peek()
   if (token.kind !== 'word' || !/^[A-Za-z][A-Za-z0-9_.=-]*$/.test(token.text))
@@ -94,7 +94,7 @@ function findNamed(source: RuleSource): FoundMetric[] {
   }
 }
 
-type Clause = (source: RuleSource, rules: readonly MetricRule[]) => void
+type Clause = (source: RuleParser, rules: readonly MetricRule[]) => void
 
 const CLAUSES: Readonly<Record<string, Clause>> = {
   delete(source, rules) {
@@ -153,7 +153,7 @@ const SEMANTICS: Readonly<Record<string, number>> = {
   discrete: PM_SEM_DISCRETE,
 }
 
-/** Types that values can be converted from. */
+/** Types for conditional conversions. */
 const TYPES: Readonly<Record<string, number>> = {
   '32': PM_TYPE_32,
   u32: PM_TYPE_U32,
@@ -163,8 +163,8 @@ const TYPES: Readonly<Record<string, number>> = {
   double: PM_TYPE_DOUBLE,
 }
 
-/** PM_ERR_ARG when the metric is deleted, or changed in this way already. */
-function check(source: RuleSource, { name, isDeleted }: MetricRule, clause: string, value: unknown): void {
+/** Throws PM_ERR_ARG if the metric is deleted or already changed in this way. */
+function check(source: RuleParser, { name, isDeleted }: MetricRule, clause: string, value: unknown): void {
   if (isDeleted) throw source.mistake(`Conflicting ${clause} clause for deleted metric ${name}`)
   if (value !== undefined) throw source.mistake(`Duplicate ${clause} clause for metric ${name}`)
 }
@@ -173,7 +173,7 @@ function titleOf({ name, desc }: MetricRule): string {
   return `Metric: ${name} (${pmidStr(desc.pmid)})`
 }
 
-function parseName(source: RuleSource, rules: readonly MetricRule[]): void {
+function parseName(source: RuleParser, rules: readonly MetricRule[]): void {
   source.mark('->')
   const token = source.lexer.peek()
   const valid = token.kind === 'word' ? (/^[A-Za-z][A-Za-z0-9_.]*/.exec(token.text)?.[0] ?? '') : ''
@@ -196,7 +196,7 @@ function parseName(source: RuleSource, rules: readonly MetricRule[]): void {
   }
 }
 
-function parseType(source: RuleSource, rules: readonly MetricRule[]): void {
+function parseType(source: RuleParser, rules: readonly MetricRule[]): void {
   let old: number | undefined
   const isConditional = source.keyword() === 'if'
   if (isConditional) {
@@ -223,12 +223,12 @@ function parseType(source: RuleSource, rules: readonly MetricRule[]): void {
   }
 }
 
-/** Can values of a type be computed with? */
+/** Returns whether a type is numeric. */
 export function isNumeric(type: number): boolean {
   return type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE
 }
 
-function parseIndom(source: RuleSource, rules: readonly MetricRule[]): void {
+function parseIndom(source: RuleParser, rules: readonly MetricRule[]): void {
   source.mark('->')
   const text = 'Expecting <domain>.<serial> or NULL in indom clause'
   const isNull = source.keyword() === 'null'
@@ -258,7 +258,7 @@ const PICKS: ReadonlySet<string> = new Set(['first', 'last', 'min', 'max', 'sum'
 const PICK_MISTAKE =
   'Expecting FIRST or LAST or INST or INAME or MIN or MAX or AVG for OUTPUT instance option'
 
-function parsePick(source: RuleSource): Pick | undefined {
+function parsePick(source: RuleParser): Reduction | undefined {
   if (source.keyword() !== 'output') {
     source.lexer.lookAhead()
     return undefined
@@ -275,15 +275,15 @@ function parsePick(source: RuleSource): Pick | undefined {
   return { kind: 'inst', name: source.string(PICK_MISTAKE) }
 }
 
-/** A pick with the number of the instance that it names, when there is one. */
-function knownPick(source: RuleSource, pick: Pick, indom: number): Pick {
+/** Looks up the instance of a pick by name. */
+function knownPick(source: RuleParser, pick: Reduction, indom: number): Reduction {
   const { name } = pick
   if (name === undefined) return pick
   const found = source.known.instances(indom).find((instance) => isSameInstance(instance.name, name))
   return found === undefined ? pick : { kind: 'inst', inst: found.id }
 }
 
-function parseUnitsClause(source: RuleSource, rules: readonly MetricRule[], hasExtra: boolean): void {
+function parseUnitsClause(source: RuleParser, rules: readonly MetricRule[], hasExtra: boolean): void {
   source.mark('->')
   const units = parseUnits(source, hasExtra)
   const isRescaled = source.keyword() === 'rescale'
@@ -303,7 +303,7 @@ function parseUnitsClause(source: RuleSource, rules: readonly MetricRule[], hasE
   }
 }
 
-/** Do two units differ in scale only? */
+/** Returns whether units differ only in scale. */
 export function hasSameDimension(a: number, b: number): boolean {
   const EXTRA_UNIT = 0xf8
   return a >>> 20 === b >>> 20 && (a & EXTRA_UNIT) === (b & EXTRA_UNIT)

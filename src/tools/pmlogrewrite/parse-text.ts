@@ -1,14 +1,14 @@
-/** Rewriting rules about help texts. pmlogrewrite(1) */
+/** Parser of rules for help texts. pmlogrewrite(1) */
 import { indomStr, pmidStr } from '../../model/ids.ts'
 import type { KnownText } from './known.ts'
 import { findMetrics } from './parse-metric.ts'
-import { ANY, type RuleSource } from './rule-source.ts'
+import { ANY, type RuleParser } from './rule-source.ts'
 import { changesText, type TextRule } from './rules.ts'
 
 const INDOM_MISTAKE = 'Expecting <domain>.<serial> or <domain>.* in text rule'
 
-/** Reads a rule behind its keyword. PM_ERR_ARG for a mistake. */
-export function parseTextRule(source: RuleSource): void {
+/** Parses a rule after its keyword. Throws PM_ERR_ARG. */
+export function parseTextRule(source: RuleParser): void {
   const kind = source.keyword()
   if (kind !== 'metric' && kind !== 'indom') throw source.mistake('syntax error', source.lexer.peek())
   source.lexer.next()
@@ -30,11 +30,11 @@ export function parseTextRule(source: RuleSource): void {
   source.mark('}')
 }
 
-function metricIds(source: RuleSource): ReadonlySet<number> {
+function metricIds(source: RuleParser): ReadonlySet<number> {
   return new Set(findMetrics(source).map(({ desc }) => desc.pmid))
 }
 
-function indomIds(source: RuleSource): ReadonlySet<number> {
+function indomIds(source: RuleParser): ReadonlySet<number> {
   const parts = source.indomParts(INDOM_MISTAKE)
   const ids = source.known.texts.filter(
     ({ kind, id }) => kind === 'indom' && source.indomFrom(parts, id) === id,
@@ -44,7 +44,7 @@ function indomIds(source: RuleSource): ReadonlySet<number> {
   return new Set(ids.map(({ id }) => id))
 }
 
-function textLevels(source: RuleSource): readonly KnownText['level'][] {
+function textLevels(source: RuleParser): readonly KnownText['level'][] {
   const levels = LEVELS[source.keyword() ?? '']
   if (levels === undefined) return ['oneline']
   source.lexer.next()
@@ -58,7 +58,7 @@ const LEVELS: Readonly<Record<string, readonly KnownText['level'][]>> = {
   '*': ['oneline', 'help'],
 }
 
-/** The rule for a text with that content; a new one stands before the others. */
+/** Returns the rule for a text with this content; a new one is added in front of the others. */
 function ruleFor(rules: TextRule[], { kind, id, level }: KnownText, content: string | undefined): TextRule {
   const known = rules.find(
     (rule) => rule.kind === kind && rule.id === id && rule.level === level && rule.content === content,
@@ -69,7 +69,7 @@ function ruleFor(rules: TextRule[], { kind, id, level }: KnownText, content: str
   return rule
 }
 
-type Clause = (source: RuleSource, rules: readonly TextRule[]) => void
+type Clause = (source: RuleParser, rules: readonly TextRule[]) => void
 
 const CLAUSES: Readonly<Record<string, Clause>> = {
   delete(source, rules) {
@@ -106,15 +106,15 @@ const CLAUSES: Readonly<Record<string, Clause>> = {
   },
 }
 
-function move(source: RuleSource, rule: TextRule, clause: string, to: number): void {
+function move(source: RuleParser, rule: TextRule, clause: string, to: number): void {
   check(source, rule, clause, rule.to)
   if (to !== rule.id) rule.to = to
   else if (clause === 'metric') source.warn(`Text for metric: ${pmidStr(to)}: metric: No change`)
   else source.warn(`Text for instance domain ${indomStr(to)}: indom: No change`)
 }
 
-/** PM_ERR_ARG when the text is deleted, or changed in this way already. */
-function check(source: RuleSource, rule: TextRule, clause: string, value: unknown): void {
+/** Throws PM_ERR_ARG if the text is deleted or already changed in this way. */
+function check(source: RuleParser, rule: TextRule, clause: string, value: unknown): void {
   if (rule.isDeleted) throw source.mistake(`Conflicting ${clause} clause for deleted ${nameOf(rule)}`)
   if (value !== undefined) throw source.mistake(`Duplicate ${clause} clause for ${nameOf(rule)}`)
 }

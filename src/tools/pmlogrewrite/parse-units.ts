@@ -1,12 +1,12 @@
-/** Units in rewriting rules: dimensions and scales, one behind the other. pmlogrewrite(1) */
+/** Parser of units in rules: dimensions, then scales. pmlogrewrite(1) */
 import { EXTRA_UNITS, packUnits } from '../../model/units.ts'
-import type { RuleSource } from './rule-source.ts'
+import type { RuleParser } from './rule-source.ts'
 
 const SPACES = ['byte', 'kbyte', 'mbyte', 'gbyte', 'tbyte', 'pbyte', 'ebyte']
 const TIMES = ['nsec', 'usec', 'msec', 'sec', 'min', 'hour']
 
-/** Reads units, with an extra unit and its scale behind them where the clause has them. PM_ERR_ARG for a mistake. */
-export function parseUnits(source: RuleSource, hasExtra: boolean): number {
+/** Parses units, followed in some clauses by an extra unit and its scale. Throws PM_ERR_ARG. */
+export function parseUnits(source: RuleParser, hasExtra: boolean): number {
   const [dimSpace, dimTime, dimCount] = [dimension(source), dimension(source), dimension(source)]
   const scaleSpace = scale(source, SPACES, SPACE_MISTAKE)
   source.mark(',')
@@ -25,7 +25,7 @@ export function parseUnits(source: RuleSource, hasExtra: boolean): number {
 const SPACE_MISTAKE = 'Expecting 0 or XXX (from PM_SPACE_XXX) for scaleSpace field of units'
 const TIME_MISTAKE = 'Expecting 0 or XXX (from PM_TIME_XXX) for scaleTime field of units'
 
-function dimension(source: RuleSource): number {
+function dimension(source: RuleParser): number {
   const token = source.lexer.peek()
   if (token.kind !== 'word' || !/^[+-]?[0-8]$/.test(token.text))
     throw source.mistake('Expecting 3 numeric values for dim* fields of units', token)
@@ -34,7 +34,7 @@ function dimension(source: RuleSource): number {
   return Number(token.text)
 }
 
-function scale(source: RuleSource, names: readonly string[], text: string): number {
+function scale(source: RuleParser, names: readonly string[], text: string): number {
   const keyword = source.keyword() ?? ''
   const at = names.indexOf(keyword)
   if (at === -1 && keyword !== '0') throw source.mistake(text, source.lexer.peek())
@@ -42,8 +42,8 @@ function scale(source: RuleSource, names: readonly string[], text: string): numb
   return Math.max(0, at)
 }
 
-/** `,unit,scale`: a name of each, or numbers; a unit with a minus before it divides. */
-function extraUnit(source: RuleSource): { extraUnit: number; extraScale: number } {
+/** Parses `,unit,scale`, by name or number; a minus before the unit means division. */
+function extraUnit(source: RuleParser): { extraUnit: number; extraScale: number } {
   source.mark(',')
   const [, sign, name] = /^(-?)(.*)$/s.exec(source.word('Expecting unit for extraUnit field of units'))!
   const unit = /^\d+$/.test(name!)

@@ -1,24 +1,24 @@
-/** The language of rewriting rules: which rule is next, and the rules about the whole archive and instance domains. pmlogrewrite(1) */
+/** Parser of rule files, and of rules for the whole archive and instance domains. pmlogrewrite(1) */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { type Indom, indomStr } from '../../model/ids.ts'
-import { isSameInstance, type Known } from './known.ts'
+import { type InputContents, isSameInstance } from './known.ts'
 import { parseLabelRule } from './parse-label.ts'
 import { parseMetricRule } from './parse-metric.ts'
 import { parseTextRule } from './parse-text.ts'
-import { ANY, RuleSource } from './rule-source.ts'
+import { ANY, RuleParser } from './rule-source.ts'
 import type { IndomRule, InstanceRule, Rules } from './rules.ts'
 
 /**
- * Adds the rules of a file to those there are. `warn` hears of rules that change nothing, with their line. PM_ERR_ARG for a mistake, which
- * the message begins with the line of.
+ * Adds the rules of a file. Calls `warn` with the line of a rule without effect. Throws PM_ERR_ARG with a message that begins with the
+ * line.
  */
 export function parseRules(
   text: string,
-  known: Known,
+  known: InputContents,
   rules: Rules,
   warn: (line: number, text: string) => void,
 ): void {
-  const source = new RuleSource(text, known, rules, warn)
+  const source = new RuleParser(text, known, rules, warn)
   for (;;) {
     const keyword = source.keyword()
     if (keyword === undefined) {
@@ -33,7 +33,7 @@ export function parseRules(
   }
 }
 
-const RULES: Readonly<Record<string, (source: RuleSource) => void>> = {
+const RULES: Readonly<Record<string, (source: RuleParser) => void>> = {
   global: parseGlobal,
   indom: parseIndom,
   metric: parseMetricRule,
@@ -41,7 +41,7 @@ const RULES: Readonly<Record<string, (source: RuleSource) => void>> = {
   label: parseLabelRule,
 }
 
-function parseGlobal(source: RuleSource): void {
+function parseGlobal(source: RuleParser): void {
   source.mark('{')
   while (!source.isMark('}')) {
     const clause = GLOBAL_CLAUSES[source.keyword() ?? '']
@@ -52,7 +52,7 @@ function parseGlobal(source: RuleSource): void {
   source.mark('}')
 }
 
-const GLOBAL_CLAUSES: Readonly<Record<string, (source: RuleSource) => void>> = {
+const GLOBAL_CLAUSES: Readonly<Record<string, (source: RuleParser) => void>> = {
   hostname(source) {
     source.mark('->', 'Expecting -> in hostname clause')
     const name = source.word('Expecting hostname in hostname clause')
@@ -78,7 +78,7 @@ const GLOBAL_CLAUSES: Readonly<Record<string, (source: RuleSource) => void>> = {
     const text = source.word(TIME_MISTAKE)
     const delta = parseDelta(text, (problem) => source.warn(problem))
     if (delta === undefined) throw source.mistake(TIME_MISTAKE, token)
-    // The line counts that the next token is on.
+    // As in PCP, the line is that of the next token.
     if (source.rules.global.delta !== undefined)
       throw source.mistake('Duplicate global time clause', source.lexer.peek())
     if (delta.sec === 0 && delta.nsec === 0) source.warn('Global time: No change')
@@ -88,14 +88,14 @@ const GLOBAL_CLAUSES: Readonly<Record<string, (source: RuleSource) => void>> = {
 
 const TIME_MISTAKE = 'Expecting delta of the form [+-][HH:[MM:]]SS[.d...] in time clause'
 
-function parseTimezone(source: RuleSource): void {
+function parseTimezone(source: RuleParser): void {
   source.mark('->', 'Expecting -> in timezone clause')
   const zone = source.string('Expecting timezone string in timezone clause')
   setGlobal(source, 'timezone', zone, source.known.archive.label.timezone)
 }
 
 function setGlobal<T extends string | number>(
-  source: RuleSource,
+  source: RuleParser,
   name: 'hostname' | 'timezone' | 'zoneinfo' | 'features',
   value: T,
   old: T,
@@ -106,19 +106,19 @@ function setGlobal<T extends string | number>(
   else Object.assign(global, { [name]: value })
 }
 
-function needVersion3(source: RuleSource, clause: string): void {
+function needVersion3(source: RuleParser, clause: string): void {
   if (source.known.version < 3)
     throw source.mistake(`Global ${clause} clause requires output archive version of 3 or greater`)
 }
 
-function parseFeatures(source: RuleSource): number {
+function parseFeatures(source: RuleParser): number {
   const token = source.lexer.peek()
   if (token.kind !== 'word' || !/^\d+$/.test(token.text) || Number(token.text) > 0xffff_ffff)
     throw source.mistake('Expecting features value in features clause', token)
   return Number(source.lexer.next().text)
 }
 
-function parseBits(source: RuleSource): number {
+function parseBits(source: RuleParser): number {
   source.lexer.next()
   source.mark('(', 'Expecting ( after "bits" in features clause')
   let bits = 0
@@ -136,7 +136,7 @@ function parseBits(source: RuleSource): number {
   return bits >>> 0
 }
 
-/** A length of time; negative ones count nanoseconds upwards. Undefined for what is none. */
+/** Parses a duration; negative ones count nanoseconds upwards. Undefined if invalid. */
 function parseDelta(text: string, warn: (problem: string) => void): Timestamp | undefined {
   const parts = /^([+-]?)(?:(?:(\d+):)?(\d+):)?(\d+)(?:\.(\d*))?$/.exec(text)
   if (parts === null) return undefined
@@ -152,7 +152,7 @@ function parseDelta(text: string, warn: (problem: string) => void): Timestamp | 
   return nsec === 0 ? { sec: 0 - sec, nsec: 0 } : { sec: -sec - 1, nsec: 1_000_000_000 - nsec }
 }
 
-function parseIndom(source: RuleSource): void {
+function parseIndom(source: RuleParser): void {
   const [domain, serial] = source.indomParts('Expecting <domain>.<serial> or <domain>.* in indom rule')
   const { known, rules } = source
   let indoms: readonly Indom[]
@@ -177,7 +177,7 @@ function parseIndom(source: RuleSource): void {
   source.mark('}')
 }
 
-const INDOM_CLAUSES: Readonly<Record<string, (source: RuleSource, rules: readonly IndomRule[]) => void>> = {
+const INDOM_CLAUSES: Readonly<Record<string, (source: RuleParser, rules: readonly IndomRule[]) => void>> = {
   indom(source, rules) {
     source.mark('->', 'Expecting -> in indom clause')
     const isDuplicate = source.keyword() === 'duplicate'
@@ -207,7 +207,7 @@ const INDOM_CLAUSES: Readonly<Record<string, (source: RuleSource, rules: readonl
   },
 }
 
-function parseIname(source: RuleSource, rules: readonly IndomRule[]): void {
+function parseIname(source: RuleParser, rules: readonly IndomRule[]): void {
   if (source.keyword() === 'replace') {
     source.lexer.next()
     const replacement = source.replacement('iname')
@@ -235,9 +235,9 @@ function parseIname(source: RuleSource, rules: readonly IndomRule[]): void {
 
 type Change = Pick<InstanceRule, 'newId' | 'newName' | 'isDeleted'>
 
-/** Adds a change to those of an instance. PM_ERR_ARG for the second of a kind, and for any beside a deletion. */
+/** Adds a change of an instance. Throws PM_ERR_ARG for a second change of a kind, or any change besides a deletion. */
 function changeInstance(
-  source: RuleSource,
+  source: RuleParser,
   { indom, instances }: IndomRule,
   { id, name }: { id: number; name: string },
   change: Change,

@@ -1,35 +1,40 @@
-/** What rules come down to for every metric and domain, once all rules are known. pmlogrewrite(1) */
+/** Combines all rules into changes per metric and domain. pmlogrewrite(1) */
 import { PcpError } from '../../model/errors.ts'
 import { type Indom, indomStr, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { LABEL_INDOM, LABEL_INSTANCES } from '../../model/labels.ts'
-import { isSameInstance, type Known, type KnownInstance } from './known.ts'
+import { type InputContents, isSameInstance, type KnownInstance } from './known.ts'
 import { hasSameDimension } from './parse-metric.ts'
 import { changesInstances, type IndomRule, type MetricRule, type Rules } from './rules.ts'
 
-/** Rules put together, and checked against each other and the archive. */
+/** Combined rules, checked against each other and the archive. */
 export interface Plan {
-  readonly known: Known
+  readonly known: InputContents
   readonly rules: Rules
-  /** Metrics that change, also those that only have instances that change. */
+  /** Changed metrics, including those with changed instances only. */
   readonly metrics: ReadonlyMap<Pmid, MetricPlan>
-  /** Domains that no metric of the output has, though one of the input had; those that are duplicated stay. */
+  /** Domains no longer used by any metric of the output; duplicated ones are kept. */
   readonly dropped: ReadonlySet<Indom>
 }
 
-/** What becomes of a metric and its values. */
+/** Changes of a metric and its values. */
 export interface MetricPlan {
   readonly rule: MetricRule
-  /** Of the domain that it has in the output. */
+  /** Its domain in the output. */
   readonly indom: Indom
-  /** The instances that change; they are those of the domain that it had. */
+  /** Changed instances of its domain in the input. */
   readonly instances: IndomRule | undefined
 }
 
 /**
- * Puts rules together. `rescales` is -s. `warn` hears of instances that no domain has. PM_ERR_GENERIC with all of the message for rules that
- * contradict each other, or that refer to a domain that the output has not.
+ * Combines rules. `rescales` is -s. Calls `warn` for unknown instances. Throws PM_ERR_GENERIC with the complete message for rules that
+ * contradict each other, or that refer to a domain missing in the output.
  */
-export function makePlan(known: Known, rules: Rules, rescales: boolean, warn: (text: string) => void): Plan {
+export function makePlan(
+  known: InputContents,
+  rules: Rules,
+  rescales: boolean,
+  warn: (text: string) => void,
+): Plan {
   for (const rule of rules.indoms.values()) checkInstances(rule, known.instances(rule.indom))
   const metrics = new Map<Pmid, MetricPlan>()
   for (const desc of known.descs.values()) {
@@ -48,7 +53,7 @@ export function makePlan(known: Known, rules: Rules, rescales: boolean, warn: (t
   return { known, rules, metrics, dropped: droppedIndoms(known, metrics, rules) }
 }
 
-/** Instances as they are in the output. */
+/** Returns the instances in the output. */
 function changed({ instances }: IndomRule, list: readonly KnownInstance[]): KnownInstance[] {
   const result: KnownInstance[] = []
   for (const { id, name } of list) {
@@ -58,7 +63,7 @@ function changed({ instances }: IndomRule, list: readonly KnownInstance[]): Know
   return result
 }
 
-/** PM_ERR_GENERIC when a change gives two instances one number, or names that mean the same. */
+/** Throws PM_ERR_GENERIC if changes give two instances the same id or equivalent names. */
 function checkInstances(rule: IndomRule, list: readonly KnownInstance[]): void {
   if (rule.instances.size === 0) return
   const named = [...rule.instances.values()].some(({ newName }) => newName !== undefined)
@@ -86,7 +91,7 @@ function checkInstances(rule: IndomRule, list: readonly KnownInstance[]): void {
 function checkMetric(
   rule: MetricRule,
   moved: Indom | undefined,
-  known: Known,
+  known: InputContents,
   rules: Rules,
   warn: (text: string) => void,
 ): void {
@@ -113,7 +118,7 @@ function checkMetric(
     )
 }
 
-function checkOthers(known: Known, rules: Rules): void {
+function checkOthers(known: InputContents, rules: Rules): void {
   for (const { kind, id, to } of rules.texts) {
     if (kind !== 'indom' || to === undefined) continue
     const moved = rules.indoms.get(id)?.to
@@ -132,14 +137,18 @@ function checkOthers(known: Known, rules: Rules): void {
   }
 }
 
-/** Is a domain in the output, by what the rules about domains say? */
-function isInOutput(indom: Indom, known: Known, rules: Rules): boolean {
+/** Returns whether the output has a domain, according to the rules for domains. */
+function isInOutput(indom: Indom, known: InputContents, rules: Rules): boolean {
   for (const { to } of rules.indoms.values()) if (to === indom) return true
   const own = rules.indoms.get(indom)
   return known.hasIndom(indom) && (own?.to === undefined || own.isDuplicate === true)
 }
 
-function droppedIndoms(known: Known, metrics: ReadonlyMap<Pmid, MetricPlan>, rules: Rules): Set<Indom> {
+function droppedIndoms(
+  known: InputContents,
+  metrics: ReadonlyMap<Pmid, MetricPlan>,
+  rules: Rules,
+): Set<Indom> {
   const dropped = new Set<Indom>()
   for (const { indom } of known.descs.values()) dropped.add(indom)
   for (const { pmid, indom } of known.descs.values()) {

@@ -1,4 +1,4 @@
-/** What a rewriting has to know before it writes: the archive, the files of rules, and what they come down to. pmlogrewrite(1) */
+/** Prepares a rewriting: the archive, the rule files, and the plan. pmlogrewrite(1) */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -8,13 +8,13 @@ import { PcpError } from '../../model/errors.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { openProblem } from '../lib/open-error.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import { Known } from './known.ts'
+import { InputContents } from './known.ts'
 import type { RewriteOptions } from './options.ts'
 import { parseRules } from './parse.ts'
 import { makePlan, type Plan } from './plan.ts'
 import { noRules } from './rules.ts'
 
-/** Paths of all files of rules, as messages name them. PM_ERR_ARG with what goes before the usage text when one cannot be had. */
+/** Returns the paths of all rule files. Throws PM_ERR_ARG with the message to print before the usage text. */
 export function configFiles(paths: readonly string[], io: ToolIo): string[] {
   return paths.flatMap((path) => {
     const absolute = resolve(io.cwd, path)
@@ -40,7 +40,7 @@ function attempt<T>(what: string, action: () => T): T {
   }
 }
 
-/** Opens the input; undefined for an empty one, and that was said. Throws PcpError with what is printed. */
+/** Opens the input; prints a warning for an empty one and returns undefined. Throws PcpError with the message to print. */
 export function openInput({ input, version }: RewriteOptions, io: ToolIo): Archive | undefined {
   const names = input.split(',').map((part) => resolve(io.cwd, part))
   let archive: Archive
@@ -69,7 +69,7 @@ export function openInput({ input, version }: RewriteOptions, io: ToolIo): Archi
   return archive
 }
 
-/** What the rules come down to; undefined when there is a mistake in them, and that was said. PcpError for files that cannot be read. */
+/** Reads the rules; prints errors in them and returns undefined. Throws PcpError for unreadable files. */
 export function readPlan(
   archive: Archive,
   configs: readonly string[],
@@ -77,7 +77,7 @@ export function readPlan(
   io: ToolIo,
 ): Plan | undefined {
   const highest = archive.members.some(({ label }) => label.version === 3) ? 3 : 2
-  const known = new Known(archive, options.version ?? highest)
+  const known = new InputContents(archive, options.version ?? highest)
   const rules = noRules()
   let path = ''
   let lines = 0

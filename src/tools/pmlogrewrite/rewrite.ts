@@ -1,8 +1,8 @@
 /**
  * Rewrites an archive: metadata, data volumes, temporal index, each from its start to its end. docs/formats/archive.md
  *
- * The index of the output has the entries of the input, with the places that what they named has now; an input without one gets
- * entries as the writer of archives makes them.
+ * The output's index has the entries of the input with adjusted positions; without an index in the input, it gets entries like those
+ * of the archive writer.
  */
 import { encodeLabel, VOLUME_INDEX, VOLUME_META } from '../../archive/label.ts'
 import type { Member } from '../../archive/member.ts'
@@ -13,35 +13,35 @@ import type { ByteSink } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { PcpError } from '../../model/errors.ts'
 import { addTimes } from '../../time/arithmetic.ts'
-import { IndexRewriter, Places } from './index-entries.ts'
+import { IndexRewriter, PositionMap } from './index-entries.ts'
 import { MetadataRewriter } from './metadata.ts'
 import type { Plan } from './plan.ts'
 import { ValueRewriter } from './values.ts'
 
 const BUFFER_BYTES = 1 << 20
-/** Bytes after which others get their turn: a signal among them. */
+/** Bytes per step, so that signals are handled in between. */
 const TURN_BYTES = 16 << 20
-/** Offsets of version 2 have 31 bits, and files stay below that. */
+/** Offsets of version 2 have 31 bits, which limits the size of files. */
 const MAX_V2 = 2 ** 31 - 2
 const MARK_DISTANCE: Timestamp = { sec: 0, nsec: 1_000_000 }
 
-/** Where a data volume is damaged. */
+/** Position and size of a damaged volume. */
 export interface Damage {
   readonly error: PcpError
   readonly offset: number
   readonly size: number
 }
 
-/** A rewriting; call `metadata`, then `volumes` until it is done, then `finish`. */
+/** A rewriting in progress; call `metadata`, then run `volumes` to its end, then `finish`. */
 export class Rewriting {
   /** Bytes of volumes read so far. */
   bytesRead = 0
-  /** Why the last volume was not read to its end. */
+  /** Why the last volume was not read completely. */
   damage: Damage | undefined
   readonly #plan: Plan
   readonly #files: OutputFiles
   readonly #values: ValueRewriter
-  readonly #metaPlaces = new Map<Member, Places>()
+  readonly #metaPlaces = new Map<Member, PositionMap>()
   readonly #index: IndexRewriter
   readonly #sinks: ByteSink[] = []
   readonly #maxVolume: number
@@ -58,7 +58,7 @@ export class Rewriting {
     this.#index = new IndexRewriter(plan.known.version, plan.rules.global.delta)
   }
 
-  /** Bytes of all volumes. */
+  /** Total bytes of all volumes. */
   get bytes(): number {
     let bytes = 0
     for (const { volumes } of this.#plan.known.archive.members)
@@ -75,7 +75,7 @@ export class Rewriting {
     for (const member of archive.members) {
       const { bytes, start, path } = member.meta
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-      const places = new Places(sink.size, VOLUME_META)
+      const places = new PositionMap(sink.size, VOLUME_META)
       forEachMetaRecord(view, start, path, (at, length, type) => {
         places.add(at, sink.size, VOLUME_META)
         rewriter.rewrite({ bytes, view, at, length, type, path })
@@ -86,7 +86,7 @@ export class Rewriting {
     rewriter.addLabels()
   }
 
-  /** Writes the data volumes; a pause after every few megabytes. Damage ends it, and is kept. Throws what keeps values from being rewritten. */
+  /** Writes the data volumes, yielding every few megabytes. Damage ends it and is stored in `damage`. Throws if values cannot be converted. */
   *volumes(): Generator<void> {
     const { members, data } = this.#plan.known.archive
     for (const [m, member] of members.entries()) {
@@ -94,7 +94,7 @@ export class Rewriting {
       for (const [v, volume] of member.volumes.entries()) {
         this.#begin(m === 0 ? Math.max(volume.number, this.#volume + 1) : this.#volume + 1)
         if (m > 0 && v === 0) this.#mark()
-        const places = new Places(this.#data!.size, this.#volume)
+        const places = new PositionMap(this.#data!.size, this.#volume)
         const target = data[m]!.target(v)
         if (target !== undefined) yield* this.#records(target, places)
         this.#index.volume(volume.number, places)
@@ -105,7 +105,7 @@ export class Rewriting {
     }
   }
 
-  *#records(target: WindowTarget, places: Places): Generator<void> {
+  *#records(target: WindowTarget, places: PositionMap): Generator<void> {
     const window = new RecordWindow(false, BUFFER_BYTES)
     window.attach(target)
     let turn = 0
@@ -137,20 +137,19 @@ export class Rewriting {
     this.#lastTime = time
   }
 
-  /** Begins a volume. */
   #begin(volume: number): void {
     this.#data?.close()
     this.#volume = volume
     this.#data = this.#create(String(volume), volume)
   }
 
-  /** What separates two archives that were read as one. */
+  /** Writes a mark between two archives read as one. */
   #mark(): void {
     if (this.#lastTime === undefined) return
     this.#data!.write(this.#values.mark(addTimes(this.#lastTime, MARK_DISTANCE)))
   }
 
-  /** Writes the index and closes all files; without a record nothing is left of them, and this is false. */
+  /** Writes the index and closes all files. Without any record, removes them and returns false. */
   finish(): boolean {
     const sink = this.#create('index', VOLUME_INDEX)
     this.#index.write(sink)

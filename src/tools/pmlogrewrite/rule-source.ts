@@ -1,96 +1,96 @@
-/** What the parsers of all kinds of rules share: tokens, mistakes, warnings, numbers of metrics and domains. pmlogrewrite(1) */
+/** Shared by the parsers of rules: tokens, errors, warnings, and identifiers of metrics and domains. pmlogrewrite(1) */
 import { PcpError } from '../../model/errors.ts'
 import { type Indom, indom, type Pmid, pmid } from '../../model/ids.ts'
-import type { Known } from './known.ts'
+import type { InputContents } from './known.ts'
 import { Lexer, type Token } from './lexer.ts'
 import type { Rules } from './rules.ts'
 
-/** Stands for any number in a part of an identifier. */
+/** Wildcard for a part of an identifier. */
 export const ANY = '*'
 
-/** Parts of a domain's or metric's number, as written. */
+/** A part of an identifier. */
 export type Part = number | typeof ANY
 
-/** The number of a metric, as written. */
+/** A PMID with wildcards. */
 export type PmidParts = readonly [domain: number, cluster: Part, item: Part]
 
-/** A file of rules being read, and where its rules go. */
-export class RuleSource {
-  readonly known: Known
+/** A rule file being parsed, and the rules it adds to. */
+export class RuleParser {
+  readonly known: InputContents
   readonly rules: Rules
   readonly lexer: Lexer
   readonly #warn: (line: number, text: string) => void
 
-  constructor(text: string, known: Known, rules: Rules, warn: (line: number, text: string) => void) {
+  constructor(text: string, known: InputContents, rules: Rules, warn: (line: number, text: string) => void) {
     this.lexer = new Lexer(text)
     this.known = known
     this.rules = rules
     this.#warn = warn
   }
 
-  /** The mistake at a token, or else where reading has come to: PM_ERR_ARG. */
+  /** Creates a PM_ERR_ARG for a token, or for the current line. */
   mistake(text: string, at?: Token): PcpError {
     return new PcpError('PM_ERR_ARG', `[line ${at?.line ?? this.lexer.line}] ${text}`)
   }
 
-  /** Tells about a rule that changes nothing. */
+  /** Reports a rule without effect. */
   warn(text: string): void {
     this.#warn(this.lexer.line, text)
   }
 
-  /** Takes a mark. PM_ERR_ARG with `text` when something else is there. */
+  /** Consumes a mark. Throws PM_ERR_ARG with `text` otherwise. */
   mark(mark: string, text = 'syntax error'): void {
     const token = this.lexer.peek()
     if (token.kind !== 'mark' || token.text !== mark) throw this.mistake(text, token)
     this.lexer.next()
   }
 
-  /** Is this mark next? */
+  /** Returns whether this mark is next. */
   isMark(mark: string): boolean {
     const { kind, text } = this.lexer.peek()
     return kind === 'mark' && text === mark
   }
 
-  /** The keyword that is next, in lower case; undefined when no word is. */
+  /** Returns the next keyword in lower case; undefined for other tokens. */
   keyword(): string | undefined {
     const { kind, text } = this.lexer.peek()
     return kind === 'word' ? text.toLowerCase() : undefined
   }
 
-  /** Takes a word. PM_ERR_ARG with `text` when something else is there. */
+  /** Consumes a word. Throws PM_ERR_ARG with `text` otherwise. */
   word(text: string): string {
     const token = this.lexer.peek()
     if (token.kind !== 'word') throw this.mistake(text, token)
     return this.lexer.next().text
   }
 
-  /** Takes a string. PM_ERR_ARG with `text` when something else is there. */
+  /** Consumes a string. Throws PM_ERR_ARG with `text` otherwise. */
   string(text: string): string {
     const token = this.lexer.peek()
     if (token.kind !== 'string') throw this.mistake(text, token)
     return this.lexer.next().text
   }
 
-  /** Takes a string in which quotes may be escaped. PM_ERR_ARG with `text` when something else is there. */
+  /** Consumes a string with escaped quotes. Throws PM_ERR_ARG with `text` otherwise. */
   escapedString(text: string): string {
     const token = this.lexer.nextEscaped()
     if (token.kind !== 'string') throw this.mistake(text, token)
     return token.text
   }
 
-  /** Takes a string as its JSON token. PM_ERR_ARG with `text` when something else is there. */
+  /** Consumes a string and returns its JSON token. Throws PM_ERR_ARG with `text` otherwise. */
   jsonString(text: string): string {
     return jsonString(this.escapedString(text))
   }
 
-  /** Takes a JSON value that is no list and no object. PM_ERR_ARG with `text` when something else is there. */
+  /** Consumes a JSON value other than an array or object. Throws PM_ERR_ARG with `text` otherwise. */
   jsonValue(text: string): string {
     const value = this.jsonValueIfAny()
     if (value === undefined) throw this.mistake(text, this.lexer.peekEscaped())
     return value
   }
 
-  /** Takes such a value if it is next. */
+  /** Consumes such a value if it is next. */
   jsonValueIfAny(): string | undefined {
     const { kind, text } = this.lexer.peekEscaped()
     const value = kind === 'string' ? jsonString(text) : kind === 'word' ? text.toLowerCase() : ''
@@ -99,7 +99,7 @@ export class RuleSource {
     return value
   }
 
-  /** Takes a number from 0 to 2^31 - 1. PM_ERR_ARG with `text` when something else is there. */
+  /** Consumes a number from 0 to 2^31 - 1. Throws PM_ERR_ARG with `text` otherwise. */
   number(text: string): number {
     const token = this.lexer.peek()
     if (token.kind !== 'word' || !/^\d+$/.test(token.text)) throw this.mistake(text, token)
@@ -108,7 +108,7 @@ export class RuleSource {
     return value
   }
 
-  /** Takes `domain.serial`, or an asterisk in place of the serial. PM_ERR_ARG with `text` otherwise. */
+  /** Consumes `domain.serial`; the serial may be an asterisk. Throws PM_ERR_ARG with `text` otherwise. */
   indomParts(text: string): readonly [domain: number, serial: Part] {
     const token = this.lexer.peek()
     const parts = token.kind === 'word' ? /^(\d+)\.(\d+|\*)$/.exec(token.text) : null
@@ -118,12 +118,12 @@ export class RuleSource {
     return [domain, this.#field(parts[2]!, 0, 4194303, 'serial', 'indom')]
   }
 
-  /** The domain of `indomParts`; the serial of `old` takes the place of an asterisk. */
+  /** Returns the domain of `indomParts`, taking an asterisk from `old`. */
   indomFrom([domain, serial]: readonly [number, Part], old: Indom): Indom {
     return indom(domain, serial === ANY ? old & 0x3fffff : serial)
   }
 
-  /** Takes the number of a metric; cluster and item may be asterisks. Undefined, and nothing taken, for any other word. */
+  /** Consumes a PMID whose cluster and item may be asterisks. Consumes nothing and returns undefined for any other word. */
   pmidParts(): PmidParts | undefined {
     const token = this.lexer.peek()
     const parts = token.kind === 'word' ? /^(\d+)\.(\d+|\*)\.(\d+|\*)$/.exec(token.text) : null
@@ -135,7 +135,7 @@ export class RuleSource {
     return [domain, cluster, this.#field(parts[3]!, 0, 1023, 'item', 'pmid')]
   }
 
-  /** The metric of `pmidParts`; parts of `old` take the place of asterisks. */
+  /** Returns the PMID of `pmidParts`, taking asterisks from `old`. */
   pmidFrom([domain, cluster, item]: PmidParts, old: Pmid): Pmid {
     return pmid(domain, cluster === ANY ? (old >>> 10) & 0xfff : cluster, item === ANY ? old & 0x3ff : item)
   }
@@ -147,7 +147,7 @@ export class RuleSource {
     return value
   }
 
-  /** Takes a pattern and what replaces its first match, behind REPLACE. PM_ERR_ARG for what is no regular expression. */
+  /** Consumes the pattern and replacement after REPLACE. Throws PM_ERR_ARG for an invalid regular expression. */
   replacement(clause: string): { pattern: RegExp; text: string } {
     const source = this.lexer.pattern()
     if (source === undefined) throw this.mistake(`Expecting pattern after replace in ${clause} clause`)
@@ -161,10 +161,10 @@ export class RuleSource {
   }
 }
 
-/** Numbers and words of JSON. */
+/** Matches JSON values other than strings. */
 const JSON_WORD = /^(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?|true|false|null)$/
 
-/** A string as JSON has it; escapes that JSON knows are escapes. */
+/** Returns a string as a JSON token; valid JSON escapes are kept. */
 function jsonString(text: string): string {
   const token = `"${text.replaceAll('"', '\\"')}"`
   try {
@@ -175,7 +175,7 @@ function jsonString(text: string): string {
   }
 }
 
-/** Names of the character classes of POSIX, as JavaScript writes them inside brackets. */
+/** POSIX character classes in JavaScript's syntax within brackets. */
 const CLASSES: Readonly<Record<string, string>> = {
   alpha: 'A-Za-z',
   digit: '0-9',
@@ -191,7 +191,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   cntrl: '\\x00-\\x1f\\x7f',
 }
 
-/** An extended regular expression as JavaScript writes it: in brackets a backslash is a character, and classes have names. */
+/** Converts an extended regular expression: in brackets a backslash is literal, and classes have names. */
 function ereSource(ere: string): string {
   const escaped = ere.replace(/\\([^\w.*+?^${}()|[\]\\/-])/g, '$1')
   return escaped.replace(
@@ -205,7 +205,7 @@ function ereSource(ere: string): string {
   )
 }
 
-/** What replaces a match, as JavaScript writes it: `&` is the match and `\1` a part of it. */
+/** Converts a replacement text: `&` is the match and `\1` a group. */
 function replacementText(text: string): string {
   return text.replace(/\\(.)|&|\$/gs, (found, escaped?: string) => {
     if (found === '&') return '$&'

@@ -1,9 +1,9 @@
-/** What a set of rewriting rules asks for, as data. pmlogrewrite(1) */
+/** Data types of rewriting rules. pmlogrewrite(1) */
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import type { Indom, Pmid } from '../../model/ids.ts'
 
-/** What becomes of the label; undefined stays as it is. */
+/** Changes of the label; undefined keeps the value. */
 export interface GlobalRule {
   hostname?: string
   timezone?: string
@@ -13,13 +13,13 @@ export interface GlobalRule {
   delta?: Timestamp
 }
 
-/** A replacement in names or string values: the first match, as `s` of sed does. */
+/** Replaces the first match in names or string values. */
 export interface Replacement {
   readonly pattern: RegExp
   readonly text: string
 }
 
-/** What becomes of an instance. */
+/** Changes of an instance. */
 export interface InstanceRule {
   readonly id: number
   readonly name: string
@@ -28,73 +28,73 @@ export interface InstanceRule {
   isDeleted?: boolean
 }
 
-/** What becomes of an instance domain. */
+/** Changes of an instance domain. */
 export interface IndomRule {
   readonly indom: Indom
   to?: Indom
-  /** The domain stays as it is, and `to` is one more. */
+  /** `to` is an additional copy. */
   isDuplicate?: boolean
   isRedacted?: boolean
   readonly replacements: Replacement[]
-  /** Those that change, by id. */
+  /** Changed instances by id. */
   readonly instances: Map<number, InstanceRule>
 }
 
-/** Which of several values stays, or what is computed of them. */
+/** How several values are reduced to one. */
 export type PickKind = 'first' | 'last' | 'min' | 'max' | 'sum' | 'avg' | 'inst'
 
-/** A pick; `inst` is what INST and INAME name: the value to take, or the instance that a single value becomes. */
-export interface Pick {
+/** A reduction; `inst` comes from INST or INAME: the value to use, or the instance for a single value. */
+export interface Reduction {
   readonly kind: PickKind
   readonly inst?: number
-  /** Named by INAME, but not known. */
+  /** Name in INAME, if unknown. */
   readonly name?: string
 }
 
-/** What becomes of a metric. */
+/** Changes of a metric. */
 export interface MetricRule {
   readonly desc: MetricDesc
-  /** The name it was found by, or its first one; its PMID when it has none. */
+  /** The name that selected it, or its first name, or its PMID. */
   readonly name: string
   isDeleted?: boolean
   pmid?: Pmid
   newName?: string
   type?: number
   indom?: Indom
-  pick?: Pick
+  pick?: Reduction
   sem?: number
   units?: number
   isRescaled?: boolean
   readonly replacements: Replacement[]
 }
 
-/** What becomes of a help text. */
+/** Changes of a help text. */
 export interface TextRule {
   readonly kind: 'metric' | 'indom'
   readonly id: number
   readonly level: 'oneline' | 'help'
-  /** Only a text that contains this. */
+  /** Applies only to texts containing this. */
   readonly content: string | undefined
   isDeleted?: boolean
   to?: number
   text?: string
 }
 
-/** A label to be added: its value is a JSON token. */
+/** A label to add; its value is a JSON token. */
 export interface NewLabel {
   readonly name: string
   readonly value: string
 }
 
-/** What becomes of labels. */
+/** Changes of labels. */
 export interface LabelRule {
   /** LABEL_CONTEXT to LABEL_INSTANCES. */
   readonly level: number
   readonly id: number
-  /** Only of this instance. */
+  /** Applies only to this instance. */
   readonly inst: number | undefined
   readonly name: string | undefined
-  /** Only a label with this value, a JSON token. */
+  /** Applies only to labels with this JSON token as value. */
   readonly value: string | undefined
   isDeleted?: boolean
   to?: number
@@ -104,7 +104,7 @@ export interface LabelRule {
   readonly added: NewLabel[]
 }
 
-/** All rules; the lists have what was named last first. */
+/** All rules; lists have the most recent first. */
 export interface Rules {
   readonly global: GlobalRule
   readonly indoms: Map<Indom, IndomRule>
@@ -113,23 +113,23 @@ export interface Rules {
   readonly labels: LabelRule[]
 }
 
-/** No rules yet. */
+/** Returns an empty set of rules. */
 export function noRules(): Rules {
   return { global: {}, indoms: new Map(), metrics: new Map(), texts: [], labels: [] }
 }
 
-/** Does a rule change the domain or any instance of it? */
+/** Returns whether a rule changes the domain or an instance. */
 export function changesIndom(rule: IndomRule | undefined): boolean {
   return rule !== undefined && (rule.to !== undefined || changesInstances(rule))
 }
 
-/** Does a rule change any instance? */
+/** Returns whether a rule changes an instance. */
 export function changesInstances(rule: IndomRule | undefined): boolean {
   if (rule === undefined) return false
   return rule.instances.size > 0 || rule.isRedacted === true || rule.replacements.length > 0
 }
 
-/** Does a rule change anything about its metric itself? */
+/** Returns whether a rule changes the metric itself. */
 export function changesMetric(rule: MetricRule): boolean {
   const { isDeleted, pmid, newName, type, indom, sem, units, replacements } = rule
   return (
@@ -139,12 +139,12 @@ export function changesMetric(rule: MetricRule): boolean {
   )
 }
 
-/** Does a rule change its text? */
+/** Returns whether a rule changes its text. */
 export function changesText({ isDeleted, to, text }: TextRule): boolean {
   return isDeleted === true || to !== undefined || text !== undefined
 }
 
-/** Does a rule change labels? */
+/** Returns whether a rule changes labels. */
 export function changesLabels({ isDeleted, to, newName, newValue, added }: LabelRule): boolean {
   return (
     isDeleted === true || [to, newName, newValue].some((change) => change !== undefined) || added.length > 0

@@ -1,4 +1,4 @@
-/** The report of what rules do. pmlogrewrite(1) */
+/** Report of the changes by rules. pmlogrewrite(1) */
 import { encodeText } from '../../base/text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { clusterOf, domainOf, indomStr, PM_INDOM_NULL, pmidStr } from '../../model/ids.ts'
@@ -28,7 +28,7 @@ import {
   type TextRule,
 } from './rules.ts'
 
-/** Does anything change at all? */
+/** Returns whether the rules change anything. */
 export function changesAnything({ known, rules, metrics }: Plan): boolean {
   return (
     Object.keys(rules.global).length > 0 ||
@@ -44,7 +44,7 @@ function changesMetricPlan({ rule, indom, instances }: MetricPlan): boolean {
   return changesMetric(rule) || indom !== rule.desc.indom || changesInstances(instances)
 }
 
-/** The whole report. */
+/** Returns the complete report. */
 export function summary(plan: Plan): string {
   const blocks = [...indomBlocks(plan), ...metricBlocks(plan), ...textBlocks(plan)]
   blocks.push(...labelBlocks(plan))
@@ -97,7 +97,7 @@ function replacementLines({ replacements, isRedacted }: IndomRule): string {
   return lines.join('')
 }
 
-/** Metrics with rules of their own, the last one named first, behind those that change with their domain. */
+/** Reports metrics that change with their domain, then those with rules, most recent first. */
 function metricBlocks({ rules, metrics }: Plan): string[] {
   const all = [...metrics.values()]
   const withDomain = all.filter(({ rule }) => !rules.metrics.has(rule.desc.pmid))
@@ -144,7 +144,7 @@ function pickLine({ desc, pick }: MetricRule): string {
   return `Output:\t\t${PICKED[pick.kind]} value${isComputed ? ' (output instance 0)' : ''}\n`
 }
 
-/** Texts with rules of their own, then those that move with what they are about. */
+/** Reports texts with rules, then those that move with their object. */
 function textBlocks({ known, rules, metrics }: Plan): string[] {
   const own = rules.texts.filter(changesText)
   const textOf = (rule: TextRule): string => known.archive.metadata.text(rule) ?? ''
@@ -167,7 +167,7 @@ function textBlock({ kind, id, level, isDeleted, to, text }: TextRule, old: stri
   return block
 }
 
-/** Labels that move with what they are about, the ones found last first, then those with rules of their own. */
+/** Reports labels that move with their object, last found first, then those with rules. */
 function labelBlocks({ known, rules, metrics }: Plan): string[] {
   const own = rules.labels.filter(changesLabels)
   const groups = movedGroups({ known, metrics })
@@ -202,7 +202,7 @@ function ruleBlocks(rule: LabelRule): string[] {
   return blocks
 }
 
-/** New labels, as a dump of the output has them. */
+/** Formats new labels like a dump of the output. */
 function newLabels({ level, id, inst, added }: LabelRule): string {
   const { json, labels } = labelSetOf(added.map((label) => ({ ...label, flags: level })))
   const whose = level === LABEL_INSTANCES ? `InDom ${indomStr(id)}[${inst ?? '*'}]` : titleOf(level, id)

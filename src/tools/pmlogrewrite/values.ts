@@ -13,9 +13,9 @@ import { makeSet } from '../../model/value-writer.ts'
 import { emptySet, type Value, type ValueSet } from '../../model/values.ts'
 import { addTimes } from '../../time/arithmetic.ts'
 import type { MetricPlan, Plan } from './plan.ts'
-import type { IndomRule, MetricRule, Pick } from './rules.ts'
+import type { IndomRule, MetricRule, Reduction } from './rules.ts'
 
-/** A value and its instance. */
+/** A value with its instance. */
 interface One {
   readonly inst: number
   readonly value: Value
@@ -35,15 +35,15 @@ export class ValueRewriter {
     this.#metrics = new Map([...metrics].filter(([, plan]) => changesValues(plan)))
   }
 
-  /** When a record is in the output. */
+  /** Returns a record's time in the output. */
   timeOf(record: RecordView): Timestamp {
     const time = record.timestamp()
     return this.#delta === undefined ? time : addTimes(time, this.#delta)
   }
 
   /**
-   * The record as it is in the output, undefined when nothing is left of it; valid until the next one, and until the reader moves.
-   * PM_ERR_LOGREC for values outside the record, and what keeps a value from being converted.
+   * Returns the record for the output, undefined if nothing is left; valid until the next call, and until the reader advances. Throws
+   * PM_ERR_LOGREC for values outside the record, and errors of converting a value.
    */
   rewrite(record: RecordView): Uint8Array | undefined {
     const isSameVersion = record.version === this.#version
@@ -60,7 +60,7 @@ export class ValueRewriter {
     return this.#buffer.result(this.#version, this.timeOf(record), sets)
   }
 
-  /** A mark at a time of the output; valid until the next record. */
+  /** Returns a mark record; valid until the next call. */
   mark(at: Timestamp): Uint8Array {
     return this.#buffer.mark(this.#version, at)
   }
@@ -114,7 +114,7 @@ function rewriteSet(set: ValueSet, { rule, indom, instances }: MetricPlan): Valu
   )
 }
 
-/** The set less deleted instances, with the numbers of others as they are now. */
+/** Removes deleted instances and renumbers others. */
 function withInstances(set: ValueSet, rule: IndomRule | undefined): ValueSet {
   if (rule === undefined || rule.instances.size === 0) return set
   const inst: number[] = []
@@ -143,10 +143,10 @@ function renumbered(values: readonly One[], rule: IndomRule | undefined): readon
   })
 }
 
-/** The values that stay of a set; a single one of a metric with instances gets the number that the rule says. */
+/** Reduces the values of a set; a single value of a metric with an instance domain gets the instance of the rule. */
 function picked(
   values: readonly One[],
-  pick: Pick | undefined,
+  pick: Reduction | undefined,
   type: number,
   from: Indom,
   to: Indom,
@@ -160,7 +160,7 @@ function picked(
   return [{ inst: keeps && to !== PM_INDOM_NULL ? one.inst : inst, value: one.value }]
 }
 
-function pickOne(values: readonly One[], pick: Pick, type: number): One | undefined {
+function pickOne(values: readonly One[], pick: Reduction, type: number): One | undefined {
   switch (pick.kind) {
     case 'first':
       return values[0]
@@ -183,20 +183,20 @@ function isReal(type: number): boolean {
   return type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE
 }
 
-/** The sum in the metric's own type: exact for integers, as they may be beyond 2^53. */
+/** Sums values in the metric's type: exactly for integers, which may be beyond 2^53. */
 function sum(values: readonly One[], type: number): number | bigint {
   if (isReal(type)) return values.reduce((total, { value }) => total + Number(value), 0)
   return values.reduce((total, { value }) => total + BigInt(value as number | bigint), 0n)
 }
 
-/** Integers go to the nearest one, halves away from zero. */
+/** Averages values; integers are rounded half away from zero. */
 function average(total: number | bigint, count: number): number | bigint {
   if (typeof total === 'number') return total / count
   const twice = 2n * total + (total < 0n ? -BigInt(count) : BigInt(count))
   return twice / BigInt(2 * count)
 }
 
-/** A value in the scale and the type that it has now. */
+/** Converts a value to its new scale and type. */
 function converted(value: Value, rule: MetricRule): Value {
   const { desc, type = desc.type, units, isRescaled, replacements, name } = rule
   let result = value

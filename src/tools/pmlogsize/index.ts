@@ -1,4 +1,4 @@
-/** pmlogsize: how much of an archive's files each kind of content takes. pmlogsize(1) */
+/** pmlogsize: shows the space each kind of content takes in an archive. pmlogsize(1) */
 import { statSync } from 'node:fs'
 import { Archive } from '../../archive/archive.ts'
 import { parseFileName } from '../../archive/file-names.ts'
@@ -7,23 +7,23 @@ import { PcpError } from '../../model/errors.ts'
 import { indomStr, pmidStr } from '../../model/ids.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { baseOf, partsOf } from '../lib/archive-input.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText } from '../lib/options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions, usageText } from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
-import { type ContentClass, fileUsage, type Share } from './usage.ts'
+import { type ContentClass, fileUsage, type ItemUsage } from './usage.ts'
 
 const OPTIONS: OptionTable = {
   synopsis: '[options] archive',
   rows: [
     { heading: 'Options' },
     { short: 'd', long: 'detail', help: 'show each metric and each instance domain' },
-    { short: 'r', long: 'replication', help: 'as -d, and how many values repeat the one before' },
-    { short: 'v', long: 'verbose', help: 'say what is being done' },
-    { short: 'x', long: 'threshold', arg: 'PCT', help: 'end details once they explain PCT percent' },
+    { short: 'r', long: 'replication', help: 'like -d, and count repeated values' },
+    { short: 'v', long: 'verbose', help: 'print progress' },
+    { short: 'x', long: 'threshold', arg: 'PCT', help: 'limit details to PCT percent of the total' },
     HELP_ROW,
   ],
 }
 
-/** How much to show. */
+/** Settings from the command line. */
 interface SizeOptions {
   readonly detail: boolean
   readonly duplicates: boolean
@@ -31,16 +31,16 @@ interface SizeOptions {
   readonly threshold: number
 }
 
-/** Shows sizes. Status 1 for an archive that is not there or damaged. */
+/** Shows sizes. Exits with status 1 for a missing or damaged archive. */
 export const tool: Tool = {
   name: 'pmlogsize',
-  summary: 'Show what the files of an archive are full of',
+  summary: 'Show the space used by the contents of an archive',
   options: OPTIONS,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
     const has = (letter: string): boolean => parsed.given.some(({ name }) => name === letter)
     const threshold = parsed.given.findLast(({ name }) => name === 'x')?.value
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (threshold !== undefined && !isPercentage(threshold)) {
       io.stderr.write(`Bad arg for -x (${threshold}): should be between 1 and 100\n`)
@@ -67,7 +67,7 @@ function isPercentage(text: string): boolean {
   return /^\d+(\.\d+)?$/.test(text) && Number(text) >= 1 && Number(text) <= 100
 }
 
-/** A name of a file means this file, any other all files of the archive. */
+/** Shows the named file, or all files of the named archive. */
 function showAll(name: string, wanted: SizeOptions, files: ArchiveFiles, io: ToolIo): boolean {
   const base = baseOf(name, files)
   const parts = partsOf(base, files)
@@ -92,7 +92,7 @@ function showAll(name: string, wanted: SizeOptions, files: ArchiveFiles, io: Too
 
 type NamesOf = (pmid: number) => readonly string[]
 
-/** All names of a metric; none where the archive cannot be opened as a whole. */
+/** Returns a function for all names of a metric; without names if the archive cannot be opened. */
 function namesIn(base: string, files: ArchiveFiles): NamesOf {
   try {
     const archive = Archive.open(base, files)
@@ -132,7 +132,7 @@ function showFile(
 
 function percent(part: number, whole: number): number {
   if (whole === 0) return 0
-  // As printf rounds: halves to even.
+  // Rounds half to even, like printf.
   const exact = (100 * part) / whole
   const up = Math.floor(exact + 0.5)
   return up - exact === 0.5 && up % 2 === 1 ? up - 1 : up
@@ -143,7 +143,7 @@ function plural(count: number, what: string): string {
 }
 
 function counts({ name, records, marks, shares }: ContentClass, { detail }: SizeOptions): string {
-  // Of classes there are always several, of what is in them there may be one: as PCP's.
+  // Like PCP, uses the plural for classes, and the singular for single items within them.
   if (name === 'index') return `${records} entries`
   const text = `${records} records`
   if (name === 'indoms' && detail) {
@@ -153,7 +153,7 @@ function counts({ name, records, marks, shares }: ContentClass, { detail }: Size
   return marks === 0 ? text : `${text} (+ ${marks} <mark> records)`
 }
 
-/** The largest first, as they come in the file where they are equal, until they explain enough. */
+/** Shows the largest shares, ties in file order, until they cover enough of the total. */
 function showShares(
   { name, bytes, shares }: ContentClass,
   size: number,
@@ -173,18 +173,18 @@ function showShares(
   }
 }
 
-function metricText(share: Share, wanted: SizeOptions, namesOf: NamesOf): [string, string] {
+function metricText(share: ItemUsage, wanted: SizeOptions, namesOf: NamesOf): [string, string] {
   const name = namesOf(share.id).join(', ') || '<noname>'
   const counted = `${plural(share.records, 'record')}, ${plural(share.items, 'value')}`
   return [pmidStr(share.id), `${counted}${repeated(share, wanted)}] (${name})`]
 }
 
-function indomText(share: Share, wanted: SizeOptions): [string, string] {
+function indomText(share: ItemUsage, wanted: SizeOptions): [string, string] {
   const counted = `${plural(share.records, 'record')}, ${plural(share.items, 'instance')}`
   return [indomStr(share.id), `${counted}${repeated(share, wanted)}]`]
 }
 
-function repeated({ duplicates, duplicateBytes }: Share, wanted: SizeOptions): string {
+function repeated({ duplicates, duplicateBytes }: ItemUsage, wanted: SizeOptions): string {
   return wanted.duplicates && duplicates > 0
     ? ` (${duplicateBytes} bytes for ${plural(duplicates, 'dup')})`
     : ''

@@ -1,4 +1,4 @@
-/** Where the bytes of an archive's files go. docs/formats/archive.md */
+/** Measures the space used by an archive file's contents. docs/formats/archive.md */
 import { decodeLabel, labelSize } from '../../archive/label.ts'
 import {
   afterStamp,
@@ -22,36 +22,36 @@ import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 
 /** Bytes and records of one metric or instance domain. */
-export interface Share {
+export interface ItemUsage {
   readonly id: number
   bytes: number
   records: number
-  /** Values, or instances. */
+  /** Number of values or instances. */
   items: number
   duplicates: number
   duplicateBytes: number
 }
 
-/** One class of content. */
+/** One kind of content. */
 export interface ContentClass {
   readonly name: 'data' | 'index' | 'metrics' | 'indoms' | 'labels' | 'texts'
   bytes: number
   records: number
   marks: number
-  readonly shares: Map<number, Share>
+  readonly shares: Map<number, ItemUsage>
 }
 
-/** What a file holds; the rest of its size is overhead. */
+/** Contents of a file; the rest of its size is overhead. */
 export interface FileUsage {
   readonly size: number
   readonly classes: readonly ContentClass[]
 }
 
-/** Bytes of the lengths around a record. */
+/** Bytes of the length words around a record. */
 const FRAME = 8
 
 /**
- * Adds up a file. `part` is `meta`, `index` or a volume number. With `duplicates`, values that repeat the one before are counted.
+ * Measures a file. `part` is `meta`, `index` or a volume number. `duplicates` counts values equal to their predecessors. Throws
  * PM_ERR_LABEL, PM_ERR_LOGREC for a damaged file.
  */
 export function fileUsage(
@@ -111,11 +111,11 @@ function metaClasses(bytes: Uint8Array, start: number, path: string): ContentCla
   return [metrics, indoms, labels, texts].filter(({ records }) => records > 0)
 }
 
-/** Instances that had their name before. */
+/** Counts instances with an unchanged name. */
 function countRepeated(
   view: DataView,
   { count, ids, offsets, names }: IndomLayout,
-  share: Share,
+  share: ItemUsage,
   known: Set<string>,
 ): void {
   const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
@@ -133,7 +133,7 @@ function countRepeated(
   }
 }
 
-function shareOf({ shares }: ContentClass, id: number): Share {
+function shareOf({ shares }: ContentClass, id: number): ItemUsage {
   let share = shares.get(id)
   if (share === undefined) {
     share = { id, bytes: 0, records: 0, items: 0, duplicates: 0, duplicateBytes: 0 }
@@ -142,7 +142,7 @@ function shareOf({ shares }: ContentClass, id: number): Share {
   return share
 }
 
-/** Bytes of a volume that are in memory at once. */
+/** Bytes of a volume in memory at a time. */
 const WINDOW = 1 << 20
 
 function volumeClass(target: WindowTarget, duplicates: boolean): ContentClass {
@@ -183,7 +183,7 @@ function blockLength(record: RecordView, word: number): number {
   return record.view.getUint32(record.blockAt(word)) & 0xffffff
 }
 
-/** The last value of each instance of each metric of a volume, and how often it came again. */
+/** Counts repetitions of each instance's last value in a volume. */
 class Repeats {
   readonly #record: RecordView
   readonly #last = new Map<number, Map<number, number | Uint8Array>>()
@@ -192,13 +192,13 @@ class Repeats {
     this.#record = record
   }
 
-  /** Nothing before a mark is compared with what follows. */
+  /** Discards the last values, after a mark. */
   forget(): void {
     this.#last.clear()
   }
 
-  /** Counts the values of set `s` of the record that repeat the one before. */
-  count(share: Share, s: number): void {
+  /** Counts values of set `s` that equal the previous one. */
+  count(share: ItemUsage, s: number): void {
     const { view, bytes, formats, pairs, statuses } = this.#record
     let last = this.#last.get(share.id)
     if (last === undefined) {
@@ -222,7 +222,7 @@ class Repeats {
   }
 }
 
-function repeat(share: Share, bytes: number): void {
+function repeat(share: ItemUsage, bytes: number): void {
   share.duplicates++
   share.duplicateBytes += bytes
 }

@@ -1,4 +1,4 @@
-/** How the values of each instance are distributed: counted in a second pass, once it is known from where to where they go. */
+/** Distribution of each instance's values, counted in a second pass when the range is known. */
 import { RecordValues } from '../../archive/record-values.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import { PM_SEM_COUNTER } from '../../model/types.ts'
@@ -16,7 +16,7 @@ export class MetricBins {
   readonly #minimum: Float64Array
   readonly #width: Float64Array
 
-  /** Extremes are taken from a summary that is complete. */
+  /** Takes the extremes from a complete summary. */
   constructor(summary: MetricSummary, bins: number) {
     const { length } = summary.instances
     this.#summary = summary
@@ -35,7 +35,7 @@ export class MetricBins {
     }
   }
 
-  /** As `MetricSummary.take`. */
+  /** Counts values; parameters as for `MetricSummary.take`. */
   take(record: RecordView, s: number, time: number, mark: number): boolean {
     const count = record.statuses[s]!
     const fault = this.#values.read(record, s, count)
@@ -53,7 +53,7 @@ export class MetricBins {
     return true
   }
 
-  /** False when no time has passed. */
+  /** Counts a counter's rate; returns false if no time has passed. */
   #addCounter(slot: number, value: number, time: number, mark: number): boolean {
     const seconds = toSeconds(time - this.#time[slot]!)
     if (this.#time[slot] === Number.POSITIVE_INFINITY) return true
@@ -71,7 +71,7 @@ export class MetricBins {
     this.#counts[at] = this.#counts[at]! + 1
   }
 
-  /** Upper limits and counts of an instance's bins; without a limit when all values are equal and the bin is not the first. */
+  /** Returns upper limits and counts of an instance's bins. If all values are equal, only the first bin has a limit. */
   of(slot: number): { readonly limit: number | undefined; readonly count: number }[] {
     const width = this.#width[slot]!
     return Array.from({ length: this.#bins }, (_, bin) => ({

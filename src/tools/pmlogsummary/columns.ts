@@ -1,32 +1,31 @@
 /**
- * What is kept of each instance of a metric, as columns by slot, and loops that move values straight from a record into them: for all
- * instances of the record before in the same order, in ordinary blocks. Twice as fast as `MetricValues`, which reads all else.
+ * Per-instance data of a metric as columns by slot, and loops that copy values directly from a record: for the same instances as in the
+ * previous record, in the same order, in ordinary blocks. Twice as fast as `MetricValues`, which handles all other cases.
  */
 import type { RecordView } from '../../archive/record-view.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_U32, PM_TYPE_U64, PM_VAL_INSITU } from '../../model/types.ts'
 
-/** Time of an instance that had no value yet. */
+/** Time of an instance without a value. */
 export const NEVER: number = Number.POSITIVE_INFINITY
 
 /**
- * The columns. A value set that holds every instance moves all of them to the same time, which is then kept once: of most
- * values nothing but `last` is touched.
+ * The columns. A value set with every instance sets all their times to the same value, which is then stored once; for most values
+ * only `last` is written.
  */
 export class Columns {
   /** Slots in use. */
   length = 0
-  /** The last value. */
   last: Float64Array
-  /** A counter's value where the increments not yet in `area` start. */
+  /** A counter's value at the start of the increments not yet in `area`. */
   base: Float64Array
-  /** Sum of increments up to `base`, or of values times how long they lasted. */
+  /** Sum of increments up to `base`, or of values times their duration. */
   area: Float64Array
-  /** When the time covered starts; moved on by what is left out. */
+  /** Start of the covered time; shifted by gaps. */
   first: Float64Array
-  /** When the last value was; see `together`. */
+  /** Time of the last value; see `together`. */
   time: Float64Array
-  /** When the last value of every instance was, in place of `time`; NEVER when they differ. */
+  /** Common time of the last values, instead of `time`; NEVER if they differ. */
   together: number = NEVER
 
   constructor(room: number) {
@@ -37,7 +36,7 @@ export class Columns {
     this.time = new Float64Array(room)
   }
 
-  /** Makes slots up to `length`, without values. */
+  /** Adds slots without values up to `length`. */
   extendTo(length: number): void {
     if (length > this.last.length) {
       const room = Math.max(length, 2 * this.last.length)
@@ -51,14 +50,14 @@ export class Columns {
     this.length = length
   }
 
-  /** Instances have times of their own from now on; the first `done` of them `now`. */
+  /** Stores times per instance from now on; the first `done` of them are `now`. */
   separate(done = 0, now = 0): void {
     if (this.together !== NEVER) this.time.fill(this.together, 0, this.length)
     this.time.fill(now, 0, done)
     this.together = NEVER
   }
 
-  /** When the last value of an instance was. */
+  /** Returns the time of an instance's last value. */
   timeOf(slot: number): number {
     return this.together === NEVER ? this.time[slot]! : this.together
   }
@@ -77,8 +76,8 @@ const U64_HEAD = (PM_TYPE_U64 << 24) | BLOCK
 const DOUBLE_HEAD = (PM_TYPE_DOUBLE << 24) | BLOCK
 
 /**
- * Takes the values of value set `s`, `seconds` after those before, as long as each is of the instance that has its place and is what
- * the loop is for. Returns how many it took. The set has as many values as there are instances.
+ * Copies the values of value set `s`, `seconds` after the previous ones, while each belongs to the instance at its index and has the
+ * expected form. Returns how many it copied. The set must have as many values as there are instances.
  */
 export type FastLoop = (
   record: RecordView,
@@ -88,13 +87,13 @@ export type FastLoop = (
   seconds: number,
 ) => number
 
-/** The loop for a metric, if there is one. */
+/** Returns the loop for a metric, if any. */
 export function fastLoop({ type, sem }: MetricDesc): FastLoop | undefined {
   if (sem !== PM_SEM_COUNTER) return type === PM_TYPE_DOUBLE ? takeDoubles : undefined
   return type === PM_TYPE_U32 ? takeWordCounters : type === PM_TYPE_U64 ? takeBlockCounters : undefined
 }
 
-/** Counters of 32 bits without sign. */
+/** Loop for unsigned 32-bit counters. */
 function takeWordCounters(
   { view, pairs, formats }: RecordView,
   s: number,
@@ -112,7 +111,7 @@ function takeWordCounters(
   return i
 }
 
-/** Counters of 64 bits without sign. */
+/** Loop for unsigned 64-bit counters. */
 function takeBlockCounters(
   { view, pairs, formats, offset, length: size }: RecordView,
   s: number,
@@ -134,7 +133,7 @@ function takeBlockCounters(
   return i
 }
 
-/** Doubles that are no counters. */
+/** Loop for doubles other than counters. */
 function takeDoubles(
   { view, pairs, formats, offset, length: size }: RecordView,
   s: number,

@@ -1,6 +1,6 @@
-/** Stochastic averages, extremes and counts by slot: what is only kept when it is asked for. */
+/** Stochastic averages, extremes and counts by slot, if requested. */
 
-/** Columns: eight to an instance. */
+/** Columns per instance. */
 const COLUMNS = 8
 const SUM = 0
 const COUNT = 1
@@ -8,11 +8,11 @@ const MIN = 2
 const MIN_TIME = 3
 const MAX = 4
 const MAX_TIME = 5
-/** Sum and number of values that count for the average only. */
+/** Sum and number of values used only for the average. */
 const REPEATED_SUM = 6
 const REPEATED = 7
 
-/** What is known of one instance. */
+/** Statistics of one instance. */
 export interface Extreme {
   readonly average: number
   readonly sum: number
@@ -23,11 +23,11 @@ export interface Extreme {
   readonly maximumTime: number
 }
 
-/** Sums and extremes of values, or of the rates of counters. */
+/** Sums and extremes of values, or of counters' rates. */
 export class Extremes {
   #cells = new Float64Array(8 * COLUMNS)
 
-  /** One value. */
+  /** Adds a value. */
   add(slot: number, value: number, time: number): void {
     const c = slot * COLUMNS
     if (c >= this.#cells.length) this.#grow(c)
@@ -45,7 +45,7 @@ export class Extremes {
     }
   }
 
-  /** The first value of a counter: until a later rate is less or more, the extremes are noted for this time. */
+  /** Notes the time of a counter's first value as that of the extremes, until a rate exceeds them. */
   begin(slot: number, time: number): void {
     const c = slot * COLUMNS
     if (c >= this.#cells.length) this.#grow(c)
@@ -53,7 +53,7 @@ export class Extremes {
     this.#cells[c + MAX_TIME] = time
   }
 
-  /** The rate of a counter in the interval that ends now. */
+  /** Adds the rate of a counter over the interval that ends at `time`. */
   addRate(slot: number, rate: number, time: number): void {
     const c = slot * COLUMNS
     const isFirst = this.#cells[c + COUNT] === 0
@@ -61,7 +61,7 @@ export class Extremes {
     this.add(slot, rate, isFirst ? begun : time)
   }
 
-  /** A value that lasts on: for the average it is one more. */
+  /** Counts a value that lasts on once more for the average. */
   repeat(slot: number, value: number): void {
     const c = slot * COLUMNS
     if (c >= this.#cells.length) this.#grow(c)
@@ -69,7 +69,7 @@ export class Extremes {
     this.#cells[c + REPEATED] = this.#cells[c + REPEATED]! + 1
   }
 
-  /** What is known of the instance with this number. */
+  /** Returns the statistics of a slot. */
   of(slot: number): Extreme {
     const at = (column: number): number => this.#cells[slot * COLUMNS + column] ?? 0
     return {

@@ -1,7 +1,7 @@
 /**
- * pmlogsummary: averages, extremes and distributions of what an archive holds. pmlogsummary(1)
+ * pmlogsummary: prints averages, extremes and distributions of an archive's values. pmlogsummary(1)
  *
- * As PCP 6.0.3 prints it, but bins (-B) leave the other columns as they are. docs/differences.md
+ * Output is as in PCP 6.0.3, except that bins (-B) do not change the other columns. docs/explanation/differences.md
  */
 import type { Archive } from '../../archive/archive.ts'
 import type { Metadata } from '../../archive/metadata.ts'
@@ -14,9 +14,9 @@ import type { Pmns } from '../../pmns/tree.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
 import { DAY } from '../../time/calendar.ts'
 import { openArchive, writeBriefLabel } from '../lib/archive-input.ts'
-import { nearHint } from '../lib/near-metrics.ts'
-import { endEarly, usageText } from '../lib/options.ts'
-import { lineForm } from '../lib/print.ts'
+import { handleEarlyExit, usageText } from '../lib/options.ts'
+import { singleLine } from '../lib/print.ts'
+import { didYouMeanMetric } from '../lib/similar-metrics.ts'
 import { loadNames } from '../lib/source.ts'
 import { parseStandard } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -24,17 +24,17 @@ import { MetricBins } from './bins.ts'
 import { isNumeric, MetricSummary } from './metric-summary.ts'
 import { OPTIONS, type SummaryOptions, summaryOptions } from './options.ts'
 import { headerLine, InstanceNames, type Report, writeMetric } from './report.ts'
-import { nanosSince, type Scan, scanRecords } from './scan.ts'
+import { nanosSince, type ScanOptions, scanRecords } from './scan.ts'
 
-/** Sums up an archive. Status 1 when it cannot be read to its end. */
+/** Summarizes an archive. Exits with status 1 if it is not readable to its end. */
 export const tool: Tool = {
   name: 'pmlogsummary',
-  summary: 'Sum up the values in an archive',
+  summary: 'Summarize the values in an archive',
   options: OPTIONS,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { areOperandsArchives: true })
     const wanted = summaryOptions(parsed)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const [name, ...specs] = parsed.operands
     if (name === undefined) {
@@ -58,7 +58,7 @@ export const tool: Tool = {
         window: length,
         withDate,
         instances: new InstanceNames(archive),
-        form: lineForm(io.stdout),
+        form: singleLine(io.stdout),
       }
       if (wanted.label) writeBriefLabel(io.stdout, archive, zone, { start, end: isError(end) ? end : finish })
       const metrics = await findMetrics(own ?? archive.metadata.names, specs, io)
@@ -69,14 +69,14 @@ export const tool: Tool = {
   },
 }
 
-/** A metric to report, and which of its instances; none means all. */
+/** A metric to report, with the requested instances; empty for all. */
 interface WantedMetric {
   readonly name: string
   readonly id: Pmid
   readonly instances: readonly string[]
 }
 
-/** The metrics that operands stand for, in name space order, each by its first name; operands that name none are reported. */
+/** Returns the metrics of the operands in name space order, each with its first name; reports unknown operands. */
 async function findMetrics(names: Pmns, specs: readonly string[], io: ToolIo): Promise<WantedMetric[]> {
   const metrics = new Map<Pmid, WantedMetric>()
   const add = (below: string, instances: readonly string[]): void =>
@@ -96,33 +96,33 @@ async function findMetrics(names: Pmns, specs: readonly string[], io: ToolIo): P
         io.stderr.write(problem.message)
         continue
       }
-      const hint = await nearHint(name, problem, names.traverse(), io)
+      const hint = await didYouMeanMetric(name, problem, names.traverse(), io)
       io.stderr.write(`${io.progname}: PMNS traversal failed for ${name}: ${problem.text}${hint}\n`)
     }
   }
   return [...metrics.values()]
 }
 
-/** Window, and what became of reading it. */
+/** Summaries, and how reading ended. */
 interface Sums {
   readonly summaries: ReadonlyMap<Pmid, MetricSummary>
-  readonly scan: Omit<Scan, 'consumers'>
-  /** A metric whose values are not what its descriptor says. */
+  readonly scan: Omit<ScanOptions, 'consumers'>
+  /** A metric with values that do not match its descriptor. */
   readonly unreadable: Pmid | undefined
-  /** The archive could not be read to its end. */
+  /** Why the archive could not be read to its end. */
   readonly failure: PcpError | undefined
 }
 
 async function summarize(
   report: Report,
   metrics: readonly WantedMetric[],
-  range: Pick<Scan, 'start' | 'finish'>,
+  range: Pick<ScanOptions, 'start' | 'finish'>,
   io: ToolIo,
 ): Promise<number> {
   const { wanted, out } = report
   const source = { ...range, ...(wanted.verbose ? { onError: errorReporter(report, io) } : {}) }
   let sums = sumUp(report, metrics, source, io, false)
-  // Damage of any kind: what it is, and how far the archive is good, a careful reader finds out.
+  // After damage of any kind, a careful second scan determines its nature and extent.
   if (sums.unreadable !== undefined) sums = sumUp(report, metrics, source, io, true)
   const { summaries, scan, unreadable, failure } = sums
   if (unreadable !== undefined) return giveUp(unreadable, report, io)
@@ -139,8 +139,8 @@ async function summarize(
   return failure === undefined ? 0 : 1
 }
 
-/** Reports the first error of each metric. */
-function errorReporter({ archive, form }: Report, io: ToolIo): NonNullable<Scan['onError']> {
+/** Returns a function that reports the first error of each metric. */
+function errorReporter({ archive, form }: Report, io: ToolIo): NonNullable<ScanOptions['onError']> {
   const reported = new Set<Pmid>()
   return (id, status) => {
     if (reported.has(id)) return
@@ -154,7 +154,7 @@ function errorReporter({ archive, form }: Report, io: ToolIo): NonNullable<Scan[
 function sumUp(
   { archive, wanted }: Report,
   metrics: readonly WantedMetric[],
-  range: Pick<Scan, 'start' | 'finish' | 'onError'>,
+  range: Pick<ScanOptions, 'start' | 'finish' | 'onError'>,
   io: ToolIo,
   careful: boolean,
 ): Sums {
@@ -166,7 +166,7 @@ function sumUp(
   const onUnreadable = (id: Pmid): void => {
     unreadable = id
   }
-  const scan: Omit<Scan, 'consumers'> = { archive, io, ...range, onMark: extend, onUnreadable }
+  const scan: Omit<ScanOptions, 'consumers'> = { archive, io, ...range, onMark: extend, onUnreadable }
   let last = 0
   let failure: PcpError | undefined
   try {
@@ -203,7 +203,7 @@ function summariesOf(
   return summaries
 }
 
-/** How many instances a domain has at most at one time. */
+/** Returns the maximum number of instances a domain has at a time. */
 function roomFor(metadata: Metadata, indom: Indom): number {
   let room = 1
   if (indom !== PM_INDOM_NULL)
@@ -211,11 +211,11 @@ function roomFor(metadata: Metadata, indom: Indom): number {
   return room
 }
 
-/** The second pass. */
+/** Counts values in bins: the second pass. */
 function countBins(
   summaries: ReadonlyMap<Pmid, MetricSummary>,
   count: number,
-  scan: Omit<Scan, 'consumers'>,
+  scan: Omit<ScanOptions, 'consumers'>,
 ): Map<Pmid, MetricBins> {
   const bins = new Map<Pmid, MetricBins>()
   for (const [id, summary] of summaries) bins.set(id, new MetricBins(summary, count))
@@ -223,7 +223,7 @@ function countBins(
   return bins
 }
 
-/** Nothing is reported of an archive whose values are not what its descriptors say. */
+/** Reports a metric with values that do not match its descriptor, instead of any other output. */
 function giveUp(id: Pmid, { archive, wanted }: Report, io: ToolIo): number {
   const { text } = new PcpError('PM_ERR_CONV')
   const name = archive.metadata.names.namesOf(id)[0] ?? ''

@@ -1,9 +1,9 @@
 /**
- * Sums over the values of one metric, by instance. The rules are those of pmlogsummary(1):
+ * Sums over the values of one metric, by instance. Rules of pmlogsummary(1):
  *
- *     counter    an interval gives a rate; one that ends after a mark or a decrease is left out of the time covered
- *     instant    values are averaged as they are, and by the time until the next; intervals that end after a mark are left out
- *     discrete   as instant, but a value lasts until the next mark and until the window ends
+ *     counter    each interval gives a rate; intervals that end after a mark or a decrease are excluded from the covered time
+ *     instant    values are averaged, and weighted by the time until the next one; intervals that end after a mark are excluded
+ *     discrete   like instant, but a value lasts until the next mark and until the window ends
  */
 import { InstanceSlots, RecordValues } from '../../archive/record-values.ts'
 import type { RecordView } from '../../archive/record-view.ts'
@@ -23,7 +23,7 @@ import { Columns, type FastLoop, fastLoop, NEVER } from './columns.ts'
 import { Extremes } from './extremes.ts'
 import { toSeconds } from './scan.ts'
 
-/** How much a counter of a type wraps around at. */
+/** Value at which counters of a type wrap. */
 const WRAPS: { readonly [type: number]: number } = {
   [PM_TYPE_32]: 2 ** 32,
   [PM_TYPE_U32]: 2 ** 32,
@@ -31,7 +31,7 @@ const WRAPS: { readonly [type: number]: number } = {
   [PM_TYPE_U64]: 2 ** 64,
 }
 
-/** What the report shows of one instance. Times are nanoseconds since the archive's start. */
+/** Results of one instance. Times are nanoseconds since the archive's start. */
 export interface InstanceSummary {
   readonly inst: number
   readonly stochastic: number
@@ -42,28 +42,28 @@ export interface InstanceSummary {
   readonly maximum: number
   readonly maximumTime: number
   readonly count: number
-  /** Seconds that the time average covers. */
+  /** Seconds covered by the time average. */
   readonly span: number
 }
 
-/** What a summary is made for. */
+/** Options of a summary. */
 export interface SummaryRules {
-  /** A counter that decreases has wrapped. */
+  /** A decreasing counter has wrapped. */
   readonly wraps: boolean
-  /** Time averages are all that will be asked for. */
+  /** Only time averages are needed. */
   readonly isBrief: boolean
-  /** Counters of time keep their unit: shares of time are not made of them. */
+  /** Counters of time keep their unit instead of becoming utilizations. */
   readonly keepsUnits: boolean
-  /** How many instances to expect. */
+  /** Expected number of instances. */
   readonly room: number
 }
 
-/** Is this a type of numbers? Other metrics have no summary. */
+/** Returns whether a type is numeric; other metrics have no summary. */
 export function isNumeric(type: number): boolean {
   return type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE
 }
 
-/** Sums for one metric. */
+/** Sums of one metric. */
 export class MetricSummary {
   readonly desc: MetricDesc
   readonly instances: InstanceSlots
@@ -71,9 +71,9 @@ export class MetricSummary {
   readonly #columns: Columns
   readonly #extremes: Extremes | undefined
   readonly #fast: FastLoop | undefined
-  /** Seconds in the unit that a counter counts time in: its rate has no unit then. */
+  /** Seconds per unit of a time counter, whose rate has no unit. */
   readonly #scale: number
-  /** What a decrease means more; 0 when it means a fresh start. */
+  /** Amount to add after a decrease; 0 if a decrease means a restart. */
   readonly #wrap: number
 
   constructor(desc: MetricDesc, { wraps, isBrief, keepsUnits, room }: SummaryRules) {
@@ -87,7 +87,7 @@ export class MetricSummary {
     this.#wrap = wraps ? (WRAPS[desc.type] ?? 0) : 0
   }
 
-  /** Takes the values of value set `s`; `mark` is when the last mark was. False when a value cannot be read. */
+  /** Adds the values of value set `s`; `mark` is the time of the last mark. Returns false if a value is unreadable. */
   take(record: RecordView, s: number, time: number, mark: number): boolean {
     const columns = this.#columns
     const count = record.statuses[s]!
@@ -107,7 +107,7 @@ export class MetricSummary {
       }
     }
     const fault = this.#values.read(record, s, count)
-    // A number of 64 bits in a word can be anything; the reference counts nothing.
+    // A 64-bit type without a value block has no defined value; the reference ignores it.
     if (fault !== undefined && fault !== 'wide') return false
     columns.separate(from, time)
     if (this.instances.length > columns.length) columns.extendTo(this.instances.length)
@@ -123,12 +123,12 @@ export class MetricSummary {
     return true
   }
 
-  /** The rate of a counter that goes up by `increment` in `seconds`. */
+  /** Returns the rate of a counter that increased by `increment` in `seconds`. */
   rate(increment: number, seconds: number): number {
     return increment / (seconds * this.#scale)
   }
 
-  /** How much a counter went up; negative when it started over. */
+  /** Returns the increment of a counter; negative after a restart. */
   increment(last: number, value: number): number {
     return value < last ? value + this.#wrap - last : value - last
   }
@@ -175,7 +175,7 @@ export class MetricSummary {
     }
   }
 
-  /** Values last until this moment: a mark, or the end of the window. Only those of discrete metrics do. */
+  /** Extends the last values of discrete metrics up to a mark or the end of the window. */
   extend(time: number): void {
     if (this.desc.sem !== PM_SEM_DISCRETE) return
     const columns = this.#columns
@@ -189,7 +189,7 @@ export class MetricSummary {
     }
   }
 
-  /** What is known of the instance with this number; undefined when it had no value that is a number. */
+  /** Returns the results of a slot; undefined if it had no numeric value. */
   summary(slot: number): InstanceSummary | undefined {
     const columns = this.#columns
     const time = slot < columns.length ? columns.timeOf(slot) : NEVER
@@ -214,7 +214,7 @@ export class MetricSummary {
   }
 }
 
-/** Seconds in the time unit of a counter that has one; 1 for others. */
+/** Returns the seconds per time unit of a counter; 1 without a time unit. */
 function counterScale({ units }: MetricDesc): number {
   const { dimTime, scaleTime } = unpackUnits(units)
   if (dimTime === 0) return 1

@@ -1,32 +1,31 @@
-/** The command line of pmlogsummary, and the columns it asks for. pmlogsummary(1) */
+/** Command-line options and columns of pmlogsummary. pmlogsummary(1) */
 import { HELP_ROW, type OptionTable, type ParsedOptions, VERSION_ROW } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
 
-/** What pmlogsummary accepts. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] archive [metricname ...]',
   rows: [
     { heading: 'Options' },
-    { short: 'a', long: 'all', help: 'show all columns, as -blmMy does' },
+    { short: 'a', long: 'all', help: 'show all columns, like -blmMy' },
     { short: 'b', long: 'both', help: 'show stochastic and time averages' },
-    { short: 'B', long: 'bins', arg: 'N', help: 'show how values are distributed over N bins' },
+    { short: 'B', long: 'bins', arg: 'N', help: 'show the distribution of values over N bins' },
     { short: 'f', help: 'separate columns by tabs' },
     { short: 'F', help: 'separate columns by commas' },
-    { short: 'H', long: 'header', help: 'begin with the names of the columns' },
-    { short: 'i', long: 'mintime', help: 'show when the least value was' },
-    { short: 'I', long: 'maxtime', help: 'show when the largest value was' },
+    { short: 'H', long: 'header', help: 'begin with column headings' },
+    { short: 'i', long: 'mintime', help: 'show the time of the smallest value' },
+    { short: 'I', long: 'maxtime', help: 'show the time of the largest value' },
     { short: 'l', long: 'label', help: 'begin with the label and the time window' },
-    { short: 'm', long: 'minimum', help: 'show the least value' },
+    { short: 'm', long: 'minimum', help: 'show the smallest value' },
     { short: 'M', long: 'maximum', help: 'show the largest value' },
     STANDARD.namespace,
-    { short: 'N', help: 'say nothing about values that cannot be read (the default)' },
+    { short: 'N', help: 'do not report unreadable values (default)' },
     { short: 'p', long: 'precision', arg: 'N', help: 'show N digits after the point [3]' },
-    { short: 's', long: 'sum', help: 'show sums in place of averages' },
+    { short: 's', long: 'sum', help: 'show sums instead of averages' },
     STANDARD.start,
     STANDARD.finish,
-    { short: 'v', long: 'verbose', help: 'say which values cannot be read' },
+    { short: 'v', long: 'verbose', help: 'report unreadable values' },
     { short: 'x', help: 'show stochastic averages only' },
-    { short: 'y', long: 'samples', help: 'show how many values there are' },
+    { short: 'y', long: 'samples', help: 'show the number of values' },
     STANDARD.timezone,
     STANDARD.hostzone,
     STANDARD.debug,
@@ -35,7 +34,7 @@ export const OPTIONS: OptionTable = {
   ],
 }
 
-/** The columns and how they are written. */
+/** Columns and their format. */
 export interface SummaryOptions {
   stochastic: boolean
   time: boolean
@@ -54,7 +53,7 @@ export interface SummaryOptions {
   verbose: boolean
 }
 
-/** Reads the command's own options, in order: a sum cancels the columns asked for before it, averages cancel a sum. */
+/** Reads the options in order: a sum cancels earlier column options, averages cancel a sum. */
 export function summaryOptions({
   given,
   problems,

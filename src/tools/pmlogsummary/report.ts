@@ -1,4 +1,4 @@
-/** The lines of a summary. */
+/** Formats summaries. */
 import type { Archive } from '../../archive/archive.ts'
 import type { ByteText } from '../../base/byte-text.ts'
 import type { Indom } from '../../model/ids.ts'
@@ -13,10 +13,10 @@ import type { MetricBins } from './bins.ts'
 import type { InstanceSummary, MetricSummary } from './metric-summary.ts'
 import type { SummaryOptions } from './options.ts'
 
-/** Counters that were seen for no more than this part of the window are marked. */
+/** Counters covered for at most this part of the window are marked. */
 const SELDOM = 0.1
 
-/** What lines are made from. */
+/** Context for formatting. */
 export interface Report {
   readonly archive: Archive
   readonly out: ByteText
@@ -25,9 +25,9 @@ export interface Report {
   /** Seconds from start to finish. */
   readonly window: number
   readonly instances: InstanceNames
-  /** The form of names within a line. */
+  /** Escapes names for a line of output. */
   readonly form: (text: string) => string
-  /** Times need a date. */
+  /** Print times with a date. */
   readonly withDate: boolean
 }
 
@@ -36,11 +36,11 @@ export interface ReportedMetric {
   readonly name: string
   readonly summary: MetricSummary
   readonly bins: MetricBins | undefined
-  /** Names of instances; none means all. */
+  /** Names of instances; empty for all. */
   readonly instances: readonly string[]
 }
 
-/** The names of the columns. */
+/** Returns the column headings. */
 export function headerLine({ wanted }: Pick<Report, 'wanted'>): string {
   const columns: readonly (readonly [boolean, string])[] = [
     [true, 'metric'],
@@ -59,7 +59,7 @@ export function headerLine({ wanted }: Pick<Report, 'wanted'>): string {
   return `${names.join(wanted.delimiter)}\n`
 }
 
-/** Writes a line for each instance of a metric, in the order they were first seen. */
+/** Writes a line for each instance of a metric, in order of first appearance. */
 export function writeMetric(report: Report, metric: ReportedMetric): void {
   const { desc, instances } = metric.summary
   const units = unitsText(report, metric)
@@ -128,7 +128,7 @@ function stamp({ archive, zone, withDate }: Report, nanos: number): string {
   return withDate ? `'${dateStamp(time, zone)}'` : clockStamp(time, zone)
 }
 
-/** Counters are shown as rates, unless their sum is wanted. */
+/** Returns the units; counters are rates, unless a sum is requested. */
 function unitsText({ wanted }: Report, { summary: { desc } }: ReportedMetric): string {
   if (desc.sem !== PM_SEM_COUNTER || wanted.sum) return unitsStr(desc.units) || 'none'
   const units = unpackUnits(desc.units)
@@ -136,7 +136,7 @@ function unitsText({ wanted }: Report, { summary: { desc } }: ReportedMetric): s
   return unitsStr(packUnits({ ...units, dimTime: units.dimTime - 1, scaleTime })) || 'none'
 }
 
-/** The newest names of all instances, of each domain once. */
+/** Latest names of all instances, loaded once per domain. */
 export class InstanceNames {
   readonly #archive: Archive
   readonly #names = new Map<Indom, ReadonlyMap<number, string>>()
@@ -145,7 +145,7 @@ export class InstanceNames {
     this.#archive = archive
   }
 
-  /** The name of an instance, if it has one. */
+  /** Returns the name of an instance, if known. */
   of(indom: Indom, inst: number): string | undefined {
     let names = this.#names.get(indom)
     if (names === undefined) {

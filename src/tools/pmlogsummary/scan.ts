@@ -1,4 +1,4 @@
-/** Reads the records of the window and hands their values to whoever sums them up. */
+/** Reads the records in the window and passes their values to consumers. */
 import type { Archive } from '../../archive/archive.ts'
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
@@ -8,50 +8,49 @@ import { Progress } from '../lib/progress.ts'
 import { RecordsBetween } from '../lib/records-between.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
-/** Takes the values of one metric. */
+/** Consumes the values of one metric. */
 export interface Consumer {
-  /** Value set `s` of a record of this time; `mark` is when the last mark was. Times are nanoseconds since the archive's start. False when a value cannot be read. */
+  /** Adds value set `s` of a record at `time`; `mark` is the time of the last mark. Times are nanoseconds since the archive's start. Returns false if a value is unreadable. */
   take(record: RecordView, s: number, time: number, mark: number): boolean
 }
 
-/** What to read, and for whom. */
-export interface Scan {
+/** What to read, and the consumers. */
+export interface ScanOptions {
   readonly archive: Archive
   readonly io: ToolIo
   readonly start: Timestamp
   readonly finish: Timestamp
-  /** Who takes the values of a metric; undefined for nobody. */
+  /** Consumer of each metric to read. */
   readonly consumers: ReadonlyMap<number, Consumer>
-  /** Hears of marks. */
+  /** Called for each mark. */
   readonly onMark: (time: number) => void
-  /** Hears of a metric whose values are not of its type. */
+  /** Called for a metric with values that do not match its type. */
   readonly onUnreadable: (pmid: number) => void
-  /** Called with each error in place of values. */
+  /** Called for each error instead of values. */
   readonly onError?: (pmid: number, status: number) => void
 }
 
 const NANOS = 1e9
 
 /**
- * Nanoseconds from a base to a moment: exact for a hundred days, and the sums and differences of times in a scan with it. That is
- * what makes sixteen digits of an average come out as the reference's.
+ * Returns the nanoseconds since a base: exact for a hundred days, including sums and differences. This keeps all sixteen digits of an
+ * average equal to the reference's.
  */
 export function nanosSince(base: Timestamp, sec: number, nsec: number): number {
   return (sec - base.sec) * NANOS + (nsec - base.nsec)
 }
 
-/** Nanoseconds as seconds: whole ones and a fraction, added. */
+/** Converts nanoseconds to seconds, by adding whole seconds and a fraction. */
 export function toSeconds(nanos: number): number {
   const whole = Math.floor(nanos / NANOS)
   return whole + (nanos - whole * NANOS) / NANOS
 }
 
 /**
- * Reads all records. Throws what the reader throws. Returns the time of the last record since the archive's start.
- * `careful` checks all of every record first, which takes half as long again; without it only what is decoded is checked, and
- * damage shows as an unreadable metric.
+ * Reads all records and returns the time of the last one since the archive's start. Throws the reader's errors. `careful` validates all
+ * records first, which adds half the time; otherwise only decoded parts are checked, and damage appears as an unreadable metric.
  */
-export function scanRecords(scan: Scan, careful = false): number {
+export function scanRecords(scan: ScanOptions, careful = false): number {
   const { archive, start, finish, onMark } = scan
   const reader = new RecordReader(archive, { checkValues: careful, reportsTears: true })
   const records = new RecordsBetween(reader, start, finish)
@@ -78,17 +77,17 @@ export function scanRecords(scan: Scan, careful = false): number {
   return time
 }
 
-/** Finds the consumers of value sets by the places they had in the record before. */
+/** Finds the consumers of value sets by their index in the previous record. */
 class ValueScan {
-  readonly #scan: Scan
+  readonly #scan: ScanOptions
   readonly #ids: number[] = []
   readonly #consumers: (Consumer | undefined)[] = []
 
-  constructor(scan: Scan) {
+  constructor(scan: ScanOptions) {
     this.#scan = scan
   }
 
-  /** False when the rest of the archive is not to be trusted. */
+  /** Returns false if the rest of the archive cannot be trusted. */
   scan(record: RecordView, time: number, mark: number): boolean {
     record.index()
     const { pmids, statuses, count } = record
@@ -111,7 +110,7 @@ class ValueScan {
   }
 }
 
-/** Do the value blocks of set `s` lie inside the record? Asked for sets that are not decoded. */
+/** Returns whether the value blocks of set `s` are within the record; for sets that are not decoded. */
 function blocksFit({ view, offset, length, pairs, formats, statuses }: RecordView, s: number): boolean {
   if (formats[s] === PM_VAL_INSITU) return true
   const end = offset + length - 4

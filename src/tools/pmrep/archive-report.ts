@@ -1,7 +1,8 @@
-/** pmrep's report as an archive of its own. pmrep(1) -o archive */
+/** Writes pmrep's report to an archive. pmrep(1) -o archive */
 
 import { dirname } from 'node:path'
 import { ArchiveImport } from '../../archive/import/archive-import.ts'
+import { instanceKey } from '../../archive/import/import-indom.ts'
 import type { ImportMetric } from '../../archive/import/import-metric.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -15,13 +16,13 @@ import type { Reporter, ReportPlan, Sample } from '../lib/report/report.ts'
 import type { Cell } from '../lib/report/values.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
-/** Writes an archive. */
 export class ArchiveReporter implements Reporter {
   readonly #plan: ReportPlan
   readonly #archive: ArchiveImport
   readonly #members = new Map<ReportMetric, ImportMetric>()
-  readonly #instances = new Map<number, Set<number>>()
-  /** Values of discrete metrics: only changes are written. */
+  /** Numbers of instances written, by number in the source and by key of the name, for each instance domain. */
+  readonly #instances = new Map<number, Map<number | string, number>>()
+  /** Last values of discrete metrics, which are only written when they change. */
   readonly #written = new Map<string, Cell>()
 
   constructor(plan: ReportPlan, file: string, io: ToolIo) {
@@ -30,7 +31,7 @@ export class ArchiveReporter implements Reporter {
     this.#archive = new ArchiveImport(
       archiveOutput(file, {
         ...archiveAccess(dirname(file), loadConfig(io.env).variables),
-        collect: 1 << 16,
+        bufferBytes: 1 << 16,
       }),
       {
         version: PCP_ARCHIVE_VERSION === '3' ? 3 : 2,
@@ -51,16 +52,23 @@ export class ArchiveReporter implements Reporter {
     }
   }
 
-  sample({ time, readings }: Sample): void {
+  sample({ time, values }: Sample): void {
     for (const [i, metric] of this.#plan.metrics.entries()) {
-      const cells = readings[i]!
+      const cells = values[i]!
       const { insts } = cells
       const member = this.#members.get(metric)
+      const put = new Set<number>()
       for (let k = 0; k < cells.size; k++) {
         const cell = cells.at(k)
         if (member === undefined || cell === undefined || this.#isKnown(metric, insts[k]!, cell)) continue
-        if (metric.hasInstances) this.#archive.put(member, cell, this.#instance(metric, insts[k]!))
-        else this.#archive.put(member, cell)
+        if (!metric.hasInstances) {
+          this.#archive.put(member, cell)
+          continue
+        }
+        const inst = this.#instance(metric, insts[k]!)
+        // Of two instances with one name, an archive by names has the first.
+        if (!put.has(inst)) this.#archive.put(member, cell, inst)
+        put.add(inst)
       }
     }
     this.#write(time)
@@ -89,29 +97,33 @@ export class ArchiveReporter implements Reporter {
 
   #instance(metric: ReportMetric, inst: number): number {
     const { indom } = metric.desc
-    const known = this.#instances.get(indom) ?? new Set<number>()
+    const known = this.#instances.get(indom) ?? new Map<number | string, number>()
     this.#instances.set(indom, known)
-    if (!known.has(inst)) {
-      this.#archive.addInstance(indom, this.#plan.nameOf(metric, inst), inst)
-      known.add(inst)
+    let written = known.get(inst)
+    if (written === undefined) {
+      const name = this.#plan.nameOf(metric, inst)
+      const key = instanceKey(name)
+      // Something that came back has its old name and a new number: it continues under the old one.
+      written = known.get(key) ?? this.#archive.addInstance(indom, name, inst)
+      known.set(inst, written).set(key, written)
     }
-    return inst
+    return written
   }
 
   async #addTexts({ name, desc: { pmid, indom } }: ReportMetric): Promise<void> {
     const { context } = this.#plan
     for (const level of ['oneline', 'help'] as const) {
-      const text = await orNone(context.text(pmid, { level, direct: true }))
+      const text = await orEmptyText(context.text(pmid, { level, direct: true }))
       if (text !== '') this.#archive.addText(name, level, text)
       if (indom === PM_INDOM_NULL) continue
-      const about = await orNone(context.indomText(indom, { level, direct: true }))
+      const about = await orEmptyText(context.indomText(indom, { level, direct: true }))
       if (about !== '') this.#archive.addText({ indom }, level, about)
     }
   }
 }
 
-/** A text, or none where there is none. */
-async function orNone(text: Promise<string>): Promise<string> {
+/** Resolves to a text, or '' if it is missing. */
+async function orEmptyText(text: Promise<string>): Promise<string> {
   try {
     return await text
   } catch (error) {

@@ -1,20 +1,20 @@
-/** What -x says about a report before it begins. pmrep(1) */
+/** The extended header printed by -x. pmrep(1) */
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
 import { ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { ReportPlan } from '../lib/report/report.ts'
 import { durationText, utcOffset } from '../lib/report/stamps.ts'
 
-/** What the banner needs besides the plan. */
+/** Data of the header besides the plan. */
 export interface BannerFacts {
   /** The zone of this process. */
   readonly ownZone: Zone
   readonly now: Timestamp
-  /** Of the archive. */
+  /** End of the archive. */
   readonly end: Timestamp | undefined
 }
 
-/** The lines of the banner. `mark` begins each, as for CSV. */
+/** Returns the lines of the header, each beginning with `mark` (for CSV). */
 export function bannerLines(plan: ReportPlan, facts: BannerFacts, mark: string): string {
   const { schedule, zone, archiveName, host, settings, metrics, context } = plan
   const { origin, samples, intervalSec, isCounted } = schedule
@@ -40,7 +40,7 @@ export function bannerLines(plan: ReportPlan, facts: BannerFacts, mark: string):
   return `${mark}\n${text.join('')}${mark}\n`
 }
 
-/** Of an archive its own end, whatever part of it is shown. */
+/** Returns the archive's own end, even if only a part is reported. */
 function endOf({ schedule }: ReportPlan, { end }: BannerFacts): Timestamp | undefined {
   if (end !== undefined) return end
   const { samples, intervalSec, origin, finish } = schedule
@@ -64,7 +64,7 @@ function durationOf(
   return count === undefined ? 'N/A' : durationText((count - 1) * schedule.intervalSec)
 }
 
-/** As Python writes a float: `2.0`. */
+/** Formats a float like Python: `2.0`. */
 export function pythonFloat(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value)
 }

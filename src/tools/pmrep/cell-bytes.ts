@@ -1,9 +1,9 @@
-/** Cells of pmrep written straight into bytes: what `cellText` and `fitted` make, without a string for every number. */
+/** Writes pmrep's cells as bytes. Output equals that of `cellText` and `fitted`, without a string for every number. */
 import type { ByteText } from '../../base/byte-text.ts'
 import { NUMBER, type ValueColumns } from '../../model/value-columns.ts'
 import { type CellShape, cellText, decimalsOf, fitted } from './cell.ts'
 
-/** Writes the `i`th value at the right of its column; -1 for none. */
+/** Writes the `i`th value right-aligned in its column; -1 for a missing value. */
 export function putCell(
   to: ByteText,
   cells: ValueColumns,
@@ -15,17 +15,17 @@ export function putCell(
   to.text(fitted(cellText(cells.at(i), shape, delimiter), shape.width))
 }
 
-/** False, and nothing is written, for what is shown in another way than with all its digits. */
+/** Writes a number with all its digits; returns false without writing if it needs another format. */
 function putNumber(to: ByteText, value: number, { width, precision, isReal }: CellShape): boolean {
   if (!Number.isFinite(value)) return false
   if (!isReal) return Number.isSafeInteger(value) && to.fixedRight(value + 0, 0, width) // never -0
   let decimals = decimalsOf(value, width, precision) ?? -1
-  // A sign before a zero, or a digit that rounding added, takes the place of a decimal.
+  // A sign before a zero, or a digit added by rounding, replaces a decimal.
   while (decimals >= 0 && !to.fixedRight(value, decimals, width)) decimals--
   return decimals >= 0
 }
 
-/** Writes the `i`th value as a cell of CSV: nothing where there is none. */
+/** Writes the `i`th value as a CSV cell, which is empty for a missing value. */
 export function putCsvCell(
   to: ByteText,
   cells: ValueColumns,
@@ -52,12 +52,12 @@ function putReal(to: ByteText, value: number, precision: number): void {
   else to.fixed(value, precision)
 }
 
-/** Text in quotes. */
+/** Quotes a text. */
 export function quoted(text: string): string {
   return `"${text}"`
 }
 
-/** Text without what would end the cell. */
+/** Removes characters that would end the cell. */
 function plain(text: string, delimiter: string): string {
   const line = text.replaceAll(/["\n]/g, ' ')
   return delimiter.trim() === '' ? line : line.replaceAll(delimiter, '_')

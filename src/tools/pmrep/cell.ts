@@ -1,20 +1,20 @@
-/** How values fill the columns of pmrep. pmrep(1) */
+/** Formats values for pmrep's columns. pmrep(1) */
 import { formatF } from '../../base/printf.ts'
 import type { Cell } from '../lib/report/values.ts'
 
-/** A column's shape. */
+/** Format of a column. */
 export interface CellShape {
   readonly width: number
   readonly precision: number
   readonly isReal: boolean
 }
 
-/** What stands where there is no value. */
+/** Shown for a missing value. */
 export const NO_VALUE = 'N/A'
-/** What stands for a number that does not fit. */
+/** Shown for a number that does not fit. */
 const TOO_WIDE = 'xxx'
 
-/** Text at the right of its column, cut where it is longer. */
+/** Right-aligns a text in its column, and cuts it to the width. */
 export function fitted(text: string, width: number): string {
   if (text.length <= width && isNarrow(text)) return text.padStart(width)
   const characters = [...text]
@@ -23,13 +23,13 @@ export function fitted(text: string, width: number): string {
     : characters.slice(0, width).join('')
 }
 
-/** Is every character one unit long? */
+/** Does every character take one UTF-16 unit? */
 function isNarrow(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) >= 0xd800) return false
   return true
 }
 
-/** A value as its column shows it, not yet justified. `delimiter` must not occur in text. */
+/** Formats a value for its column, not yet justified. Removes `delimiter` from text. */
 export function cellText(cell: Cell, { width, precision, isReal }: CellShape, delimiter: string): string {
   if (cell === undefined) return NO_VALUE
   if (typeof cell === 'string') return plainText(cell, delimiter)
@@ -38,14 +38,14 @@ export function cellText(cell: Cell, { width, precision, isReal }: CellShape, de
   return digits.length > width ? TOO_WIDE : digits
 }
 
-/** Text on one line, without the delimiter. */
+/** Returns a text on one line, without the delimiter. */
 function plainText(text: string, delimiter: string): string {
   const line = text.includes('\n') ? text.replaceAll('\n', '\\n') : text
   if (delimiter.trim() === '' || !line.includes(delimiter)) return line
   return line.replaceAll(delimiter, delimiter === '_' ? ' ' : '_')
 }
 
-/** As many decimals as fit, none when even one does not. */
+/** Formats a real with as many decimals as fit, possibly none. */
 function realText(value: number, width: number, precision: number): string {
   if (!Number.isFinite(value)) {
     const text = Number.isNaN(value) ? 'NaN' : value > 0 ? 'inf' : '-inf'
@@ -56,18 +56,18 @@ function realText(value: number, width: number, precision: number): string {
   let decimals = decimalsOf(value, width, precision)
   if (decimals === undefined) return wholeText(whole)
   let text = formatF(value, decimals)
-  // A sign before a zero, or a digit that rounding added, takes the place of a decimal.
+  // A sign before a zero, or a digit added by rounding, replaces a decimal.
   while (text.length > width && decimals > 0) text = formatF(value, --decimals)
   return text
 }
 
-/** How many decimals the column has room for; undefined for none, or for none that can be told without writing them. */
+/** Returns the number of decimals that fit; undefined if none fit, or if that depends on the formatted text. */
 export function decimalsOf(value: number, width: number, precision: number): number | undefined {
   const digits = wholeLength(Math.trunc(value))
   return digits + 2 > width ? undefined : Math.min(precision, width - digits - 1)
 }
 
-/** Digits and sign of a whole number. */
+/** Returns the number of characters of an integer. */
 function wholeLength(whole: number): number {
   const size = Math.abs(whole)
   const sign = whole < 0 ? 1 : 0

@@ -1,39 +1,38 @@
 /** The columns of a table: one for each instance of each metric. pmrep(1) */
 
-import { NO_VALUES, NOTHING, type ValueColumns } from '../../model/value-columns.ts'
+import { NO_VALUE, NO_VALUES, type ValueColumns } from '../../model/value-columns.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { ReportPlan } from '../lib/report/report.ts'
 import type { Settings } from '../lib/report/settings.ts'
 import { isReal } from '../lib/report/values.ts'
 import type { CellShape } from './cell.ts'
 
-/** A column. */
 export interface Column extends CellShape {
   readonly metric: ReportMetric
-  /** Place of its metric in samples. */
+  /** Index of its metric in samples. */
   readonly at: number
   readonly inst: number
   /** '' for a metric without instances. */
   readonly instance: string
 }
 
-/** What columns are at least wide. */
+/** Minimum width of columns. */
 const LEAST_WIDTH = 3
-/** What they are where headings are numbers. */
+/** Minimum width of columns with numbers as headings. */
 const NUMBERED_WIDTH = 8
 
-/** Width of a metric's columns. */
+/** Returns the width of a metric's columns. */
 export function widthOf({ width, label }: ReportMetric, settings: Settings): number {
   const natural = settings.separate_header ? NUMBERED_WIDTH : [...label].length
   return Math.max(LEAST_WIDTH, width || natural)
 }
 
-/** How a metric's values look. */
+/** Returns the format of a metric's values. */
 export function shapeOf(metric: ReportMetric, settings: Settings): CellShape {
   return { width: widthOf(metric, settings), precision: metric.precision, isReal: isReal(metric) }
 }
 
-/** A column for every instance that is known. */
+/** Returns a column for every known instance. */
 export function allColumns(plan: ReportPlan): Column[] {
   return plan.metrics.flatMap((metric, at) =>
     metric.insts.map((inst, i) => ({
@@ -46,14 +45,14 @@ export function allColumns(plan: ReportPlan): Column[] {
   )
 }
 
-/** A column for every value that there is. */
+/** Returns a column for every existing value. */
 export function presentColumns(plan: ReportPlan, readings: readonly ValueColumns[]): Column[] {
   return plan.metrics.flatMap((metric, at) => {
     const { insts, has, size } = readings[at] ?? NO_VALUES
     const shape = shapeOf(metric, plan.settings)
     const columns: Column[] = []
     for (let i = 0; i < size; i++) {
-      if (has[i] === NOTHING) continue
+      if (has[i] === NO_VALUE) continue
       columns.push({
         ...shape,
         metric,
@@ -66,7 +65,7 @@ export function presentColumns(plan: ReportPlan, readings: readonly ValueColumns
   })
 }
 
-/** Sorts what instances with values have as the metric's instances were at the start, new ones last; ranked ones by number. */
+/** Sorts items by the initial order of a metric's instances, with new ones last; ranked ones by number. */
 export function inOrder<T extends { readonly inst: number }>(
   items: T[],
   { insts, hasInstances }: ReportMetric,
@@ -80,14 +79,14 @@ export function inOrder<T extends { readonly inst: number }>(
   return items.sort((a, b) => place(a) - place(b))
 }
 
-/** Finds the places of columns among the values of their metrics. */
+/** Finds the positions of columns among the values of their metrics. */
 export class ColumnPlaces {
   #columns: readonly Column[] = []
   #places = new Int32Array(0)
-  /** Instances of each metric when its places were found. */
+  /** Instances of each metric when its positions were found. */
   #insts: (Int32Array | undefined)[] = []
 
-  /** A place for each column, -1 for none; good until the next sample. */
+  /** Returns a position for each column, -1 for a missing value; valid until the next sample. */
   of(columns: readonly Column[], readings: readonly ValueColumns[]): Int32Array {
     let isSame = columns === this.#columns
     for (let at = 0; isSame && at < readings.length; at++)
@@ -104,7 +103,7 @@ export class ColumnPlaces {
   }
 }
 
-/** Are these the same columns? */
+/** Do both lists have the same columns? */
 export function areSame(a: readonly Column[], b: readonly Column[]): boolean {
   return (
     a.length === b.length &&

@@ -1,4 +1,4 @@
-/** pmrep's report for programs: comma-separated values. pmrep(1) -o csv */
+/** pmrep's report as comma-separated values. pmrep(1) -o csv */
 import { encodeText } from '../../base/text.ts'
 import { secondsBetween, type Timestamp } from '../../base/timestamp.ts'
 import { NO_VALUES } from '../../model/value-columns.ts'
@@ -7,14 +7,13 @@ import type { Reporter, Sample } from '../lib/report/report.ts'
 import { utcOffset } from '../lib/report/stamps.ts'
 import { putCsvCell, quoted } from './cell-bytes.ts'
 import { allColumns, areSame, type Column, ColumnPlaces, presentColumns } from './columns.ts'
-import { HeadingClock, type Layout, LineText } from './layout.ts'
+import { HeadingClock, type Layout, LineBuffer } from './layout.ts'
 
-/** Prints CSV. */
 export class CsvReporter implements Reporter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
   readonly #places = new ColumnPlaces()
-  readonly #lines: LineText
+  readonly #lines: LineBuffer
   readonly #between: Uint8Array
   #columns: readonly Column[]
   #before: Timestamp | undefined
@@ -22,9 +21,9 @@ export class CsvReporter implements Reporter {
   constructor(layout: Layout) {
     const { plan } = layout
     this.#layout = layout
-    this.#lines = new LineText(layout)
+    this.#lines = new LineBuffer(layout)
     this.#between = encodeText(layout.delimiter)
-    // Headings are repeated only where they may change: elsewhere a reader takes the first line for them.
+    // Repeat headings only if they can change, as readers expect a single heading line.
     this.#clock = new HeadingClock(plan.settings.dynamic_header ? layout.repeatAfter : undefined)
     this.#columns = plan.settings.dynamic_header ? [] : allColumns(plan)
   }
@@ -36,12 +35,12 @@ export class CsvReporter implements Reporter {
     this.#lines.flush()
   }
 
-  sample({ time, readings }: Sample): void {
+  sample({ time, values }: Sample): void {
     const { plan, delimiter } = this.#layout
     const { dynamic_header, header } = plan.settings
     const isDue = this.#clock.isDue()
     if (dynamic_header) {
-      const columns = presentColumns(plan, readings)
+      const columns = presentColumns(plan, values)
       const isNew = !areSame(columns, this.#columns)
       this.#columns = columns
       if ((isNew || isDue) && columns.length > 0 && header) {
@@ -52,12 +51,12 @@ export class CsvReporter implements Reporter {
     const { text } = this.#lines
     text.text(this.#prefix(time))
     const columns = this.#columns
-    const places = this.#places.of(columns, readings)
+    const places = this.#places.of(columns, values)
     const times = plan.settings.include_labels ? 2 : 1
     for (let i = 0; i < columns.length; i++) {
       const column = columns[i]!
-      const cells = readings[column.at] ?? NO_VALUES
-      // Below its labels a value stands again, as in 6.0.3.
+      const cells = values[column.at] ?? NO_VALUES
+      // As in 6.0.3, with labels each value is written twice.
       for (let n = 0; n < times; n++) {
         text.raw(this.#between)
         putCsvCell(text, cells, places[i]!, column, delimiter)
@@ -77,11 +76,11 @@ export class CsvReporter implements Reporter {
     for (const { metric, inst, instance } of this.#columns) {
       const unit = csv_unitinfo && metric.units.text !== '' ? ` (${metric.units.text})` : ''
       names.push(quoted(metric.hasInstances ? `${metric.name}-${instance}${unit}` : `${metric.name}${unit}`))
-      // A comma would end the column.
+      // A comma would end the cell.
       if (include_labels)
         names.push(quoted(withoutCommas(labelText(labels.get(metric.name), inst), delimiter)))
     }
-    // Commas here whatever the delimiter is, as in the reference.
+    // As in the reference, commas are used here even with another delimiter.
     return `${extcsv ? 'Host,Interval,' : ''}${names.join(delimiter)}\n`
   }
 

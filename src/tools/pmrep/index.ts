@@ -1,5 +1,5 @@
 /**
- * pmrep: values of many metrics over time, as a table, as CSV or as an archive. pmrep(1); by the name of pcp2csv it writes CSV.
+ * pmrep: reports many metrics over time, as a table, CSV or an archive. pmrep(1). When called as pcp2csv it writes CSV.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -7,7 +7,7 @@ import { fromMillis } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { fileOutput } from '../lib/report/file-output.ts'
 import { labelsOf, type MetricLabels } from '../lib/report/label-texts.ts'
-import { sayLines } from '../lib/report/metrics.ts'
+import { linesError } from '../lib/report/metrics.ts'
 import { type Reporter, type ReportPlan, runReport } from '../lib/report/report.ts'
 import type { Settings } from '../lib/report/settings.ts'
 import { type ReportRequest, readRequest } from '../lib/report/setup.ts'
@@ -23,19 +23,19 @@ import { OverallReporter } from './overall.ts'
 import { RowReporter, sortKeys } from './rows.ts'
 import { TableReporter } from './table.ts'
 
-/** Reports metrics. */
 export const tool: Tool = {
   name: 'pmrep',
   summary: 'Report many metrics over time, in columns',
   description: `
-Shows the values of metrics, a line a sample, with a column for each instance; with -X a line for each instance instead.
-Counters are shown as rates unless -r asks for them as they are.
+Shows the values of metrics, a line for each sample and a column for each instance; with -X a line for each instance.
+Counters are shown as rates unless -r is given.
 
-An operand is a metric, or a name with metrics below it, optionally with what is said about it: metric,label,instances,unit,raw,width,
-precision,limit. What is empty is as usual. An operand with a colon names a set of metrics of the configuration: :vmstat.
+An operand is a metric, or a name with metrics below it, optionally with a specification:
+metric,label,instances,unit,raw,width,precision,limit. Empty fields have defaults. An operand with a colon names a metric set of the
+configuration: :vmstat.
 
-The configuration is the first that is there of ./pmrep.conf, $HOME/.pmrep.conf, $HOME/.pcp/pmrep.conf and the files of
-$PCP_SYSCONF_DIR/pmrep. What the command line says holds over it.`,
+The configuration is the first that exists of ./pmrep.conf, $HOME/.pmrep.conf, $HOME/.pcp/pmrep.conf and the files of
+$PCP_SYSCONF_DIR/pmrep. The command line takes precedence over it.`,
   examples: [
     ['pmrep -p -s 5 :vmstat', 'Five lines with times of the set vmstat:'],
     [
@@ -46,7 +46,7 @@ $PCP_SYSCONF_DIR/pmrep. What the command line says holds over it.`,
   ],
   seeAlso: ['pmval', 'pmrepconf'],
   options: OPTIONS,
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     try {
       const isCsv = io.progname === 'pcp2csv'
@@ -58,7 +58,7 @@ $PCP_SYSCONF_DIR/pmrep. What the command line says holds over it.`,
       if (typeof request === 'number') return request
       if (isCsv) request.settings.output = 'csv'
       checkSettings(request.settings, io)
-      // An archive is a copy of records: between samples of it those of rarely recorded metrics would be lost.
+      // Archives copy records: with an interval, values of rarely recorded metrics would be lost.
       if (request.settings.output === 'archive') request.settings.interpol = false
       return await report(request, io)
     } catch (error) {
@@ -69,17 +69,17 @@ $PCP_SYSCONF_DIR/pmrep. What the command line says holds over it.`,
   },
 }
 
-/** Refuses settings that do not go together, and drops those that others make void. PM_ERR_GENERIC with the line to print. */
+/** Rejects inconsistent settings, and resets ineffective ones. Throws PM_ERR_GENERIC with the line to print. */
 function checkSettings(settings: Settings, { cwd }: ToolIo): void {
   const { output, output_file, overall_rank, overall_rank_alt, rank } = settings
   if (output === 'archive') {
-    if (output_file === '') throw sayLines('Output archive must be defined with archive output.')
+    if (output_file === '') throw linesError('Output archive must be defined with archive output.')
     if (existsSync(resolve(cwd, `${output_file}.index`)))
-      throw sayLines(`Archive ${output_file} already exists.`)
+      throw linesError(`Archive ${output_file} already exists.`)
   } else if (output_file !== '' && existsSync(resolve(cwd, output_file)))
-    throw sayLines(`File ${output_file} already exists.`)
+    throw linesError(`File ${output_file} already exists.`)
   if ((overall_rank || overall_rank_alt) && rank === 0)
-    throw sayLines('Overall ranking requires ranking enabled.')
+    throw linesError('Overall ranking requires ranking enabled.')
   if (overall_rank || overall_rank_alt) {
     settings.header = false
     settings.colxrow = undefined
@@ -110,11 +110,11 @@ async function report(request: ReportRequest, io: ToolIo): Promise<number> {
   return status
 }
 
-/** PM_ERR_GENERIC with the line to print when there is no whole to rank over. */
+/** Throws PM_ERR_GENERIC with the line to print if overall ranking is not possible. */
 function checkRanking({ settings, archiveName }: ReportPlan): void {
   const { overall_rank, overall_rank_alt, output } = settings
   if ((overall_rank || overall_rank_alt) && (archiveName === undefined || output !== 'stdout'))
-    throw sayLines('Overall ranking supported only with archive input and stdout output.')
+    throw linesError('Overall ranking supported only with archive input and stdout output.')
 }
 
 async function reporterOf(
@@ -145,14 +145,14 @@ async function reporterOf(
   return plan.archiveName === undefined || settings.delay ? flushing(reporter, out) : reporter
 }
 
-/** How high the screen is, as far as anybody knows. */
+/** Returns the height of the terminal, if known. */
 function screenLines({ env, stdout }: ToolIo): number | undefined {
   const lines = Number(env['LINES'])
   if (Number.isInteger(lines) && lines > 0) return lines
   return stdout.isTerminal ? process.stdout.rows : undefined
 }
 
-/** Somebody may be waiting for every single line. */
+/** Flushes after every sample, for readers that follow the output. */
 function flushing(reporter: Reporter, out: ToolIo['stdout']): Reporter {
   return {
     begin: async () => {
@@ -174,17 +174,17 @@ function printerOf(layout: Layout): Reporter {
   return colxrow === undefined ? new TableReporter(layout) : new RowReporter(layout)
 }
 
-/** PM_ERR_GENERIC with the line to print when lines cannot be sorted by what -6 names. */
+/** Throws PM_ERR_GENERIC with the line to print if lines cannot be sorted by the metric of -6. */
 function checkSort({ settings, metrics }: ReportPlan): void {
   for (const { name } of sortKeys(settings)) {
     const found = metrics.find((metric) => metric.name === name)
-    if (found === undefined) throw sayLines(`Sort reference metric ${name} not part of metrics.`)
+    if (found === undefined) throw linesError(`Sort reference metric ${name} not part of metrics.`)
     if (!found.hasInstances || found.insts.length === 0)
-      throw sayLines('Sort reference metric must have instances.')
+      throw linesError('Sort reference metric must have instances.')
   }
 }
 
-/** What is said before an archive is written. */
+/** Returns the message printed before recording. */
 function recordingNote({ metrics, settings, schedule, archiveName }: ReportPlan): string {
   const what = `Recording ${metrics.length} metrics to ${settings.output_file}`
   const { samples, intervalSec } = schedule

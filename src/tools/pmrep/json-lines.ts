@@ -1,13 +1,13 @@
-/** pmrep's report for programs: a JSON document a line. pmrep(1) --json; PCP's has nothing like it. */
+/** pmrep's report as JSON lines. pmrep(1) --json, which PCP's does not have. */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PM_TYPE_FLOAT } from '../../model/types.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
 import type { Cell } from '../lib/report/values.ts'
-import { semanticsWord, typeWord } from '../lib/report/words.ts'
+import { semanticsName, typeName } from '../lib/report/words.ts'
 import type { Layout } from './layout.ts'
 
-/** Prints a line that says what the metrics are, unless headings are not wanted, and a line a sample. */
+/** Prints a line with metadata, unless headings are switched off, and a line for each sample. */
 export class JsonLinesReporter implements Reporter {
   readonly #layout: Layout
 
@@ -21,8 +21,8 @@ export class JsonLinesReporter implements Reporter {
     const metrics = plan.metrics.map(({ name, desc, units }) => [
       name,
       {
-        type: typeWord(desc),
-        semantics: semanticsWord(desc),
+        type: typeName(desc),
+        semantics: semanticsName(desc),
         units: units.text,
         ...(labels.has(name) ? { labels: JSON.parse(labelText(labels.get(name), -1, '"')) } : {}),
       },
@@ -32,11 +32,11 @@ export class JsonLinesReporter implements Reporter {
     write(`${JSON.stringify({ ...source, metrics: Object.fromEntries(metrics) })}\n`)
   }
 
-  sample({ time, readings }: Sample): void {
+  sample({ time, values }: Sample): void {
     const { plan, write } = this.#layout
     const members: string[] = []
     for (const [i, metric] of plan.metrics.entries()) {
-      const cells = readings[i]!
+      const cells = values[i]!
       const present: string[] = []
       for (let k = 0; k < cells.size; k++) {
         const text = jsonOf(cells.at(k), metric.units.conversion.type === PM_TYPE_FLOAT)
@@ -55,7 +55,7 @@ export class JsonLinesReporter implements Reporter {
   end(): void {}
 }
 
-/** A value with all its digits: 64-bit integers, too. Undefined where there is none that JSON knows. */
+/** Formats a value with all its digits, including 64-bit integers; undefined if JSON cannot represent it. */
 function jsonOf(cell: Cell, isFloat: boolean): string | undefined {
   if (cell === undefined) return undefined
   if (typeof cell === 'string') return JSON.stringify(cell)
@@ -64,7 +64,7 @@ function jsonOf(cell: Cell, isFloat: boolean): string | undefined {
   return String(isFloat ? shortest(cell) : cell)
 }
 
-/** The shortest number that is the same in 32 bits: 0.09 for what is 0.09000000357627869 in 64. */
+/** Returns the shortest decimal for a 32-bit float: 0.09 for 0.09000000357627869. */
 function shortest(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits))
@@ -73,7 +73,7 @@ function shortest(value: number): number {
   return value
 }
 
-/** A moment in UTC, to the nanosecond. */
+/** Formats a time in UTC, to the nanosecond. */
 function isoTime({ sec, nsec }: Timestamp): string {
   const text = new Date(sec * 1000).toISOString().slice(0, 19)
   return `${text}.${String(nsec).padStart(9, '0')}Z`

@@ -1,4 +1,4 @@
-/** What all of pmrep's printed reports share: delimiter, time column, when headings come again. pmrep(1) */
+/** Shared by pmrep's printed reports: delimiter, time column, repeated headings. pmrep(1) */
 import { ByteText } from '../../base/byte-text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { MetricLabels } from '../lib/report/label-texts.ts'
@@ -6,32 +6,32 @@ import type { ReportPlan } from '../lib/report/report.ts'
 import { StampWriter } from '../lib/report/stamps.ts'
 import type { Output } from '../lib/tool.ts'
 
-/** How a printed report looks. */
+/** Layout of a printed report. */
 export interface Layout {
   readonly plan: ReportPlan
   readonly delimiter: string
   readonly stamps: StampWriter
   /** Width of the time column; 0 without one. */
   readonly stampWidth: number
-  /** Samples until headings come again: 0 for every one, undefined for never. */
+  /** Samples between headings: 0 to print them with every sample, undefined for never. */
   readonly repeatAfter: number | undefined
-  /** By metric name; empty unless labels are wanted. */
+  /** By metric name; empty unless labels are requested. */
   readonly labels: ReadonlyMap<string, MetricLabels>
-  /** Is somebody waiting for every single line? */
-  readonly isWatched: boolean
-  /** Writes finished text. */
+  /** Does a reader follow the output line by line? */
+  readonly isFollowed: boolean
+  /** Writes text. */
   readonly write: (text: string) => void
-  /** Writes finished text in bytes, which may be used again at once. */
+  /** Writes bytes of text; the buffer can be reused immediately. */
   readonly writeBytes: (bytes: Uint8Array) => void
 }
 
-/** Lines of a terminal where nobody knows how many it has. */
+/** Screen height assumed if it is unknown. */
 const LINES = 24
-/** Bytes of text that are written at once unless somebody is waiting. */
+/** Size of output blocks, unless a reader follows the output. */
 const BLOCK = 64 << 10
 const NEWLINE = 0x0a
 
-/** The layout of a printed report; `rows`: height of the terminal. */
+/** Returns the layout of a printed report; `rows` is the height of the terminal. */
 export function layoutOf(
   plan: ReportPlan,
   labels: Layout['labels'],
@@ -50,15 +50,15 @@ export function layoutOf(
     stampWidth,
     repeatAfter: repeatAfter(plan, rows ?? LINES),
     labels,
-    isWatched: plan.archiveName === undefined || settings.delay || out.isTerminal,
+    isFollowed: plan.archiveName === undefined || settings.delay || out.isTerminal,
     write: (text) => out.write(text),
     writeBytes: (bytes) => out.writeBytes(bytes),
   }
 }
 
 /**
- * Samples that a screen of so many lines has room for below its headings; undefined where they are not repeated. Headings of labels,
- * and those that are written anew anyway, are not counted, as 6.0.3 does not.
+ * Returns the samples that fit on a screen below the headings; undefined if headings are not repeated. As in 6.0.3, headings of labels
+ * and those printed again for other reasons are not counted.
  */
 function repeatAfter({ settings, metrics }: ReportPlan, lines: number): number | undefined {
   const { repeat_header, unitinfo, colxrow, dynamic_header, fixed_header } = settings
@@ -69,41 +69,41 @@ function repeatAfter({ settings, metrics }: ReportPlan, lines: number): number |
     const instances = metrics.some(({ hasInstances }) => hasInstances) ? 1 : 0
     return Math.max(0, lines - 2 - instances - units)
   }
-  // By number, whatever their domains: so many lines 6.0.3 takes them for.
+  // As in 6.0.3, instances are counted by number, ignoring their domains.
   const insts = new Set(metrics.flatMap((metric) => metric.insts))
   return Math.max(0, Math.floor(lines / insts.size) - 1 - units)
 }
 
-/** The first cell of a line of values, its delimiter included. */
+/** Returns the first cell of a line of values, including its delimiter. */
 export function stampCell({ stamps, stampWidth, delimiter }: Layout, time: Timestamp): string {
   return stampWidth === 0
     ? delimiter
     : stamps.text(time).padStart(stampWidth).slice(0, stampWidth) + delimiter
 }
 
-/** The first cell of a line of headings, its delimiter included. */
+/** Returns the first cell of a heading line, including its delimiter. */
 export function blankCell({ stampWidth, delimiter }: Layout): string {
   return ' '.repeat(stampWidth) + delimiter
 }
 
-/** Lines on their way out, in blocks unless somebody is waiting for them. */
-export class LineText {
-  /** The line being written, behind lines that wait. */
+/** Output lines, collected into blocks unless a reader follows the output. */
+export class LineBuffer {
+  /** The current line, after the buffered ones. */
   readonly text: ByteText
   readonly #layout: Layout
 
   constructor(layout: Layout) {
     this.#layout = layout
-    this.text = new ByteText(layout.isWatched ? 4096 : 2 * BLOCK)
+    this.text = new ByteText(layout.isFollowed ? 4096 : 2 * BLOCK)
   }
 
-  /** The line is complete. */
+  /** Ends the line. */
   end(): void {
     this.text.byte(NEWLINE)
-    if (this.#layout.isWatched || this.text.length >= BLOCK) this.flush()
+    if (this.#layout.isFollowed || this.text.length >= BLOCK) this.flush()
   }
 
-  /** Nothing waits any more. */
+  /** Writes all buffered lines. */
   flush(): void {
     if (this.text.length === 0) return
     this.#layout.writeBytes(this.text.written())
@@ -111,7 +111,7 @@ export class LineText {
   }
 }
 
-/** Knows when headings are due: at first, when they change, and again after some samples. */
+/** Determines when headings are due: first, after changes, and after a number of samples. */
 export class HeadingClock {
   readonly #after: number | undefined
   #since = 0
@@ -121,31 +121,31 @@ export class HeadingClock {
     this.#after = after
   }
 
-  /** Is it time to repeat them? Asked once before every sample. */
+  /** Are repeated headings due? Call it once before every sample. */
   isDue(): boolean {
     const due = this.#after !== undefined && this.#since >= this.#after
     this.#since++
     return due
   }
 
-  /** Something was printed before: an empty line goes in front of the next headings. */
+  /** Was nothing printed yet? Otherwise an empty line precedes the headings. */
   get isFirst(): boolean {
     return this.#isFirst
   }
 
-  /** A line was printed. */
+  /** Records that a line was printed. */
   printed(): void {
     this.#isFirst = false
   }
 
-  /** Headings were printed for the sample that `isDue` was asked about last. */
+  /** Records that headings were printed, before or after the current sample. */
   restart(isBeforeSample: boolean): void {
     this.#since = isBeforeSample ? 1 : 0
     this.#isFirst = false
   }
 }
 
-/** Heading of a legend: `[ 1] - disk.dev.read["sda"] - count/s`. `digits`: width of the number. */
+/** Formats a line of the legend: `[ 1] - disk.dev.read["sda"] - count/s`. `digits` is the width of the number. */
 export function legendLine(
   number: number,
   digits: number,

@@ -10,12 +10,11 @@ import {
   TIME_ROWS,
 } from '../lib/report/options.ts'
 
-/** The options. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] metric|:set ...',
   operands: 'metric',
   rows: [
-    { heading: 'Where values come from, and where they go' },
+    { heading: 'Source and destination' },
     ...SOURCE_ROWS,
     CONFIG_ROW,
     CHECK_ROW,
@@ -50,7 +49,7 @@ export const OPTIONS: OptionTable = {
     R.type_prefer,
     R.ignore_incompat,
     R.ignore_unknown,
-    { heading: 'How values look' },
+    { heading: 'Format' },
     R.width,
     R.width_force,
     R.precision,

@@ -1,19 +1,18 @@
-/** The best values of all samples. pmrep(1) -2 -3 */
+/** Ranks values over all samples. pmrep(1) -2 -3 */
 import { formatF } from '../../base/printf.ts'
-import { compareCells } from '../lib/report/narrow.ts'
 import type { Reporter, ReportPlan, Sample } from '../lib/report/report.ts'
+import { compareCells } from '../lib/report/sample-filter.ts'
 import { type Cell, isReal } from '../lib/report/values.ts'
 
-/** The best value of an instance so far. */
+/** The highest value of an instance so far. */
 interface Best {
   readonly inst: number
   readonly cell: NonNullable<Cell>
 }
 
-/** What columns behind the first are at least wide. */
+/** Minimum width of all columns but the first. */
 const LEAST_WIDTH = 3
 
-/** Ranks over all samples. */
 export class OverallReporter implements Reporter {
   readonly #plan: ReportPlan
   readonly #delimiter: string
@@ -30,10 +29,10 @@ export class OverallReporter implements Reporter {
 
   begin(): void {}
 
-  sample({ readings }: Sample): void {
+  sample({ values }: Sample): void {
     const isLowest = this.#plan.settings.rank < 0
     for (const [i, best] of this.#best.entries()) {
-      const cells = readings[i]!
+      const cells = values[i]!
       for (let k = 0; k < cells.size; k++) {
         const cell = cells.at(k)
         if (cell === undefined || typeof cell === 'string') continue

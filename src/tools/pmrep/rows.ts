@@ -1,45 +1,44 @@
-/** pmrep's report with instances as lines: a column for each label. pmrep(1) -X */
+/** pmrep's report with a line for each instance and a column for each label. pmrep(1) -X */
 
 import { NO_VALUES } from '../../model/value-columns.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
-import { compareCells } from '../lib/report/narrow.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
+import { compareCells } from '../lib/report/sample-filter.ts'
 import type { Settings } from '../lib/report/settings.ts'
 import type { Cell } from '../lib/report/values.ts'
 import { cellText, fitted, NO_VALUE } from './cell.ts'
 import { inOrder, shapeOf } from './columns.ts'
 import { blankCell, HeadingClock, type Layout, legendLine, stampCell } from './layout.ts'
 
-/** A column: metrics that share a label. */
+/** A column: metrics with the same label. */
 interface LabelColumn {
   readonly label: string
   readonly width: number
   readonly metrics: readonly { readonly metric: ReportMetric; readonly at: number }[]
 }
 
-/** A line: an instance by name, or what has no instances. */
+/** A line: an instance by name, or singular metrics. */
 interface Line {
   readonly name: string
-  /** The instance in each metric that has it, by the metric's place. */
+  /** Its instance number in each metric, by the metric's index. */
   readonly insts: ReadonlyMap<number, number>
 }
 
-/** What stands for the instance of a metric without instances. */
+/** Instance name of singular metrics. */
 const SINGULAR = '='
-/** What stands where an instance is none of a metric's. */
+/** Shown if a metric does not have the instance. */
 const NOT_THERE = '~'
-/** Width of the column of instances without a heading. */
+/** Width of the instances' column without a heading. */
 const INSTANCE_WIDTH = 8
 
-/** Prints a line for each instance. */
 export class RowReporter implements Reporter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
   readonly #isOpen: boolean
   readonly #instanceWidth: number
   #columns: readonly LabelColumn[] = []
-  /** Of all instances, where they are fixed. */
+  /** All instances, if they are fixed. */
   #lines: readonly Line[] = []
   #shown = ''
 
@@ -83,7 +82,7 @@ export class RowReporter implements Reporter {
 
   end(): void {}
 
-  /** What headings depend on: metrics and instances. */
+  /** Returns a text that changes with the headings: metrics and instances. */
   #signature(lines: readonly Line[]): string {
     const columns = this.#columns.flatMap(({ metrics }) => metrics.map(({ metric }) => metric.name))
     const names = lines.map(({ name, insts }) => `${name}\t${[...insts.keys()].join(' ')}`)
@@ -95,7 +94,7 @@ export class RowReporter implements Reporter {
     return linesOf(plan.metrics, (metric) => metric.insts, this.#layout)
   }
 
-  /** Columns of the metrics at these places. */
+  /** Returns the columns of the metrics at these indices. */
   #columnsOf(places: Iterable<number>): LabelColumn[] {
     const { plan } = this.#layout
     const columns = new Map<string, LabelColumn>()
@@ -116,7 +115,7 @@ export class RowReporter implements Reporter {
     const { plan, delimiter } = this.#layout
     const { fixed_header, colxrow = '' } = plan.settings
     const stamp = stampCell(this.#layout, sample.time)
-    // Nothing stands above it where headings come with values: it needs no more room than its text.
+    // Without values headings are left out too, so the cell is only as wide as its text.
     if (!fixed_header) return `${stamp}${fitted(NO_VALUE, [...colxrow].length || NO_VALUE.length)}\n`
     const rest = this.#columns.map(({ width }) => delimiter + fitted(NOT_THERE, width)).join('')
     return `${stamp}${fitted(NO_VALUE, this.#instanceWidth)}${rest}\n`
@@ -138,7 +137,7 @@ export class RowReporter implements Reporter {
     return `${text}\n`
   }
 
-  /** By the values of the metrics that -6 names, the first one first; lines without one come last. */
+  /** Sorts by the metrics of -6, in their order; lines without a value are last. */
   #sorted(lines: readonly Line[], sample: Sample): readonly Line[] {
     const { plan } = this.#layout
     const order = new Set<Line>()
@@ -195,7 +194,7 @@ export class RowReporter implements Reporter {
   }
 }
 
-/** The metrics that -6 names, and whether their lowest values come first. */
+/** Returns the metrics of -6, and whether to sort them in ascending order. */
 export function sortKeys({
   sort_metric,
 }: Settings): readonly { readonly name: string; readonly isAscending: boolean }[] {
@@ -203,27 +202,27 @@ export function sortKeys({
   return keys.map((key) => ({ name: key.replace(/^-/, ''), isAscending: key.startsWith('-') }))
 }
 
-function cellAt({ readings }: Sample, { hasInstances }: ReportMetric, at: number, inst: number): Cell {
-  const cells = readings[at] ?? NO_VALUES
+function cellAt({ values }: Sample, { hasInstances }: ReportMetric, at: number, inst: number): Cell {
+  const cells = values[at] ?? NO_VALUES
   return cells.at(hasInstances ? cells.find(inst) : 0)
 }
 
-/** Places of the metrics that have values. */
-function placesWithValues({ readings }: Sample): number[] {
-  return [...readings.keys()].filter((at) => readings[at]!.hasValues())
+/** Returns the indices of metrics with values. */
+function placesWithValues({ values }: Sample): number[] {
+  return [...values.keys()].filter((at) => values[at]!.hasValues())
 }
 
-/** A line for every value that there is. */
-function presentLines(layout: Layout, { readings }: Sample): Line[] {
+/** Returns a line for every existing value. */
+function presentLines(layout: Layout, { values }: Sample): Line[] {
   const present = (metric: ReportMetric, at: number): number[] => {
-    const cells = readings[at] ?? NO_VALUES
-    const found = cells.places().map((i) => ({ inst: cells.insts[i]! }))
+    const cells = values[at] ?? NO_VALUES
+    const found = cells.valueIndices().map((i) => ({ inst: cells.insts[i]! }))
     return inOrder(found, metric, layout.plan.settings).map(({ inst }) => inst)
   }
   return linesOf(layout.plan.metrics, present, layout)
 }
 
-/** Lines of instances by name, in the order in which metrics have them. */
+/** Returns the lines of instances by name, in the order of the metrics. */
 function linesOf(
   metrics: readonly ReportMetric[],
   instsOf: (metric: ReportMetric, at: number) => readonly number[],

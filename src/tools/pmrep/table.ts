@@ -1,4 +1,4 @@
-/** pmrep's default report: a line a sample, a column for each instance of each metric. pmrep(1) */
+/** pmrep's default report: a line for each sample, a column for each instance of each metric. pmrep(1) */
 
 import { encodeText } from '../../base/text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
@@ -8,20 +8,19 @@ import type { Reporter, Sample } from '../lib/report/report.ts'
 import { fitted, NO_VALUE } from './cell.ts'
 import { putCell } from './cell-bytes.ts'
 import { allColumns, areSame, type Column, ColumnPlaces, presentColumns } from './columns.ts'
-import { blankCell, HeadingClock, type Layout, LineText, legendLine, stampCell } from './layout.ts'
+import { blankCell, HeadingClock, type Layout, LineBuffer, legendLine, stampCell } from './layout.ts'
 
-/** Prints the table. */
 export class TableReporter implements Reporter {
   readonly #layout: Layout
   readonly #clock: HeadingClock
   readonly #places = new ColumnPlaces()
-  readonly #lines: LineText
+  readonly #lines: LineBuffer
   readonly #between: Uint8Array
   #columns: readonly Column[]
 
   constructor(layout: Layout) {
     this.#layout = layout
-    this.#lines = new LineText(layout)
+    this.#lines = new LineBuffer(layout)
     this.#between = encodeText(layout.delimiter)
     this.#clock = new HeadingClock(layout.repeatAfter)
     this.#columns = layout.plan.settings.dynamic_header ? [] : allColumns(layout.plan)
@@ -35,13 +34,13 @@ export class TableReporter implements Reporter {
     this.#clock.restart(false)
   }
 
-  sample({ time, readings }: Sample): void {
+  sample({ time, values }: Sample): void {
     const { plan } = this.#layout
     const isDynamic = plan.settings.dynamic_header
-    const columns = isDynamic ? presentColumns(plan, readings) : this.#columns
+    const columns = isDynamic ? presentColumns(plan, values) : this.#columns
     const isNew = isDynamic && !areSame(columns, this.#columns)
     this.#columns = columns
-    this.#print(time, readings, isNew)
+    this.#print(time, values, isNew)
   }
 
   end(): void {
@@ -70,7 +69,7 @@ export class TableReporter implements Reporter {
   }
 }
 
-/** Width of the one cell of a line that has no values. */
+/** Returns the width of the single cell in a line without values. */
 function emptyWidth({ plan: { settings } }: Layout): number {
   return settings.width_force || settings.width || (settings.separate_header ? 8 : NO_VALUE.length)
 }

@@ -1,22 +1,22 @@
 /**
- * pmstat: a line about a whole system, again and again. pmstat(1)
+ * pmstat: high-level system performance overview, a line for each sample. pmstat(1)
  *
- * Unlike PCP's it ends when all archives are behind it, and never heads archives with the time of today.
+ * Unlike PCP's it exits when all archives have ended, and never shows today's time above archives.
  */
 
 import { secondsBetween, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { samples } from '../../pmapi/samples.ts'
+import { sampleLoop } from '../../pmapi/samples.ts'
 import { sendWhoami } from '../../pmapi/whoami.ts'
 import { addTimes, compareTimes, earlierOf, FOREVER, laterOf } from '../../time/arithmetic.ts'
 import { ctime, fromSeconds } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import { openProblem } from '../lib/open-error.ts'
-import { endEarly, type OptionTable } from '../lib/options.ts'
+import { handleEarlyExit, type OptionTable } from '../lib/options.ts'
 import { boundsOf, openReport } from '../lib/source.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../lib/standard.ts'
-import { controlPort, FollowedTime, zoneOf } from '../lib/time-control.ts'
+import { controlPort, TimeControlClient, zoneOf } from '../lib/time-control.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { type ArchiveBounds, type SamplingWindow, samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
@@ -50,34 +50,33 @@ const OPTIONS: OptionTable = {
     { heading: 'Reporting options' },
     { short: 'l', long: 'suffix', help: 'show the last characters of host names, not the first' },
     { short: 'P', long: 'pause', help: 'wait between the samples of an archive' },
-    { short: 'x', long: 'xcpu', help: 'show more about the time of processors' },
+    { short: 'x', long: 'xcpu', help: 'show more processor times' },
   ],
 }
 
 const DEFAULT_INTERVAL_SEC = 5
-/** Lines of a terminal that is none, and those that headings take. */
+/** Screen height assumed if stdout is not a terminal, and the height of headings. */
 const SCREEN = 24
 const HEADING_LINES = 3
 
-/** Reports on load, memory, swapping, disks and processors. Status 1 when an archive ends first. */
+/** Reports load, memory, swapping, disks and processors. Status 1 if an archive ends early. */
 export const tool: Tool = {
   name: 'pmstat',
-  summary: 'Show a line about a whole system, again and again',
+  summary: 'Show an overview of system performance, a line for each sample',
   description: `
-Each line has the load average of a minute; memory that is swapped out, free, in buffers and in the page cache, in kilobytes
-unless m (megabytes) or g follows; what goes in and out of swap (pi and po in pages, si and so in operations) and of disks
-(bi and bo), interrupts and context switches, all a second, in thousands with K and millions with M; and how many percent of
-their time processors spent for users, in the system and idle. With -x waiting for disks (wa) and time taken by other virtual
-machines (st) have columns of their own.
+Each line shows the load average of one minute; swapped, free, buffer and page cache memory, in kilobytes unless followed by m
+(megabytes) or g; rates of swapping (pi and po in pages, si and so in operations), of disk reads and writes (bi and bo), of interrupts
+and of context switches, in thousands with K and millions with M; and the percentages of processor time in user mode, in the system
+and idle. With -x waiting for disks (wa) and time stolen by other virtual machines (st) have separate columns.
 
-With several hosts or archives each sample is a line for each of them, which begins with its name. A question mark stands
-where there is no value: rates need two samples.`,
+With several hosts or archives each sample has a line for each of them, beginning with its name. A question mark is shown for missing
+values, as rates need two samples.`,
   examples: [
     ['pmstat -t 2s -s 10', 'Twenty seconds of this host:'],
     ['pmstat -h db1 -h db2 -x', 'Two hosts, with more about processors:'],
     ['pmstat -a 20261120 -S @10:00 -T @11:00 -t 5min', 'An hour of an archive:'],
   ],
-  exitStatus: [[1, 'the archive ended before the samples asked for']],
+  exitStatus: [[1, 'the archive ended before the number of samples was reached']],
   seeAlso: ['pmval', 'pmrep', 'pmclient'],
   options: OPTIONS,
   async run(io) {
@@ -86,7 +85,7 @@ where there is no value: rates need two samples.`,
     const has = (letter: string): boolean => given.some(({ name }) => name === letter)
     if (operands.length > 0) problems.push('too many options')
     if (has('P') && standard.source !== 'archive') problems.push('-P can only be used with archives')
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const sources = await openSources(standard, has('l'), io)
     try {
@@ -101,7 +100,7 @@ where there is no value: rates need two samples.`,
   },
 }
 
-/** Opens what can be opened; of several archives all have to. */
+/** Opens the sources; skips collectors that fail, but not archives. */
 async function openSources(standard: StandardOptions, suffix: boolean, io: ToolIo): Promise<Source[]> {
   const sources: Source[] = []
   const several = standard.archives.length > 1
@@ -125,7 +124,7 @@ async function openSources(standard: StandardOptions, suffix: boolean, io: ToolI
   return sources
 }
 
-/** The options for each source alone, by the name it has in messages. */
+/** Returns the options for each source, with its name in messages. */
 function namesOf(standard: StandardOptions): [string, StandardOptions][] {
   const { source, hosts, archives } = standard
   if (source === 'archive') return archives.map((name) => [name, { ...standard, archives: [name] }])
@@ -133,7 +132,7 @@ function namesOf(standard: StandardOptions): [string, StandardOptions][] {
   return [['local:', standard]]
 }
 
-/** Where no source is named and there is no collector, agents in this process will do. */
+/** Uses agents in this process without a given source and a running collector. */
 async function openOne(standard: StandardOptions, io: ToolIo): Promise<Context> {
   try {
     return await openReport(standard, io)
@@ -145,8 +144,8 @@ async function openOne(standard: StandardOptions, io: ToolIo): Promise<Context> 
   }
 }
 
-/** How to show the samples. */
-interface Manner {
+/** Options for showing samples. */
+interface ViewOptions {
   readonly isExtended: boolean
   readonly pauses: boolean
 }
@@ -154,7 +153,7 @@ interface Manner {
 async function report(
   sources: readonly Source[],
   standard: StandardOptions,
-  { isExtended, pauses }: Manner,
+  { isExtended, pauses }: ViewOptions,
   io: ToolIo,
 ): Promise<number> {
   const { zone, note } = await reportingZone(standard, sources[0]!.context, io)
@@ -170,7 +169,7 @@ async function report(
   return showRows(sources, layout, pace, zone, io)
 }
 
-/** From the first moment of all archives to the last. */
+/** Returns the earliest start and latest end of all archives. */
 function boundsOfAll(
   sources: readonly Source[],
   standard: StandardOptions,
@@ -185,11 +184,11 @@ function boundsOfAll(
 }
 
 /** When rows are shown. */
-interface Pace {
+interface RowSchedule {
   readonly rows: number
   readonly intervalSec: number
   readonly waits: boolean
-  /** The moment of the first fetch, and of the last value there can be; archives only. */
+  /** Archives only: times of the first fetch and of the end. */
   readonly archive: { readonly origin: Timestamp; readonly end: Timestamp } | undefined
 }
 
@@ -198,31 +197,31 @@ function paceOf(
   { window }: StandardOptions,
   bounds: ArchiveBounds | undefined,
   pauses: boolean,
-): Pace {
+): RowSchedule {
   const intervalSec = interval === undefined ? DEFAULT_INTERVAL_SEC : toSeconds(interval)
-  // No samples at all are as many as there are, as in PCP.
+  // As in PCP, 0 samples means no limit.
   let rows = samples || Number.POSITIVE_INFINITY
-  // -T decides, whatever -s says, as in PCP.
+  // As in PCP, -T takes precedence over -s.
   if (window.finish !== undefined && finish !== FOREVER)
     rows = Math.max(0, Math.floor(secondsBetween(origin, finish) / intervalSec))
   if (intervalSec === 0 && !Number.isFinite(rows))
-    throw new PcpError('PM_ERR_ARG', 'An interval of 0 never ends: say with -s how many samples are wanted')
+    throw new PcpError('PM_ERR_ARG', 'An interval of 0 requires a number of samples: use -s')
   const archive = bounds && { origin, end: bounds.end }
   return { rows, intervalSec, waits: archive === undefined || pauses, archive }
 }
 
-/** Rows start an interval after the first fetch, which rates begin from. */
+/** Shows rows, the first one interval after the fetch that starts the counters. */
 async function showRows(
   sources: readonly Source[],
   layout: Layout,
-  { rows, intervalSec, waits, archive }: Pace,
+  { rows, intervalSec, waits, archive }: RowSchedule,
   zone: Zone,
   io: ToolIo,
 ): Promise<number> {
   const screen = (io.stdout.isTerminal ? process.stdout.rows : SCREEN) - HEADING_LINES
-  /** On this screen; undefined while counting begins, which makes no rows. */
+  /** Lines left on this screen; undefined before the first row. */
   let lines: number | undefined
-  const sampled = samples(
+  const sampled = sampleLoop(
     sources.map(({ context }) => context),
     {
       intervalSec,
@@ -236,7 +235,7 @@ async function showRows(
   lines = screen
   for (let row = 1; row <= rows; row++) {
     if (lines >= screen) {
-      io.stdout.write(`${moment(sources, archive?.origin, zone, io)}${headings(layout)}`)
+      io.stdout.write(`${headingTime(sources, archive?.origin, zone, io)}${headings(layout)}`)
       lines = 0
     }
     const answer = sampled.next()
@@ -245,22 +244,22 @@ async function showRows(
     if (sources.every(({ hasEnded }) => hasEnded)) return 1
     const isBehind =
       archive && compareTimes(addTimes(archive.origin, fromSeconds(row * intervalSec)), archive.end) > 0
-    // Others still have their end to tell.
+    // Other sources still have to report their end.
     const isOver = sources.every(({ hasEnded, timestamp }) => hasEnded || timestamp === undefined)
     if (isBehind === true && isOver) return sources.some(({ timestamp }) => timestamp !== undefined) ? 1 : 0
   }
   return 0
 }
 
-/** Fetches from all sources together; the lines of those that have one. Without a layout rates begin, and nothing is laid out. */
+/** Fetches from all sources; returns the lines of all with values. Without a layout only starts the counters. */
 function linesOf(sources: readonly Source[], layout: Layout | undefined): string | Promise<string> {
   const lines = sources.map((source) => source.line(layout))
   const isRecorded = lines.every((line) => typeof line === 'string')
   return isRecorded ? lines.join('') : Promise.all(lines).then((all) => all.join(''))
 }
 
-/** Where the time comes from when a control has it. */
-interface Followed {
+/** A time control. */
+interface TimeControlOptions {
   readonly port: number
   readonly intervalSec: number
   readonly origin: Timestamp
@@ -268,32 +267,37 @@ interface Followed {
   readonly zone: Zone
 }
 
-/** A row a step of a time control; behind a jump the moment alone, which rates begin from. */
+/** Shows a row for each step of a time control; after a jump only restarts the counters. */
 async function followTime(
   sources: readonly Source[],
   layout: Layout,
-  { port, ...pace }: Followed,
+  { port, ...pace }: TimeControlOptions,
   io: ToolIo,
 ): Promise<never> {
   const contexts = sources.map(({ context }) => context)
   const host = await contexts[0]!.hostname(io)
-  const followed = await FollowedTime.open(port, { ...pace, contexts, host }, io)
+  const followed = await TimeControlClient.open(port, { ...pace, contexts, host }, io)
   const zone = zoneOf(followed)
   await linesOf(sources, undefined)
-  io.stdout.write(`${moment(sources, pace.origin, zone, io)}${headings(layout)}`)
+  io.stdout.write(`${headingTime(sources, pace.origin, zone, io)}${headings(layout)}`)
   for (;;) {
-    const { isAnew, isFirst } = await followed.next()
-    const isJump = isAnew && !isFirst
+    const { isRestart, isFirst } = await followed.next()
+    const isJump = isRestart && !isFirst
     if (isJump) for (const source of sources) source.restart()
     const lines = await linesOf(sources, layout)
-    io.stdout.write(isJump ? moment(sources, pace.origin, zone, io) : lines)
+    io.stdout.write(isJump ? headingTime(sources, pace.origin, zone, io) : lines)
     if (sources.every(({ hasEnded }) => hasEnded)) followed.endOfArchive()
     else followed.done()
   }
 }
 
-/** The heading's time: of the first source that has values, to the nearest second. */
-function moment(sources: readonly Source[], origin: Timestamp | undefined, zone: Zone, io: ToolIo): string {
+/** Returns the heading's time: that of the first source with values, rounded to the second. */
+function headingTime(
+  sources: readonly Source[],
+  origin: Timestamp | undefined,
+  zone: Zone,
+  io: ToolIo,
+): string {
   const stamp = sources.find(({ timestamp }) => timestamp !== undefined)?.timestamp ?? origin
   const { sec, nsec } = stamp ?? fromSeconds(io.now() / 1000)
   return `@ ${ctime(nsec >= 500_000_000 ? sec + 1 : sec, zone)}\n`

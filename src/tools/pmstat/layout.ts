@@ -1,21 +1,21 @@
-/** How pmstat lays out its report. */
+/** The layout of pmstat's report. */
 import { formatF } from '../../base/printf.ts'
-import { IDLE, INTR, LOAD, MEMORY, NICE, RATES, STEAL, SYS, TIMES, USER, WAIT } from './readings.ts'
+import { IDLE, INTR, LOAD, MEMORY, NICE, RATES, STEAL, SYS, TIMES, USER, WAIT } from './source-values.ts'
 
-/** What decides about columns. */
+/** Properties that determine the columns. */
 export interface Layout {
-  /** Lines begin with the host, and there is one column less. */
+  /** Begin lines with the host, and omit one column. */
   readonly hasNames: boolean
-  /** Times of processors waiting and stolen have columns of their own. */
+  /** Show wait and steal times in separate columns. */
   readonly isExtended: boolean
-  /** `p` for swapping counted in pages, `s` for operations. */
+  /** `p` if swapping is counted in pages, `s` for operations. */
   readonly swapLetter: 'p' | 's'
 }
 
-/** Characters of a host's name. */
+/** Width of the host name. */
 export const NAME_WIDTH = 7
 
-/** The two lines of headings. */
+/** Returns the two heading lines. */
 export function headings({ hasNames, isExtended, swapLetter }: Layout): string {
   const cpuWidth = isExtended ? 20 : 12
   const upper =
@@ -31,7 +31,7 @@ export function headings({ hasNames, isExtended, swapLetter }: Layout): string {
   )
 }
 
-/** The values of a line, without name and newline. */
+/** Formats the values of a line, without name and newline. */
 export function rowText(numbers: Float64Array, { hasNames, isExtended }: Layout): string {
   const load = numbers[LOAD]!
   let row = cell(Number.isNaN(load) ? NONE : formatF(load, 2), 7)
@@ -40,7 +40,7 @@ export function rowText(numbers: Float64Array, { hasNames, isExtended }: Layout)
   return row + percentages(numbers, isExtended)
 }
 
-/** With several hosts PCP shows free memory below the heading of buffers, and scripts count columns. */
+/** With several hosts PCP shows free memory under the buffers heading, and scripts rely on column positions. */
 const UNNAMED = MEMORY + 2
 const NONE = '?'
 
@@ -52,7 +52,7 @@ function cells(texts: readonly string[], width: number): string {
   return texts.map((text) => text.padStart(width)).join(' ')
 }
 
-/** Kilobytes in six characters. */
+/** Formats kilobytes in six characters. */
 function memoryText(kbytes: number): string {
   if (Number.isNaN(kbytes)) return NONE
   if (kbytes < 1_000_000) return `${kbytes}`
@@ -60,7 +60,7 @@ function memoryText(kbytes: number): string {
   return mbytes < 100_000 ? `${mbytes}m` : `${Math.floor(mbytes / 1024)}g`
 }
 
-/** A rate in four characters. */
+/** Formats a rate in four characters. */
 function rateText(rate: number): string {
   if (Number.isNaN(rate)) return NONE
   if (rate < 10_000) return `${rate}`
@@ -68,7 +68,7 @@ function rateText(rate: number): string {
   return thousands < 1000 ? `${thousands}K` : `${Math.floor(thousands / 1000)}M`
 }
 
-/** Shares of all time that was counted. Guests count twice where the kernel counts them as users as well: as in PCP. */
+/** Formats percentages of total time. As in PCP, guest time counts twice if the kernel includes it in user time. */
 function percentages(numbers: Float64Array, isExtended: boolean): string {
   const [user, sys, idle] = [numbers[USER]!, numbers[SYS]!, numbers[IDLE]!]
   if (Number.isNaN(user + sys + idle)) return cell(NONE, 3).repeat(isExtended ? 5 : 3)

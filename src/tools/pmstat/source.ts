@@ -1,42 +1,42 @@
-/** One source of pmstat: what its line says at each sample, until it ends. */
+/** One source of pmstat: its line in each sample, until it ends. */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Context } from '../../pmapi/context.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { type Layout, NAME_WIDTH, rowText } from './layout.ts'
-import { Readings } from './readings.ts'
+import { SourceValues } from './source-values.ts'
 
 const NO_DATA = ' No data in the archive'
 
-/** A host or an archive, and its place in the report. */
+/** A host or an archive. */
 export class Source {
   readonly #context: Context
-  readonly #readings: Readings
+  readonly #readings: SourceValues
   readonly #io: ToolIo
   readonly #name: string
-  /** There was a line of values. */
+  /** Did it have a line of values? */
   #hasData = false
   #isLost = false
-  /** Behind its last value there is nothing to ask it any more. */
+  /** True after its last value: it is not fetched from again. */
   hasEnded = false
-  /** When its values are from; undefined before there are any. */
+  /** Time of its values; undefined before the first. */
   timestamp: Timestamp | undefined
 
-  private constructor(context: Context, readings: Readings, name: string, io: ToolIo) {
+  private constructor(context: Context, readings: SourceValues, name: string, io: ToolIo) {
     this.#context = context
     this.#readings = readings
     this.#name = name
     this.#io = io
   }
 
-  /** Takes a context over. Undefined, with a message, when it has none of the metrics. */
+  /** Takes ownership of a context; prints a message and returns undefined if it has none of the metrics. */
   static async over(
     context: Context,
     { label, suffix }: { readonly label: string; readonly suffix: boolean },
     io: ToolIo,
   ): Promise<Source | undefined> {
     const counterWrap = io.env['PCP_COUNTER_WRAP'] !== undefined
-    const readings = await Readings.open(context, counterWrap)
+    const readings = await SourceValues.open(context, counterWrap)
     if (readings === undefined) {
       io.stderr.write(`${io.progname}: ${label}: Cannot resolve any metrics.\n`)
       await context.close()
@@ -55,12 +55,12 @@ export class Source {
     return this.#readings.countsPages
   }
 
-  /** Time has been set: an archive that was at its end may go on. */
+  /** Continues after a change of time, as an archive may have values again. */
   restart(): void {
     this.hasEnded = false
   }
 
-  /** Fetches, and gives the line; at once where there is nothing to wait for. Without a layout, rates begin, and what is wrong shows with the next line. */
+  /** Fetches and returns the line, synchronously if possible. Without a layout only starts the counters; an error is shown with the next line. */
   line(layout: Layout | undefined): string | Promise<string> {
     const problem = this.#fetch()
     return problem instanceof Promise
@@ -74,7 +74,7 @@ export class Source {
     return layout?.hasNames === true ? `${this.#name}${text}\n` : `${text}\n`
   }
 
-  /** Fetches; what there is to say when there are no values. */
+  /** Fetches; returns the message to show without values. */
   #fetch(): string | undefined | Promise<string | undefined> {
     if (this.hasEnded) return this.#hasData ? '' : NO_DATA
     if (this.#isLost) return this.#reconnect()
@@ -107,7 +107,7 @@ export class Source {
   #problem(error: unknown): string {
     if (this.#io.signal.aborted || !(error instanceof PcpError)) throw error
     if (error.code === 'PM_ERR_EOL' && !this.#hasData) {
-      this.hasEnded = this.timestamp !== undefined // the fetch that rates begin from was all there is
+      this.hasEnded = this.timestamp !== undefined // only the first fetch, without rates, succeeded
       return NO_DATA
     }
     if (this.#context.archive === undefined) {

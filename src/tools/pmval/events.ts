@@ -1,4 +1,4 @@
-/** The layout of event records in pmval. */
+/** Formats event records for pmval. */
 import { isError, PcpError } from '../../model/errors.ts'
 import { type EventRecord, type Parameter, unpackEvents } from '../../model/events.ts'
 import { PM_IN_NULL, type Pmid, pmidStr } from '../../model/ids.ts'
@@ -7,26 +7,26 @@ import { PM_TYPE_AGGREGATE, PM_TYPE_AGGREGATE_STATIC, PM_TYPE_HIGHRES_EVENT } fr
 import { extract } from '../../model/value-set.ts'
 import type { ValueSet } from '../../model/values.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { settle } from '../lib/settle.ts'
+import { toOutcome } from '../lib/settle.ts'
 import type { ToolIo } from '../lib/tool.ts'
-import type { Subject } from './subject.ts'
+import type { ShownMetric } from './subject.ts'
 
-/** Prints event records; remembers the names of their parameters, which repeat. */
+/** Prints event records, caching the names of their parameters. */
 export class EventReport {
   readonly #context: Context
-  readonly #subject: Subject
+  readonly #subject: ShownMetric
   readonly #io: ToolIo
   readonly #print: PrintOptions
   readonly #names = new Map<Pmid, string>()
 
-  constructor(context: Context, subject: Subject, io: ToolIo, print: PrintOptions) {
+  constructor(context: Context, subject: ShownMetric, io: ToolIo, print: PrintOptions) {
     this.#context = context
     this.#subject = subject
     this.#io = io
     this.#print = print
   }
 
-  /** The lines of all records in a set. `verbose`: say so where there are none. */
+  /** Formats all records in a set; `verbose` to report an empty one. */
   async lines(set: ValueSet, verbose: boolean): Promise<string> {
     const { name } = this.#subject
     if (set.status < 0) return `${name}: Error: ${PcpError.fromStatus(set.status).text}\n`
@@ -36,7 +36,7 @@ export class EventReport {
     return lines
   }
 
-  /** Records hold all instances, whichever are selected. */
+  /** Is the instance selected? The profile does not filter event records. */
   #isWanted(inst: number): boolean {
     const { columns, isOpen } = this.#subject
     return isOpen || inst === PM_IN_NULL || columns?.some((column) => column.inst === inst) !== false
@@ -64,7 +64,7 @@ export class EventReport {
     const { name, columns, desc } = this.#subject
     if (inst === PM_IN_NULL) return name
     const known = columns?.find((column) => column.inst === inst)?.name
-    const instance = known ?? (await settle(this.#context.instanceName(desc.indom, inst, this.#io)))
+    const instance = known ?? (await toOutcome(this.#context.instanceName(desc.indom, inst, this.#io)))
     return `${name}[${isError(instance) ? inst : instance}]`
   }
 
@@ -79,7 +79,7 @@ export class EventReport {
   async #parameter(param: Parameter): Promise<string> {
     let name = this.#names.get(param.pmid)
     if (name === undefined) {
-      const names = await settle(this.#context.namesOf(param.pmid, this.#io))
+      const names = await toOutcome(this.#context.namesOf(param.pmid, this.#io))
       if (isError(names)) return `\t${pmidStr(param.pmid)}: pmNameID: ${names.text}\n`
       name = names[0]!
       this.#names.set(param.pmid, name)

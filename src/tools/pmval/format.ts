@@ -1,4 +1,4 @@
-/** How values fill their columns. */
+/** Formats values for columns. */
 import { formatE, formatF } from '../../base/printf.ts'
 import { PcpError } from '../../model/errors.ts'
 import {
@@ -30,7 +30,7 @@ const WIDTHS: ReadonlyMap<number, number> = new Map([
   [PM_TYPE_HIGHRES_EVENT, 0],
 ])
 
-/** Width of the columns: as asked for, else what the type needs. PM_ERR_TYPE for a type without values. */
+/** Returns the width of columns: the given one, or the type's default. Throws PM_ERR_TYPE for a type without values. */
 export function columnWidth(type: number, wanted: number | undefined): number {
   const width = WIDTHS.get(type)
   if (width === undefined)
@@ -38,19 +38,19 @@ export function columnWidth(type: number, wanted: number | undefined): number {
   return wanted ?? width
 }
 
-/** Does a number of decimals fit a column? */
+/** Do this many decimals fit a column? */
 export function precisionFits(precision: number, width: number): boolean {
   return precision === 0 || precision <= width - 2
 }
 
-/** A real: four digits whose points stand below each other, or that many decimals. */
+/** Formats a real with four digits and aligned decimal points, or with the given number of decimals. */
 export function formatReal(value: number, width: number, precision: number | undefined): string {
   const text = precision === undefined ? fourDigits(value, width) : formatF(value, precision)
   return text.padStart(width)
 }
 
 function fourDigits(value: number, width: number): string {
-  // Where the column is too narrow for a zero, PCP fills it behind the digit.
+  // In columns too narrow for a zero, PCP pads after the digit.
   if (value === 0) return `${'0'.padEnd(5 - width)}.0   `
   if (value < 0.1 || value > 9999) return formatE(value, 3).toUpperCase()
   if (value <= 0.9999) return formatF(value, 4)

@@ -1,4 +1,4 @@
-/** The lines above the values, the headings of their columns, and the times in front of rows. */
+/** The header, the column headings, and the times of rows. */
 import { byteWidth, formatF, rightJustify } from '../../base/printf.ts'
 import { decodeText, encodeText } from '../../base/text.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
@@ -8,11 +8,11 @@ import { unitsStr, unpackUnits } from '../../model/units.ts'
 import { clockStamp, ctime } from '../../time/stamp.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { Schedule } from './schedule.ts'
-import type { Column, Subject } from './subject.ts'
+import type { Column, ShownMetric } from './subject.ts'
 
-/** The lines above the values. */
+/** Returns the lines before the values. */
 export function headerLines(
-  subject: Subject,
+  subject: ShownMetric,
   host: string,
   { samples, intervalSec, origin, finish, archive }: Schedule,
   zone: Zone,
@@ -47,18 +47,18 @@ function rateText(units: number): string {
   return unpackUnits(units).dimTime === 1 ? 'time utilization' : 'none'
 }
 
-/** Rates end with blanks behind their point, so that their names stand this much further left, where they fit. */
+/** Columns by which headings of rates are moved left, if they fit, as rates end with blanks. */
 const SHIFT = 3
 
-/** How names stand above their columns: decided once, by the names at the start. */
+/** Headings of columns. Their layout is chosen once, from the initial names. */
 export class Headings {
   readonly #width: number
   readonly #shift: number
   readonly #margin: string
-  /** Names in full, where they do not fit their columns. */
+  /** A legend of full names, if they do not fit their columns. */
   readonly fullNames: string
 
-  /** `margin`: columns in front of the first one. */
+  /** `margin`: width before the first column. */
   constructor(columns: readonly Column[], width: number, isShiftable: boolean, margin: number) {
     const longest = Math.max(0, ...columns.map(({ name }) => byteWidth(name)))
     this.#width = width
@@ -68,7 +68,7 @@ export class Headings {
     this.fullNames = longest > width ? columns.map(line).join('') : ''
   }
 
-  /** A blank line and the names. */
+  /** Returns an empty line and the names. */
   lines(columns: readonly Column[]): string {
     if (columns.length === 0) return '\n'
     const width = this.#width - this.#shift
@@ -81,13 +81,13 @@ function firstBytes(text: string, bytes: number): string {
   return byteWidth(text) <= bytes ? text : decodeText(encodeText(text).subarray(0, Math.max(0, bytes)))
 }
 
-/** How times are written, and how many columns they take. */
+/** Formats times, with their width. */
 export interface RowStamp {
   readonly width: number
   readonly text: (time: Timestamp) => string
 }
 
-/** Times of day to the millisecond; with -X once or twice dates, to the microsecond or nanosecond. */
+/** Returns the format of times: time of day to the millisecond; with -X dates and microseconds, with a second -X nanoseconds. */
 export function rowStamp(level: number, zone: Zone): RowStamp {
   if (level === 0) return { width: 12, text: (time) => clockStamp(time, zone) }
   const digits = level === 1 ? 6 : 9

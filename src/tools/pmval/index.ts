@@ -11,35 +11,35 @@ import { type MetricSpec, parseMetricSpec } from '../../pmapi/metric-spec.ts'
 import { recordRows, valueRows } from '../../pmapi/value-rows.ts'
 import { sendWhoami } from '../../pmapi/whoami.ts'
 import { fetchError } from '../lib/fetch-error.ts'
-import { endEarly, usageText } from '../lib/options.ts'
+import { handleEarlyExit, usageText } from '../lib/options.ts'
 import { printOptions } from '../lib/print.ts'
 import { boundsOf, openReport } from '../lib/source.ts'
 import { type ParsedStandard, parseStandard, type StandardOptions } from '../lib/standard.ts'
-import { controlPort, FollowedTime, zoneOf } from '../lib/time-control.ts'
+import { controlPort, TimeControlClient, zoneOf } from '../lib/time-control.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { samplingWindow } from '../lib/window.ts'
 import { reportingZone } from '../lib/zone.ts'
 import { EventReport } from './events.ts'
 import { columnWidth, precisionFits } from './format.ts'
 import { Headings, headerLines, rowStamp } from './header.ts'
-import { OPTIONS, type Wanted, wantedFrom } from './options.ts'
+import { OPTIONS, type PmvalOptions, wantedFrom } from './options.ts'
 import { Rows, SUSPENDED } from './rows.ts'
 import { SampleLoop } from './sample-loop.ts'
 import { controlledFetches, fetches, scheduleOf } from './schedule.ts'
-import { findSubject, type Subject } from './subject.ts'
+import { findSubject, type ShownMetric } from './subject.ts'
 
-/** Shows the values of a metric, a row a sample. */
+/** Shows the values of a metric, a row for each sample. */
 export const tool: Tool = {
   name: 'pmval',
   summary: 'Show the values of a metric over time',
   description: `
-Shows the values of one metric, a line a sample, with a column for each instance. Counters are shown as rates unless -r asks for
-them as they are; times that are counted become utilisation.
+Shows the values of one metric, a line for each sample and a column for each instance. Counters are shown as rates unless -r is given;
+counters of time are shown as utilization.
 
-The metric may say where it is and which instances are meant: host:metric[instance,...], archive/metric[instance,...].
+The metric can include its source and instances: host:metric[instance,...], archive/metric[instance,...].
 
-It does not reconnect: when the collector goes away it reports that and exits with status 1. pmcd_wait waits until there is one
-again; pmstat and pmie reconnect by themselves.`,
+pmval does not reconnect: if the collector goes away, it reports that and exits with status 1. pmcd_wait waits for a collector; pmstat
+and pmie reconnect automatically.`,
   examples: [
     ['pmval -s 5 -t 2s kernel.all.load', 'Five samples, two seconds apart:'],
     ['pmval "db1:disk.dev.read[sda,sdb]"', 'Two disks of db1:'],
@@ -49,11 +49,11 @@ again; pmstat and pmie reconnect by themselves.`,
   async run(io) {
     const parsed = parseStandard(OPTIONS, io, { isHighRes: true })
     const wanted = wantedFrom(parsed)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     if (parsed.operands.length === 0) parsed.problems.push('error - no metricname specified')
     else if (parsed.operands.length > 1) parsed.problems.push('error - too many arguments')
-    if (parsed.problems.length > 0) return endEarly(OPTIONS, parsed, io) ?? 1
+    if (parsed.problems.length > 0) return handleEarlyExit(OPTIONS, parsed, io) ?? 1
     let spec: MetricSpec
     try {
       spec = parseMetricSpec(parsed.operands[0]!)
@@ -64,16 +64,16 @@ again; pmstat and pmie reconnect by themselves.`,
     const standard = withSource(parsed, spec, wanted)
     if (standard === undefined) {
       parsed.problems.push('only one host or archive allowed')
-      return endEarly(OPTIONS, parsed, io) ?? 1
+      return handleEarlyExit(OPTIONS, parsed, io) ?? 1
     }
     if (wanted.delays && standard.source !== 'archive') {
       parsed.problems.push('delay can only be used with archives')
-      return endEarly(OPTIONS, parsed, io) ?? 1
+      return handleEarlyExit(OPTIONS, parsed, io) ?? 1
     }
     const port = controlPort(standard, io)
     if (port !== undefined && wanted.delays) {
       parsed.problems.push('guiflag cannot be used with delay')
-      return endEarly(OPTIONS, parsed, io) ?? 1
+      return handleEarlyExit(OPTIONS, parsed, io) ?? 1
     }
     const context = await openReport(standard, io)
     await sendWhoami(context, [io.progname, ...io.args], io)
@@ -86,11 +86,11 @@ again; pmstat and pmie reconnect by themselves.`,
   },
 }
 
-/** The standard options with the source that the metric's specification names; undefined when two sources are meant. */
+/** Returns the standard options with the source of the metric's specification; undefined if they name another one. */
 function withSource(
   { standard }: ParsedStandard,
   spec: MetricSpec,
-  { rawArchive }: Wanted,
+  { rawArchive }: PmvalOptions,
 ): StandardOptions | undefined {
   const archive = rawArchive ?? (spec.kind === 'archive' ? spec.source : undefined)
   if (archive !== undefined)
@@ -103,7 +103,7 @@ function withSource(
 async function show(
   context: Context,
   spec: MetricSpec,
-  wanted: Wanted,
+  wanted: PmvalOptions,
   standard: StandardOptions,
   port: number | undefined,
   io: ToolIo,
@@ -115,7 +115,7 @@ async function show(
   const subject = await findSubject(context, spec.metric, instances, wanted.raw, io)
   if (subject.columns === undefined && spec.instances.length > 0)
     throw new PcpError('PM_ERR_INDOM', `${spec.metric}: singular metrics do not have instances`)
-  // Recorded metrics, and those of agents in this process, take no filter: as in PCP it is left out.
+  // As in PCP, archives and local contexts do not support filters, so -x is ignored.
   const takesFilter = context.archive === undefined && standard.source !== 'local'
   if (wanted.filter !== undefined && takesFilter) await storeFilter(context, subject, wanted.filter, io)
   const isRaw = wanted.rawArchive !== undefined || subject.isEvent
@@ -132,7 +132,7 @@ async function show(
   const followed =
     port === undefined
       ? undefined
-      : await FollowedTime.open(port, { contexts: [context], ...schedule, zone, host }, io)
+      : await TimeControlClient.open(port, { contexts: [context], ...schedule, zone, host }, io)
   const shownZone = followed === undefined ? zone : zoneOf(followed)
   const stamp = archive || followed ? rowStamp(wanted.stamps, shownZone) : undefined
   const isShiftable = subject.isRate && precision === undefined
@@ -176,7 +176,7 @@ async function show(
   }
 }
 
-/** What a failed fetch prints last. An interrupted one stays what it is. */
+/** Returns the error to report for a failed fetch. An interrupt stays unchanged. */
 async function failed(error: unknown, call: string, io: ToolIo): Promise<unknown> {
   if (!(error instanceof PcpError) || error.code === 'ECANCELED') return error
   await io.stdout.flush()
@@ -184,10 +184,10 @@ async function failed(error: unknown, call: string, io: ToolIo): Promise<unknown
   return fetchError(error, io, call)
 }
 
-/** Stores the value of -x into all instances shown: text into a metric with event records. */
+/** Stores the text of -x in all shown instances of a metric with event records. */
 async function storeFilter(
   context: Context,
-  { desc, isEvent, columns }: Subject,
+  { desc, isEvent, columns }: ShownMetric,
   text: string,
   io: ToolIo,
 ): Promise<void> {

@@ -1,8 +1,7 @@
-/** What the command line of pmval says. */
+/** The command line of pmval. */
 import type { OptionTable, ParsedOptions } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
 
-/** The command line. */
 export const OPTIONS: OptionTable = {
   synopsis: '[options] metricname',
   rows: [
@@ -30,27 +29,32 @@ export const OPTIONS: OptionTable = {
     { heading: 'Reporting options' },
     { short: 'd', long: 'delay', help: 'wait between the values of an archive' },
     { short: 'f', long: 'precision', arg: 'N', help: 'show reals with N decimals' },
-    { short: 'i', long: 'instances', arg: 'INST', help: 'show only these instances, by comma' },
-    { short: 'r', long: 'raw', help: 'show counters as they are, not as rates' },
-    { short: 'U', long: 'nointerp', arg: 'FILE', help: 'as -a, and show every record as it is' },
-    { short: 'v', long: 'verbose', help: 'say so where there are no event records' },
+    { short: 'i', long: 'instances', arg: 'INST', help: 'show only these comma-separated instances' },
+    { short: 'r', long: 'raw', help: 'show raw counters instead of rates' },
+    {
+      short: 'U',
+      long: 'nointerp',
+      arg: 'FILE',
+      help: 'like -a, but show every record without interpolation',
+    },
+    { short: 'v', long: 'verbose', help: 'report missing event records' },
     { short: 'w', long: 'width', arg: 'N', help: 'make columns N wide' },
     { short: 'x', long: 'filter', arg: 'VALUE', help: 'store VALUE into the metric first' },
     { short: 'X', long: 'timestamp', help: 'show times with their date; twice: with nanoseconds' },
   ],
 }
 
-/** Mistakes of a command line that names no source, or no archive. */
+/** Errors that do not apply if the metric's specification names the source. */
 const NEEDS_SOURCE: ReadonlySet<string> = new Set([
   'time window options are supported for archives only',
   'use of timezone from metric source requires a source',
 ])
 
-/** What to show, and how. */
-export interface Wanted {
-  /** Decimals of reals; undefined: as many as make four digits. */
+/** The parsed options. */
+export interface PmvalOptions {
+  /** Decimals of reals; undefined for four significant digits. */
   readonly precision: number | undefined
-  /** Names of instances; undefined: all. */
+  /** Names of instances; undefined for all. */
   readonly instances: readonly string[] | undefined
   readonly raw: boolean
   readonly verbose: boolean
@@ -58,14 +62,14 @@ export interface Wanted {
   readonly filter: string | undefined
   /** Archives to read record by record. */
   readonly rawArchive: string | undefined
-  /** Wait between the samples of an archive. */
+  /** Pause between the samples of an archive. */
   readonly delays: boolean
-  /** How often -X is given: 0 times of day, 1 dates and microseconds, 2 nanoseconds. */
+  /** Number of -X: 0 for time of day, 1 for dates and microseconds, 2 for nanoseconds. */
   readonly stamps: number
 }
 
-/** Reads pmval's own options; mistakes go to `problems`. */
-export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
+/** Reads pmval's own options; errors are added to `problems`. */
+export function wantedFrom({ given, problems }: ParsedOptions): PmvalOptions {
   const last = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value
   const number = (letter: string, least: number): number | undefined => {
     let result: number | undefined
@@ -75,7 +79,7 @@ export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
     }
     return result
   }
-  // -U names a source that the standard options know nothing of.
+  // -U names a source but is not a standard option.
   if (last('U') !== undefined)
     problems.splice(0, problems.length, ...problems.filter((one) => !NEEDS_SOURCE.has(one)))
   const precision = number('f', 0)
@@ -94,7 +98,7 @@ export function wantedFrom({ given, problems }: ParsedOptions): Wanted {
   }
 }
 
-/** Names by comma or white space; quotes keep both in a name. */
+/** Splits names at commas and white space, except within quotes. */
 function instanceList(text: string): string[] {
   const names = text.matchAll(/"([^"]*)"?|'([^']*)'?|[^\s,"']+/g)
   return [...names].map((match) => match[1] ?? match[2] ?? match[0]).filter((name) => name !== '')

@@ -1,4 +1,4 @@
-/** The rows of values, and the headings above them. */
+/** Prints rows of values with headings. */
 import { NumberColumns } from '../../archive/number-columns.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -9,42 +9,42 @@ import { PM_TYPE_32, PM_TYPE_64, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U64 } fr
 import type { ValueColumns } from '../../model/value-columns.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import type { Context } from '../../pmapi/context.ts'
-import type { ContextRows } from '../../pmapi/value-rows.ts'
+import type { ColumnCursor } from '../../pmapi/value-rows.ts'
 import type { ToolIo } from '../lib/tool.ts'
 import { formatReal } from './format.ts'
 import type { Headings } from './header.ts'
-import type { SampleLoop, Shown } from './sample-loop.ts'
-import { columnsOf, type Subject } from './subject.ts'
+import type { RowContent, SampleLoop } from './sample-loop.ts'
+import { columnsOf, type ShownMetric } from './subject.ts'
 
-/** How values look. */
+/** Format of values. */
 export interface RowStyle {
   readonly width: number
   readonly precision: number | undefined
   readonly print: PrintOptions
-  /** A counter that decreased went round once. */
+  /** Treat a decreased counter as having wrapped once. */
   readonly counterWrap: boolean
 }
 
-/** How rows are laid out. */
+/** Layout of rows. */
 export interface RowLayout {
   readonly headings: Headings
   readonly style: RowStyle
-  /** What rows from archives begin with. */
+  /** Formats the times of archive rows. */
   readonly stamp: ((time: Timestamp) => string) | undefined
-  /** The call that failures name. */
+  /** Name of the PMAPI call in error messages. */
   readonly call: string
 }
 
-/** In place of a row without values. */
+/** Printed instead of a row without values. */
 const NOTHING = 'No values available\n'
-/** In place of a row of a mark. */
+/** Printed instead of a row for a mark record. */
 export const SUSPENDED = 'Archive logging suspended\n'
 
-/** Writes a row a sample. */
+/** Writes a row for each sample. */
 export class Rows {
   readonly #context: Context
-  readonly #subject: Subject
-  readonly #rows: ContextRows
+  readonly #subject: ShownMetric
+  readonly #rows: ColumnCursor
   readonly #loop: SampleLoop
   readonly #layout: RowLayout
   readonly #io: ToolIo
@@ -52,23 +52,23 @@ export class Rows {
   readonly #isReal: boolean
   readonly #isLong: boolean
   readonly #factor: number
-  /** Of the last sample: all its values, and the numbers in the order of the columns. */
+  /** Of the last sample: all values, and its numbers in column order. */
   readonly #values: ValueColumns
   #numbers: NumberColumns
-  /** What rates begin from, and when that was. */
+  /** Counters of the previous sample, and its time. */
   readonly #counters: Counters
   #beforeSec = 0
-  /** Instances that were found to have columns. */
+  /** Instances known to have columns. */
   #insts: Int32Array | undefined
-  /** Have the columns been named since there were no values? */
+  /** Were headings printed since the last gap? */
   #hasHeading = false
   #hasFullNames = false
 
-  /** `rows`: the samples, each of which is added. */
+  /** `rows` yields the samples. */
   constructor(
     context: Context,
-    subject: Subject,
-    rows: ContextRows,
+    subject: ShownMetric,
+    rows: ColumnCursor,
     loop: SampleLoop,
     layout: RowLayout,
     io: ToolIo,
@@ -89,7 +89,7 @@ export class Rows {
     this.#counters = new Counters(subject.columns?.length ?? 1, type, layout.style.counterWrap)
   }
 
-  /** Writes the row of the newest sample. A promise only where there is something to wait for. */
+  /** Writes the row of the newest sample, synchronously if possible. */
   add(time: Timestamp): Promise<void> | undefined {
     const { status } = this.#values
     if (status < 0) return this.#fail(status)
@@ -108,7 +108,7 @@ export class Rows {
     stderr.write(`\n${progname}: ${this.#layout.call}: ${PcpError.fromStatus(status).text}\n`)
   }
 
-  /** The names of columns, where they are due. */
+  /** Returns the headings if they are due. */
   #heading(): string {
     const { columns } = this.#subject
     if (columns === undefined || this.#hasHeading) return ''
@@ -118,7 +118,7 @@ export class Rows {
     return fullNames + headings.lines(columns)
   }
 
-  /** Has each instance that is to be shown a column? */
+  /** Does each selected instance have a column? */
   #hasColumns(): boolean {
     const { isOpen } = this.#subject
     const { insts } = this.#values
@@ -132,7 +132,7 @@ export class Rows {
     return this.#subject.columns!.some((column) => column.inst === inst)
   }
 
-  /** Gives new instances columns; returns the names of all of them. */
+  /** Adds columns for new instances; returns new headings. */
   async #addColumns(): Promise<string> {
     const before = instsOf(this.#subject)
     this.#subject.columns = await columnsOf(this.#context, this.#subject.desc, undefined, this.#io)
@@ -141,7 +141,7 @@ export class Rows {
     return this.#layout.headings.lines(this.#subject.columns)
   }
 
-  #numbersOf(subject: Subject): NumberColumns {
+  #numbersOf(subject: ShownMetric): NumberColumns {
     return new NumberColumns([{ desc: subject.desc, insts: instsOf(subject) }], [this.#values])
   }
 
@@ -149,10 +149,10 @@ export class Rows {
     const { stamp } = this.#layout
     const isMark = this.#rows.sets?.length === 0
     const shown = this.#loop.next(isMark ? undefined : this.#values.status)
-    if (!this.#loop.hadValues) this.#hasHeading = false // the columns are named again behind a gap
+    if (!this.#loop.hadValues) this.#hasHeading = false // repeat the headings after a gap
     if (this.#isNumber) this.#numbers.refresh()
     const growth = this.#subject.isRate ? this.#counters.read(this.#numbers) : undefined
-    // Of two rounded times, as in the reference: it shows in the last digit.
+    // Difference of two rounded times, as in the reference, which affects the last digit.
     const sec = toSeconds(time)
     const elapsed = sec - this.#beforeSec
     this.#beforeSec = sec
@@ -161,15 +161,15 @@ export class Rows {
     else if (heading !== '') this.#io.stdout.write(heading)
   }
 
-  /** The row behind its time; '' for no row. */
-  #row(shown: Shown, growth: Float64Array | undefined, elapsed: number): string {
+  /** Formats a row without its time; '' for no row. */
+  #row(shown: RowContent, growth: Float64Array | undefined, elapsed: number): string {
     if (shown === 'none') return ''
     if (shown === 'nothing' || shown === 'suspended') {
       const margin = this.#layout.stamp === undefined ? '' : '  '
       return margin + (shown === 'nothing' ? NOTHING : SUSPENDED)
     }
     if (growth !== undefined && !this.#isNumber)
-      throw new PcpError('PM_ERR_TYPE', 'A counter whose values are no numbers has no rate')
+      throw new PcpError('PM_ERR_TYPE', 'Cannot compute the rate of a counter without numeric values')
     const { columns, isOpen } = this.#subject
     const between = columns === undefined ? '' : ' '
     let row = ''
@@ -193,12 +193,12 @@ export class Rows {
 
   #rate(numbers: NumberColumns, i: number, growth: number, elapsed: number): string {
     const { width, precision } = this.#layout.style
-    if (numbers.has[i] === 0 || !this.#counters.had(i)) return '?'.padStart(width)
+    if (numbers.has[i] === 0 || !this.#counters.hadValue(i)) return '?'.padStart(width)
     if (Number.isNaN(growth)) return '!'.padStart(width)
     return formatReal((growth / elapsed) * this.#factor, width, precision)
   }
 
-  /** Text, an aggregate, or a value of another type than the metric's. */
+  /** Formats a value that is not a number of the metric's type: text, an aggregate, or another type. */
   #printed(i: number): string {
     const { desc, columns } = this.#subject
     const { width, print } = this.#layout.style
@@ -211,7 +211,7 @@ export class Rows {
       : printValue(set, place, desc.type, width, print)
   }
 
-  /** A line for each value whose instance is not known to the domain. */
+  /** Returns a warning for each value whose instance is unknown. */
   #warnings(): string {
     const { desc } = this.#subject
     const { print } = this.#layout.style
@@ -230,6 +230,6 @@ export class Rows {
   }
 }
 
-function instsOf({ columns }: Subject): readonly number[] {
+function instsOf({ columns }: ShownMetric): readonly number[] {
   return columns?.map(({ inst }) => inst) ?? [PM_IN_NULL]
 }

@@ -1,27 +1,27 @@
-/** Which fetches make up the samples of pmval, and what the row of each shows. Both depend on the fetches before. */
+/** Decides from previous fetches which ones are samples of pmval, and what their rows show. */
 
-/** Values, rates since the fetch before, no values, a mark; `none`: there is no row. */
-export type Shown = 'values' | 'rates' | 'nothing' | 'suspended' | 'none'
+/** Content of a row: values, rates, no values, a mark; `none` for no row. */
+export type RowContent = 'values' | 'rates' | 'nothing' | 'suspended' | 'none'
 
-/** Counts samples and decides about rows. A rate takes two fetches where the fetch before had no values. */
+/** Counts samples and decides on rows. After a fetch without values a rate needs two fetches. */
 export class SampleLoop {
   readonly #isRate: boolean
   #left: number
-  /** Has the sample that began its second fetch to come? */
+  /** Does the current sample need a second fetch? */
   #isHalf = false
-  /** Have there been fetches without values since the last row, and any rows since the last mark? */
+  /** Were there fetches without values since the last row, and rows since the last mark? */
   #missed = false
   #hasReported = false
-  /** Did the fetch before have values? Behind one without, the columns are named again. */
+  /** Did the previous fetch have values? Otherwise headings are repeated. */
   hadValues = false
 
-  /** `isRate`: rows show the change since the fetch before. `samples`: all there are unless given. */
+  /** `isRate`: rows show the change since the previous fetch. `samples`: unlimited by default. */
   constructor(isRate: boolean, samples: number = Number.POSITIVE_INFINITY) {
     this.#isRate = isRate
     this.#left = samples
   }
 
-  /** Begins the next fetch; returns false behind the last sample. */
+  /** Begins the next fetch; returns false after the last sample. */
   begin(): boolean {
     if (this.#isHalf) return true
     if (this.#left <= 0) return false
@@ -29,14 +29,14 @@ export class SampleLoop {
     return true
   }
 
-  /** Forgets the fetch before, because time jumped: rates start anew. */
+  /** Restarts rates after a jump in time. */
   restart(): void {
     this.hadValues = false
     this.#isHalf = false
   }
 
-  /** Returns what to show for a fetch with so many values; undefined for a mark, negative for an error. */
-  next(status: number | undefined): Shown {
+  /** Returns the row's content for the status of a fetch: a number of values, undefined for a mark, negative for an error. */
+  next(status: number | undefined): RowContent {
     const had = this.hadValues
     this.hadValues = status !== undefined && status > 0
     this.#isHalf = this.#isRate && this.hadValues && !had

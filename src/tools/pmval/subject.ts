@@ -1,4 +1,4 @@
-/** The metric that pmval shows: looked up once, and again when its instances change. */
+/** The metric shown by pmval, with its instances. */
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { type Indom, indomStr, PM_INDOM_NULL } from '../../model/ids.ts'
@@ -7,38 +7,38 @@ import type { Instances } from '../../model/source.ts'
 import { PM_SEM_COUNTER, PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
 import type { ArchiveControl } from '../../pmapi/archive-control.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { nearHint } from '../lib/near-metrics.ts'
+import { didYouMeanMetric } from '../lib/similar-metrics.ts'
 import type { ToolIo } from '../lib/tool.ts'
 
-/** An instance with a column of its own. */
+/** An instance with its column. */
 export interface Column {
   readonly inst: number
   readonly name: string
 }
 
-/** A metric and the columns of its values, by instance number; undefined for a metric without instances. */
-export interface Subject {
+/** A metric with its columns by instance number; undefined for a singular metric. */
+export interface ShownMetric {
   readonly name: string
   readonly desc: MetricDesc
   readonly isEvent: boolean
-  /** Counters are shown as rates unless they are asked for raw. */
+  /** Counters are shown as rates unless -r is given. */
   readonly isRate: boolean
-  /** All instances are wanted, so new ones get columns. */
+  /** All instances are selected, including new ones. */
   readonly isOpen: boolean
   columns: readonly Column[] | undefined
 }
 
-/** Looks the metric up and restricts the context to the instances wanted. Throws PcpError with pmval's message. */
+/** Looks the metric up and restricts the context to selected instances. Rejects with PcpError with pmval's message. */
 export async function findSubject(
   context: Context,
   name: string,
   instances: readonly string[] | undefined,
   raw: boolean,
   io: ToolIo,
-): Promise<Subject> {
+): Promise<ShownMetric> {
   const [id] = await context.lookupNames([name], io)
   if (id === undefined || isError(id))
-    throw says(id, `pmLookupName(${name})`, await nearHint(name, id, context, io))
+    throw says(id, `pmLookupName(${name})`, await didYouMeanMetric(name, id, context, io))
   const [desc] = await context.descs([id], io)
   if (desc === undefined || isError(desc)) throw says(desc, 'pmLookupDesc')
   const isEvent = desc.type === PM_TYPE_EVENT || desc.type === PM_TYPE_HIGHRES_EVENT
@@ -52,7 +52,7 @@ export async function findSubject(
   return { name, desc, isEvent, isRate, isOpen: instances === undefined, columns }
 }
 
-/** Instances of the metric's domain now, in an archive all there ever were, by number. */
+/** Returns the current instances by number; of an archive all that ever existed. */
 export async function columnsOf(
   context: Context,
   { indom }: MetricDesc,
@@ -66,7 +66,7 @@ export async function columnsOf(
       archive === undefined ? await context.instances(indom, io) : recorded(archive, indom)
     for (const [i, inst] of ids.entries()) columns.push({ inst, name: names[i]! })
   } else {
-    // The heading is the name as given: agents may know an instance by others, such as a process by its number.
+    // Keep the name as given, as agents accept other names too, such as the PID of a process.
     for (const name of wanted) columns.push({ inst: await instanceOf(context, indom, name, io), name })
   }
   return columns.sort((a, b) => a.inst - b.inst)

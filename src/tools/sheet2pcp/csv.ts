@@ -1,6 +1,6 @@
 /** Comma-separated values. RFC 4180 */
 
-/** Rows of cells. A cell in quotes may hold commas, line ends and doubled quotes; lines without a cell are left out. */
+/** Parses rows of cells. A quoted cell may contain commas, newlines and doubled quotes; empty lines are skipped. */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = []
   let row: string[] = []

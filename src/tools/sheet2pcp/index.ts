@@ -1,8 +1,8 @@
 /**
- * sheet2pcp: makes an archive of a spreadsheet. sheet2pcp(1)
+ * sheet2pcp: imports a spreadsheet into an archive. sheet2pcp(1)
  *
- * Unlike the reference it needs no other programs, exits with 1 for mistakes in the map, reads days and months of one digit,
- * takes an empty cell for no value, and does not read binary .xls files.
+ * Unlike the reference, it needs no other programs, exits with 1 for errors in the map, reads days and months with one digit, treats an
+ * empty cell as no value, and does not read binary .xls files.
  */
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -17,7 +17,14 @@ import type { Value } from '../../model/values.ts'
 import { archiveAccess } from '../../sys/archive-access.ts'
 import { archiveOutput } from '../../sys/archive-output.ts'
 import { loadConfig } from '../../sys/config.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions, usageText, VERSION_ROW } from '../lib/options.ts'
+import {
+  HELP_ROW,
+  handleEarlyExit,
+  type OptionTable,
+  parseOptions,
+  usageText,
+  VERSION_ROW,
+} from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { parseCsv } from './csv.ts'
 import { type MapMetric, parseMap, type SheetMap } from './map.ts'
@@ -29,25 +36,24 @@ const OPTIONS: OptionTable = {
   rows: [
     { heading: 'Options' },
     { short: 'D', long: 'debug', arg: 'NAMES' },
-    { short: 'h', long: 'host', arg: 'HOST', help: 'host in the label, where the map has none' },
+    { short: 'h', long: 'host', arg: 'HOST', help: 'host in the label, if not in the map' },
     { short: 'V', long: 'archiveversion', arg: 'N', help: 'version of the archive, 2 or 3' },
-    { short: 'Z', long: 'timezone', arg: 'ZONE', help: '+HHMM or -HHMM from UTC, where the map has none' },
+    { short: 'Z', long: 'timezone', arg: 'ZONE', help: '+HHMM or -HHMM from UTC, if not in the map' },
     { long: 'version', help: VERSION_ROW.help! },
     HELP_ROW,
   ],
 }
 
-/** A failure while rows are read, as scripts know it. */
+/** Exit status for an error in a row, as scripts expect. */
 const STATUS_BAD_ROW = 2
 const STATUS_EXISTS = 17
 
-/** Makes an archive of a spreadsheet. */
 export const tool: Tool = {
   name: 'sheet2pcp',
-  summary: 'Make an archive of a spreadsheet',
+  summary: 'Import a spreadsheet into an archive',
   description: `
-Each row of the first sheet of infile, a .csv, .xlsx, .ods or .sxc file, becomes a record of the archive outfile. mapfile names in
-XML the metrics, and then what is in each column, from left to right:
+Each row of the first sheet of infile, a .csv, .xlsx, .ods or .sxc file, becomes a record of the archive outfile. mapfile is an XML
+file that defines the metrics, and then the content of each column, from left to right:
 
     <?xml version="1.0" encoding="UTF-8"?>
     <sheet heading="1" hostname="roof.example" timezone="+0100" datefmt="YMD">
@@ -59,21 +65,21 @@ XML the metrics, and then what is in each column, from left to right:
       <data>weather.temperature[south]</data>
     </sheet>
 
-heading is the number of rows to leave out at the top, datefmt the order of day, month and year: DMY, MDY or YMD. All attributes of
-sheet and metric may be left out: a metric is then of type PM_TYPE_FLOAT and semantics PM_SEM_INSTANT, without units and
-instances, and has a PMID of its own. units are the dimensions of space, time and count and their three scales, as numbers or
-constants such as PM_SPACE_KBYTE. One column is datetime; data names a metric above, with an instance where it has an indom.
+heading is the number of rows to skip at the top, datefmt the order of day, month and year: DMY, MDY or YMD. All attributes of sheet
+and metric are optional: by default a metric has type PM_TYPE_FLOAT, semantics PM_SEM_INSTANT, no units, no instances, and a PMID
+chosen automatically. units are the dimensions of space, time and count and their three scales, as numbers or constants such as
+PM_SPACE_KBYTE. One column is datetime; data names one of the metrics, with an instance if it has an instance domain.
 
-A comment <!-- pmiDump --> in the map has it shown.`,
+A comment <!-- pmiDump --> in the map prints the map.`,
   options: OPTIONS,
   exitStatus: [
-    [2, 'a row cannot be used; the archive has those before it'],
-    [17, 'there is an archive of that name'],
+    [2, 'a row is invalid; the archive has the rows before it'],
+    [17, 'the archive already exists'],
   ],
-  endsInOrder: true,
+  shutsDownOnSignal: true,
   async run(io) {
     const parsed = parseOptions(OPTIONS, io)
-    const status = endEarly(OPTIONS, parsed, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     const last = (name: string): string | undefined =>
       parsed.given.findLast((option) => option.name === name)?.value
@@ -140,7 +146,7 @@ async function readSheet(path: string, io: ToolIo): Promise<Rows | undefined> {
   try {
     const bytes = readFileSync(resolve(io.cwd, path))
     if (format === 'csv') return parseCsv(decodeText(bytes)).map((row) => row.map((text) => ({ text })))
-    const { readOpenDocument, readXlsx } = await import('./sheet-files.ts') // with what unpacks them
+    const { readOpenDocument, readXlsx } = await import('./sheet-files.ts') // with the decompression library
     return format === 'xlsx' ? readXlsx(bytes) : readOpenDocument(bytes)
   } catch (error) {
     fail(`Failed to open spreadsheet "${path}": ${PcpError.from(error).message}`, io)
@@ -148,7 +154,7 @@ async function readSheet(path: string, io: ToolIo): Promise<Rows | undefined> {
   }
 }
 
-/** A row that cannot be used. */
+/** Reports an invalid row. */
 function badRow(message: string, io: ToolIo, status: number = STATUS_BAD_ROW): number {
   io.stderr.write(`${message}\n`)
   return status
@@ -228,7 +234,7 @@ function convertRow(
   }
 }
 
-/** Column as spreadsheets call it: A to Z, AA... */
+/** Returns a column's name in spreadsheets: A to Z, AA... */
 function columnName(c: number): string {
   return (c >= 26 ? columnName(Math.floor(c / 26) - 1) : '') + String.fromCharCode(65 + (c % 26))
 }
@@ -242,7 +248,7 @@ function describe({ metrics, columns }: SheetMap, archive: ArchiveImport): void 
       type,
       sem,
     })
-  // Numbered in order of appearance, whether a row has a value or not.
+  // Numbered in order of appearance, even if a row has no value.
   const seen = new Set<string>()
   for (const column of columns) {
     if (column.kind !== 'data' || column.instance === undefined) continue
@@ -253,14 +259,14 @@ function describe({ metrics, columns }: SheetMap, archive: ArchiveImport): void 
   }
 }
 
-/** The value of a cell; undefined when its text is none of the metric's type. */
+/** Parses a cell's value; undefined if its text does not match the metric's type. */
 function cellValue(text: string, { type }: MapMetric): Value | undefined {
   if (type === PM_TYPE_STRING) return text
   const number = text.trim()
   if (type === PM_TYPE_FLOAT || type === PM_TYPE_DOUBLE) {
     return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(number) ? Number(number) : undefined
   }
-  // Sheets store whole numbers as 10.0 or 1e3 as well.
+  // Sheets also store whole numbers as 10.0 or 1e3.
   if (/^[-+]?\d+$/.test(number)) return BigInt(number)
   return /^[-+]?\d+\.0*$|^[-+]?\d+(\.\d+)?e[-+]?\d+$/i.test(number) && Number.isSafeInteger(Number(number))
     ? Number(number)

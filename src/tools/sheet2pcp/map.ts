@@ -1,5 +1,5 @@
 /**
- * The map from columns to metrics. sheet2pcp(1)
+ * Parser of maps, which assign columns to metrics. sheet2pcp(1)
  *
  *     <sheet heading="1" hostname="h" timezone="+0100" datefmt="DMY">
  *       <metric pmid= indom= units= type= sem=>name</metric>         a metric
@@ -24,12 +24,11 @@ export interface MapMetric {
   readonly sem: number
 }
 
-/** What a column is. */
+/** Content of a column. */
 export type Column =
   | { readonly kind: 'datetime' | 'skip' }
   | { readonly kind: 'data'; readonly metric: MapMetric; readonly instance: string | undefined }
 
-/** A map. */
 export interface SheetMap {
   readonly heading: number
   readonly hostname: string | undefined
@@ -38,13 +37,13 @@ export interface SheetMap {
   readonly datefmt: DateFormat
   readonly metrics: readonly MapMetric[]
   readonly columns: readonly Column[]
-  /** The map asks to be shown. */
+  /** Whether to print the map. */
   readonly isShown: boolean
-  /** What is wrong with it. */
+  /** Errors in the map. */
   readonly problems: readonly string[]
 }
 
-/** Reads a map. What is wrong with it is told all at once. */
+/** Parses a map and collects all errors. */
 export function parseMap(text: string): SheetMap {
   const reader = new MapReader()
   try {
@@ -68,7 +67,7 @@ class MapReader {
   #hostname: string | undefined
   #offset: number | undefined
   #isShown = false
-  /** The element that text belongs to, and its attributes. */
+  /** The element of the current text, and its attributes. */
   #element: string | undefined
   #attributes: ReadonlyMap<string, string> = new Map()
   #text = ''
@@ -137,7 +136,7 @@ class MapReader {
       else if (name === 'hostname') this.#hostname = value
       else if (name === 'heading') {
         if (/^\d+$/.test(value)) this.#sheet.heading = Number(value)
-        else this.#problem(`heading "${value}" is no number`)
+        else this.#problem(`heading "${value}" is not a number`)
       } else if (name === 'timezone') {
         this.#offset = parseOffset(value)
         if (this.#offset === undefined) this.#problem(`timezone "${value}" is not +HHMM or -HHMM`)
@@ -151,7 +150,7 @@ class MapReader {
       if (!METRIC_ATTRIBUTES.has(attribute)) this.#problem(`<metric> has no attribute ${attribute}`)
     const get = (attribute: string): string | undefined => this.#attributes.get(attribute)?.trim()
     if (name === '') this.#problem('a <metric> without name')
-    else if (this.#metrics.has(name)) this.#problem(`metric ${name} is there already`)
+    else if (this.#metrics.has(name)) this.#problem(`duplicate metric ${name}`)
     else
       this.#metrics.set(name, {
         name,
@@ -163,7 +162,7 @@ class MapReader {
       })
   }
 
-  /** `D.C.I` or `D.S`, where the domain may be PMI_DOMAIN. */
+  /** Parses `D.C.I` or `D.S`; the domain may be PMI_DOMAIN. */
   #identifier(text: string | undefined, parts: 2 | 3, what: string, nothing: number): number {
     if (text === undefined || text === (parts === 3 ? 'PM_ID_NULL' : 'PM_INDOM_NULL')) return nothing
     const fields = text.replace(/^PMI_DOMAIN(?=\.)/, String(IMPORT_DOMAIN)).split('.')
@@ -179,7 +178,7 @@ class MapReader {
     if (text === undefined) return 0
     const fields = text.split(',').map((field) => unitConstant(field.trim()))
     if (fields.length !== 6 || fields.some((field) => field === undefined)) {
-      this.#problem(`bad units "${text}": six numbers or constants are needed`)
+      this.#problem(`bad units "${text}": expected six numbers or constants`)
       return 0
     }
     const [dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount] = fields as number[]
@@ -197,17 +196,19 @@ class MapReader {
     if (text === undefined) return value
     const found = text.startsWith(prefix) ? (types as Readonly<Record<string, unknown>>)[text] : undefined
     if (typeof found === 'number') return found
-    this.#problem(`bad value "${text}": ${prefix}... is needed`)
+    this.#problem(`bad value "${text}": expected ${prefix}...`)
     return value
   }
 
   #addData(text: string): void {
     const match = /^([^[\]]+?)\s*(?:\[(.*)\])?$/.exec(text)
     const metric = match === null ? undefined : this.#metrics.get(match[1]!)
-    if (match === null) this.#problem(`bad <data> "${text}": metric or metric[instance] is needed`)
+    if (match === null) this.#problem(`bad <data> "${text}": expected metric or metric[instance]`)
     else if (metric === undefined) this.#problem(`undefined metric ${match[1]} in <data>`)
     else if ((match[2] === undefined) !== (metric.indom === PM_INDOM_NULL))
-      this.#problem(`${text}: ${match[2] === undefined ? 'an instance is needed' : 'it has no instances'}`)
+      this.#problem(
+        `${text}: ${match[2] === undefined ? 'an instance is required' : 'the metric has no instances'}`,
+      )
     this.#columns.push(
       metric === undefined ? { kind: 'skip' } : { kind: 'data', metric, instance: match![2] },
     )

@@ -1,27 +1,27 @@
-/** Spreadsheets: the first sheet as rows of cells. docs/decisions/spreadsheets.md */
+/** Reads the first sheet of a spreadsheet as rows of cells. docs/decisions/spreadsheets.md */
 import { unzipSync } from 'fflate'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
 import { parseXml } from './xml.ts'
 
-/** A cell: its text, and what it means where the sheet knows that it is a moment. */
+/** A cell's text, and its date if it has one. */
 export interface Cell {
   readonly text: string
-  /** Year, month, day, hour, minute, second as shown: without a zone. */
+  /** Year, month, day, hour, minute, second as shown, stored as UTC. */
   readonly date?: Date
 }
 
-/** Rows of cells of a sheet, empty cells in between included. */
+/** Rows of cells, including empty cells in between. */
 export type Rows = readonly (readonly Cell[])[]
 
 const EMPTY: Cell = { text: '' }
 const DAY_MS = 86_400_000
-/** Repeated empty rows and cells up to the sheet's end are told as one with a huge count. */
+/** Limit of repeated empty rows and cells, which may have a huge count at the end of a sheet. */
 const MAX_REPEATED = 10_000
-/** The largest part of a spreadsheet that is unpacked. */
+/** Largest part of a spreadsheet to unpack, in bytes. */
 const MAX_PART = 1 << 30
 
-/** Reads an Office Open XML sheet. PM_ERR_GENERIC for a file that is none. */
+/** Reads an Office Open XML sheet. Throws PM_ERR_GENERIC for other files. */
 export function readXlsx(bytes: Uint8Array): Rows {
   const parts = unzip(bytes, (name) => name.startsWith('xl/') && name.endsWith('.xml'))
   const sheet = firstSheet(parts)
@@ -57,7 +57,7 @@ export function readXlsx(bytes: Uint8Array): Rows {
         while (row.length < column && row.length < MAX_REPEATED) row.push(EMPTY)
         if (type === 's') row.push({ text: strings[Number(text)] ?? '' })
         else if (type === 'n' && text !== '') {
-          // Whether a number is a moment is for the column to say: styles know many formats.
+          // The map's column decides whether a number is a date, because number formats are too varied.
           row.push({ text, date: new Date(Math.round(epoch + Number(text) * DAY_MS)) })
         } else row.push({ text })
       }
@@ -66,12 +66,12 @@ export function readXlsx(bytes: Uint8Array): Rows {
   return rows
 }
 
-/** The part with the sheet that stands first in the workbook. */
+/** Returns the part of the workbook's first sheet. */
 function firstSheet(parts: ReadonlyMap<string, string>): string {
   const names = [...parts.keys()].filter((name) => /^xl\/worksheets\/[^/]+\.xml$/.test(name))
   names.sort((a, b) => Number(/\d+/.exec(a)?.[0] ?? 0) - Number(/\d+/.exec(b)?.[0] ?? 0))
   const sheet = names[0] === undefined ? undefined : parts.get(names[0])
-  if (sheet === undefined) throw new PcpError('PM_ERR_GENERIC', 'There is no sheet in it')
+  if (sheet === undefined) throw new PcpError('PM_ERR_GENERIC', 'The file has no sheet')
   return sheet
 }
 
@@ -94,17 +94,17 @@ function sharedStrings(xml: string): string[] {
   return strings
 }
 
-/** Column of a reference such as `C12`, from 0. */
+/** Returns the column of a reference such as `C12`, from 0. */
 function columnOf(reference: string): number {
   let column = 0
   for (const char of /^[A-Z]*/.exec(reference)![0]) column = column * 26 + char.charCodeAt(0) - 64
   return Math.max(0, column - 1)
 }
 
-/** Reads a sheet of OpenDocument or of OpenOffice 1. PM_ERR_GENERIC for a file that is none. */
+/** Reads a sheet of OpenDocument or of OpenOffice 1. Throws PM_ERR_GENERIC for other files. */
 export function readOpenDocument(bytes: Uint8Array): Rows {
   const content = unzip(bytes, (name) => name === 'content.xml').get('content.xml')
-  if (content === undefined) throw new PcpError('PM_ERR_GENERIC', 'There is no content in it')
+  if (content === undefined) throw new PcpError('PM_ERR_GENERIC', 'The file has no content')
   const reader = new OpenDocumentReader()
   parseXml(content, (event) => {
     if (event.type === 'text') reader.text(event.text)

@@ -8,7 +8,7 @@ export type DateFormat = 'DMY' | 'MDY' | 'YMD'
 const CELL = /^\s*(\d+)[-/: ]+(\d+)[-/: ]+(\d+)[-/: T]+(\d+)[-/: ]+(\d+)(?:[-/: ]+(\d+)(?:\.\d*)?)?\s*$/
 const ZONE = /^([-+])(\d\d)(\d\d)$/
 
-/** Seconds east of UTC that `+HHMM` says; undefined for anything else. */
+/** Parses `+HHMM` to seconds east of UTC; undefined if invalid. */
 export function parseOffset(text: string): number | undefined {
   const match = ZONE.exec(text)
   if (match === null || Number(match[3]) > 59) return undefined
@@ -16,7 +16,7 @@ export function parseOffset(text: string): number | undefined {
   return match[1] === '-' && seconds > 0 ? -seconds : seconds
 }
 
-/** The zone as labels of archives have it: POSIX counts to the west. */
+/** Returns the time zone for an archive's label: POSIX counts westwards. */
 export function zoneName(offset: number): string {
   if (offset === 0) return 'UTC'
   const minutes = Math.abs(offset) / 60
@@ -24,7 +24,7 @@ export function zoneName(offset: number): string {
   return `PCP${offset > 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
 }
 
-/** The moment of a time cell in a zone. PM_ERR_GENERIC with PCP's message. */
+/** Parses a time cell in a zone. Throws PM_ERR_GENERIC with PCP's message. */
 export function parseTime(text: string, format: DateFormat, offset: number): Timestamp {
   const match = CELL.exec(text)
   if (match === null) throw new PcpError('PM_ERR_GENERIC', `dodate: bad datetime format: "${text}"`)
@@ -34,7 +34,7 @@ export function parseTime(text: string, format: DateFormat, offset: number): Tim
   return fromParts([fullYear(year!), month!, day!, hour!, minute!, second!], text, offset)
 }
 
-/** The moment of a date in a zone. */
+/** Converts a date in a zone to a timestamp. */
 export function zonedTime(date: Date, text: string, offset: number): Timestamp {
   if (Number.isNaN(date.getTime()))
     throw new PcpError('PM_ERR_GENERIC', `dodate: bad datetime format: "${text}"`)

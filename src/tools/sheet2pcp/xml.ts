@@ -1,7 +1,7 @@
-/** As much of XML as map files and spreadsheets use: elements, attributes, text, comments. No external entities. */
+/** Parser of the XML subset in map files and spreadsheets: elements, attributes, text, comments. No external entities. */
 import { PcpError } from '../../model/errors.ts'
 
-/** What an XML text consists of, in order. */
+/** Parts of an XML text. */
 export type XmlEvent =
   | {
       readonly type: 'open'
@@ -18,7 +18,7 @@ const SPACE = /\s*/y
 const ENTITY = /&(?:#x([0-9a-f]+)|#(\d+)|(\w+));/gi
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
 
-/** Calls `visit` with each part; an empty element is opened and closed. PM_ERR_GENERIC, with the line, for what is no XML. */
+/** Calls `visit` for each part; an empty element is opened and closed. Throws PM_ERR_GENERIC with the line for invalid XML. */
 export function parseXml(text: string, visit: (event: XmlEvent) => void): void {
   new XmlReader(text, visit).read()
 }
@@ -28,7 +28,7 @@ class XmlReader {
   readonly #visit: (event: XmlEvent) => void
   #at = 0
   #line = 1
-  /** Up to where lines were counted. */
+  /** Offset up to which lines were counted. */
   #counted = 0
 
   constructor(text: string, visit: (event: XmlEvent) => void) {
@@ -67,7 +67,7 @@ class XmlReader {
   #element(open: string[], line: number): void {
     this.#at++
     const name = this.#match(NAME)
-    if (name === '') throw this.#fail('no name behind "<"')
+    if (name === '') throw this.#fail('no name after "<"')
     const attributes = new Map<string, string>()
     for (;;) {
       this.#match(SPACE)

@@ -1,55 +1,55 @@
-/** One chart on the page: its title and menu, what it draws, its legend, and what is wrong. */
+/** One chart on the page: title, menu, drawing, legend and problems. */
 import { type ReadonlySignal, type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild, RefObject } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { ChartFeed } from '../data/chart-feed.ts'
 import type { Source } from '../data/source.ts'
-import { Later, preloadRest, rest } from '../later.tsx'
-import { changeChart, every, feeds, panel, shown, sources } from '../page.ts'
+import { Later, lazyPart, preloadLazyPart } from '../lazy.tsx'
+import { changeChart, currentSource, feeds, intervalSec, panel, sources } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
-import { momentText } from '../time/words.ts'
-import type { Spread } from '../view/spread.ts'
-import { type Chart, columnTitle, fillIn, titleOf } from '../view/view.ts'
+import { formatTime } from '../time/format.ts'
+import type { ShownChart } from '../view/spread.ts'
+import { type Chart, columnTitle, expandWildcards, titleOf } from '../view/view.ts'
+import type { Crosshair } from './crosshair.ts'
 import type { ChartKind } from './kind.ts'
 import { kindOf } from './kinds/registry.ts'
 import { Legend, longest } from './Legend.tsx'
-import { isElsewhere } from './line-look.ts'
-import type { Pointed } from './pointed.ts'
+import { isElsewhere } from './line-style.ts'
 import { type SharedScale, sharedScale } from './shared-scale.ts'
 import { Tip } from './Tip.tsx'
 
-/** A chart of the view, or what of it is about one source. */
-export function ChartCard({ chart, origin, source }: Spread): ComponentChild {
+/** Renders a chart of the view, or its part for one source. */
+export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild {
   const recorded = useSignal(0)
   const hidden = useMemo<ReadonlySet<string>>(() => new Set(origin.hidden), [origin.hidden])
-  const cursor = useSignal<Pointed | undefined>(undefined)
+  const cursor = useSignal<Crosshair | undefined>(undefined)
   const [card, isSeen] = useInView()
   const feed = useMemo(
     () =>
-      new ChartFeed(feeds, (key) => (key === undefined ? shown.peek() : sources.value.get(key)), {
+      new ChartFeed(feeds, (key) => (key === undefined ? currentSource.peek() : sources.value.get(key)), {
         onChange: () => recorded.value++,
         isSeen,
       }),
-    [shown.value],
+    [currentSource.value],
   )
   useEffect(() => () => feeds.release(chart.id), [chart.id])
-  const parts = rest.value
+  const parts = lazyPart.value
   const kind = kindOf(chart.style)
   const frame = frameOf(kind)
   recorded.value
-  const data = feed.get(chart, frame, every.value)
-  // Also where nothing is chosen: what chooses may be in the rest.
+  const data = feed.get(chart, frame, intervalSec.value)
+  // Also with nothing chosen, as instance patterns may need the lazily loaded part.
   const isSettled = data.lines.length > 0 || !data.isWaiting
   useEffect(() => {
-    if (isSettled) preloadRest()
+    if (isSettled) preloadLazyPart()
   }, [isSettled])
   const of = source === undefined ? undefined : sources.value.get(source)
-  const title = fillIn(titleOf(chart), { host: (of ?? shown.value)?.host ?? '' })
+  const title = expandWildcards(titleOf(chart), { host: (of ?? currentSource.value)?.host ?? '' })
   const isOneOfMany = chart !== origin && of !== undefined
   const name = isOneOfMany ? `${title}, ${of.title}` : title
   const setHidden = (keys: ReadonlySet<string>): void => {
-    // Another source's chart of the same has lines of its own.
+    // Keeps the hidden lines of other sources, whose charts share this origin.
     const own = new Set(data.lines.map(({ key }) => key))
     changeChart(origin.id, { hidden: [...[...hidden].filter((key) => !own.has(key)), ...keys] })
   }
@@ -108,7 +108,7 @@ interface NothingProps {
   readonly source: Source | undefined
 }
 
-/** Why there is nothing to see. */
+/** Explains why the chart is empty. */
 function Nothing({ kind, chart, data, source }: NothingProps): ComponentChild {
   if (chart.plots.length === 0)
     return (
@@ -120,28 +120,28 @@ function Nothing({ kind, chart, data, source }: NothingProps): ComponentChild {
   return <p class="empty">{elsewhere(source)}</p>
 }
 
-/** Where to look for values. */
+/** Explains which time range has values. */
 function elsewhere(source: Source | undefined): string {
-  if (source?.span === undefined) return 'No values in this time'
+  if (source?.span === undefined) return 'No values in this time range'
   const { start, end } = source.span
   const zone = time.zone.value
-  return `No values in this time: the archive is from ${momentText(start, zone)} to ${momentText(end, zone)}, and may not have these metrics`
+  return `No values in this time range. The archive covers ${formatTime(start, zone)} to ${formatTime(end, zone)} and may not contain these metrics`
 }
 
-/** What to do with a chart that has nothing in it. */
+/** Invites the user to fill an empty chart. */
 function Invitation(): ComponentChild {
   return (
     <>
-      Nothing in it yet.{' '}
+      No metrics yet.{' '}
       <button type="button" class="link" onClick={() => (panel.value = 'metrics')}>
-        Choose metrics
+        Browse metrics
       </button>{' '}
-      and draw them here.
+      and add them to this chart.
     </>
   )
 }
 
-/** Lists of the newest values have no time that passes. */
+/** Charts that list the newest values show the present without a start. */
 function frameOf({ list }: ChartKind): Frame {
   return list !== undefined && time.mode.value === 'live' ? PRESENT : time.frame.value
 }
@@ -150,14 +150,14 @@ const PRESENT: Frame = { from: Number.NEGATIVE_INFINITY, to: Number.POSITIVE_INF
 
 interface DrawingProps extends NothingProps {
   readonly hidden: ReadonlySet<string>
-  readonly cursor: Signal<Pointed | undefined>
+  readonly cursor: Signal<Crosshair | undefined>
   readonly scale: SharedScale | undefined
 }
 
-/** What its kind draws; a list stands for itself, all others have the pointer's readings over them. */
+/** Draws the chart by its kind. All kinds but lists get a tooltip with the values under the pointer. */
 function Drawing({ kind, source, ...own }: DrawingProps): ComponentChild {
   const { data, hidden, cursor, chart } = own
-  const parts = rest.value
+  const parts = lazyPart.value
   const view = kind.view({ ...own, frame: time.frame.value, oldText: parts?.oldText }, parts) ?? (
     <Later until={<Waiting kind={kind} chart={chart} />} />
   )
@@ -175,7 +175,7 @@ interface WaitingProps {
   readonly chart: Chart
 }
 
-/** A chart before its first values: as large as it is going to be, so that nothing moves when they come. */
+/** Placeholder before the first values. It has the final size of the chart, so that the layout does not shift. */
 function Waiting({ kind, chart }: WaitingProps): ComponentChild {
   const names = chart.plots.map(columnTitle)
   return (
@@ -192,7 +192,7 @@ function Waiting({ kind, chart }: WaitingProps): ComponentChild {
   )
 }
 
-/** Whether an element is in view, and the reference it has to get. Until the browser has said so, it counts as seen. */
+/** Returns a ref and whether its element is in view. Until the browser reports, the element counts as visible. */
 function useInView(): readonly [RefObject<HTMLElement | null>, ReadonlySignal<boolean>] {
   const element = useRef<HTMLElement>(null)
   const isSeen = useSignal(true)

@@ -1,7 +1,7 @@
-/** What to do with a chart. */
+/** The menu of a chart. */
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
-import { complain, editing } from '../page.ts'
+import { editing, showError } from '../page.ts'
 import { moveChart, removeChart } from '../panel/edit-view.ts'
 import { Menu } from '../panel/Menu.tsx'
 import type { Chart } from '../view/view.ts'
@@ -16,18 +16,18 @@ interface MenuProps {
   readonly hidden: ReadonlySet<string>
 }
 
-/** What can be done with it. */
+/** Renders the menu: edit, move, save, remove. */
 export function ChartMenu({ chart, originId, title, data, hidden }: MenuProps): ComponentChild {
   const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
-    saveChart({ chart, title, data, hidden }, kind).catch(complain)
+    saveChart({ chart, title, data, hidden }, kind).catch(showError)
   }
   return (
     <Menu
-      label={`Menu of ${title}`}
+      label={`Menu for ${title}`}
       items={[
-        { text: 'Change …', action: () => (editing.value = originId) },
+        { text: 'Edit …', action: () => (editing.value = originId) },
         { text: 'Move back', action: () => moveChart(originId, -1) },
-        { text: 'Move on', action: () => moveChart(originId, 1) },
+        { text: 'Move forward', action: () => moveChart(originId, 1) },
         { text: 'Save as CSV', action: save('csv') },
         { text: 'Save as SVG', action: save('svg') },
         { text: 'Save as PNG', action: save('png') },

@@ -1,4 +1,4 @@
-/** Many values at once, a bar each: rows are instances, columns the metrics. What 3-D scenes of PCP showed. */
+/** A grid of bars: a row for each instance, a column for each metric. It replaces the 3-D scenes of PCP. */
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import { paletteColor } from '../theme.ts'
@@ -9,7 +9,7 @@ import { shareOf, useLimits } from './heat-map.ts'
 import { Name } from './Name.tsx'
 import { gridList } from './table-rows.ts'
 
-/** More than this of the limit is a warning. */
+/** Bars above this share of the limit are shown as warnings. */
 const NEAR = 0.9
 
 /** Shows the newest value of each line beside its limit. */
@@ -66,7 +66,7 @@ interface CellProps {
   readonly data: ChartData
   readonly limits: readonly [number, number]
   readonly color: string
-  /** How old the value is, where samples have been missed since. */
+  /** Age of the value if samples have been missed since, else undefined. */
   readonly old: string | undefined
 }
 

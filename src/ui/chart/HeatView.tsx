@@ -1,26 +1,26 @@
-/** A heat map with the names of its rows. */
+/** A heat map with row labels. */
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { colorsVersion } from '../theme.ts'
 import { time } from '../time/control.ts'
-import { momentText } from '../time/words.ts'
+import { formatTime } from '../time/format.ts'
 import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { ageOf, oldText } from './age.tsx'
 import type { ViewProps } from './drawn.ts'
 import { drawHeat, fits, heatAt, useLimits } from './heat-map.ts'
-import { newestIndex } from './line-look.ts'
+import { newestIndex } from './line-style.ts'
 import { Name } from './Name.tsx'
 import { TipBox } from './Readings.tsx'
 import { timeMarks } from './time-marks.ts'
 
-/** Height of a name, and width of a time with some room. */
+/** Height of a row label, and width of a time label with its margin. */
 const NAME_HEIGHT = 14
 const MARK_WIDTH = 64
 
-/** What is under the pointer, and where that is. */
+/** The cell under the pointer and the position of the pointer. */
 interface Under {
   readonly x: number
   readonly y: number
@@ -28,7 +28,6 @@ interface Under {
   readonly index: number
 }
 
-/** Draws `data`. */
 export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
   const under = useSignal<Under | undefined>(undefined)
@@ -64,7 +63,7 @@ export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChi
       place === undefined ? undefined : { ...place, x: event.clientX - box.left, y: event.clientY - box.top }
   }
   const { width, height } = size.value
-  // Names that have no room of their own are left out, and stand for those that follow.
+  // Labels that do not fit are left out; each shown label covers the rows up to the next one.
   const step = Math.ceil((data.lines.length * NAME_HEIGHT) / Math.max(NAME_HEIGHT, height))
   const zone = time.zone.value
   return (
@@ -90,7 +89,7 @@ export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChi
           onPointerDown={move}
           onPointerLeave={() => (under.value = undefined)}
         />
-        <Reading data={data} under={under} />
+        <HoverText data={data} under={under} />
       </div>
       <ol class="heat-marks" aria-hidden="true">
         {timeMarks(frame, Math.floor(width / MARK_WIDTH), zone).map(({ at, label }) => (
@@ -113,15 +112,15 @@ interface ReadingProps {
   readonly under: Signal<Under | undefined>
 }
 
-/** A part of its own: the pointer moves often. */
-function Reading({ data, under }: ReadingProps): ComponentChild {
+/** A separate component, because the pointer moves often. */
+function HoverText({ data, under }: ReadingProps): ComponentChild {
   const at = under.value
   const line = at === undefined ? undefined : data.lines[at.row]
   const moment = at === undefined ? undefined : data.times[at.index]
   if (at === undefined || line === undefined || moment === undefined) return null
   return (
     <TipBox place={at}>
-      <p class="tip-time">{momentText(moment, time.zone.value)}</p>
+      <p class="tip-time">{formatTime(moment, time.zone.value)}</p>
       <p>
         {line.label}: {readingAt(line, data.measure, at.index)}
       </p>
@@ -129,7 +128,7 @@ function Reading({ data, under }: ReadingProps): ComponentChild {
   )
 }
 
-/** A value, and what was least and most where it is the mean of many: its colour says nothing of those. */
+/** Formats a value. For means of several samples it adds minimum and maximum, which the colour does not show. */
 function readingAt({ values, low, high }: ChartLine, measure: Measure, index: number): string {
   const mean = showValue(measure, values[index])
   return low === undefined || high === undefined || low[index] === high[index]
@@ -137,7 +136,7 @@ function readingAt({ values, low, high }: ChartLine, measure: Measure, index: nu
     : `${mean}, ${showValue(measure, low[index])} to ${showValue(measure, high[index])}`
 }
 
-/** The rows that are hottest at the end, for those who do not see them. */
+/** Describes the rows with the highest newest values, for screen readers. */
 function summary({ title }: Chart, data: ChartData): string {
   const { lines, measure } = data
   const old = oldText(data, lines)
@@ -147,7 +146,7 @@ function summary({ title }: Chart, data: ChartData): string {
       age: ageOf(data, line),
       value: line.values[newestIndex(data, line.values)],
     }))
-    // Rows that have ended have no value now.
+    // Rows that have ended have no current value.
     .filter(({ age, value }) => value != null && (old !== undefined || age?.isOld === false))
     .sort((a, b) => b.value! - a.value!)
     .slice(0, 4)

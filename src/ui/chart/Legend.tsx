@@ -1,25 +1,25 @@
-/** The lines of a chart by name, with their newest value or the one under the pointer. */
+/** The legend: names of the lines with the newest value or the one under the pointer. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
-import { rest } from '../later.tsx'
+import { lazyPart } from '../lazy.tsx'
 import { showValue } from '../view/measure.ts'
-import { lineColor, lineDash, readingOf } from './line-look.ts'
+import { type Crosshair, sampleAt } from './crosshair.ts'
+import { lineColor, lineDash, readingOf } from './line-style.ts'
 import { Name } from './Name.tsx'
-import { type Pointed, sampleAt } from './pointed.ts'
 import type { Stacking } from './stack.ts'
 
 interface Props {
   readonly stacking: Stacking | undefined
   readonly data: ChartData
   readonly hidden: ReadonlySet<string>
-  /** Gets the keys of those of its lines that are to be hidden. */
+  /** Receives the keys of the lines to hide. */
   readonly onHide: (hidden: ReadonlySet<string>) => void
   /** Position of the crosshair. */
-  readonly cursor: Signal<Pointed | undefined>
+  readonly cursor: Signal<Crosshair | undefined>
 }
 
-/** A click hides or shows a line; with a modifier key, or twice, it leaves that line alone. */
+/** Renders the legend. A click hides or shows a line; a double-click, or a click with a modifier key, shows it alone. */
 export function Legend({ stacking, data, hidden, onHide, cursor }: Props): ComponentChild {
   const pointed = cursor.value
   const toggle = (key: string): void => {
@@ -44,7 +44,7 @@ export function Legend({ stacking, data, hidden, onHide, cursor }: Props): Compo
         const reading = isNothing
           ? showValue(data.measure, null)
           : readingOf(data, stacking, i, index, hidden)
-        const old = pointed === undefined ? rest.value?.oldText(data, [line]) : undefined
+        const old = pointed === undefined ? lazyPart.value?.oldText(data, [line]) : undefined
         return (
           <li key={line.key} class={old === undefined ? undefined : 'old'}>
             <button
@@ -68,7 +68,7 @@ export function Legend({ stacking, data, hidden, onHide, cursor }: Props): Compo
   )
 }
 
-/** Length of the longest of some names: legends are laid out by it. */
+/** Returns the length of the longest name, which sets the column width of a legend. */
 export function longest(names: readonly string[]): number {
   return Math.max(1, ...names.map(({ length }) => length))
 }

@@ -1,11 +1,11 @@
-/** A name that may be too long for its place: what is left out is in its middle, as ends tell names apart. */
+/** A label that may not fit. It is shortened in the middle, because names differ mostly at their ends. */
 import type { ComponentChild } from 'preact'
 import { printableWord } from '../../base/printable.ts'
 
 const SHORT = 14
 const END = 8
 
-/** Shows it, as much as fits, with pictures for characters that would deceive about it. */
+/** Renders the label, with visible substitutes for control and other deceptive characters. */
 export function Name({ text: given }: { readonly text: string }): ComponentChild {
   const text = printableWord(given)
   if (text.length <= SHORT) return <span class="name">{text}</span>

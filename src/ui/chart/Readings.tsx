@@ -1,34 +1,34 @@
-/** The box beside the pointer: a moment, and what was recorded then. */
+/** The tooltip beside the pointer: a time and the values at that time. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChild, ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { time } from '../time/control.ts'
-import { momentText } from '../time/words.ts'
-import { lineColor, readingOf } from './line-look.ts'
+import { formatTime } from '../time/format.ts'
+import { type Crosshair, sampleAt } from './crosshair.ts'
+import { lineColor, readingOf } from './line-style.ts'
 import { Name } from './Name.tsx'
-import { type Pointed, sampleAt } from './pointed.ts'
 import type { Stacking } from './stack.ts'
 
-/** What is read under the pointer. */
+/** Props of the tooltip. */
 export interface TipProps {
   readonly stacking: Stacking | undefined
   readonly data: ChartData
   readonly hidden: ReadonlySet<string>
   /** Position of the crosshair. */
-  readonly cursor: Signal<Pointed | undefined>
+  readonly cursor: Signal<Crosshair | undefined>
 }
 
-/** A place over a chart, in pixels from its left and top. */
+/** A position over a chart, in pixels from its left and top. */
 export interface TipPlace {
   readonly x: number
   readonly y: number
 }
 
-/** Lines that are listed: a longer list would hide the chart. */
+/** Lines listed at most; a longer list would hide the chart. */
 const MOST = 12
 
-/** A part of its own: the pointer moves often, and the chart stays. */
+/** Renders the values at the crosshair. A separate component, so that moving the pointer does not redraw the chart. */
 export function Readings({
   stacking,
   data,
@@ -43,13 +43,13 @@ export function Readings({
     const index = hidden.has(line.key) ? undefined : sampleAt(data.times, line.values, pointed)
     return index === undefined ? [] : [{ line, i, index, value: line.values[index]! }]
   })
-  // As they are seen from top to bottom.
+  // In the order in which the lines appear from top to bottom.
   if (stacking !== undefined) lines.reverse()
   else lines.sort((a, b) => b.value - a.value)
   return (
     <TipBox place={under}>
-      <p class="tip-time">{momentText(pointed.at, time.zone.value)}</p>
-      {lines.length === 0 && <p class="tip-more">Nothing recorded</p>}
+      <p class="tip-time">{formatTime(pointed.at, time.zone.value)}</p>
+      {lines.length === 0 && <p class="tip-more">No data</p>}
       <ul>
         {lines.slice(0, MOST).map(({ line, i, index }) => (
           <li key={line.key}>
@@ -69,7 +69,7 @@ interface BoxProps {
   readonly children: ComponentChildren
 }
 
-/** Stands beside the pointer and inside the window; those who do not see it have the legend and the text of the chart. */
+/** Renders a box beside the pointer, within the window. Screen readers use the legend and the label of the chart instead. */
 export function TipBox({ place, children }: BoxProps): ComponentChild {
   const ref = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -86,10 +86,10 @@ export function TipBox({ place, children }: BoxProps): ComponentChild {
   )
 }
 
-/** Pixels that a tip keeps from the edges of the window. */
+/** Distance between a tooltip and the edges of the window, in pixels. */
 const EDGE = 4
 
-/** Where a box of `size` begins beside `at`: after it, before it where there is no room, or at an edge of the window. */
+/** Returns the start of a box of `size` beside `at`: after it, before it if there is too little room, else at an edge of the window. */
 export function tipOffset(at: number, gap: number, size: number, room: number): number {
   if (at + gap + size <= room - EDGE) return at + gap
   if (at - gap - size >= EDGE) return at - gap - size

@@ -1,4 +1,4 @@
-/** Values as a table: a row an instance, a column a metric, sorted by any of them. */
+/** Values as a sortable table: a row for each instance, a column for each metric. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartLine } from '../data/chart-data.ts'
@@ -6,9 +6,9 @@ import { showValue } from '../view/measure.ts'
 import type { PlainUnit } from '../view/view.ts'
 import { oldText } from './age.tsx'
 import type { ViewProps } from './drawn.ts'
-import { cellMeasure, MOST_ROWS, rowsOf, type TableRow } from './table-rows.ts'
+import { cellMeasure, MAX_ROWS, rowsOf, type TableRow } from './table-rows.ts'
 
-/** Shows the newest value of each line. */
+/** Renders the newest value of each line. */
 export function TableView({ chart, data }: ViewProps): ComponentChild {
   const order = useSignal<{ readonly column: number; readonly isUp: boolean }>({ column: 0, isUp: false })
   const filter = useSignal('')
@@ -32,7 +32,7 @@ export function TableView({ chart, data }: ViewProps): ComponentChild {
       <input
         type="search"
         placeholder="Filter"
-        aria-label={`Filter of ${chart.title}`}
+        aria-label={`Filter ${chart.title}`}
         value={filter.value}
         onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
       />
@@ -55,7 +55,7 @@ export function TableView({ chart, data }: ViewProps): ComponentChild {
             </tr>
           </thead>
           <tbody>
-            {all.slice(0, MOST_ROWS).map(({ instance, values }) => (
+            {all.slice(0, MAX_ROWS).map(({ instance, values }) => (
               <tr key={instance}>
                 <th scope="row">{instance}</th>
                 {columns.map(({ lines }, i) => (
@@ -68,8 +68,8 @@ export function TableView({ chart, data }: ViewProps): ComponentChild {
           </tbody>
         </table>
       </div>
-      {all.length > MOST_ROWS && (
-        <p class="more">{all.length - MOST_ROWS} more rows: filter or sort to see them</p>
+      {all.length > MAX_ROWS && (
+        <p class="more">{all.length - MAX_ROWS} more rows; filter or sort to see them</p>
       )}
     </div>
   )
@@ -83,7 +83,7 @@ function shownIn(line: ChartLine | undefined, value: number | null, unit: PlainU
 
 function compare(a: TableRow, b: TableRow, column: number): number {
   if (column < 0) return a.instance < b.instance ? -1 : 1
-  // Of what has the same, or nothing yet, the columns that follow decide.
+  // Ties and missing values are ordered by the columns that follow.
   for (let at = column; at < a.values.length; at++) {
     const difference = (a.values[at] ?? -Infinity) - (b.values[at] ?? -Infinity)
     if (difference < 0 || difference > 0) return difference

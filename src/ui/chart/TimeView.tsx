@@ -1,15 +1,14 @@
-/** A chart over time, in an element that keeps its size. */
+/** A chart over time, in an element of fixed size. */
 import type { ComponentChild } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
-import { momentText } from '../time/words.ts'
+import { formatTime } from '../time/format.ts'
 import type { ViewProps } from './drawn.ts'
-import { readingOf } from './line-look.ts'
+import { readingOf } from './line-style.ts'
 import { TimeChart, type TimeLook } from './time-chart.ts'
 
-/** Draws `data`. */
 export function TimeView({
   chart,
   data,
@@ -46,19 +45,19 @@ export function TimeView({
     drawn.current?.draw(data, { chart, style: look, frame, hidden, zone, scale })
   }, [data, chart, look, frame, hidden, zone, colors, scale, scale?.version])
   useEffect(() => () => scale?.drop(chart.id), [scale, chart.id])
-  // Read here, not by the card: an age changes each second.
+  // Read here and not by the card, because an age changes every second.
   const old = oldText?.(data, data.lines)
   const label = summary(chart.title, readingsOf(data, look), old, frame, zone)
   return <div class="plot" ref={host} role="img" aria-label={label} />
 }
 
-/** The newest values of the first lines. */
+/** Formats the newest values of the first lines. */
 function readingsOf(data: ChartData, { stacking }: TimeLook): string {
   const lines = data.lines.slice(0, 8).map(({ label }, i) => `${label} ${readingOf(data, stacking, i)}`)
   return lines.join(', ') || 'no values'
 }
 
-/** What a chart shows, for those who do not see it. */
+/** Describes the chart for screen readers. */
 function summary(
   title: string,
   readings: string,
@@ -66,5 +65,5 @@ function summary(
   { from, to }: Frame,
   zone: string,
 ): string {
-  return `${title}, from ${momentText(from, zone)} to ${momentText(to, zone)}. Latest${old === undefined ? '' : `, ${old}`}: ${readings}.`
+  return `${title}, from ${formatTime(from, zone)} to ${formatTime(to, zone)}. Latest${old === undefined ? '' : `, ${old}`}: ${readings}.`
 }

@@ -1,10 +1,10 @@
-/** What the lines of a chart read under the pointer, beside it. */
+/** The tooltip of a chart over time. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild, ComponentChildren } from 'preact'
-import { rest } from '../later.tsx'
+import { lazyPart } from '../lazy.tsx'
 import type { TipPlace, TipProps } from './Readings.tsx'
 
-/** Its children, and over them the values while the pointer is there. */
+/** Renders its children and, while the pointer is over them, the tooltip. */
 export function Tip({
   children,
   ...props
@@ -14,7 +14,7 @@ export function Tip({
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect()
     place.value = { x: event.clientX - box.left, y: event.clientY - box.top }
   }
-  const parts = rest.value
+  const parts = lazyPart.value
   return (
     <div
       class="drawing"

@@ -1,22 +1,22 @@
-/** The axes of charts over time: which marks they have, and what is written at them. */
+/** Axes of charts over time: positions and texts of the tick marks. */
 import type uPlot from 'uplot'
 import { resolveColor } from '../theme.ts'
 import { type Measure, stepFor, withUnit } from '../view/measure.ts'
 
 const FONT = '12px system-ui, sans-serif'
-/** Marks of a chart that is as wide as a column stand below each other: narrower than this no axis is. */
+/** Minimum width of the value axis, so that the axes of charts in a column line up. */
 const NARROWEST = 58
 const CHARACTER = 6.7
-/** Room for 18:20 and for 18:20:30. */
+/** Width of labels such as 18:20 and 18:20:30. */
 const MINUTES_SPACE = 48
 const SECONDS_SPACE = 76
 
-/** Steps of an axis that counts bytes, so that its marks are round numbers of KiB, MiB ... */
+/** Tick spacing of axes in bytes, for round numbers of KiB, MiB ... */
 const POWERS_OF_TWO: number[] = Array.from({ length: 61 }, (_, i) => 2 ** i)
 
 /**
- * For each distance of marks: how a mark is written, and what stands below when the year, month, day, hour ... begins. That has
- * to be as short as a mark, as the next one may have it too.
+ * For each tick spacing: the format of a tick label and what to add below it when a year, month, day, hour ... begins. The
+ * added text must be as short as a label, because the next tick may have one too.
  */
 const CLOCK: (number | string | null)[][] = [
   [86_400 * 365, '{YYYY}', null, null, null, null, null, null, 1],
@@ -37,14 +37,14 @@ const CLOCK: (number | string | null)[][] = [
   ],
 ]
 
-/** The axis of time. */
+/** Returns the time axis. */
 export function axisX(): uPlot.Axis {
   return {
     stroke: resolveColor('var(--faint)'),
     grid: { stroke: resolveColor('var(--grid)'), width: 1 },
     ticks: { show: false },
     font: FONT,
-    // Marks less than a minute apart are longer.
+    // Labels of ticks less than a minute apart are longer.
     space: (_, __, min, max, width) =>
       ((max - min) / width) * MINUTES_SPACE > 30 ? MINUTES_SPACE : SECONDS_SPACE,
     size: 34,
@@ -52,7 +52,7 @@ export function axisX(): uPlot.Axis {
   }
 }
 
-/** The axis of values. */
+/** Returns the value axis. */
 export function axisY(measure: Measure): uPlot.Axis {
   return {
     stroke: resolveColor('var(--faint)'),
@@ -69,7 +69,7 @@ export function axisY(measure: Measure): uPlot.Axis {
   }
 }
 
-/** What is written at marks: one unit and as many decimals for all of them, nothing as a plain 0. */
+/** Formats tick labels with one unit and the same number of decimals; zero is a plain 0. */
 export function axisLabels(measure: Measure, marks: readonly number[]): string[] {
   const { divisor, unit } = stepFor(measure, Math.max(...marks.map(Math.abs)))
   const shown = marks.map((mark) => mark / divisor)
@@ -81,7 +81,7 @@ const DECIMALS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 const isRound = (value: number): boolean => Math.abs(value - Math.round(value)) < 1e-6
 
-/** From nothing up, with a little room above; around the values where they are far from nothing and may go below. */
+/** Returns the range of an axis: from 0 up with some room above, or around the values if they are negative or far from 0. */
 export function naturalRange(
   low: number | null,
   high: number | null,

@@ -1,6 +1,6 @@
-/** Charts as comma separated values: what is seen, in base units, for spreadsheets and programs. */
+/** Charts as CSV: the shown values in base units, for spreadsheets and programs. */
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
-import { momentText, zoneName } from '../time/words.ts'
+import { formatTime, zoneName } from '../time/format.ts'
 import type { Measure } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import * as drawings from './drawings.ts'
@@ -8,14 +8,15 @@ import { kindOf } from './kinds/registry.ts'
 import type { List, ListColumn } from './table-rows.ts'
 
 /**
- * A row a moment (in the zone, '' for the reader's own) and a column a line, or three where values are means of many; of a list a row an
- * instance. Lines that are `hidden` are left out; where there is no value a cell is empty.
+ * Formats a chart as CSV. Charts over time have a row for each sample (times in `zone`, '' for the user's own) and a column for each
+ * line, or three columns if the values are means; lists have a row for each instance. Lines in `hidden` are left out, and missing
+ * values are empty cells.
  */
 export function toCsv(chart: Chart, data: ChartData, hidden: ReadonlySet<string>, zone: string): string {
   const list = kindOf(chart.style).list?.(chart, data, drawings)
   const rows = list === undefined ? momentRows(data, hidden, zone) : listRows(list)
   const text = rows.map((row) => `${row.join(',')}\n`).join('')
-  // Without the mark some spreadsheets take other letters than those of ASCII for something else.
+  // Without a byte order mark some spreadsheets misread characters beyond ASCII.
   return /[\u0080-\uffff]/.test(text) ? `\uFEFF${text}` : text
 }
 
@@ -32,7 +33,7 @@ function momentRows(data: ChartData, hidden: ReadonlySet<string>, zone: string):
 
 type Column = Pick<ChartLine, 'label' | 'values'>
 
-/** The values of a line; of means also what was least and most of what each stands for. */
+/** Returns the columns of a line: the value, and for means also minimum and maximum. */
 function columnsOf({ label, values, low, high }: ChartLine): readonly Column[] {
   if (low === undefined || high === undefined) return [{ label, values }]
   return [
@@ -56,10 +57,10 @@ function listRows({ columns, rows }: List): string[][] {
 const inBase = ({ factor }: ListColumn, value: number | null | undefined): number | null | undefined =>
   value == null ? value : value * factor
 
-/** Dates as spreadsheets read them: without a letter between date and time. */
+/** Formats a time for spreadsheets, which expect a space between date and time. */
 function momentOf(time: number, zone: string, isWhole: boolean): string {
   const millis = Math.round(1000 * time)
-  const text = momentText(Math.floor(millis / 1000), zone)
+  const text = formatTime(Math.floor(millis / 1000), zone)
   return isWhole ? text : `${text}.${String(((millis % 1000) + 1000) % 1000).padStart(3, '0')}`
 }
 
@@ -70,13 +71,13 @@ function withUnit(label: string, measure: Measure): string {
 
 const numberCell = (value: ChartLine['values'][number]): string => (value == null ? '' : String(value))
 
-/** A text that no spreadsheet takes for a formula, and every one for one cell. */
+/** Quotes a cell, and prevents spreadsheets from reading it as a formula. */
 function cell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** The base unit as text, for whoever has the number alone. */
+/** Returns the base unit, which a bare number in the file needs. */
 function baseUnit({ kind, suffix }: Measure): string {
   switch (kind) {
     case 'share':

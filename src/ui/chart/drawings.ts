@@ -1,4 +1,4 @@
-/** Views and pictures of charts that arrive with the rest of the page. */
+/** Chart views and image writers in the lazily loaded part of the page. */
 export { GridView } from './GridView.tsx'
 export { HeatView } from './HeatView.tsx'
 export { heatPicture } from './svg-heat.ts'

@@ -1,43 +1,43 @@
-/** What charts are drawn from: on the page, and in pictures. */
+/** Input of chart views and image writers. */
 import type { Signal } from '@preact/signals'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
-import type { Pointed } from './pointed.ts'
+import type { Crosshair } from './crosshair.ts'
 import type { SharedScale } from './shared-scale.ts'
 
-/** How a chart is shown on the page. */
+/** Props of a chart view. */
 export interface ViewProps {
   readonly chart: Chart
   readonly data: ChartData
   readonly frame: Frame
   /** Keys of lines that are not drawn. */
   readonly hidden: ReadonlySet<string>
-  /** The scale that it has together with other charts. */
+  /** Scale shared with other charts. */
   readonly scale: SharedScale | undefined
   /** Position of the crosshair. */
-  readonly cursor: Signal<Pointed | undefined>
-  /** The age of lines that are old, once the rest of the page has arrived. */
+  readonly cursor: Signal<Crosshair | undefined>
+  /** Formats the age of old lines; undefined until the lazily loaded part is there. */
   readonly oldText: ((data: ChartData, lines: readonly ChartLine[]) => string | undefined) | undefined
 }
 
-/** What a picture is of. */
-export interface Drawn {
+/** Input of an image writer. */
+export interface PictureInput {
   readonly chart: Chart
   readonly title: string
   readonly data: ChartData
   /** Keys of lines that are not drawn. */
   readonly hidden: ReadonlySet<string>
   readonly frame: Frame
-  /** Name of the zone, '' for the reader's own. */
+  /** Time zone name, '' for the user's own. */
   readonly zone: string
 }
 
-/** A part of a picture: its top is 0. */
+/** A section of an SVG image; its top is 0. */
 export interface Body {
   readonly parts: readonly string[]
   readonly height: number
 }
 
-/** Colours of the page by their names there. */
+/** Resolves a CSS colour of the page by name. */
 export type ColorOf = (name: string) => string

@@ -1,29 +1,29 @@
 /**
- * Lines that have more samples than there are pixels: no spike is lost. Where values are means of many, a band from what was least to what
- * was most is drawn in each column of pixels, and the line before it; others go through least and most of each column.
+ * Lines with more samples than pixels, drawn so that no spike is lost. If values are means of many samples, each pixel column
+ * gets a band from minimum to maximum behind the line; other lines go through minimum and maximum of each column.
  *
  *     means    ────────────      drawn    ─────┼──────
- *     most           ·                         │
+ *     maximum        ·                         │
  */
 import type { Columns } from '../data/line.ts'
 
 type Drawn = Columns<number | null | undefined>
 
-/** Gets the corners of a line. */
-export interface Pen {
+/** Receives the corners of a path. */
+export interface Path {
   moveTo(x: number, y: number): void
   lineTo(x: number, y: number): void
 }
 
-/** Where a line is drawn: `xs` are whole pixels, ascending; `from` and `to` are the first and last index. */
-export interface Stretch {
+/** Position of a line: `xs` are whole ascending pixels; `from` and `to` are the first and last index. */
+export interface LinePosition {
   readonly from: number
   readonly to: number
   x(index: number): number
   y(value: number): number
 }
 
-/** The least and most of some lines between two indexes; undefined when they have no values there. */
+/** Returns minimum and maximum of some lines between two indexes; undefined without values. */
 export function extentOf(
   lines: readonly Drawn[],
   from: number,
@@ -39,10 +39,10 @@ export function extentOf(
   return least <= most ? [least, most] : undefined
 }
 
-/** Calls `column` with what was least and most in each column of pixels, from left to right, and `gap` behind each stretch without a gap. */
+/** Calls `column` with minimum and maximum of each pixel column from left to right, and `gap` after each run without a gap. */
 function eachColumn(
   { values, low = values, high = values }: Drawn,
-  { from, to, x }: Stretch,
+  { from, to, x }: LinePosition,
   column: (place: number, least: number, most: number) => void,
   gap: () => void,
 ): void {
@@ -75,8 +75,8 @@ function eachColumn(
   gap()
 }
 
-/** Draws a line through least and most of each column of pixels; with `base` (a height) it is closed down to there, and goes through what is most. */
-export function drawEnvelope(pen: Pen, line: Drawn, stretch: Stretch, base?: number): void {
+/** Draws a line through minimum and maximum of each pixel column. With `base` (a y position) it draws a closed area along the maximum. */
+export function drawEnvelope(pen: Path, line: Drawn, stretch: LinePosition, base?: number): void {
   let [before, last] = [0, 0]
   let isDown = false
   const column = (place: number, least: number, most: number): void => {
@@ -85,7 +85,7 @@ export function drawEnvelope(pen: Pen, line: Drawn, stretch: Stretch, base?: num
       pen.moveTo(place, base ?? top)
       last = top
     }
-    // From where the line comes the nearer end is first.
+    // Starts at the end that is closer to the previous column.
     const isTopFirst = base !== undefined || Math.abs(last - top) <= Math.abs(last - bottom)
     pen.lineTo(place, isTopFirst ? top : bottom)
     last = isTopFirst ? bottom : top
@@ -99,8 +99,8 @@ export function drawEnvelope(pen: Pen, line: Drawn, stretch: Stretch, base?: num
   })
 }
 
-/** Draws the outline of what lies between least and most: each column of pixels in its whole width. */
-export function drawBand(pen: Pen, line: Drawn, stretch: Stretch): void {
+/** Draws the outline between minimum and maximum, each pixel column in its full width. */
+export function drawBand(pen: Path, line: Drawn, stretch: LinePosition): void {
   let lower: (readonly [x: number, y: number])[] = []
   const column = (place: number, least: number, most: number): void => {
     const [top, bottom] = [stretch.y(most), stretch.y(least)]
@@ -116,8 +116,8 @@ export function drawBand(pen: Pen, line: Drawn, stretch: Stretch): void {
 }
 
 /**
- * Returns an index of each run of samples that is no longer than `shortest` seconds, within `from` and `to`; undefined without one. As a
- * line such a run would be too short to be seen.
+ * Returns one index of each run of samples that is at most `shortest` seconds long, within `from` and `to`; undefined if there are
+ * none. Drawn as a line, such a run would be invisible.
  */
 export function loneSamples(
   times: readonly number[],

@@ -1,4 +1,4 @@
-/** Hands charts and views to the browser as files. */
+/** Downloads of charts and views as files. */
 import type { ChartData } from '../data/chart-data.ts'
 import { time } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
@@ -7,7 +7,7 @@ import { toSvg } from './svg.ts'
 
 const LONGEST_NAME = 100
 
-/** A name for a file, of letters and digits of any language. */
+/** Returns a file name with only the letters and digits of `title`, in any script. */
 export function fileName(title: string, suffix: string): string {
   const plain = title
     .normalize('NFC')
@@ -16,7 +16,7 @@ export function fileName(title: string, suffix: string): string {
   return `${[...plain].slice(0, LONGEST_NAME).join('').replace(/-+$/, '') || 'chart'}.${suffix}`
 }
 
-/** What a chart shows. */
+/** A chart to save. */
 export interface Saved {
   readonly chart: Chart
   readonly title: string
@@ -24,7 +24,7 @@ export interface Saved {
   readonly hidden: ReadonlySet<string>
 }
 
-/** Hands the browser a file of what the chart shows now. */
+/** Downloads a file with what the chart shows now. */
 export async function saveChart(saved: Saved, kind: 'csv' | 'svg' | 'png'): Promise<void> {
   const { chart, title, data, hidden } = saved
   const name = fileName(title, kind)
@@ -37,7 +37,7 @@ export async function saveChart(saved: Saved, kind: 'csv' | 'svg' | 'png'): Prom
   download(name, kind === 'svg' ? new Blob([svg], { type: 'image/svg+xml' }) : await toPng(svg))
 }
 
-/** Hands a file to the browser. */
+/** Downloads a file. */
 export function download(name: string, content: Blob): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)
@@ -46,10 +46,10 @@ export function download(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
 }
 
-/** Pixels of a picture for each of its units: sharp on every screen. */
+/** Pixels per SVG unit, for sharp images on high-resolution screens. */
 const SHARPNESS = 2
 
-/** A picture in pixels. */
+/** Renders an SVG image as PNG. */
 export async function toPng(svg: string): Promise<Blob> {
   const url = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }))
   try {
@@ -60,11 +60,11 @@ export async function toPng(svg: string): Promise<Blob> {
     canvas.width = SHARPNESS * image.naturalWidth
     canvas.height = SHARPNESS * image.naturalHeight
     const context = canvas.getContext('2d')
-    if (context === null) throw new Error('This browser draws no pictures')
+    if (context === null) throw new Error('This browser cannot create images')
     context.drawImage(image, 0, 0, canvas.width, canvas.height)
     return await new Promise((resolve, reject) =>
       canvas.toBlob((blob) =>
-        blob === null ? reject(new Error('The picture could not be made')) : resolve(blob),
+        blob === null ? reject(new Error('The image could not be created')) : resolve(blob),
       ),
     )
   } finally {

@@ -1,4 +1,4 @@
-/** Many lines at once: a row each, time to the right, values as colour. Drawn on a canvas. */
+/** Heat maps on a canvas: a row for each line, time to the right, values as colours. */
 import { useEffect, useMemo } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { firstAtOrAfter, sampleFrom } from '../data/line.ts'
@@ -6,7 +6,7 @@ import { resolveColor } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { SharedScale } from './shared-scale.ts'
 
-/** The limits of the colours: those of the chart, or what the values need. */
+/** Returns the range of the colour scale: the limits of the chart, else the range of the values. */
 export function heatLimits(data: ChartData): readonly [number, number] {
   if (data.limits !== undefined) return data.limits
   let high = 0
@@ -20,24 +20,24 @@ export function heatLimits(data: ChartData): readonly [number, number] {
   return [low, high > low ? high : low + 1]
 }
 
-/** Where a value is between two limits, from 0 to 1. */
+/** Returns the position of a value between two limits, from 0 to 1. */
 export function shareOf(value: number, [low, high]: readonly [number, number]): number {
   return Math.min(1, Math.max(0, (value - low) / (high - low)))
 }
 
-/** Pixels that a canvas takes on the page. */
+/** Returns the size of a canvas on the page, in pixels. */
 function roomOf({ clientWidth, clientHeight }: HTMLCanvasElement): readonly [number, number] {
   const pixels = (length: number): number => Math.max(1, Math.round(length * devicePixelRatio))
   return [pixels(clientWidth), pixels(clientHeight)]
 }
 
-/** Has the canvas as many pixels as it takes on the page? */
+/** Checks whether the resolution of a canvas matches its size on the page. */
 export function fits(canvas: HTMLCanvasElement): boolean {
   const [width, height] = roomOf(canvas)
   return canvas.width === width && canvas.height === height
 }
 
-/** Draws the rows over the whole canvas. */
+/** Draws all rows over the whole canvas. */
 export function drawHeat(
   canvas: HTMLCanvasElement,
   data: ChartData,
@@ -61,23 +61,23 @@ export function drawHeat(
     const top = row * rowHeight
     for (const { from, to, shade } of heatRuns(data.times, values, limits, colors.length)) {
       context.fillStyle = colors[shade]!
-      // A little more than the width: between neighbours the background would shine through.
+      // Slightly wider, so that the background does not show between neighbours.
       context.fillRect(toX(from), top, Math.max(ratio, toX(to) - toX(from) + 0.5), rowHeight - gap)
     }
   }
 }
 
-/** A span of time in which a row has one colour. */
+/** A time span in which a row has one colour. */
 export interface HeatRun {
   readonly from: number
   readonly to: number
-  /** From 0, of the limit's low end. */
+  /** Index of the colour; 0 is the low end. */
   readonly shade: number
 }
 
 /**
- * The colours of a row, of `shades` that there are. Each value fills the time since the one before, of the same row; after a gap,
- * none. Neighbours of one colour are one.
+ * Returns the coloured spans of a row, in one of `shades` colours. Each value fills the time since the previous value of its row,
+ * except after a gap. Neighbouring spans of one colour are merged.
  */
 export function heatRuns(
   times: readonly number[],
@@ -105,7 +105,7 @@ export function heatRuns(
   return runs
 }
 
-/** From the colour of nothing to that of the limit, in steps that are told apart. */
+/** Returns the colour scale from low to high, in distinguishable steps. */
 export function heatColors(color: (name: string) => string = resolveColor): string[] {
   const low = channelsOf(color('var(--heat-low)'))
   const middle = channelsOf(color('var(--heat-middle)'))
@@ -121,7 +121,7 @@ function channelsOf(hex: string): [number, number, number] {
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255]
 }
 
-/** The sample that holds at a place of the canvas, from 0 to 1 each way; nothing outside of the values. */
+/** Returns the sample at a canvas position (0 to 1 on each axis); undefined outside of the values. */
 export function heatAt(
   data: ChartData,
   frame: Frame,
@@ -132,14 +132,14 @@ export function heatAt(
   const row = Math.floor(y * data.lines.length)
   const values = data.lines[row]?.values
   if (values === undefined) return undefined
-  // Where other rows have a sample this one need not.
+  // This row need not have a sample at every time of the chart.
   const index = sampleFrom(values, firstAtOrAfter(data.times, time), 1)
-  // A value fills the time since the one before it: the first of a row, and of what follows a gap, none.
+  // A value fills the time since its predecessor, so the first value of a row or after a gap fills none.
   const before = sampleFrom(values, index - 1, -1)
   return values[index] != null && values[before] != null ? { row, index } : undefined
 }
 
-/** Returns the limits of a chart, wide enough for those of its `scale`. */
+/** Returns the limits of a chart, widened to those of its shared `scale`. */
 export function useLimits(
   id: string,
   data: ChartData,
@@ -148,6 +148,6 @@ export function useLimits(
   const own = useMemo(() => heatLimits(data), [data])
   useEffect(() => () => scale?.drop(id), [scale, id])
   if (scale === undefined || data.limits !== undefined) return own
-  scale.version // drawn again when another chart needs more
+  scale.version // subscribes to changes by other charts
   return scale.include(id, data.measure, own)
 }

@@ -1,34 +1,34 @@
-/** A kind of chart. Each is a file in `kinds` and a row in `kinds/registry.ts`. */
+/** Interface of chart kinds. Each kind is a file in `kinds` and an entry in `kinds/registry.ts`. */
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import type { Chart } from '../view/view.ts'
-import type { Body, ColorOf, Drawn, ViewProps } from './drawn.ts'
+import type { Body, ColorOf, PictureInput, ViewProps } from './drawn.ts'
 import type { Stacking } from './stack.ts'
 import type { List } from './table-rows.ts'
 
-/** Views and pictures that arrive with the rest of the page. */
+/** Views and image writers in the lazily loaded part. */
 export type Drawings = typeof import('./drawings.ts')
 
-/** All that the page knows of a kind of chart. */
+/** Everything the page needs to know about a kind of chart. */
 export interface ChartKind {
-  /** In views, in addresses, and in the style sheet as `style-ID`. */
+  /** Id in views and links, and in the style sheet as `style-ID`. */
   readonly id: string
-  /** For people. */
+  /** Name shown to the user. */
   readonly title: string
-  /** Draws it on the page; undefined while it needs `parts` that have not arrived. */
+  /** Draws the chart on the page; undefined if it needs `parts` that are not loaded yet. */
   readonly view: (props: ViewProps, parts: Drawings | undefined) => ComponentChild | undefined
-  /** Draws it in a picture. */
-  readonly svg: (drawn: Drawn, color: ColorOf, parts: Drawings) => Body
-  /** The newest values in rows, where it shows these and not how they were over time. */
+  /** Draws the chart as SVG. */
+  readonly svg: (drawn: PictureInput, color: ColorOf, parts: Drawings) => Body
+  /** Returns the newest values in rows; only for kinds that show no history. */
   readonly list?: (chart: Chart, data: ChartData, parts: Drawings) => List
-  /** Does a legend name its lines and hide them? */
+  /** Does the chart have a legend that names and hides its lines? */
   readonly legend: boolean
-  /** How lines are put on top of each other, for which they need values at the same moments. */
+  /** How lines are stacked. Stacked lines need values at the same times. */
   readonly stacking?: Stacking
-  /** Can lines of several sources be told apart in one chart? */
+  /** Can one chart hold distinguishable lines of several sources? */
   readonly isOverlaid?: boolean
-  /** Has each metric units of its own? Others share an axis. */
+  /** May each metric have different units? Otherwise all share an axis. */
   readonly hasOwnUnits?: boolean
-  /** Lines that are drawn at most, those with the largest values; default 64. */
+  /** Maximum number of lines; those with the largest values are drawn. Default 64. */
   readonly most?: number
 }

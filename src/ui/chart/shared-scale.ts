@@ -1,4 +1,4 @@
-/** One scale for the charts of several sources beside each other: unequal ones would make unequal values look alike. */
+/** A common scale for charts of several sources side by side, so that equal heights mean equal values. */
 import { type Signal, signal } from '@preact/signals'
 import type { Measure } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
@@ -10,17 +10,17 @@ interface Member {
   readonly extent: Extent
 }
 
-/** The scale that a chart of the view has for all sources. */
+/** The scale of one chart of the view over all sources. */
 export class SharedScale {
   readonly #members = new Map<string, Member>()
   readonly #version: Signal<number> = signal(0)
 
-  /** Changes when charts have to be drawn again. */
+  /** Changes when the charts have to be redrawn. */
   get version(): number {
     return this.#version.value
   }
 
-  /** Notes what one of the charts needs, and returns what all of that measure need. */
+  /** Registers the range of one chart, and returns the range of all charts with the same measure. */
   include(id: string, measure: Measure, [low, high]: Extent): Extent {
     const unit = `${measure.kind} ${measure.suffix}`
     const known = this.#members.get(id)
@@ -29,7 +29,7 @@ export class SharedScale {
     return this.#union(unit) ?? [low, high]
   }
 
-  /** Forgets a chart that has left the page, or draws nothing. */
+  /** Removes a chart that has left the page or draws nothing. */
   drop(id: string): void {
     if (this.#members.has(id)) this.#change(() => this.#members.delete(id))
   }
@@ -54,7 +54,7 @@ export class SharedScale {
 
 const scales = new WeakMap<Chart, SharedScale>()
 
-/** The scale of a chart of the view, which is the same for all sources. */
+/** Returns the scale of a chart of the view, common to all sources. */
 export function sharedScale(origin: Chart): SharedScale {
   const known = scales.get(origin) ?? new SharedScale()
   scales.set(origin, known)

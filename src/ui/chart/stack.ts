@@ -1,23 +1,23 @@
 /**
- * Lines on top of each other. They have no bands from least to most: those of the parts of a stack need not have come at one moment, so
- * they do not add up, and each would lie over the part above it.
+ * Stacked lines. They have no bands from minimum to maximum: the extremes of the parts need not coincide, so they do not add up, and
+ * each band would cover the part above it.
  */
 import type { ChartData } from '../data/chart-data.ts'
 import { held } from '../data/line.ts'
 
-/** How lines are put on top of each other: as sums, or as shares of the whole. */
+/** How lines are stacked: as sums, or as shares of the total. */
 export type Stacking = 'sum' | 'share'
 
 type Column = readonly (number | null | undefined)[]
 
-/** What is stacked of a chart. */
+/** The data that stacking needs. */
 export type StackData = Pick<ChartData, 'times' | 'rest'> & {
   readonly lines: readonly Pick<ChartData['lines'][number], 'key' | 'plot' | 'values'>[]
 }
 
 /**
- * Columns of the lines that are not `hidden`: in a stack each on top of those before it, in a chart of shares as a share of the whole. An
- * unknown value adds nothing. Where all are unknown, or a line ends between the samples of all, there is a gap. Without `stacking` columns are
+ * Returns the columns of the lines not in `hidden`: stacked on the previous ones, or as shares of the total. Unknown values add
+ * nothing; where all are unknown, or a line ends between the samples of all, there is a gap. Without `stacking` columns are
  * unchanged.
  */
 export function drawnColumns(
@@ -27,10 +27,10 @@ export function drawnColumns(
 ): Column[] {
   const shown = data.lines.filter(({ key }) => !hidden.has(key)).map(({ values }) => values)
   if (stacking === undefined) return shown
-  const wholes = stacking === 'share' ? wholesOf(data) : undefined
+  const wholes = stacking === 'share' ? totalsOf(data) : undefined
   const { times } = data
   const full = shown.map((values) => held(values, times))
-  // At a moment that only ends a line nothing was measured: no part may fall to nothing there, and others rise again.
+  // An index that only ends a line is not a measurement; drawing it would make the part drop to zero.
   const isEndOnly = (i: number): boolean =>
     shown.some((values) => values[i] === null) && data.lines.every(({ values }) => values[i] == null)
   const isKnown = times.map((_, i) => !isEndOnly(i) && full.some((column) => column[i] !== null))
@@ -49,10 +49,10 @@ export function drawnColumns(
 const known = new WeakMap<StackData['lines'], readonly (number | null)[]>()
 
 /**
- * What shares are of: the sum of all lines at each sample, hidden ones and those too small to be drawn too. Null where a metric has no
- * value at all: the share of an unknown whole is unknown.
+ * Returns the totals of which shares are computed: the sum of all lines at each sample, including hidden lines and those too small
+ * to draw. Null if a metric has no value at all, as the total is then unknown.
  */
-export function wholesOf({ times, lines, rest = [] }: StackData): readonly (number | null)[] {
+export function totalsOf({ times, lines, rest = [] }: StackData): readonly (number | null)[] {
   const before = known.get(lines)
   if (before !== undefined) return before
   const byPlot = new Map<unknown, (number | null)[][]>()

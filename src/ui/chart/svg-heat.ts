@@ -1,6 +1,6 @@
-/** Pictures of heat maps. */
+/** SVG images of heat maps. */
 import { showValue } from '../view/measure.ts'
-import type { Body, ColorOf, Drawn } from './drawn.ts'
+import type { Body, ColorOf, PictureInput } from './drawn.ts'
 import { heatColors, heatLimits, heatRuns } from './heat-map.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
@@ -8,11 +8,11 @@ import { timeMarks } from './time-marks.ts'
 const MARGIN = 16
 const WIDEST_NAME = 220
 const KEY_WIDTH = 160
-/** That many times stand beside each other. */
+/** Maximum number of time labels. */
 const TIMES = 8
 
-/** Rows with their names, and below them what the colours mean. */
-export function heatPicture({ data, frame, zone }: Drawn, color: ColorOf): Body {
+/** Draws labelled rows and the colour scale below them. */
+export function heatPicture({ data, frame, zone }: PictureInput, color: ColorOf): Body {
   const limits = heatLimits(data)
   const colors = heatColors(color)
   const rowHeight = data.lines.length > 24 ? 14 : 20

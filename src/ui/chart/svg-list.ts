@@ -1,25 +1,25 @@
-/** Pictures of lists: tables, and grids of bars. */
+/** SVG images of tables and bar grids. */
 import { paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
-import type { Body, ColorOf, Drawn } from './drawn.ts'
+import type { Body, ColorOf, PictureInput } from './drawn.ts'
 import { heatLimits, shareOf } from './heat-map.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
-import { gridList, type List, MOST_ROWS, tableList } from './table-rows.ts'
+import { gridList, type List, MAX_ROWS, tableList } from './table-rows.ts'
 
 const MARGIN = 16
 const LINE = 20
 const WIDEST_NAME = 300
 const BAR_HEIGHT = 10
-/** Room for a value beside its bar. */
+/** Width of the value beside its bar. */
 const VALUE = 84
 
-/** Values in rows and columns. */
-export function tablePicture({ chart, data }: Drawn, color: ColorOf): Body {
+/** Draws a table. */
+export function tablePicture({ chart, data }: PictureInput, color: ColorOf): Body {
   const list = tableList(chart, data)
   const { columns, rows } = list
   const { left, width } = layout(list)
   const parts = heads(list, (i) => left + (i + 1) * width, width, color, 'end')
-  for (const [row, { instance, values }] of rows.slice(0, MOST_ROWS).entries()) {
+  for (const [row, { instance, values }] of rows.slice(0, MAX_ROWS).entries()) {
     const base = (row + 2) * LINE - 6
     parts.push(text(MARGIN, base, fitted(instance, left - MARGIN), color('var(--text)')))
     for (const [i, { measure, factor }] of columns.entries()) {
@@ -28,18 +28,18 @@ export function tablePicture({ chart, data }: Drawn, color: ColorOf): Body {
       parts.push(text(left + (i + 1) * width, base, shown, color('var(--text)'), { anchor: 'end' }))
     }
   }
-  return { parts, height: (Math.min(rows.length, MOST_ROWS) + 1) * LINE }
+  return { parts, height: (Math.min(rows.length, MAX_ROWS) + 1) * LINE }
 }
 
-/** A bar for each value, beside its limit or the largest. */
-export function gridPicture({ chart, data }: Drawn, color: ColorOf): Body {
+/** Draws a bar for each value, relative to its limit or to the largest value. */
+export function gridPicture({ chart, data }: PictureInput, color: ColorOf): Body {
   const list = gridList(chart, data)
   const { columns, rows } = list
   const { left, width } = layout(list)
   const limits = heatLimits(data)
   const barWidth = Math.max(10, width - VALUE)
   const parts = heads(list, (i) => left + i * width + 10, width, color, 'start')
-  for (const [row, { instance, values }] of rows.slice(0, MOST_ROWS).entries()) {
+  for (const [row, { instance, values }] of rows.slice(0, MAX_ROWS).entries()) {
     const base = (row + 2) * LINE - 6
     parts.push(text(MARGIN, base, fitted(instance, left - MARGIN), color('var(--text)')))
     for (const [i, { measure, plot }] of columns.entries()) {
@@ -54,10 +54,10 @@ export function gridPicture({ chart, data }: Drawn, color: ColorOf): Body {
       )
     }
   }
-  return { parts, height: (Math.min(rows.length, MOST_ROWS) + 1) * LINE }
+  return { parts, height: (Math.min(rows.length, MAX_ROWS) + 1) * LINE }
 }
 
-/** Where the columns begin, and how wide each is. */
+/** Returns the left edge of the columns and their width. */
 function layout({ columns, rows }: List): { readonly left: number; readonly width: number } {
   const longest = Math.max(60, ...rows.map(({ instance }) => textWidth(instance)))
   const left = MARGIN + Math.min(WIDEST_NAME, longest) + 8

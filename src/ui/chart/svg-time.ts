@@ -1,10 +1,10 @@
-/** Pictures of charts over time: axes, and lines, areas or bars. */
+/** SVG images of charts over time: axes, and lines, areas or bars. */
 import type { ChartLine } from '../data/chart-data.ts'
 import type { Measure } from '../view/measure.ts'
 import { axisLabels, naturalRange } from './axis.ts'
-import type { Body, ColorOf, Drawn } from './drawn.ts'
+import type { Body, ColorOf, PictureInput } from './drawn.ts'
 import { drawBand, drawEnvelope, extentOf } from './envelope.ts'
-import { lineColor, lineDash } from './line-look.ts'
+import { lineColor, lineDash } from './line-style.ts'
 import { drawnColumns, type Stacking } from './stack.ts'
 import { n, rect, text, WIDTH, xml } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
@@ -16,7 +16,7 @@ const PLOT_WIDTH = WIDTH - LEFT - RIGHT
 
 type Column = readonly (number | null | undefined)[]
 
-/** Where values and moments are. */
+/** Scales of the two axes. */
 interface Scales {
   readonly x: (time: number) => number
   readonly y: (value: number) => number
@@ -24,21 +24,21 @@ interface Scales {
   readonly high: number
 }
 
-/** What marks are drawn for. */
+/** Input of `Marks`. */
 interface Plotted {
   readonly times: readonly number[]
-  /** The lines, and where each is drawn. */
+  /** The lines, and the columns to draw for them. */
   readonly lines: readonly ChartLine[]
   readonly columns: readonly Column[]
   readonly strokes: readonly Stroke[]
   readonly scales: Scales
 }
 
-/** Draws values between the axes. */
+/** Draws the values between the axes. */
 type Marks = (plotted: Plotted) => string[]
 
-/** A chart with its axes. */
-export function timePicture(drawn: Drawn, color: ColorOf, marks: Marks, stacking?: Stacking): Body {
+/** Draws a chart with its axes. */
+export function timePicture(drawn: PictureInput, color: ColorOf, marks: Marks, stacking?: Stacking): Body {
   const { data, hidden, frame, zone } = drawn
   const shown = data.lines.map((line, i) => ({ line, i })).filter(({ line }) => !hidden.has(line.key))
   const columns = drawnColumns(data, hidden, stacking)
@@ -78,13 +78,13 @@ export function timePicture(drawn: Drawn, color: ColorOf, marks: Marks, stacking
   return { parts, height: HEIGHT + 28 }
 }
 
-/** A line for each. */
+/** Draws lines. */
 export const lineMarks: Marks = (plotted) => drawLines(plotted, false)
 
-/** Lines that are filled down to nothing. */
+/** Draws lines filled down to zero. */
 export const areaMarks: Marks = (plotted) => drawLines(plotted, true)
 
-/** Lines before their bands from least to most. */
+/** Draws bands from minimum to maximum behind the lines. */
 function drawLines({ times, lines, strokes, scales }: Plotted, isFilled: boolean): string[] {
   const parts: string[] = []
   const stretch = { from: 0, to: times.length - 1, x: (i: number) => scales.x(times[i]!), y: scales.y }
@@ -111,7 +111,7 @@ function drawLines({ times, lines, strokes, scales }: Plotted, isFilled: boolean
   return parts
 }
 
-/** A pen that writes. */
+/** A pen that writes SVG path data. */
 class PathText {
   #text = ''
 
@@ -128,9 +128,9 @@ class PathText {
   }
 }
 
-/** Those of the chart, or from nothing to a little above what is drawn. */
+/** Returns the limits of the chart, else from 0 to a little above the values. */
 function limitsOf(
-  { data, hidden }: Drawn,
+  { data, hidden }: PictureInput,
   columns: readonly Column[],
   stacking: Stacking | undefined,
 ): readonly [number, number] {
@@ -146,7 +146,7 @@ function limitsOf(
 
 const MARKS = 6
 
-/** Round numbers: of bytes in powers of two, of others by 1, 2 or 5. */
+/** Returns round tick values: powers of two for bytes, else multiples of 1, 2 or 5. */
 function valueMarks(low: number, high: number, { kind }: Measure): number[] {
   const least = (high - low) / MARKS
   const ten = 10 ** Math.floor(Math.log10(least))
@@ -158,7 +158,7 @@ function valueMarks(low: number, high: number, { kind }: Measure): number[] {
   return Array.from({ length: Math.floor(high / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step)
 }
 
-/** That many times stand beside each other. */
+/** Maximum number of time labels. */
 const TIMES = 8
 
 interface Stroke {
@@ -166,7 +166,7 @@ interface Stroke {
   readonly dash: readonly number[] | undefined
 }
 
-/** Each column down to the one below it. */
+/** Draws the area between each column and the one below it. */
 export const stackMarks: Marks = ({ times, columns, strokes, scales: { x, y, low } }) =>
   columns.flatMap((column, j) => {
     const fill = xml(strokes[j]!.color)
@@ -178,7 +178,7 @@ export const stackMarks: Marks = ({ times, columns, strokes, scales: { x, y, low
     })
   })
 
-/** Indexes of the values between gaps. */
+/** Returns the indexes of the values between gaps. */
 function stretches(column: Column): number[][] {
   const found: number[][] = []
   let points: number[] = []
@@ -193,7 +193,7 @@ function stretches(column: Column): number[][] {
 
 const WIDEST_BAR = 60
 
-/** A bar a sample; each stands on the one it is drawn before. */
+/** Draws a bar for each sample, over the taller bars behind it. */
 export const barMarks: Marks = ({ times, columns, strokes, scales: { x, y, low } }) => {
   let gap = PLOT_WIDTH
   for (let i = 1; i < times.length; i++) gap = Math.min(gap, x(times[i]!) - x(times[i - 1]!))

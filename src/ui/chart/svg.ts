@@ -1,18 +1,18 @@
-/** Charts as pictures that can be scaled: title, what is drawn, legend. Colours are those of the page. */
+/** Charts as SVG images: title, drawing and legend in the colours of the page. */
 import { resolveColor } from '../theme.ts'
-import { momentText, zoneName } from '../time/words.ts'
+import { formatTime, zoneName } from '../time/format.ts'
 import * as drawings from './drawings.ts'
-import type { Body, ColorOf, Drawn } from './drawn.ts'
+import type { Body, ColorOf, PictureInput } from './drawn.ts'
 import { kindOf } from './kinds/registry.ts'
-import { lineColor, lineDash, readingOf } from './line-look.ts'
+import { lineColor, lineDash, readingOf } from './line-style.ts'
 import { fitted, n, rect, text, textWidth, WIDTH, xml } from './svg-parts.ts'
 
 const MARGIN = 16
 const TOP = 64
 const LEGEND_LINE = 18
 
-/** A picture of a chart. `color` says what a colour of CSS is on the page now. */
-export function toSvg(drawn: Drawn, color: ColorOf = resolveColor): string {
+/** Draws a chart as SVG. `color` resolves a CSS colour to its current value on the page. */
+export function toSvg(drawn: PictureInput, color: ColorOf = resolveColor): string {
   const { chart, title } = drawn
   const kind = kindOf(chart.style)
   const body = kind.svg(drawn, color, drawings)
@@ -33,17 +33,17 @@ export function toSvg(drawn: Drawn, color: ColorOf = resolveColor): string {
   return `${parts.join('\n')}\n</svg>\n`
 }
 
-/** The span of time, or of a list the moment. */
-function whenOf({ chart, frame, data, zone }: Drawn): string {
+/** Formats the time window, or for lists the time of the values. */
+function whenOf({ chart, frame, data, zone }: PictureInput): string {
   const name = zoneName(zone)
   if (kindOf(chart.style).list === undefined)
-    return `${momentText(frame.from, zone)} – ${momentText(frame.to, zone)}, ${name}`
+    return `${formatTime(frame.from, zone)} – ${formatTime(frame.to, zone)}, ${name}`
   const newest = data.times.at(-1)
-  return newest === undefined ? '' : `${momentText(newest, zone)}, ${name}`
+  return newest === undefined ? '' : `${formatTime(newest, zone)}, ${name}`
 }
 
-/** Names and newest values, in as many columns as there is room for. */
-function legendOf({ chart, data, hidden }: Drawn, color: ColorOf): Body {
+/** Draws names and newest values, in as many columns as fit. */
+function legendOf({ chart, data, hidden }: PictureInput, color: ColorOf): Body {
   const { stacking } = kindOf(chart.style)
   const entries = data.lines.flatMap(({ key, label }, i) =>
     hidden.has(key)
@@ -69,7 +69,7 @@ function legendOf({ chart, data, hidden }: Drawn, color: ColorOf): Body {
   return { parts, height: 8 + Math.ceil(entries.length / columns) * LEGEND_LINE }
 }
 
-/** What stands before a name: its colour, in slats where the line is dashed, with an edge as it may be see-through. */
+/** Draws the colour sample of a line: striped if the line is dashed, outlined because the colour may be transparent. */
 function chipOf(fill: string, isDashed: boolean, color: ColorOf): string {
   const slats = isDashed ? [rect(0, 0, 4, 10, fill), rect(6, 0, 4, 10, fill)] : [rect(0, 0, 10, 10, fill)]
   const edge = `<rect x="0.5" y="0.5" width="9" height="9" fill="none" stroke="${xml(color('var(--faint)'))}" stroke-opacity="0.4"/>`

@@ -1,18 +1,17 @@
-/** The rows of a table: an instance each, with the newest value of each column. */
+/** Rows of tables: one for each instance, with the newest value of each column. */
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { asShare, type Measure, measureOf } from '../view/measure.ts'
 import type { Chart, PlainUnit, Plot } from '../view/view.ts'
 
-/** Rows of a table on the page and in pictures: more would be slow, and too many to read. */
-export const MOST_ROWS = 200
+/** Maximum number of rows on the page and in images. */
+export const MAX_ROWS = 200
 
-/** A row of a table. */
 export interface TableRow {
   readonly instance: string
   readonly values: readonly (number | null)[]
 }
 
-/** Rows of what has a value in the newest sample of some column: of what has ended there is none. */
+/** Returns the rows of all instances with a value in the newest sample of some column; instances that have ended get no row. */
 export function rowsOf(columns: readonly (readonly ChartLine[])[]): TableRow[] {
   const rows = new Map<string, (number | null)[]>()
   for (const [i, lines] of columns.entries()) {
@@ -32,7 +31,7 @@ export function rowsOf(columns: readonly (readonly ChartLine[])[]): TableRow[] {
   )
 }
 
-/** Where the newest sample of a column is: another one, of another source say, may have a later one. */
+/** Returns the index of a column's newest sample; columns of other sources may have later ones. */
 function newestOf(lines: readonly ChartLine[]): number {
   let newest = -1
   for (const { values } of lines)
@@ -43,22 +42,22 @@ function newestOf(lines: readonly ChartLine[]): number {
   return newest
 }
 
-/** A column of a list: a plot. */
+/** A column: one plot. */
 export interface ListColumn {
   readonly plot: Plot
   readonly title: string
   readonly measure: Measure
-  /** A value of a row times this is in the measure's base unit. */
+  /** Factor from a row's value to the base unit of the measure. */
   readonly factor: number
 }
 
-/** Everything that a list shows. */
+/** Contents of a table or bar grid. */
 export interface List {
   readonly columns: readonly ListColumn[]
   readonly rows: readonly TableRow[]
 }
 
-/** The plots that have lines. */
+/** Returns the plots that have lines. */
 function plotsOf({ plots }: Chart, { lines }: ChartData): readonly PlotLines[] {
   return plots
     .map((plot) => ({ plot, lines: lines.filter((line) => line.plot === plot) }))
@@ -70,7 +69,7 @@ interface PlotLines {
   readonly lines: readonly ChartLine[]
 }
 
-/** A table: each column has its own measure, and the largest value of the first one is on top. */
+/** Returns the rows of a table. Each column has its own measure; rows are sorted by the first column, largest first. */
 export function tableList(chart: Chart, data: ChartData): List {
   const columns = plotsOf(chart, data)
   return {
@@ -84,7 +83,7 @@ export function tableList(chart: Chart, data: ChartData): List {
   }
 }
 
-/** A grid: one axis for all, whose base units values are in already. */
+/** Returns the rows of a bar grid, whose values share an axis and are in base units already. */
 export function gridList(chart: Chart, data: ChartData): List {
   const columns = plotsOf(chart, data)
   return {
@@ -100,12 +99,12 @@ export function gridList(chart: Chart, data: ChartData): List {
   }
 }
 
-/** What stands for the one row of metrics without instances. */
+/** Returns the name of the single row of metrics without instances. */
 function rowName(columns: readonly PlotLines[]): string {
   return columns.length > 1 ? 'all' : columns[0]!.lines[0]!.label
 }
 
-/** The measure of a line in a table, where each column has its own. */
+/** Returns the measure of a table cell, as each column has its own. */
 export function cellMeasure({ info, plot }: ChartLine, unit: PlainUnit | undefined): Measure {
   return asShare(measureOf(info.units, info.sem), plot.unit ?? unit)
 }

@@ -1,36 +1,36 @@
-/** Charts over time, drawn by uPlot: lines, filled and stacked ones, bars. */
+/** Charts over time drawn by uPlot: lines, areas, stacks and bars. */
 import uPlot from 'uplot'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
-import { resolveColor, thinned } from '../theme.ts'
+import { resolveColor, withOpacity } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
 import { axisX, axisY, naturalRange } from './axis.ts'
+import { type Crosshair, crosshairAt, sampleAt } from './crosshair.ts'
 import { drawBand, extentOf, loneSamples } from './envelope.ts'
-import { lineColor, lineDash } from './line-look.ts'
-import { type Pointed, pointedAt, sampleAt } from './pointed.ts'
+import { lineColor, lineDash } from './line-style.ts'
 import type { SharedScale } from './shared-scale.ts'
 import { drawnColumns, type Stacking } from './stack.ts'
 
-/** What a chart tells of what a person does with it. */
+/** Callbacks for what the user does with a chart. */
 export interface ChartEvents {
-  /** The crosshair moved; undefined when the pointer has left. */
-  readonly point: (pointed: Pointed | undefined) => void
-  /** A span was selected, or dragged to. */
+  /** The crosshair moved; undefined when the pointer left. */
+  readonly point: (pointed: Crosshair | undefined) => void
+  /** A span was selected, or the chart was dragged. */
   readonly show: (from: number, to: number) => void
-  /** The wheel was turned: `factor` times as much, around `at` (0 to 1). */
+  /** The wheel was turned: show `factor` times as much, around `at` (0 to 1). */
   readonly zoom: (factor: number, at: number) => void
 }
 
-/** What is drawn, beside the values. */
+/** How a chart is drawn. */
 export interface ChartLook {
   readonly chart: Chart
   readonly style: TimeLook
   readonly frame: Frame
   /** Keys of lines that are not drawn. */
   readonly hidden: ReadonlySet<string>
-  /** Name of the zone, '' for the reader's own. */
+  /** Time zone name, '' for the user's own. */
   readonly zone: string
-  /** The scale that it has together with other charts. */
+  /** Scale shared with other charts. */
   readonly scale: SharedScale | undefined
 }
 
@@ -43,24 +43,24 @@ export interface Stroke {
 /** How a kind of chart draws its lines. */
 export interface TimeLook {
   readonly stacking?: Stacking
-  /** Is nothing on the axis, however far the values are from it? */
+  /** Does the axis always include zero? */
   readonly isFromZero?: boolean
   /** Is the last line drawn first? */
   readonly isReversed?: boolean
-  /** What differs from a plain line. */
+  /** uPlot options that differ from a plain line. */
   readonly series: (stroke: Stroke, isFirst: boolean) => Partial<uPlot.Series>
-  /** What is filled between lines. */
+  /** Fills between lines. */
   readonly bands?: (strokes: readonly Stroke[]) => uPlot.Band[]
 }
 
-/** Areas on top of each other. */
+/** Returns the look of stacked areas. */
 export function stackLook(stacking: Stacking): TimeLook {
   return {
     stacking,
     isFromZero: true,
     series: ({ color }, isFirst) => ({
       width: color === 'transparent' ? 0 : 1,
-      ...(isFirst ? { fill: thinned(color, STACK_FILL) } : {}),
+      ...(isFirst ? { fill: withOpacity(color, STACK_FILL) } : {}),
     }),
     bands: bandsOf,
   }
@@ -71,26 +71,26 @@ type Column = readonly (number | null | undefined)[]
 type Limits = readonly [low: number | null, high: number | null]
 
 const SYNC_KEY = 'page'
-/** Pixels within which a sample without a neighbour is pointed at. */
+/** Pixels within which an isolated sample is picked. */
 const SLACK = 6
-/** Diameter of a sample without a line, in pixels. */
+/** Diameter of an isolated sample, in pixels. */
 const LONE_SIZE = 4
 const WHEEL_STEP = 1.25
-/** How much of its colour fills an area of a stack, and what lies between least and most of a line. */
+/** Opacity of stacked areas, and of bands from minimum to maximum. */
 const STACK_FILL = 0.6
 const BAND_FILL = 0.35
 
-/** A chart in an element of the page. */
+/** Draws one chart into an element of the page. */
 export class TimeChart {
   readonly #host: HTMLElement
   readonly #events: ChartEvents
   #plot: uPlot | undefined
-  /** What the present plot was made for: anything else needs another. */
+  /** Fingerprint of the options of the current plot; a different one needs a new plot. */
   #made = ''
   #look: ChartLook | undefined
-  /** The lines that are drawn each for itself, and may have bands. */
+  /** The lines drawn individually, which may have bands. */
   #lines: readonly ChartLine[] = []
-  #pointed: Pointed | undefined
+  #pointed: Crosshair | undefined
 
   constructor(host: HTMLElement, events: ChartEvents) {
     this.#host = host
@@ -98,7 +98,6 @@ export class TimeChart {
     host.addEventListener('wheel', this.#wheel, { passive: false })
   }
 
-  /** Draws. */
   draw(data: ChartData, look: ChartLook): void {
     this.#look = look
     const { stacking, isReversed = false } = look.style
@@ -130,7 +129,7 @@ export class TimeChart {
       })
   }
 
-  /** Draws again if there is more room than before, or less. */
+  /** Redraws the chart if its element has changed size. */
   fit(): void {
     const plot = this.#plot
     if (plot !== undefined && !this.#fits(plot)) plot.setSize(this.#room())
@@ -145,14 +144,14 @@ export class TimeChart {
     return width === room.width && height === room.height
   }
 
-  /** Takes the chart off the page. */
+  /** Removes the chart from the page. */
   destroy(): void {
     this.#host.removeEventListener('wheel', this.#wheel)
     this.#plot?.destroy()
     this.#plot = undefined
   }
 
-  /** Draws anew with other colours. */
+  /** Redraws with new colours. */
   forget(): void {
     this.#made = ''
   }
@@ -174,7 +173,7 @@ export class TimeChart {
     const { stacking, isFromZero = false, bands } = look.style
     const { limits } = data
     const isShare = stacking === 'share'
-    const bandColors = strokes.map(({ color }) => thinned(color, BAND_FILL))
+    const bandColors = strokes.map(({ color }) => withOpacity(color, BAND_FILL))
     const range = (plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax => {
       if (limits !== undefined) return [limits[0], limits[1]]
       if (isShare) return [0, 1]
@@ -188,16 +187,16 @@ export class TimeChart {
       padding: [8, 18, 0, 0],
       cursor: {
         sync: { key: SYNC_KEY },
-        // Charts share moments, not values.
+        // Charts share the time, not the values.
         y: false,
         drag: { x: true, y: false, setScale: false },
         points: { show: stacking === undefined },
         dataIdx: (plot, series, closest, moment) => {
           const [times, ...columns] = plot.data
-          // Called for the times first; the dots of all lines follow the crosshair.
+          // uPlot calls this for the times first; the dots of all lines follow the crosshair.
           if (series === 0) {
             const slack = plot.posToVal(SLACK, 'x') - plot.posToVal(0, 'x')
-            this.#pointed = pointedAt(times as readonly number[], columns as readonly Column[], {
+            this.#pointed = crosshairAt(times as readonly number[], columns as readonly Column[], {
               at: moment,
               slack,
             })
@@ -229,7 +228,7 @@ export class TimeChart {
     }
   }
 
-  /** What the charts beside this one need too. */
+  /** Widens limits to those of the charts beside this one. */
   #shared([low, high]: Limits, { measure }: ChartData): Limits {
     const { scale, chart } = this.#look!
     if (scale === undefined) return [low, high]
@@ -238,7 +237,7 @@ export class TimeChart {
     return [low, high]
   }
 
-  /** Moves the crosshair to the sample that is read. uPlot keeps the pointer's place, from which spans are selected. */
+  /** Moves the crosshair to the picked sample. uPlot keeps the pointer position, from which it selects spans. */
   #point(plot: uPlot): void {
     const pointed = plot.cursor.idx == null ? undefined : this.#pointed
     const line = plot.over.querySelector<HTMLElement>('.u-cursor-x')
@@ -267,7 +266,7 @@ function seriesOf({ series }: TimeLook, { color, dash }: Stroke, isFirst: boolea
   }
 }
 
-/** Samples that are drawn as points: a line of theirs would be less than a pixel long. */
+/** Returns the samples drawn as points, because a line through them would be shorter than a pixel. */
 function lonePoints(plot: uPlot, series: number): number[] | null {
   const { min, max } = plot.scales['x']!
   const range = { from: min!, to: max!, shortest: plot.posToVal(1, 'x') - plot.posToVal(0, 'x') }
@@ -275,7 +274,7 @@ function lonePoints(plot: uPlot, series: number): number[] | null {
   return loneSamples(plot.data[0] as readonly number[], column, range) ?? null
 }
 
-/** Fills what lies between least and most of lines, below all of them: one would hide the others. */
+/** Fills the bands from minimum to maximum behind all lines, so that none hides another. */
 function fillBands(plot: uPlot, lines: readonly ChartLine[], colors: readonly string[]): void {
   const { ctx, bbox } = plot
   const [from, to] = plot.series[0]!.idxs ?? [0, plot.data[0].length - 1]
@@ -295,7 +294,7 @@ function fillBands(plot: uPlot, lines: readonly ChartLine[], colors: readonly st
   ctx.restore()
 }
 
-/** Pixels of the canvas for the values of a scale, as they are now. */
+/** Returns a function from values of a scale to canvas pixels, for the current range. */
 function linear(plot: uPlot, scale: string): (value: number) => number {
   const { min, max } = plot.scales[scale]!
   const zero = plot.valToPos(min!, scale, true)
@@ -303,10 +302,10 @@ function linear(plot: uPlot, scale: string): (value: number) => number {
   return (value) => zero + (value - min!) * slope
 }
 
-/** Between each line and the one below it; the lowest is filled down to nothing by itself. */
+/** Returns the bands between neighbouring lines; the lowest line is filled down to zero by itself. */
 function bandsOf(strokes: readonly Stroke[]): uPlot.Band[] {
   return strokes.slice(1).map(({ color }, i) => ({
     series: [i + 2, i + 1] as uPlot.Band.Bounds,
-    fill: thinned(color, STACK_FILL),
+    fill: withOpacity(color, STACK_FILL),
   }))
 }

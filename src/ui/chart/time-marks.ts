@@ -1,6 +1,6 @@
-/** Which moments are written below charts: round ones of the zone they are shown in, also where its clocks are put forward or back. */
+/** Time labels below charts, at round times of the shown zone, also across daylight saving changes. */
 import type { Frame } from '../time/control.ts'
-import { momentText, offsetOf } from '../time/words.ts'
+import { formatTime, offsetOf } from '../time/format.ts'
 
 const MINUTE = 60
 const HOUR = 3600
@@ -12,13 +12,13 @@ const STEPS: readonly number[] = [
   ...[1, 2, 7, 14, 28, 56, 112].map((days) => days * DAY),
 ]
 
-/** A moment, and what is written there. */
+/** A time and its label. */
 export interface TimeMark {
   readonly at: number
   readonly label: string
 }
 
-/** Round moments of a zone, so many steps apart at most. */
+/** Returns at most `most` labels at round times of a zone. */
 export function timeMarks({ from, to }: Frame, most: number, zone: string): TimeMark[] {
   const least = (to - from) / Math.max(1, most)
   const step = STEPS.find((size) => size >= least) ?? Math.ceil(least / DAY) * DAY
@@ -26,7 +26,7 @@ export function timeMarks({ from, to }: Frame, most: number, zone: string): Time
   return roundTimes(from, to, step, zone).map((at) => ({ at, label: labelOf(at, step, isLong, zone) }))
 }
 
-/** The moments that are multiples of `step` on the clocks of a zone. */
+/** Returns the times that are multiples of `step` on the clocks of a zone. */
 function roundTimes(from: number, to: number, step: number, zone: string): number[] {
   const times: number[] = []
   let offset = offsetOf(from, zone)
@@ -34,7 +34,7 @@ function roundTimes(from: number, to: number, step: number, zone: string): numbe
     const changed = offsetOf(i * step - offset, zone)
     if (changed !== offset) {
       offset = changed
-      // From the one before on by the new time, which need not have begun at the first.
+      // Continues with the new offset, which may have changed between the two steps.
       i = Math.floor(((times.at(-1) ?? from) + offset) / step) + 1
       while (i * step - offset <= to && offsetOf(i * step - offset, zone) !== offset) i++
       if (i * step - offset > to) break
@@ -44,9 +44,9 @@ function roundTimes(from: number, to: number, step: number, zone: string): numbe
   return times
 }
 
-/** As little as tells a mark from others: of more than a day midnight is a date. */
+/** Returns the shortest distinguishable label; for steps within several days midnight is shown as a date. */
 function labelOf(at: number, step: number, isLong: boolean, zone: string): string {
-  const text = momentText(at + 1e-4, zone)
+  const text = formatTime(at + 1e-4, zone)
   const date = text.slice(5, 10)
   if (step >= DAY) return date
   if (step >= MINUTE) return isLong && text.endsWith(' 00:00:00') ? date : text.slice(11, 16)

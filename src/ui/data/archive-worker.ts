@@ -1,10 +1,10 @@
-/** The program of the worker that reads dropped archives: a request, a response. */
+/** The worker that reads archives opened from local files. Each request gets one response. */
 import { PcpError } from '../../model/errors.ts'
-import type { RangeQuery } from './answers.ts'
 import { decompressed } from './decompress.ts'
 import { type ChartBytes, LocalArchive } from './local-archive.ts'
+import type { RangeQuery } from './responses.ts'
 
-/** What the page asks. */
+/** A request of the page. */
 export type Request =
   | {
       readonly do: 'open'
@@ -17,17 +17,17 @@ export type Request =
   | { readonly do: 'check'; readonly expr: string }
   | { readonly do: 'range'; readonly query: RangeQuery }
 
-/** What `open` answers. */
+/** Result of `open`. */
 export interface Opened {
   readonly host: string
   readonly start: number
   readonly end: number
 }
 
-/** What comes back. */
+/** A response of the worker. */
 export type Response =
   | { readonly id: number; readonly value: unknown }
-  /** What has been read so far of a range. */
+  /** Values of a range read so far. */
   | { readonly id: number; readonly part: ChartBytes }
   | { readonly id: number; readonly code: string; readonly message: string }
 
@@ -35,7 +35,7 @@ let archive: LocalArchive | undefined
 
 async function answer(id: number, request: Request): Promise<unknown> {
   if (request.do === 'open') {
-    // Read here rather than on the page, which would stand still, and copy them.
+    // Read in the worker, because reading would block the page and copy the data.
     const files = await Promise.all(
       request.files.map(async (file) => decompressed(file.name, new Uint8Array(await file.arrayBuffer()))),
     )

@@ -1,7 +1,7 @@
-/** What the charts of a page ask of one source for one window, asked together: an archive is read once for all of them. */
+/** Batches the range queries of all charts for one source and window, so that an archive is read once for all of them. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ChartRange } from '../../archive/chart-answer.ts'
-import type { RangeQuery } from './answers.ts'
+import type { RangeQuery } from './responses.ts'
 import type { Source } from './source.ts'
 
 type Range = (query: RangeQuery, onPart: (soFar: ChartRange) => void) => Promise<ChartRange>
@@ -11,23 +11,23 @@ interface Waiting {
   readonly isSeen: ReadonlySignal<boolean>
   readonly onPart: (soFar: ChartRange) => void
   readonly resolve: (answer: ChartRange | Promise<ChartRange>) => void
-  /** No longer hears when the chart comes into view. */
+  /** Stops watching whether the chart comes into view. */
   stop?: () => void
 }
 
-/** Names and expressions of one request: they have to fit into an address. */
+/** Maximum length of the names and expressions of one request, which must fit into a URL. */
 const MOST_LETTERS = 5000
-/** For who does not say whether anybody sees it. */
+/** Used for callers that do not report visibility. */
 const SEEN = signal(true)
 
 /**
- * Puts together what is asked in one turn. An answer may hold more than what was asked for. What charts out of sight want is asked for when
- * the others have their answers, or when they come into view before.
+ * Batches the queries of one microtask. A response may contain more metrics than a caller requested. Queries of charts out of view
+ * wait until the others have been answered, or until the chart comes into view.
  */
 export function batched(range: Range): NonNullable<Source['range']> {
   let waiting: Waiting[] = []
   let isDue = false
-  /** Requests without an answer. */
+  /** Number of requests in flight. */
   let open = 0
   const later = (): void => {
     if (isDue || waiting.length === 0) return
@@ -60,7 +60,7 @@ function byWindow(waiting: readonly Waiting[]): Waiting[][] {
   const windows = new Map<string, Waiting[]>()
   for (const one of waiting) {
     const { start, finish, points, aligned, names } = one.query
-    // Moments that suit one stack need not suit another.
+    // The common sample times of one stack need not suit another.
     const key = `${start} ${finish} ${points} ${aligned === true ? names.join() : ''}`
     const known = windows.get(key)
     if (known === undefined) windows.set(key, [one])
@@ -91,7 +91,7 @@ async function answerAll(range: Range, waiting: readonly Waiting[]): Promise<voi
   const answer = range({ ...first, names, derive }, (soFar) => {
     for (const { onPart } of waiting) onPart(soFar)
   })
-  // What is wrong with one of them, or too much for one answer, is no fault of the others.
+  // Retries one by one, so that one bad metric or a too large response does not fail the others.
   const isAlone = waiting.length === 1
   const failed = await answer.then(
     () => false,

@@ -1,39 +1,39 @@
-/** Puts together what one chart draws: live and recorded values of its plots between two moments, on one axis of time. */
+/** Assembles what one chart draws: live and recorded values of its plots in a time window, on one time axis. */
 import { kindOf } from '../chart/kinds/registry.ts'
 import type { Frame } from '../time/control.ts'
 import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
 import { type Chart, columnTitle, hostOf, isChosen, legendOf, type Plot } from '../view/view.ts'
-import { isFailure, type MetricFailure, type MetricInfo } from './answers.ts'
 import type { ChartData, ChartLine, SourceEnd } from './chart-data.ts'
 import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
+import { fillGaps, type Gap } from './gaps.ts'
 import { type ChartWatcher, History } from './history.ts'
-import { filled, type Hole } from './holes.ts'
 import { align, cut, joined, type Line, mapColumns } from './line.ts'
 import { RECORDED_SEC, recordedEnd, togetherFrom } from './live-start.ts'
 import type { LiveStore } from './live-store.ts'
+import { isFailure, type MetricFailure, type MetricInfo } from './responses.ts'
 import type { Source } from './source.ts'
 
-/** Lines that a chart draws at most: more cannot be told apart, and a person can choose. */
+/** Maximum number of lines in a chart; more cannot be distinguished. */
 const MOST_LINES = 64
-/** Lists show the newest values: in an archive those that are not older. */
+/** In archives, lists show only values that are not older than this. */
 const RECENT_SEC = 1800
 
-/** Puts together what one chart draws, and keeps what it has asked for. */
+/** Assembles the data of one chart and keeps its pending requests. */
 export class ChartFeed {
   readonly #feeds: Feeds
   readonly #sources: (key: string | undefined) => Source | undefined
   readonly #watcher: ChartWatcher
   readonly #histories = new Map<string, History>()
 
-  /** `sources` finds a source by its key, the page's own without one. */
+  /** `sources` finds a source by key; without a key, the current source of the page. */
   constructor(feeds: Feeds, sources: (key: string | undefined) => Source | undefined, watcher: ChartWatcher) {
     this.#feeds = feeds
     this.#sources = sources
     this.#watcher = watcher
   }
 
-  /** What there is to draw now; asks for what is missing. */
+  /** Returns the data available now, and requests the missing values. */
   get(chart: Chart, frame: Frame, every: number): ChartData {
     const bySource = new Map<string | undefined, Plot[]>()
     for (const plot of chart.plots) {
@@ -58,21 +58,21 @@ export class ChartFeed {
       const source = this.#sources(key)
       if (source !== undefined) this.#addSource(state, source, plots, { chart, frame, every })
       else if (key !== undefined) state.problems.add(`${key} is not open here`)
-      else state.isWaiting = true // for the server to say what there is
+      else state.isWaiting = true // until the server has sent its configuration
     }
     this.#feeds.release(chart.id, state.stores)
-    // What the chart asked for before it was changed.
+    // Drops requests from before the chart was edited.
     for (const [key, history] of this.#histories)
       if (!state.histories.has(history)) this.#histories.delete(key)
     if (state.unknown > 0 && state.unknown === chart.plots.length) {
       state.problems.clear()
       state.problems.add(
-        `None of these metrics is known here: ${[...new Set(chart.plots.map(nameOf))].join(', ')}`,
+        `None of these metrics is available here: ${[...new Set(chart.plots.map(nameOf))].join(', ')}`,
       )
     }
     const { most = MOST_LINES, stacking } = kindOf(chart.style)
     if (state.lines.length > most) {
-      state.problems.add(`${state.lines.length - most} lines with less are not shown: choose instances`)
+      state.problems.add(`${state.lines.length - most} smaller series hidden; filter instances`)
       const chosen = largest(state.lines, most)
       const rest = stacking === 'share' ? state.lines.filter((line) => !chosen.includes(line)) : []
       state.lines.splice(0, Infinity, ...chosen, ...rest)
@@ -94,7 +94,7 @@ export class ChartFeed {
       }),
     )
     const [low, high] = chart.scale ?? [0, 0]
-    // An address or a view file may have limits between which there is nothing.
+    // Limits from a link or a view file may be empty.
     const limits = low < high ? ([low * measure.factor, high * measure.factor] as const) : undefined
     return {
       frame,
@@ -112,11 +112,16 @@ export class ChartFeed {
     }
   }
 
-  #addSource(state: Assembly, source: Source, plots: readonly Plot[], { chart, frame, every }: Shown): void {
+  #addSource(
+    state: Assembly,
+    source: Source,
+    plots: readonly Plot[],
+    { chart, frame, every }: ShownChart,
+  ): void {
     let live: LiveStore | undefined
     if (source.span === undefined) {
-      const { store, version } = this.#feeds.need(chart, hostOf(source.key)!, chart.every ?? every, plots)
-      version.value // whoever draws this draws again when there are new values
+      const { store, version } = this.#feeds.setNeeds(chart, hostOf(source.key)!, chart.every ?? every, plots)
+      version.value // subscribes the caller to new values
       live = store
       state.stores.add(store)
       // A rate needs two samples.
@@ -151,7 +156,7 @@ export class ChartFeed {
         const lines = merged(own, recorded?.lines ?? [], (line, earlier) =>
           joined(earlier, line, live?.every ?? 0),
         )
-        const whole = merged(lines, missed(plot.metric), (line, other) => filled(line, other, holes))
+        const whole = merged(lines, missed(plot.metric), (line, other) => fillGaps(line, other, holes))
         addPlot(state, source, plot, outcome, shownLines(whole, plot, frame, isShort), chart)
         const refusal = live?.refusal(plot.metric)
         if (refusal !== undefined && plot.optional !== true)
@@ -164,7 +169,7 @@ export class ChartFeed {
     if (state.lines.length === 0) state.isWaiting = true
   }
 
-  /** What was recorded of a metric in the holes of its live values. */
+  /** Returns the recorded values of a metric in the gaps of its live values. */
   #missed(
     state: Assembly,
     source: Source,
@@ -173,13 +178,13 @@ export class ChartFeed {
       holes,
       frame: { from, to },
       isAligned,
-    }: { readonly holes: readonly Hole[]; readonly frame: Frame; readonly isAligned: boolean },
+    }: { readonly holes: readonly Gap[]; readonly frame: Frame; readonly isAligned: boolean },
   ): (metric: string) => readonly Line[] {
     const [first, last] = [holes[0], holes.at(-1)]
     if (first === undefined || last === undefined) return () => []
     const history = this.#historyOf(state, source, plots, { isAligned, use: 'holes' })
     const end = last.end + (RECORDED_SEC.find((wait) => last.end + wait <= to) ?? 0)
-    // Of a night away only what is shown.
+    // After a long absence, only the shown part is needed.
     const wanted = {
       from: Math.max(first.start, from),
       to: Math.min(end, to),
@@ -208,14 +213,14 @@ export class ChartFeed {
   }
 }
 
-/** Notes a problem, and whose it is where there are several. */
+/** Records a problem, with its source if the chart has several. */
 function tell({ isMixed, problems }: Assembly, { title }: Source, problem: string): void {
   problems.add(isMixed ? `${title}: ${problem}` : problem)
 }
 
-/** What is wrong with an expression is told in several lines that point at it. */
+/** Returns the last line of a message; errors in expressions take several lines, which point at the mistake. */
 function sentence({ message, code }: MetricFailure): string {
-  return code === 'PM_ERR_NAME' ? 'not known here' : message.trimEnd().split('\n').at(-1)!
+  return code === 'PM_ERR_NAME' ? 'not available here' : message.trimEnd().split('\n').at(-1)!
 }
 
 function isUnknown({ code, reason }: MetricFailure): boolean {
@@ -224,7 +229,7 @@ function isUnknown({ code, reason }: MetricFailure): boolean {
 
 const nameOf = ({ metric, expr }: Plot): string => expr ?? metric
 
-/** Those with the largest values of all, in the order they have. */
+/** Returns the lines with the largest absolute values, in their original order. */
 function largest<T extends { readonly line: Line }>(lines: readonly T[], most: number): T[] {
   const peaks = lines.map(({ line: { values } }) => {
     let peak = 0
@@ -237,7 +242,7 @@ function largest<T extends { readonly line: Line }>(lines: readonly T[], most: n
 
 const NATURAL = new Intl.Collator('en', { numeric: true })
 
-interface Shown {
+interface ShownChart {
   readonly chart: Chart
   readonly frame: Frame
   readonly every: number
@@ -246,7 +251,7 @@ interface Shown {
 interface Assembly {
   readonly isMixed: boolean
   readonly lines: (Omit<ChartLine, 'values' | 'low' | 'high' | 'instance'> & {
-    /** Title of its source. */
+    /** Title of the line's source. */
     readonly of: string
     readonly line: Line
     readonly factor: number
@@ -255,7 +260,7 @@ interface Assembly {
   readonly ends: Map<string | undefined, SourceEnd>
   readonly stores: Set<LiveStore>
   readonly histories: Set<History>
-  /** Plots of metrics that their source does not have. */
+  /** Number of plots whose metric the source does not have. */
   unknown: number
   isWaiting: boolean
   isReading: boolean
@@ -267,12 +272,12 @@ function endOf({ span }: Source, live: LiveStore | undefined, every: number): So
   return { at, quietSec: () => live?.quietSec ?? 0, every: live === undefined ? 0 : every }
 }
 
-/** Where live values are missing of what is shown. */
-function holesIn(live: LiveStore | undefined, { from, to }: Frame): readonly Hole[] {
+/** Returns the gaps in the live values within a window. */
+function holesIn(live: LiveStore | undefined, { from, to }: Frame): readonly Gap[] {
   return live?.holes.filter(({ start, end }) => end > from && start < to) ?? []
 }
 
-/** Lines put together with others of the same instances; what is on either side alone stays. */
+/** Merges lines with others of the same instances; lines without a counterpart are kept. */
 function merged(
   lines: readonly Line[],
   others: readonly Line[],
@@ -283,7 +288,7 @@ function merged(
   return [...byInstance.values()]
 }
 
-/** Those that a plot wants, as far as they are shown, in the order of their names. */
+/** Returns the lines of a plot's instances within a window, ordered by name. */
 function shownLines(lines: readonly Line[], plot: Plot, { from, to }: Frame, isShort: boolean): Line[] {
   return lines
     .filter(({ instance }) => instance === null || isChosen(plot.instances, instance))
@@ -292,7 +297,7 @@ function shownLines(lines: readonly Line[], plot: Plot, { from, to }: Frame, isS
     .sort((a, b) => NATURAL.compare(a.instance ?? '', b.instance ?? ''))
 }
 
-/** Without a sample that follows: a list shows the newest there is, and leads nowhere. */
+/** Cuts samples after `to`, which lists do not need. */
 function upTo(line: Line, to: number): Line {
   const { times, instance } = line
   if (times.length === 0 || times.at(-1)! <= to) return line
@@ -311,11 +316,11 @@ function addPlot(
   state.measure ??= measure
   const { hasOwnUnits = false } = kindOf(style)
   if (!hasOwnUnits && !isSameMeasure(state.measure, measure)) {
-    tell(state, source, `${nameOf(plot)} has units other than the rest of the chart`)
+    tell(state, source, `${nameOf(plot)}: units differ from the rest of the chart`)
     return
   }
   if (info.type === 'string' || info.type === 'aggregate' || info.type.endsWith('event')) {
-    tell(state, source, `${nameOf(plot)} has no numbers`)
+    tell(state, source, `${nameOf(plot)}: not numeric`)
     return
   }
   for (const line of lines)

@@ -1,11 +1,16 @@
-/** Compressed files of archives, in a browser. */
+/** Decompresses archive files in the browser. */
 import { decoderFor } from '../../base/decode/decoder.ts'
-import { contentLimit, DECODE_LIMITS, type DecodeLimits, tooMuchContent } from '../../base/decode/limits.ts'
+import {
+  contentLimit,
+  contentTooLargeError,
+  DECODE_LIMITS,
+  type DecodeLimits,
+} from '../../base/decode/limits.ts'
 
-/** A page cannot hold more than 1 GiB. */
+/** Limits; a page cannot hold more than 1 GiB. */
 const LIMITS: DecodeLimits = { ...DECODE_LIMITS, maxBytes: 1 << 30, maxMs: 60_000 }
 
-/** A file's content and its name without the suffix of its compression. Error for one that cannot be decompressed. */
+/** Returns the content of a file and its name without the compression suffix. Throws an Error if it cannot be decompressed. */
 export async function decompressed(
   name: string,
   bytes: Uint8Array<ArrayBuffer>,
@@ -30,7 +35,7 @@ async function gunzip(bytes: Uint8Array<ArrayBuffer>, limits: DecodeLimits): Pro
     size += next.value.length
     if (size > limit) {
       await reader.cancel()
-      throw tooMuchContent(limit, bytes.length)
+      throw contentTooLargeError(limit, bytes.length)
     }
     parts.push(next.value)
   }

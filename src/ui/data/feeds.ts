@@ -1,14 +1,14 @@
-/** What the charts of a page need, put together: one subscription a host and interval, whatever charts share it. */
+/** Live subscriptions of the page: one for each host and interval, shared by all charts. */
 import { type Signal, signal } from '@preact/signals'
 import { kindOf } from '../chart/kinds/registry.ts'
 import type { Chart, Plot } from '../view/view.ts'
-import type { LiveStream, Wish } from './live.ts'
+import type { LiveRequest, LiveStream } from './live.ts'
 import { KEPT, LiveStore } from './live-store.ts'
 
-/** What one chart needs of a host. */
+/** What one chart needs from a host. */
 interface Need {
   readonly plots: readonly Plot[]
-  /** Samples of each metric. */
+  /** Samples to keep of each metric. */
   readonly kept: number
 }
 
@@ -23,19 +23,19 @@ interface Feed {
 /** Tables and bars show the newest values only; counters need one more. */
 const FEW = 3
 
-/** Where live values are, and a number that changes whenever there are new ones. */
+/** A store of live values, and a number that changes when it has new ones. */
 export interface LiveValues {
   readonly store: LiveStore
   readonly version: Signal<number>
 }
 
-/** What arrives of a host. */
+/** State of a host's live values. */
 export interface HostState {
-  /** `waiting` for the first values, `overdue` without the next ones, `silent` for a reason that the server gives. */
+  /** `waiting`: no values yet; `overdue`: the next values are late; `silent`: the server reported a reason. */
   readonly kind: 'waiting' | 'live' | 'overdue' | 'silent'
   /** Seconds since the newest values arrived; undefined before the first ones. */
   readonly quietSec: number | undefined
-  /** Why there are no values; each reason once. */
+  /** Distinct reasons why there are no values. */
   readonly problems: readonly string[]
 }
 
@@ -49,8 +49,8 @@ export class Feeds {
     this.#stream = stream
   }
 
-  /** Says what a chart needs of a host, in place of what it needed before; returns where the values will be. */
-  need(chart: Chart, host: string, every: number, plots: readonly Plot[]): LiveValues {
+  /** Sets what a chart needs from a host, replacing its previous needs. Returns the store of the values. */
+  setNeeds(chart: Chart, host: string, every: number, plots: readonly Plot[]): LiveValues {
     const key = `${every} ${host}`
     let feed = this.#feeds.get(key)
     if (feed === undefined) {
@@ -63,18 +63,18 @@ export class Feeds {
     return feed.values
   }
 
-  /** A chart needs nothing of any host and interval but these; of a chart that is gone, of none. */
+  /** Drops the needs of a chart for all stores except `except`; for a removed chart, all of them. */
   release(chartId: string, except?: ReadonlySet<LiveStore>): void {
     for (const feed of this.#feeds.values())
       if (except?.has(feed.values.store) !== true && feed.needs.delete(chartId)) this.#later(feed)
   }
 
-  /** Hosts that charts want values of. */
+  /** Hosts of which charts show values. */
   get hosts(): readonly string[] {
     return [...new Set(Array.from(this.#feeds.values(), ({ host }) => host))]
   }
 
-  /** What arrives of a host; undefined when charts want nothing that it has. */
+  /** Returns the state of a host; undefined if charts want no metric that it has. */
   stateOf(host: string): HostState | undefined {
     const stores = Array.from(this.#feeds.values())
       .filter((feed) => feed.host === host)
@@ -103,7 +103,7 @@ export class Feeds {
     return { host, every, values: { store, version }, needs, asked: '' }
   }
 
-  /** Charts of a page come one by one: they are asked for together. */
+  /** Defers subscribing to the end of the microtask, so that the needs of all charts are sent together. */
   #later(feed: Feed): void {
     if (this.#due.size === 0) queueMicrotask(() => this.#askAll())
     this.#due.add(feed)
@@ -119,7 +119,7 @@ export class Feeds {
     const plots = [...needs.values()].flatMap((need) => need.plots)
     const metrics = [...new Set(plots.map(({ metric }) => metric))].sort()
     const derive = deriveOf(plots)
-    const wish: Wish = { host, every, metrics, derive }
+    const wish: LiveRequest = { host, every, metrics, derive }
     const asked = JSON.stringify(wish)
     if (asked === feed.asked) return
     feed.asked = asked
@@ -132,7 +132,7 @@ export class Feeds {
   }
 }
 
-/** The expressions of plots, by the names they have on the page. */
+/** Returns the expressions of plots by the metric names that the page made up for them. */
 export function deriveOf(plots: readonly Plot[]): Record<string, string> {
   const derive: Record<string, string> = {}
   for (const { metric, expr } of plots) if (expr !== undefined) derive[metric] = expr

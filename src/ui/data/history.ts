@@ -1,9 +1,9 @@
-/** What was recorded: spans of values that were asked for, kept as long as they serve. */
+/** Recorded values: ranges that were fetched, cached while they are useful. */
 import type { ReadonlySignal } from '@preact/signals'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { RATE } from '../view/measure.ts'
-import { isFailure, type MetricOutcome } from './answers.ts'
 import type { Line } from './line.ts'
+import { isFailure, type MetricOutcome } from './responses.ts'
 import type { Source } from './source.ts'
 
 /** Recorded values of one metric. */
@@ -19,32 +19,32 @@ interface Span {
   readonly byName: ReadonlyMap<string, Recorded>
 }
 
-/** Who draws recorded values. */
+/** Callbacks of a chart that draws recorded values. */
 export interface ChartWatcher {
-  /** Some have come, or cannot be had. */
+  /** Values have arrived or failed. */
   readonly onChange: () => void
-  /** Is the chart in view? Others wait for those that are. */
+  /** Is the chart in view? Charts out of view wait for visible ones. */
   readonly isSeen?: ReadonlySignal<boolean>
 }
 
-/** What a chart wants of its history: seconds since the epoch. */
-export interface Wanted {
+/** The range a chart wants: seconds since the epoch. */
+export interface RequestedRange {
   readonly from: number
   readonly to: number
-  /** Of what is shown. */
+  /** Width of the window. */
   readonly width: number
-  /** Does `to` stay where it is? What goes on is asked for in steps, which the last moments wait for. */
+  /** Does `to` stay unchanged? A moving end is fetched in steps, and the newest values wait for the next step. */
   readonly isFixed: boolean
 }
 
-/** How far into the past and future of what is shown is asked for, in widths. */
+/** How far before and after the window to fetch, in widths. */
 const MARGIN = 1
-/** Points for each width. */
+/** Points per width. */
 const POINTS = 600
-/** After a failure the server is left alone so long. */
+/** Pause after a failure. */
 const PAUSE_MS = 10_000
 
-/** The recorded values that one chart draws. */
+/** Fetches and caches the recorded values that one chart draws. */
 export class History {
   readonly #source: Source
   readonly #names: readonly string[]
@@ -57,7 +57,7 @@ export class History {
   #failedAt = -Infinity
   #problem: string | undefined
 
-  /** `isAligned`: all metrics have values at the same moments. */
+  /** `isAligned`: all metrics have values at the same times. */
   constructor(
     source: Source,
     names: readonly string[],
@@ -73,30 +73,30 @@ export class History {
     this.#isSeen = isSeen
   }
 
-  /** Why nothing came the last time it was asked for. */
+  /** Why the last request failed. */
   get problem(): string | undefined {
     return this.#problem
   }
 
-  /** Is an answer on its way? */
+  /** Is a request in flight? */
   get isAsking(): boolean {
     return this.#isAsking
   }
 
-  /** Returns the values read so far; requests missing ones. */
-  get(metric: string, wanted: Wanted): Recorded | undefined {
+  /** Returns the values read so far, and requests missing ones. */
+  get(metric: string, wanted: RequestedRange): Recorded | undefined {
     const { from, to } = wanted
     if (to > from && this.#mayHave(from, to) && !this.#covers(wanted)) void this.#ask(wanted)
     return this.#span?.byName.get(metric)
   }
 
-  /** What is shown may lie before or after an archive: one that is compared with a host, say. */
+  /** Checks whether the source has data in the window; an archive compared with a host may not. */
   #mayHave(from: number, to: number): boolean {
     const { span } = this.#source
     return span === undefined || (from <= span.end && to >= span.start)
   }
 
-  #covers({ from, to, width, isFixed }: Wanted): boolean {
+  #covers({ from, to, width, isFixed }: RequestedRange): boolean {
     const span = this.#span
     if (span === undefined) return false
     const slack = Math.max(2, width / 50)
@@ -108,13 +108,13 @@ export class History {
     return start >= span.from - slack && reaches && secondsEach <= (4 * width) / POINTS
   }
 
-  async #ask({ from, to, width }: Wanted): Promise<void> {
+  async #ask({ from, to, width }: RequestedRange): Promise<void> {
     const { range, span } = this.#source
     if (range === undefined || this.#isAsking || performance.now() - this.#failedAt < PAUSE_MS) return
     this.#isAsking = true
     try {
       const start = Math.max(from - MARGIN * width, span?.start ?? -Infinity)
-      // The future of a host is live.
+      // Future values of a host will be live.
       const finish = span === undefined ? to : Math.min(to + MARGIN * width, span.end)
       const points = Math.max(2, Math.min(10_000, Math.round((POINTS * (finish - start)) / width)))
       const query = {
@@ -129,7 +129,7 @@ export class History {
         this.#span = { from: start, to: finish, points, byName: recordedOf(answer, this.#names) }
       }
       const onPart = (soFar: ChartRange): void => {
-        take(soFar, 0) // serves nobody, if the rest does not come
+        take(soFar, 0) // partial data may not be reused if the rest fails
         this.#onChange()
       }
       take(await range(query, { isSeen: this.#isSeen, onPart }), points)
@@ -143,9 +143,9 @@ export class History {
   }
 }
 
-/** What of an answer, which may be one to several charts, is about these metrics. */
+/** Returns the part of a response, which may serve several charts, that is about these metrics. */
 function recordedOf({ metrics, lists }: ChartRange, names: readonly string[]): Map<string, Recorded> {
-  // Lines that share their times share them here too.
+  // Lines that share a list of times in the response share it here too.
   const times = new Map<number, readonly number[]>()
   const timesOf = (list: number): readonly number[] => {
     const known = times.get(list) ?? Array.from(lists[list]!)

@@ -1,4 +1,4 @@
-/** The key that proves a page is its user's: from the link that the server printed, for this tab. docs/start.md */
+/** The key of this tab, taken from the link that the server printed. It authenticates the user. docs/start/npm-start.md */
 
 import { inStore } from '../storage.ts'
 
@@ -7,10 +7,10 @@ const FRAGMENT = /^#key=([\w-]{16,128})$/
 
 const ofTab = (): Storage => sessionStorage
 
-/** The key, also where the browser keeps nothing for this tab. */
+/** The key, also if the browser refuses session storage. */
 let held: string | undefined
 
-/** Takes the key out of the address bar, where there is one. Not a cookie: those are for every port of a host, and other users may listen there. */
+/** Moves the key from the address bar into this tab. It is not a cookie, because other users may listen on other ports of the host. */
 export function takeKey(): void {
   const [, key] = FRAGMENT.exec(location.hash) ?? []
   if (key === undefined) return
@@ -19,19 +19,19 @@ export function takeKey(): void {
   history.replaceState(null, '', location.pathname + location.search)
 }
 
-/** The key of this tab. */
+/** Returns the key of this tab. */
 export function pageKey(): string | undefined {
   held ??= inStore(ofTab, (storage) => storage.getItem(STORED)) ?? undefined
   return held
 }
 
-/** Forgets a key that the server does not accept, such as that of a server before it. */
+/** Forgets a key that the server has rejected, e.g. one of a previous server. */
 export function forgetKey(): void {
   held = undefined
   inStore(ofTab, (storage) => storage.removeItem(STORED))
 }
 
-/** Subprotocols of a WebSocket, which can carry no other header. */
+/** Returns WebSocket subprotocols that carry the key; browsers cannot set other headers. */
 export function keyProtocols(): string[] {
   const key = pageKey()
   return key === undefined ? [] : ['pcp-ts', `key.${key}`]

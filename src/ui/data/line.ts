@@ -1,21 +1,21 @@
-/** Lines of numbers over time, and how they come to share their moments. */
-import { Pace, patienceAfter } from '../../archive/chart-pace.ts'
+/** Lines of numbers over time, and functions to align them. */
+import { gapAfter, IntervalEstimator } from '../../archive/chart-interval.ts'
 import { counterRate } from '../../model/rate.ts'
 
-/** Values of one instance of a metric, counters as change a second. */
+/** Values of one instance of a metric; counters are rates per second. */
 export interface Line {
   /** Null for a metric without instances. */
   readonly instance: string | null
   /** Seconds since the epoch, ascending. */
   readonly times: readonly number[]
-  /** Null where there is no value. */
+  /** Null marks a missing value. */
   readonly values: readonly (number | null)[]
-  /** What was least and most about each moment, where values are means of many. */
+  /** Minimum and maximum around each time, if values are means of several samples. */
   readonly low?: readonly (number | null)[]
   readonly high?: readonly (number | null)[]
 }
 
-/** Change a second of a counter, times `factor`: null at its start, beside a gap, and where it went back. */
+/** Returns the rate per second of a counter, times `factor`: null at its start, after a gap, and where the counter decreased. */
 export function ratesOf(
   times: readonly number[],
   values: readonly (number | null)[],
@@ -30,7 +30,7 @@ export function ratesOf(
   })
 }
 
-/** The part of a line from `from` to `to`, and one sample `more` at either side, so that it reaches the edges. */
+/** Returns the part of a line from `from` to `to`, with `more` samples on either side so that it reaches the edges. */
 export function cut(line: Line, from: number, to: number, more = 1): Line {
   const { times } = line
   const first = Math.max(0, firstAtOrAfter(times, from) - more)
@@ -40,14 +40,14 @@ export function cut(line: Line, from: number, to: number, more = 1): Line {
   return { ...part, instance: line.instance, times: times.slice(first, end) }
 }
 
-/** What a line has at each of its moments. */
+/** The columns of a line. */
 export interface Columns<T> {
   readonly values: readonly T[]
   readonly low?: readonly T[]
   readonly high?: readonly T[]
 }
 
-/** The same done with each column. */
+/** Applies a function to each column. */
 export function mapColumns<T, R>(
   { values, low, high }: Columns<T>,
   change: (column: readonly T[]) => readonly R[],
@@ -57,7 +57,7 @@ export function mapColumns<T, R>(
     : { values: change(values), low: change(low), high: change(high) }
 }
 
-/** Index of the first time at or after `time`; the length when there is none. */
+/** Returns the index of the first time at or after `time`; the length if there is none. */
 export function firstAtOrAfter(times: readonly number[], time: number): number {
   let low = 0
   let high = times.length
@@ -69,7 +69,7 @@ export function firstAtOrAfter(times: readonly number[], time: number): number {
   return low
 }
 
-/** Index of the first sample of a line from an index on, forwards or (`step` -1) back; beyond the ends without one. */
+/** Returns the index of the first sample of a line from an index on, forwards or (`step` -1) backwards; beyond the ends without one. */
 export function sampleFrom(
   values: readonly (number | null | undefined)[],
   index: number,
@@ -80,15 +80,15 @@ export function sampleFrom(
   return at
 }
 
-/** Samples that show how often a line has some. */
+/** Number of samples that show how often a line has values. */
 const FEW = 12
 
-/** Recorded values, and after them live ones, which come `every` so many seconds; nothing joins them where samples are missing. */
+/** Joins recorded values and the live ones after them, which arrive `every` so many seconds. Missing samples leave a gap. */
 export function joined(earlier: Line, later: Line | undefined, every: number): Line {
   if (later === undefined) return earlier
   const start = later.times[0]
   const end = start === undefined ? earlier.times.length : firstAtOrAfter(earlier.times, start)
-  // A live rate has no value at its start, which is no gap when there are earlier ones.
+  // A live rate has no first value; after recorded values, that is not a gap.
   const first = end > 0 && later.values[0] === null ? 1 : 0
   const added = later.values.slice(first)
   const last = earlier.times[end - 1]
@@ -96,7 +96,7 @@ export function joined(earlier: Line, later: Line | undefined, every: number): L
   const newest = earlier.times
     .slice(Math.max(0, end - FEW), end)
     .filter((_, i, { length }) => earlier.values[end - length + i] != null)
-  const isGap = last !== undefined && next !== undefined && next - last > patienceAfter(newest, every)
+  const isGap = last !== undefined && next !== undefined && next - last > gapAfter(newest, every)
   return {
     ...mapColumns(earlier, (column) => [...column.slice(0, end), ...(isGap ? [null] : []), ...added]),
     instance: later.instance,
@@ -108,13 +108,13 @@ export function joined(earlier: Line, later: Line | undefined, every: number): L
   }
 }
 
-/** Lines on one axis: `undefined` where a line has no sample at a moment of another, which is no gap. */
+/** Lines on one time axis: `undefined` at times of other lines at which a line has no sample, which is not a gap. */
 export interface Aligned {
   readonly times: readonly number[]
   readonly lines: readonly Columns<number | null | undefined>[]
 }
 
-/** Puts lines on one axis of time. Lines that share their list of times cost nothing. */
+/** Puts lines on one time axis. Lines that already share a list of times need no work. */
 export function align(lines: readonly Line[]): Aligned {
   const lists = [...new Set(lines.map(({ times }) => times))]
   const first = lists[0]
@@ -148,7 +148,7 @@ function mergedTimes(lists: readonly (readonly number[])[]): number[] {
   return times
 }
 
-/** Where each moment of a list stands among all of them. */
+/** Returns the index of each time of a list in the merged list. */
 function placesIn(times: readonly number[], list: readonly number[]): number[] {
   let at = 0
   return list.map((time) => {
@@ -158,15 +158,15 @@ function placesIn(times: readonly number[], list: readonly number[]): number[] {
 }
 
 /**
- * Values to add up: between two samples a line keeps the one before, and behind the last one for as long as another may come. Before a
- * gap it keeps nothing, as it is not drawn there: the gaps of two lines need not begin at one moment.
+ * Returns values to add up: a line keeps its previous value between two samples, and after the last one for as long as another may
+ * follow. It does not keep a value before a gap, as nothing is drawn there and the gaps of two lines need not start together.
  */
 export function held(
   values: readonly (number | null | undefined)[],
   times: readonly number[],
 ): (number | null)[] {
   let last: number | null = null
-  const pace = new Pace()
+  const pace = new IntervalEstimator()
   const end = values.findLastIndex((value) => value !== undefined)
   const full = values.map((value, i) => {
     const time = times[i]!
@@ -174,7 +174,7 @@ export function held(
       last = value
       if (value === null) pace.interrupt(time)
       else pace.next(time)
-    } else if (i > end && !(time - times[end]! <= pace.patience && pace.interval > 0)) last = null
+    } else if (i > end && !(time - times[end]! <= pace.gapAfter && pace.interval > 0)) last = null
     return last
   })
   for (let i = end - 1; i > 0; i--) if (values[i] === undefined && full[i + 1] === null) full[i] = null

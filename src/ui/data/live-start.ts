@@ -1,16 +1,16 @@
-/** Where the live values of a chart begin, and recorded ones end: metrics are added to a page while it is open. */
+/** Where recorded values end and live values begin, as metrics may be added to an open page. */
 import type { Frame } from '../time/control.ts'
 import type { Plot } from '../view/view.ts'
-import { isFailure } from './answers.ts'
 import type { Line } from './line.ts'
 import type { LiveStore } from './live-store.ts'
+import { isFailure } from './responses.ts'
 
-/** Recorded values are requested immediately when live ones are back, and again so many seconds later: recorders are behind. */
+/** Recorded values are requested when live ones have returned, and again after these many seconds, because recorders lag. */
 export const RECORDED_SEC: readonly number[] = [120, 30, 0]
 
 /**
- * Returns until when recorded values are wanted: until all metrics have live ones, which metrics that are added to a page have later. They
- * are requested again some time after that, as recorders are behind.
+ * Returns the time up to which recorded values are needed: until all metrics have live values, which added metrics get later. They are
+ * requested again after a while, because recorders lag.
  */
 export function recordedEnd(
   live: LiveStore | undefined,
@@ -29,8 +29,8 @@ export function recordedEnd(
 }
 
 /**
- * Returns from when on live values of a stack are drawn. Before all of its metrics have some, recorded values of other moments would be
- * stacked on live ones, and not add up.
+ * Returns the time from which live values of a stack are drawn. Before all its metrics have live values, it would mix recorded and live
+ * values of different times, which do not add up.
  */
 export function togetherFrom(
   live: LiveStore,

@@ -1,22 +1,22 @@
-/** Values of one host at one interval, as they come: what charts of the present draw. */
-import { Pace } from '../../archive/chart-pace.ts'
+/** Live values of one host at one interval, as they arrive. */
+import { IntervalEstimator } from '../../archive/chart-interval.ts'
 import { elapsed } from '../time/seconds.ts'
 import { RATE, rateOf } from '../view/measure.ts'
-import { isFailure, type MetricOutcome } from './answers.ts'
-import type { Hole } from './holes.ts'
+import type { Gap } from './gaps.ts'
 import { firstAtOrAfter, type Line, ratesOf } from './line.ts'
 import type { LiveListener, RowValues } from './live.ts'
+import { isFailure, type MetricOutcome } from './responses.ts'
 
-/** Samples kept of a metric, unless less are wanted. */
+/** Samples kept of a metric, unless fewer are wanted. */
 export const KEPT = 3600
 
-/** What is kept of a metric. Its columns end with the newest row; they may be shorter than the list of times. */
+/** Values kept of a metric. Its columns end with the newest row and may be shorter than the list of times. */
 interface Kept {
   outcome: MetricOutcome
   names: readonly string[]
   ids: readonly number[]
   readonly byInst: Map<number, KeptInstance>
-  /** Time of the first row that it might have had a value in. */
+  /** Time of the first row in which the metric could have had a value. */
   since?: number
   /** Why the newest row has no values. */
   refusal?: string | undefined
@@ -25,63 +25,63 @@ interface Kept {
 interface KeptInstance {
   name: string | null
   readonly values: (number | null)[]
-  /** Rows since it had a value. */
+  /** Rows since the instance had a value. */
   missing: number
 }
 
-/** The times of some rows, and where among them others are missing. */
+/** The times of some rows, and the gaps among them. */
 interface Moments {
-  /** Of the rows alone. */
+  /** Times of the rows. */
   readonly rows: readonly number[]
-  /** With a moment in each gap. */
+  /** Times of the rows and one time within each gap. */
   readonly times: readonly number[]
-  /** Indexes of the rows with a gap before them. */
+  /** Indexes of the rows after a gap. */
   readonly gaps: readonly number[]
 }
 
-/** Rows so much later than expected were missed, without anybody having said so: a page that was frozen, say. In intervals, and seconds. */
+/** A row later than this many intervals and seconds means missed rows, e.g. because the page was frozen. */
 const LATE_INTERVALS = 5
 const LATE_SEC = 10
 
-/** Intervals between samples after which one more should have arrived. */
+/** Intervals after which the next sample is overdue. */
 const PATIENCE = 3
 
-/** Checks whether a value of this age, in seconds, has missed the samples that should have followed it. */
+/** Checks whether a value of this age, in seconds, is overdue. */
 export function isOverdue(age: number, every: number): boolean {
   return age > PATIENCE * every
 }
 
-/** The id that stands for the only value of a metric without instances. */
+/** Instance id of the single value of a metric without instances. */
 const ONLY = -1
 
 /** Collects the rows of one subscription. */
 export class LiveStore implements LiveListener {
   readonly #onChange: () => void
-  /** How many samples charts want of each metric. */
+  /** Returns the number of samples that charts want of a metric. */
   readonly #wanted: (metric: string) => number
   readonly #byName = new Map<string, Kept>()
   #order: Kept[] = []
   #times: number[] = []
   #trouble: string | undefined
-  /** Rows have been missed: lines end, and begin anew. */
+  /** Rows have been missed, so lines start anew. */
   #isBroken = false
-  #holes: Hole[] = []
+  #holes: Gap[] = []
   readonly #lateSec: number
   readonly #every: number
-  #pace: Pace
-  /** Times of rows that a few others are missing before. Rates are true all the same; lines have gaps there. */
+  #pace: IntervalEstimator
+  /** Times of rows after a few missed rows. Their rates are correct; lines have gaps there. */
   readonly #gapsBefore = new Set<number>()
   readonly #clock: () => number
-  /** When the newest row arrived, by the clock. */
+  /** Arrival of the newest row, by the clock. */
   #heardAt: number | undefined
 
-  /** Rows are expected every so many seconds; `clock` counts seconds. */
+  /** Rows are expected `every` so many seconds; `clock` returns seconds. */
   constructor(wanted: (metric: string) => number, onChange: () => void, every = 1, clock = elapsed) {
     this.#every = every
     this.#clock = clock
     this.#wanted = wanted
     this.#onChange = onChange
-    this.#pace = new Pace(undefined, every)
+    this.#pace = new IntervalEstimator(undefined, every)
     this.#lateSec = Math.max(LATE_SEC, LATE_INTERVALS * every)
   }
 
@@ -100,12 +100,12 @@ export class LiveStore implements LiveListener {
     return this.#heardAt === undefined ? undefined : this.#clock() - this.#heardAt
   }
 
-  /** May rows arrive? The server sends none once it has found that the host has none of the metrics. */
+  /** Can rows arrive? The server sends none if the host has none of the metrics. */
   get isExpecting(): boolean {
     return this.#order.length === 0 || this.#order.some(({ outcome }) => !isFailure(outcome))
   }
 
-  /** Have rows that were due not arrived? */
+  /** Are rows overdue? */
   get isOverdue(): boolean {
     return this.isExpecting && isOverdue(this.quietSec ?? 0, this.#every)
   }
@@ -115,13 +115,13 @@ export class LiveStore implements LiveListener {
     return this.#times.length > 1
   }
 
-  /** The first and last moment there are values of. */
+  /** Times of the first and last values. */
   get span(): { readonly start: number; readonly end: number } | undefined {
     const start = this.#times[0]
     return start === undefined ? undefined : { start, end: this.#times.at(-1)! }
   }
 
-  /** Time of the first value that is kept of a metric, of the first row without one; undefined before it has rows. */
+  /** Returns the time of a metric's oldest value, or of the first row without one; undefined before the first row. */
   startOf(metric: string): number | undefined {
     const kept = this.#byName.get(metric)
     if (kept === undefined) return undefined
@@ -130,19 +130,19 @@ export class LiveStore implements LiveListener {
     return most === 0 ? kept.since : this.#times[Math.max(0, this.#times.length - most)]
   }
 
-  /** Where rows were missed; lines have gaps there. */
-  get holes(): readonly Hole[] {
+  /** The gaps where rows were missed. */
+  get holes(): readonly Gap[] {
     return this.#holes
   }
 
-  /** A metric as its lines are, or why there is none; nothing until the server has answered. */
+  /** Returns the metadata of a metric or its error; undefined until the server has answered. */
   outcome(metric: string): MetricOutcome | undefined {
     const outcome = this.#byName.get(metric)?.outcome
     if (outcome === undefined || isFailure(outcome) || outcome.sem !== 'counter') return outcome
     return { ...outcome, sem: RATE, units: rateOf(outcome.units).units }
   }
 
-  /** Why the newest row has no values of a metric; undefined when it has some, or there is no reason. */
+  /** Returns why the newest row has no values of a metric; undefined if it has some, or for no known reason. */
   refusal(metric: string): string | undefined {
     return this.#byName.get(metric)?.refusal
   }
@@ -198,13 +198,13 @@ export class LiveStore implements LiveListener {
     }
   }
 
-  /** A clock that was set back would draw lines backwards: what it has not reached again never was. */
+  /** Discards rows from `time` on, after a clock was set back; otherwise lines would run backwards. */
   #forgetFrom(time: number): void {
     let count = 0
     while (count < this.#times.length && this.#times.at(-1 - count)! >= time) count++
     if (count === 0) return
     this.#times = this.#times.slice(0, -count)
-    this.#pace = new Pace(undefined, this.#every)
+    this.#pace = new IntervalEstimator(undefined, this.#every)
     const newest = this.#times.at(-1)
     if (newest !== undefined) this.#pace.next(newest)
     for (const gap of this.#gapsBefore) if (gap >= time) this.#gapsBefore.delete(gap)
@@ -247,7 +247,7 @@ export class LiveStore implements LiveListener {
     this.#onChange()
   }
 
-  /** What is there of a metric; counters are change a second. Instances in the order in which they appeared. */
+  /** Returns the lines of a metric, with counters as rates, in the order in which instances appeared. */
   lines(metric: string): Line[] {
     const kept = this.#byName.get(metric)
     if (kept === undefined || isFailure(kept.outcome)) return []
@@ -266,7 +266,7 @@ export class LiveStore implements LiveListener {
     })
   }
 
-  /** The last rows. */
+  /** Returns the times of the last `count` rows. */
   #moments(count: number): Moments {
     const rows = count >= this.#times.length ? this.#times : this.#times.slice(-count)
     const gaps = [...this.#gapsBefore].map((time) => firstAtOrAfter(rows, time)).filter((at) => at > 0)
@@ -274,7 +274,7 @@ export class LiveStore implements LiveListener {
   }
 }
 
-/** A list with something between the entries that have a gap before them, ascending. */
+/** Returns a list with an extra entry before each index in `gaps` (ascending). */
 function withGaps<T>(list: readonly T[], gaps: readonly number[], gap: (at: number) => T): readonly T[] {
   if (gaps.length === 0) return list
   const parts: T[] = []

@@ -1,28 +1,28 @@
-/** Live values: one WebSocket for the whole page, opened again when it is lost. docs/pmproxy.md */
+/** Live values over one WebSocket for the whole page, reopened when it is lost. docs/reference/pmproxy.md */
 import { type Signal, signal } from '@preact/signals'
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
-import type { MetricOutcome } from './answers.ts'
 import { keyProtocols } from './key.ts'
+import type { MetricOutcome } from './responses.ts'
 
-/** What a page wants of one host at one interval. */
-export interface Wish {
+/** Values the page wants from one host at one interval. */
+export interface LiveRequest {
   readonly host: string
   /** Seconds. */
   readonly every: number
   readonly metrics: readonly string[]
-  /** Expressions of those metrics that are the page's own. */
+  /** Expressions behind those `metrics` that the page made up. */
   readonly derive: Readonly<Record<string, string>>
 }
 
-/** Values of a metric in a row: by instance, or the reason for their absence; null without one. */
+/** Values of a metric in a row: by instance, or the reason for their absence; null without a reason. */
 export type RowValues = readonly (number | null)[] | string | null
 
-/** Who hears what comes. `metric` is an index into the list of `topic`. */
+/** Receives the rows of a subscription. `metric` is an index into the list passed to `topic`. */
 export interface LiveListener {
   topic(metrics: readonly MetricOutcome[], hostname: string): void
   instances(metric: number, ids: readonly number[], names: readonly string[]): void
   row(time: number, values: readonly RowValues[]): void
-  /** Why there are no rows at present; nothing when there are again. */
+  /** Reports why there are no rows; undefined once there are again. */
   trouble(message: string | undefined): void
 }
 
@@ -35,65 +35,65 @@ type Message =
   | { type: 'error'; key?: string; message: string }
   | ({ type: 'time' } & FollowedClock)
 
-/** The time that programs outside of the browser follow: where it stands, and how many do. */
+/** State of the clock that programs outside of the browser follow. */
 export interface FollowedClock {
-  /** Port that programs connect to. */
+  /** Port to which programs connect. */
   readonly port: number
   readonly source: 'host' | 'archive'
   readonly state: 'stop' | 'forward' | 'backward'
   /** Seconds since the epoch. */
   readonly position: number
-  /** Seconds from step to step. */
+  /** Seconds per step. */
   readonly interval: number
   readonly followers: number
-  /** Id of the page's last message that had been dealt with. */
+  /** Id of the last message of the page that the server had processed. */
   readonly after: number
 }
 
-/** What becomes of the page's connection. */
+/** State of the page's connection. */
 export type Connection = 'connecting' | 'open' | 'lost'
 
-/** What is wrong with values that come no longer. */
-export const LOST = 'The connection to pmproxy is lost'
-/** The page's connection to pmproxy, for the person to see. */
+/** Problem reported while the connection is down. */
+export const CONNECTION_LOST = 'Connection to pmproxy lost'
+/** State of the connection to pmproxy, shown to the user. */
 export const connection: Signal<Connection> = signal<Connection>('connecting')
 
-/** Delays after which a lost connection is opened again. */
+/** Delays before reconnecting. */
 const RETRY_MS = doublingDelays(500, 15_000)
 
 interface Subscription {
-  readonly wish: Wish
+  readonly wish: LiveRequest
   readonly listener: LiveListener
   topic: number | undefined
 }
 
-/** The subscriptions of a page. */
+/** The live subscriptions of a page. */
 export class LiveStream {
   readonly #url: string
   readonly #subscriptions = new Map<string, Subscription>()
   readonly #byTopic = new Map<number, Subscription>()
   #socket: WebSocket | undefined
   readonly #backoff: Backoff
-  /** Hears where the time stands that programs follow. */
+  /** Called with the state of the clock that programs follow. */
   onTime: (clock: FollowedClock) => void = () => {}
-  /** Hears when a host's newest values are from, by its own clock. */
+  /** Called with the time of a host's newest values, by the host's clock. */
   onRow: (host: string, at: number) => void = () => {}
 
-  /** `random` spreads the attempts of many pages, which lose one server together. */
+  /** `random` spreads the reconnects of many pages that lose one server together. */
   constructor(url: string, random: () => number = Math.random) {
     this.#url = url
     this.#backoff = new Backoff({ delaysMs: RETRY_MS, random })
   }
 
-  /** Asks for values under a key; what was asked under it before is replaced. */
-  subscribe(key: string, wish: Wish, listener: LiveListener): void {
+  /** Subscribes under a key, replacing the previous subscription of that key. */
+  subscribe(key: string, wish: LiveRequest, listener: LiveListener): void {
     this.#forget(key)
     this.#subscriptions.set(key, { wish, listener, topic: undefined })
     if (this.#socket === undefined) this.#connect()
     else this.#send({ subscribe: key, ...wish })
   }
 
-  /** Ends what was asked under a key. */
+  /** Ends the subscription of a key. */
   unsubscribe(key: string): void {
     if (!this.#subscriptions.has(key)) return
     this.#forget(key)
@@ -101,7 +101,7 @@ export class LiveStream {
     this.#send({ unsubscribe: key })
   }
 
-  /** Does something with the time that programs follow. docs/pmproxy.md */
+  /** Sends an action on the clock that programs follow. docs/reference/pmproxy.md */
   sendTime(action: Readonly<Record<string, unknown>>): void {
     this.#send({ time: action })
   }
@@ -130,7 +130,7 @@ export class LiveStream {
     socket.onclose = () => {
       connection.value = 'lost'
       this.#byTopic.clear()
-      for (const { listener } of this.#subscriptions.values()) listener.trouble(LOST)
+      for (const { listener } of this.#subscriptions.values()) listener.trouble(CONNECTION_LOST)
       setTimeout(() => this.#connect(), this.#backoff.failed(performance.now()))
     }
   }
@@ -147,7 +147,7 @@ export class LiveStream {
     else if (message.type === 'error') {
       if (message.key !== undefined) this.#subscriptions.get(message.key)?.listener.trouble(message.message)
     } else {
-      // Rows of a list that was replaced may still be on their way.
+      // Rows of a replaced subscription may still be on their way.
       const subscription = this.#byTopic.get(message.topic)
       const listener = subscription?.listener
       if (message.type === 'insts') listener?.instances(message.metric, message.ids, message.names)

@@ -1,8 +1,8 @@
-/** An archive in memory, answering what pmproxy answers for those on the server. Runs in the page's worker. */
+/** An archive in memory that answers the same queries as pmproxy. Runs in the page's worker. */
 import { Archive } from '../../archive/archive.ts'
-import { metricWords } from '../../archive/chart-answer.ts'
+import { describeMetric } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
-import type { ChartArchive, ComputedFrom } from '../../archive/chart-metric.ts'
+import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
 import { scan } from '../../archive/scan.ts'
 import { ArchiveSource } from '../../archive/source.ts'
@@ -23,16 +23,16 @@ import type {
   MetricInfo,
   NamesAnswer,
   RangeQuery,
-} from './answers.ts'
+} from './responses.ts'
 
 const ask = { requester: ANONYMOUS }
-/** How long a chart waits for all that it shows, before it draws what there is. */
+/** Milliseconds of reading after which a chart gets the values read so far. */
 const PART_MS = 400
 
-/** What `encodeChartRange` makes. */
+/** Output of `encodeChartRange`. */
 export type ChartBytes = Uint8Array<ArrayBuffer>
 
-/** Decompressed files of one archive, by name. */
+/** Serves the decompressed files of one archive by name. */
 function memoryFiles(contents: ReadonlyMap<string, Uint8Array>): ArchiveFiles {
   return {
     isDirectory: (path) => path === '.' || path === '',
@@ -46,24 +46,24 @@ function memoryFiles(contents: ReadonlyMap<string, Uint8Array>): ArchiveFiles {
   }
 }
 
-/** Answers for one archive. Errors are PcpErrors. */
+/** Answers queries about one archive. Errors are PcpErrors. */
 export class LocalArchive {
   readonly #archive: Archive
   readonly #source: MetricSource
   #index: Promise<readonly MetricInfo[]> | undefined
 
-  /** PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
+  /** Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
   constructor(base: string, contents: ReadonlyMap<string, Uint8Array>) {
     this.#archive = Archive.open(base, memoryFiles(contents))
     this.#source = new ArchiveSource(this.#archive)
   }
 
-  /** The host that was recorded. */
+  /** The recorded host. */
   get host(): string {
     return this.#archive.members[0]!.label.hostname
   }
 
-  /** What it holds, in seconds since the epoch. */
+  /** Start and end in seconds since the epoch. */
   get span(): { readonly start: number; readonly end: number } {
     return { start: toSeconds(this.#archive.start), end: toSeconds(this.#end()) }
   }
@@ -88,7 +88,7 @@ export class LocalArchive {
   async #describeAll(): Promise<MetricInfo[]> {
     const all = await describe(this.#source, await this.#source.traverse('', ask))
     return all.flatMap(({ name, outcome }) =>
-      isError(outcome) ? [] : [metricWords(name, outcome.desc, outcome.help)],
+      isError(outcome) ? [] : [describeMetric(name, outcome.desc, outcome.help)],
     )
   }
 
@@ -124,7 +124,7 @@ export class LocalArchive {
     const sets = await Promise.all(queries.map((query) => this.#source.labels(query, ask).catch(() => [])))
     const labels = mergeLabelSets(sets.flat()).json
     return {
-      ...metricWords(name, desc, await text('oneline')),
+      ...describeMetric(name, desc, await text('oneline')),
       text: await text('help'),
       labels: labels === '' ? {} : (JSON.parse(labels) as Record<string, unknown>),
     }
@@ -147,7 +147,7 @@ export class LocalArchive {
   async check(expr: string): Promise<CheckAnswer> {
     try {
       const desc = await define(this.#derived().source, 'page.check', expr)
-      const { type, sem, units, indom } = metricWords('page.check', desc, '')
+      const { type, sem, units, indom } = describeMetric('page.check', desc, '')
       return { ok: true, type, sem, units, indom }
     } catch (error) {
       const { message, reason } = PcpError.from(error)
@@ -162,7 +162,7 @@ export class LocalArchive {
     }
   }
 
-  /** See `Source`; as `encodeChartRange` makes it. `onPart` gets what has been read each time it was `PART_MS` more. */
+  /** See `Source`; the result is encoded by `encodeChartRange`. `onPart` gets the values so far after every `PART_MS` of reading. */
   async range(
     { names, derive, start, finish, points, aligned }: RangeQuery,
     onPart: (soFar: ChartBytes) => void = () => {},
@@ -175,7 +175,7 @@ export class LocalArchive {
         await define(source, name, derive[name]).catch((error: unknown) =>
           faults.set(name, PcpError.from(error)),
         )
-    const computedOf = (id: Pmid): { readonly computed?: ComputedFrom } => {
+    const computedOf = (id: Pmid): { readonly computed?: DerivedFrom } => {
       const from = source.operandsOf(id)
       if (from === undefined) return {}
       const operands = from.ids.flatMap((operand) => this.#archive.metadata.descs.get(operand) ?? [])
@@ -195,8 +195,8 @@ export class LocalArchive {
       setMode: (mode, when, stepSec) => archive.setMode(mode, when, stepSec),
       moveTo: (when) => archive.moveTo(when),
       fetch: (ids) => source.fetch(ids, ask),
-      // Nobody else is served by this worker.
-      turn: async (soFar) => {
+      // The worker serves only this caller, so there is no need to yield to others.
+      yield: async (soFar) => {
         if (clock() - told < PART_MS) return
         onPart(encodeChartRange(soFar()))
         told = clock()
@@ -206,7 +206,7 @@ export class LocalArchive {
   }
 }
 
-/** An archive at a moment of choice, and what is computed from it. */
+/** An archive positioned at a time, and the derived metrics over it. */
 interface Interpolated {
   readonly archive: ArchiveSource
   readonly source: DerivedSource
@@ -217,7 +217,7 @@ interface Described {
   readonly outcome: Outcome<{ readonly desc: MetricDesc; readonly help: string }>
 }
 
-/** Descriptors and one-line help texts of metrics. */
+/** Returns descriptors and one-line help of metrics. */
 async function describe(source: MetricSource, names: readonly string[]): Promise<Described[]> {
   const ids = await source.lookupNames(names, ask)
   const descs = await source.descs(

@@ -1,8 +1,10 @@
-/** Sources behind pmproxy. docs/pmproxy.md */
+/** Sources behind pmproxy. docs/reference/pmproxy.md */
 
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
 import { hostKey } from '../view/view.ts'
+import { batched } from './batch.ts'
+import { forgetKey, pageKey } from './key.ts'
 import {
   type ArchiveInfo,
   type ConfigAnswer,
@@ -12,9 +14,7 @@ import {
   type MetricOutcome,
   type RangeQuery,
   RequestError,
-} from './answers.ts'
-import { batched } from './batch.ts'
-import { forgetKey, pageKey } from './key.ts'
+} from './responses.ts'
 import type { Source } from './source.ts'
 
 const API = '/ui/api'
@@ -23,7 +23,7 @@ const PATIENCE_MS = 30_000
 type Parameters = Readonly<Record<string, string | number | readonly string[]>>
 
 async function request(path: string, parameters: Parameters): Promise<Response> {
-  // Not URLSearchParams: to PCP's web API a plus is a plus.
+  // Not URLSearchParams, because PCP's web API takes a plus literally.
   const text = Object.entries(parameters)
     .flatMap(([name, value]) => [value].flat().map((one) => `${name}=${encodeURIComponent(one)}`))
     .join('&')
@@ -51,10 +51,10 @@ async function ask<T>(path: string, parameters: Parameters = {}): Promise<T> {
   return answer as T
 }
 
-/** What the server answers in place of what it was asked. */
+/** Returns the error of a failed response. */
 function refusal({ status }: Response, answer: unknown): RequestError {
   const { message, code } = (answer ?? {}) as { message?: string; code?: string }
-  return new RequestError(message ?? `pmproxy answered ${status}`, code)
+  return new RequestError(message ?? `pmproxy returned HTTP status ${status}`, code)
 }
 
 async function askRange(which: Parameters, query: RangeQuery): Promise<ChartRange> {
@@ -73,10 +73,10 @@ async function askRange(which: Parameters, query: RangeQuery): Promise<ChartRang
   return decodeChartRange(new Uint8Array(await response.arrayBuffer()))
 }
 
-/** What the server lets the page do. */
+/** Returns the server's configuration for the page. */
 export const serverConfig = (): Promise<ConfigAnswer> => ask('config')
 
-/** The archives on the server, newest first. */
+/** Returns the archives on the server, newest first. */
 export async function serverArchives(): Promise<readonly ArchiveInfo[]> {
   return (await ask<{ archives: readonly ArchiveInfo[] }>('archives')).archives
 }
@@ -107,7 +107,7 @@ function serverSource(
   }
 }
 
-/** A host behind the server. `history`: id of the archives in which it is recorded. */
+/** Returns a host as a source. `history` is the id of the archive that records it. */
 export function hostSource(spec: string, hostname: string, history: string | null): Source {
   return serverSource(
     { key: hostKey(spec), title: hostname, host: hostname },
@@ -116,7 +116,7 @@ export function hostSource(spec: string, hostname: string, history: string | nul
   )
 }
 
-/** An archive on the server. */
+/** Returns an archive on the server as a source. */
 export function archiveSource({ id, host, start, end }: ArchiveInfo): Source {
   return serverSource(
     { key: `archive:${id}`, title: `${host} · ${id.split('/').at(-1)}`, host, span: { start, end } },

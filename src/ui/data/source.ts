@@ -1,4 +1,4 @@
-/** Where metrics come from: a host, an archive on the server, or one that was dropped into the page. */
+/** Interface of sources of metrics: hosts, archives on the server, and archives from local files. */
 import type { ReadonlySignal } from '@preact/signals'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import type {
@@ -8,38 +8,38 @@ import type {
   MetricDetails,
   NamesAnswer,
   RangeQuery,
-} from './answers.ts'
+} from './responses.ts'
 
-/** Who waits for values over a span of time. */
+/** Callbacks of a range query. */
 export interface RangeWatcher {
-  /** Is what they are for in view? What is not waits for what is. */
+  /** Is the requesting chart in view? Others wait. */
   readonly isSeen?: ReadonlySignal<boolean> | undefined
-  /** Gets what has been read so far, where reading takes long. */
+  /** Receives the values read so far, if reading takes long. */
   readonly onPart?: (soFar: ChartRange) => void
 }
 
-/** Something with metrics. */
+/** A source of metrics. */
 export interface Source {
-  /** `host:SPEC`, `archive:ID` or `file:NAME`: unique, and part of shared addresses. */
+  /** `host:SPEC`, `archive:ID` or `file:NAME`: unique, and part of shared links. */
   readonly key: string
-  /** For people. */
+  /** Name shown to the user. */
   readonly title: string
-  /** Of the metrics, for titles of charts. */
+  /** Host of the metrics, for titles of charts. */
   readonly host: string
-  /** What it holds, in seconds since the epoch; absent for a host, which has only the present. */
+  /** Start and end in seconds since the epoch; absent for a live host. */
   readonly span?: { readonly start: number; readonly end: number }
-  /** Metrics whose name or one-line help has every word of `match`. */
+  /** Finds metrics whose name or one-line help contains every word of `match`. */
   names(match: string, offset: number, limit: number): Promise<NamesAnswer>
-  /** What is below a node. */
+  /** Returns the children of a name space node. */
   children(prefix: string): Promise<ChildrenAnswer>
-  /** All about one metric. RequestError. */
+  /** Returns the metadata of a metric. Throws RequestError. */
   metric(name: string): Promise<MetricDetails>
-  /** Instances of a metric; none for one without. RequestError. */
+  /** Returns the instances of a metric; empty without an instance domain. Throws RequestError. */
   instances(name: string): Promise<readonly InstanceInfo[]>
-  /** Does the expression have a meaning here? */
+  /** Checks an expression against the metrics of this source. */
   check(expr: string): Promise<CheckAnswer>
-  /** Values over a span of time; only with `span`, or where the host is recorded. RequestError. */
+  /** Returns values of a time range; only if there is a `span` or the host is recorded. Throws RequestError. */
   range?(query: RangeQuery, watcher?: RangeWatcher): Promise<ChartRange>
-  /** Releases what it holds. */
+  /** Releases its resources. */
   close?(): void
 }

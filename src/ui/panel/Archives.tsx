@@ -1,38 +1,37 @@
-/** What can be looked at: hosts, archives on the server, archives from the reader's own disk. */
+/** The Sources panel: hosts, archives on the server, archives from local files. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { ArchiveInfo } from '../data/answers.ts'
-import { openFiles } from '../data/dropped.ts'
+import { openLocalArchives } from '../data/local-files.ts'
+import type { ArchiveInfo } from '../data/responses.ts'
 import { archiveSource, hostSource } from '../data/server.ts'
 import {
   addSource,
   archives,
   compare,
   compared,
-  complain,
   config,
+  currentKey,
   panel,
   refreshArchives,
   show,
-  shownKey,
+  showError,
   sources,
 } from '../page.ts'
 import { time } from '../time/control.ts'
-import { momentText, spanText } from '../time/words.ts'
+import { formatDuration, formatTime } from '../time/format.ts'
 import { hostKey } from '../view/view.ts'
 
-/** What becomes of a source that is opened: it is the page's own, or shown together with that. */
+/** Role of a source that is opened: the current one, or compared with it. */
 type Place = 'alone' | 'with'
 
-/** Opens a host that was typed in. */
+/** Opens a host by the specification that was entered. */
 function openHost(spec: string, place: Place): void {
   const key = hostKey(spec)
   if (!sources.value.has(key)) addSource(hostSource(spec, spec, null))
   put(key, place)
 }
 
-/** Opens an archive on the server. */
 function openArchive(info: ArchiveInfo, place: Place): void {
   const source = archiveSource(info)
   addSource(source)
@@ -44,21 +43,21 @@ function put(key: string, place: Place): void {
   else compare(key, true)
 }
 
-/** Archives that are listed; the filter finds the others. */
+/** Maximum number of archives listed; the filter finds the others. */
 const MOST_ARCHIVES = 300
 
-/** From when to when an archive is, its day once where there is but one. */
+/** Formats the time span of an archive, with the date only once if it spans one day. */
 function betweenText({ start, end }: ArchiveInfo, zone: string): string {
-  const [from, to] = [momentText(start, zone), momentText(end, zone)]
+  const [from, to] = [formatTime(start, zone), formatTime(end, zone)]
   const day = 'yyyy-mm-dd '.length
   return `${from} – ${to.slice(0, day) === from.slice(0, day) ? to.slice(day) : to}`
 }
 
 function withoutPort(ports: readonly number[]): string {
-  return `Without a port: ${ports.join(', then ')}`
+  return `Default port: ${ports.join(', then ')}`
 }
 
-/** Lists them; a click shows one. */
+/** Renders the panel. A click on a source opens it. */
 export function Archives(): ComponentChild {
   const host = useSignal('')
   const filter = useSignal('')
@@ -69,7 +68,7 @@ export function Archives(): ComponentChild {
     const known = (): void => {
       isKnown.value = true
     }
-    refreshArchives().then(known, complain)
+    refreshArchives().then(known, showError)
   }, [hasArchives])
   const open = (place: Place): void => {
     const spec = host.value.trim()
@@ -89,12 +88,12 @@ export function Archives(): ComponentChild {
           <li key={key} class="row">
             <button
               type="button"
-              class={`leaf${key === shownKey.value ? ' on' : ''}`}
+              class={`leaf${key === currentKey.value ? ' on' : ''}`}
               onClick={() => show(key)}
             >
               {title}
             </button>
-            {key !== shownKey.value && (
+            {key !== currentKey.value && (
               <button
                 type="button"
                 aria-pressed={compared.value.includes(key)}
@@ -116,7 +115,7 @@ export function Archives(): ComponentChild {
         >
           <input
             aria-label="Another host"
-            placeholder="Host, or host:port"
+            placeholder="Host or host:port"
             title={withoutPort(config.value.ports)}
             value={host.value}
             onInput={({ currentTarget }) => (host.value = currentTarget.value)}
@@ -128,22 +127,22 @@ export function Archives(): ComponentChild {
           <small>{withoutPort(config.value.ports)}</small>
         </form>
       )}
-      <h3>From your disk</h3>
+      <h3>Local files</h3>
       <p class="drop">
         Drop the files of an archive anywhere on the page, or{' '}
         <label class="link">
-          choose them
+          choose files
           <input
             type="file"
             multiple
             hidden
             onChange={({ currentTarget }) => {
               const files = [...(currentTarget.files ?? [])]
-              if (files.length > 0) openFiles(files).then(() => (panel.value = undefined), complain)
+              if (files.length > 0) openLocalArchives(files).then(() => (panel.value = undefined), showError)
             }}
           />
         </label>
-        . They are read in this browser; nothing is sent.
+        . They are read in this browser; nothing is uploaded.
       </p>
       {hasArchives && (
         <>
@@ -160,15 +159,15 @@ export function Archives(): ComponentChild {
               <li key={info.id} class="row">
                 <button
                   type="button"
-                  class={`leaf${`archive:${info.id}` === shownKey.value ? ' on' : ''}`}
+                  class={`leaf${`archive:${info.id}` === currentKey.value ? ' on' : ''}`}
                   onClick={() => openArchive(info, 'alone')}
                 >
                   <span class="title">
-                    {info.host} · {spanText(info.end - info.start)}
+                    {info.host} · {formatDuration(info.end - info.start)}
                   </span>
                   <small>{betweenText(info, zone)}</small>
                 </button>
-                {`archive:${info.id}` !== shownKey.value && (
+                {`archive:${info.id}` !== currentKey.value && (
                   <button
                     type="button"
                     aria-label={`Compare with ${info.id}`}
@@ -181,12 +180,10 @@ export function Archives(): ComponentChild {
             ))}
           </ul>
           {found.length > MOST_ARCHIVES && (
-            <p class="more">{found.length - MOST_ARCHIVES} more: the filter finds them</p>
+            <p class="more">{found.length - MOST_ARCHIVES} more; use the filter to find them</p>
           )}
           {isKnown.value && found.length === 0 && (
-            <p class="empty">
-              {archives.value.length === 0 ? 'There are none yet' : 'None has this in its name'}
-            </p>
+            <p class="empty">{archives.value.length === 0 ? 'No archives yet' : 'No archive matches'}</p>
           )}
         </>
       )}

@@ -1,17 +1,17 @@
-/** Changes one chart: title, style, limits, and its plots with their instances and colours. */
+/** The chart editor: title, style, limits, and plots with their instances and colours. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { CHART_KINDS } from '../chart/kinds/registry.ts'
 import type { Source } from '../data/source.ts'
-import { changeChart, editing, shown, sources, view } from '../page.ts'
+import { changeChart, currentSource, editing, sources, view } from '../page.ts'
 import { paletteColor, resolveColor } from '../theme.ts'
 import { isPattern } from '../view/patterns.ts'
 import { type Chart, type InstanceChoice, isChosen, type Plot } from '../view/view.ts'
 import { ExpressionField } from './ExpressionField.tsx'
 import { Icon } from './Icon.tsx'
 
-/** The dialogue, when a chart is being changed. */
+/** Renders the dialogue while a chart is edited. */
 export function ChartEditor(): ComponentChild {
   const chart = view.value.charts.find(({ id }) => id === editing.value)
   const ref = useRef<HTMLDialogElement>(null)
@@ -26,11 +26,11 @@ export function ChartEditor(): ComponentChild {
     <dialog
       ref={ref}
       class="editor"
-      aria-label={`Change ${chart.title}`}
+      aria-label={`Edit ${chart.title}`}
       onClose={() => (editing.value = undefined)}
     >
       <form method="dialog" id="chart-editor">
-        <h2>Change the chart</h2>
+        <h2>Edit chart</h2>
         <label>
           <span class="label">Title</span>
           <input value={chart.title} onInput={({ currentTarget }) => set({ title: currentTarget.value })} />
@@ -60,7 +60,7 @@ export function ChartEditor(): ComponentChild {
             checked={chart.wide === true}
             onChange={({ currentTarget }) => set({ wide: currentTarget.checked })}
           />
-          Whole width
+          Full width
         </label>
       </form>
       <ol class="plots">
@@ -74,9 +74,9 @@ export function ChartEditor(): ComponentChild {
           </li>
         ))}
       </ol>
-      {shown.value !== undefined && (
+      {currentSource.value !== undefined && (
         <ExpressionField
-          source={shown.value}
+          source={currentSource.value}
           action="Add"
           onDone={(plot) => set({ plots: [...chart.plots, plot] })}
         />
@@ -111,16 +111,16 @@ function Limits({ chart }: { readonly chart: Chart }): ComponentChild {
       <input
         type="number"
         step="any"
-        aria-label="Least"
-        placeholder="from"
+        aria-label="Minimum"
+        placeholder="min"
         defaultValue={texts[0]}
         onChange={({ currentTarget }) => set(currentTarget.value, inputAfter(currentTarget))}
       />
       <input
         type="number"
         step="any"
-        aria-label="Most"
-        placeholder="to"
+        aria-label="Maximum"
+        placeholder="max"
         defaultValue={texts[1]}
         onChange={({ currentTarget }) => set(inputBefore(currentTarget), currentTarget.value)}
       />
@@ -146,7 +146,7 @@ interface PlotProps {
 
 function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: string }): ComponentChild {
   const isTyping = useSignal(false)
-  const source = plot.source === undefined ? shown.value : sources.value.get(plot.source)
+  const source = plot.source === undefined ? currentSource.value : sources.value.get(plot.source)
   const { expr } = plot
   return (
     <div class="plot-editor">
@@ -165,7 +165,7 @@ function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: str
           type="button"
           class="code"
           aria-expanded={isTyping.value}
-          title={`${expr}\nClick to change it`}
+          title={`${expr}\nClick to edit`}
           onClick={() => (isTyping.value = !isTyping.value)}
         >
           {expr}
@@ -185,7 +185,7 @@ function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: str
       <button
         type="button"
         class="danger"
-        aria-label={`Take ${plot.metric} off`}
+        aria-label={`Remove ${plot.metric}`}
         onClick={() => onChange(undefined)}
       >
         <Icon name="close" />
@@ -194,7 +194,7 @@ function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: str
         <ExpressionField
           source={source}
           initial={expr}
-          action="Change"
+          action="Update"
           onDone={(changed) => onChange({ ...plot, ...changed })}
         />
       )}
@@ -202,7 +202,7 @@ function PlotEditor({ plot, color, onChange }: PlotProps & { readonly color: str
   )
 }
 
-/** Which instances a plot is of, and how many there are of those. */
+/** Selects the instances of a plot, and counts those selected. */
 function Instances({
   plot,
   source,
@@ -219,7 +219,7 @@ function Instances({
       (found) => {
         if (isCurrent) known.value = found.map(({ name }) => name)
       },
-      () => {}, // why there are none is told by the chart
+      () => {}, // the chart shows the error
     )
     return () => {
       isCurrent = false
@@ -243,7 +243,7 @@ function Instances({
       {instances !== undefined && (
         <>
           <input
-            aria-label={`Which instances of ${plot.metric}`}
+            aria-label={`Instance name or pattern for ${plot.metric}`}
             aria-invalid={instances.mode !== 'instance' && !isPattern(instances.text)}
             list={instances.mode === 'instance' ? id : undefined}
             value={instances.text}
@@ -264,12 +264,12 @@ function Instances({
 }
 
 function chosenText(choice: InstanceChoice, known: readonly string[]): string {
-  if (choice.mode !== 'instance' && !isPattern(choice.text)) return 'no pattern'
+  if (choice.mode !== 'instance' && !isPattern(choice.text)) return 'invalid pattern'
   if (known.length === 0) return ''
   return `${known.filter((name) => isChosen(choice, name)).length} of ${known.length}`
 }
 
-/** Which source a plot is of; nothing while there is but one. */
+/** Selects the source of a plot; hidden while there is only one. */
 function SourceOf({ plot, onChange }: PlotProps): ComponentChild {
   const { source, ...free } = plot
   const known = [...sources.value.values()].map(({ key, title }) => [key, title] as const)
@@ -281,17 +281,17 @@ function SourceOf({ plot, onChange }: PlotProps): ComponentChild {
       value={source ?? ''}
       onChange={({ currentTarget: { value } }) => onChange(value === '' ? free : { ...plot, source: value })}
     >
-      <option value="">of the page</option>
+      <option value="">Any host</option>
       {known.map(([key, title]) => (
         <option key={key} value={key}>
-          of {title}
+          {title}
         </option>
       ))}
     </select>
   )
 }
 
-/** A colour as #rrggbb; undefined for one that is see-through or unknown. */
+/** Returns a colour as #rrggbb; undefined if it is transparent or unknown. */
 export function hexColor(color: string): string | undefined {
   const canvas = document.createElement('canvas').getContext('2d')
   if (canvas === null || color === 'transparent') return undefined
@@ -300,7 +300,7 @@ export function hexColor(color: string): string | undefined {
     canvas.fillStyle = resolveColor(color)
     return canvas.fillStyle
   }
-  // What a canvas does not know changes nothing.
+  // A canvas ignores unknown colours.
   const found = read('#000000')
   return typeof found === 'string' && found.startsWith('#') && found === read('#ffffff') ? found : undefined
 }

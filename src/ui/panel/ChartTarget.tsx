@@ -1,16 +1,16 @@
-/** Chooses a chart of the page, or a new one. */
+/** Selects a chart of the page, or a new one. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { shown, view } from '../page.ts'
-import { fillIn, titleOf } from '../view/view.ts'
+import { currentSource, view } from '../page.ts'
+import { expandWildcards, titleOf } from '../view/view.ts'
 
 interface Props {
   readonly name: string
-  /** Id of the chart; nothing for a new one. */
+  /** Id of the chart; undefined for a new one. */
   readonly target: Signal<string | undefined>
 }
 
-/** A list of the charts. One that is taken off the page is no longer chosen. */
+/** Renders the list of charts. A chart that is removed from the page is deselected. */
 export function ChartTarget({ name, target }: Props): ComponentChild {
   const { charts } = view.value
   if (!charts.some(({ id }) => id === target.value)) target.value = undefined
@@ -20,10 +20,10 @@ export function ChartTarget({ name, target }: Props): ComponentChild {
       value={target.value ?? ''}
       onChange={({ currentTarget }) => (target.value = currentTarget.value || undefined)}
     >
-      <option value="">in a new chart</option>
+      <option value="">New chart</option>
       {charts.map((chart) => (
         <option key={chart.id} value={chart.id}>
-          in {fillIn(titleOf(chart), { host: shown.value?.host ?? '' })}
+          {expandWildcards(titleOf(chart), { host: currentSource.value?.host ?? '' })}
         </option>
       ))}
     </select>

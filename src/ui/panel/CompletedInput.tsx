@@ -1,13 +1,13 @@
-/** A field for an expression that offers what the word before the caret may become. */
+/** An input for expressions with completion of the word before the caret. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { type Completion, completed, completions, type Names, wordAt } from '../view/complete.ts'
+import { type Completion, completed, completions, type Names, wordBefore } from '../view/complete.ts'
 
 const PAUSE_MS = 120
 
 interface Props {
-  /** For its label. */
+  /** Element id, for the label. */
   readonly id: string
   readonly source: Names
   readonly value: string
@@ -15,12 +15,12 @@ interface Props {
   readonly onInput: (value: string) => void
 }
 
-/** Arrows choose, Enter or Tab takes, Escape declines. */
+/** Renders the input. Arrow keys select, Enter or Tab accepts, Escape closes the list. */
 export function CompletedInput({ id, source, value, isWrong, onInput }: Props): ComponentChild {
   const input = useRef<HTMLInputElement>(null)
   const offered = useSignal<readonly Completion[]>([])
   const chosen = useSignal(-1)
-  /** What was typed last, and where; nothing when that is not to be completed. */
+  /** The word before the caret and the caret; undefined if there is nothing to complete. */
   const typed = useSignal<{ readonly word: string; readonly caret: number } | undefined>(undefined)
   const close = (): void => {
     typed.value = undefined
@@ -37,7 +37,7 @@ export function CompletedInput({ id, source, value, isWrong, onInput }: Props): 
           offered.value = found
           chosen.value = -1
         },
-        () => {}, // what is wrong with the source is told elsewhere
+        () => {}, // errors of the source are shown elsewhere
       )
     }, PAUSE_MS)
     return () => {
@@ -46,7 +46,7 @@ export function CompletedInput({ id, source, value, isWrong, onInput }: Props): 
     }
   }, [source, typed.value])
   const change = (text: string, caret: number): void => {
-    const word = wordAt(text, caret)
+    const word = wordBefore(text, caret)
     if (word === undefined) close()
     else typed.value = { word, caret }
     onInput(text)
@@ -105,7 +105,7 @@ export function CompletedInput({ id, source, value, isWrong, onInput }: Props): 
             role="option"
             tabIndex={-1}
             aria-selected={i === chosen.value}
-            // Before the field loses the focus.
+            // Before the input loses the focus.
             onPointerDown={(event) => {
               event.preventDefault()
               take(completion)

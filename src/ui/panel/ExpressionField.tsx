@@ -1,8 +1,8 @@
-/** A derived metric typed in place; what is wrong with it is shown below the character. */
+/** A form for derived metrics, with errors shown below the offending character. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
-import type { CheckAnswer } from '../data/answers.ts'
+import type { CheckAnswer } from '../data/responses.ts'
 import type { Source } from '../data/source.ts'
 import { rateOf } from '../view/measure.ts'
 import { derivedName, type Plot } from '../view/view.ts'
@@ -12,20 +12,20 @@ const PAUSE_MS = 250
 
 interface Props {
   readonly source: Source
-  /** What the field begins with. */
+  /** Initial text. */
   readonly initial?: string
-  /** What is done with it, on the button. */
+  /** Text of the button. */
   readonly action: string
-  /** What is chosen beside the button. */
+  /** Shown beside the button. */
   readonly children?: ComponentChild
   readonly onDone: (plot: Plot) => void
 }
 
-/** Checks an expression while it is typed. */
+/** Renders the form and checks the expression while it is typed. */
 export function ExpressionField({ source, initial = '', action, children, onDone }: Props): ComponentChild {
   const id = useId()
   const expr = useSignal(initial)
-  // With its expression: an answer says nothing about what was typed since.
+  // With its expression, because the text may have changed before the answer arrives.
   const checked = useSignal<{ readonly text: string; readonly answer: CheckAnswer } | undefined>(undefined)
   useEffect(() => {
     const text = expr.value.trim()
@@ -87,15 +87,15 @@ export function ExpressionField({ source, initial = '', action, children, onDone
   )
 }
 
-/** What a line of it is measured in. */
+/** Describes the units of a line of this metric. */
 function unitsText({ sem, units }: Extract<CheckAnswer, { ok: true }>): string {
-  if (sem === 'counter') return `drawn as change a second: ${unitsName(rateOf(units).units)}`
+  if (sem === 'counter') return `charted as a rate: ${unitsName(rateOf(units).units)}`
   return unitsName(units)
 }
 
 const unitsName = (units: string): string => (units === 'none' ? 'no units' : units)
 
-/** What is wrong, and where; the language does not say which of its metrics is unknown. */
+/** Checks an expression. The server does not report which operand is unknown, so this looks each metric up. */
 async function located(source: Source, text: string): Promise<CheckAnswer> {
   const answer = await source.check(text)
   if (answer.ok || answer.reason !== 'unknown-operand') return answer
@@ -104,25 +104,25 @@ async function located(source: Source, text: string): Promise<CheckAnswer> {
       () => true,
       () => false,
     )
-    if (!isKnown) return { ok: false, at: index, message: `There is no metric ${name}` }
+    if (!isKnown) return { ok: false, at: index, message: `Unknown metric ${name}` }
   }
   return answer
 }
 
-/** The field shows so many characters. */
+/** Width of the field in characters. */
 const SHOWN = 38
 
-/** A caret below the character; of a long expression with the part around it, which the field may not show. */
+/** Returns a caret below the character; for a long expression also the part around it, which the field may not show. */
 function pointer(typed: string, at: number): string {
-  const { text, before } = aroundMistake(typed, at, SHOWN)
+  const { text, before } = excerptAt(typed, at, SHOWN)
   return `${typed.length <= SHOWN ? '' : `${text}\n`}${before}^\n`
 }
 
-/** Characters shown before a mistake. */
+/** Characters shown before the mistake. */
 const BEFORE = 20
 
-/** The part of a text that fits, and spaces for what is before the character in it. */
-export function aroundMistake(
+/** Returns the part of a text that fits, and as many spaces as it has characters before `at`. */
+export function excerptAt(
   text: string,
   at: number,
   most: number,

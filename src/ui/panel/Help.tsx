@@ -1,22 +1,22 @@
-/** What keys and the pointer do. */
+/** The Help panel: keys and pointer actions. */
 import { type ComponentChild, Fragment } from 'preact'
 
 const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
-  [['space'], 'pause, play'],
+  [['space'], 'pause or play'],
   [['b'], 'play backwards'],
-  [[',', '.'], 'a tenth of the span back, on'],
-  [['←', '→'], 'half a span back, on'],
-  [['+', '−'], 'show half, twice as much'],
-  [['l'], 'the present, or the end of the archive'],
+  [[',', '.'], 'back, forward 10 %'],
+  [['←', '→'], 'back, forward 50 %'],
+  [['+', '−'], 'zoom in, out'],
+  [['l'], 'go live, or to the end of the archive'],
   [['m'], 'metrics'],
-  [['o'], 'sources: hosts and archives, to show or to compare'],
+  [['o'], 'sources: hosts and archives to show or compare'],
   [['v'], 'views'],
-  [['t'], 'dark, light, as the system'],
+  [['t'], 'theme: auto, dark, light'],
   [['?'], 'this help'],
   [['Esc'], 'close'],
 ]
 
-/** The list. */
+/** Renders the panel. */
 export function Help(): ComponentChild {
   return (
     <div class="help">
@@ -32,10 +32,10 @@ export function Help(): ComponentChild {
           </Fragment>
         ))}
       </dl>
-      <p>Drag over a chart to look closer; the wheel with Ctrl or Shift zooms around the pointer.</p>
-      <p>Point at a chart to read its values; all charts mark the same moment.</p>
-      <p>Click a name of a legend to hide its line, double-click to see it alone.</p>
-      <p>From and To take a time, or what PCP's tools take with -S and -T: -10min, @10:00.</p>
+      <p>Drag across a chart to zoom in; Ctrl or Shift with the wheel zooms around the pointer.</p>
+      <p>Point at a chart to read its values; every chart marks the same time.</p>
+      <p>Click a legend entry to hide or show its line; double-click to show it alone.</p>
+      <p>From and To take a date and time, or the syntax of the options -S and -T: -10min, @10:00.</p>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-/** The signs of the time control: drawn, because not every font has them. */
+/** Icons as SVG, because not every font has these symbols. */
 import type { ComponentChild } from 'preact'
 
 const PATHS = {
@@ -17,7 +17,7 @@ const PATHS = {
     'M10 6a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM9.2 1.5h1.6v3H9.2zM9.2 15.5h1.6v3H9.2zM1.5 9.2h3v1.6h-3zM15.5 9.2h3v1.6h-3z',
 } as const
 
-/** A sign by name, as large as text. */
+/** Renders an icon at the size of the text. */
 export function Icon({ name }: { readonly name: keyof typeof PATHS }): ComponentChild {
   return (
     <svg class="icon" viewBox="0 0 20 20" width="14" height="14" aria-hidden="true">
@@ -26,5 +26,5 @@ export function Icon({ name }: { readonly name: keyof typeof PATHS }): Component
   )
 }
 
-/** Its name. */
+/** Name of an icon. */
 export type IconName = keyof typeof PATHS

@@ -3,14 +3,14 @@ import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from './Icon.tsx'
 
-/** A line of a menu. */
+/** A menu item. */
 export interface MenuItem {
   readonly text: string
   readonly isDanger?: boolean
   readonly action: () => void
 }
 
-/** Opens by its dots; closes by Escape, by what is chosen, and by going elsewhere. */
+/** Renders the menu. It closes on Escape, on a choice, and when the focus or the pointer moves elsewhere. */
 export function Menu({
   label,
   items,
@@ -42,7 +42,7 @@ export function Menu({
   )
 }
 
-/** Closes the menu a button is in; what the action opens gives the focus back to the dots. */
+/** Closes the menu of a button before the action. Dialogues that the action opens return the focus to the dots. */
 function closing(action: () => void): (event: MouseEvent) => void {
   return ({ currentTarget }) => {
     const menu = (currentTarget as HTMLElement).closest('details')!
@@ -56,7 +56,7 @@ function close(menu: HTMLDetailsElement): void {
   menu.querySelector('summary')!.focus({ preventScroll: true })
 }
 
-/** Keys of a menu, and what closes it from outside. Returns what ends this. */
+/** Installs the keys of a menu and the listeners that close it. Returns a function that removes them. */
 function listenTo(menu: HTMLDetailsElement): () => void {
   const key = (event: KeyboardEvent): void => {
     if (!menu.open) return
@@ -78,7 +78,7 @@ function listenTo(menu: HTMLDetailsElement): () => void {
   }
 }
 
-/** Arrows, Home and End go round the items. Says whether the key is one of these. */
+/** Moves the focus with arrows, Home and End, wrapping around. Returns whether the key is one of these. */
 function go(menu: HTMLDetailsElement, key: string): boolean {
   const items = [...menu.querySelectorAll<HTMLElement>('[role=menuitem]')]
   const at = items.indexOf(document.activeElement as HTMLElement)

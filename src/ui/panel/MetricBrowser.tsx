@@ -1,21 +1,21 @@
-/** The name space: search it, read what a metric means, put it on a chart. */
+/** The Metrics panel: search the name space, read help texts, add metrics to charts. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { ChildrenAnswer, NamesAnswer } from '../data/answers.ts'
+import type { ChildrenAnswer, NamesAnswer } from '../data/responses.ts'
 import type { Source } from '../data/source.ts'
-import { shown } from '../page.ts'
+import { currentSource } from '../page.ts'
 import { ChartTarget } from './ChartTarget.tsx'
 import { ExpressionField } from './ExpressionField.tsx'
-import { MetricDetails, put } from './MetricDetails.tsx'
+import { addPlot, MetricDetails } from './MetricDetails.tsx'
 
 const NATURAL = new Intl.Collator('en', { numeric: true })
 const PAGE = 100
 const PAUSE_MS = 150
 
-/** Search field, results or tree, and the metric that is chosen. */
+/** Renders the search field, the results or the tree, and the selected metric. */
 export function MetricBrowser(): ComponentChild {
-  const source = shown.value
+  const source = currentSource.value
   const words = useSignal('')
   const found = useSignal<NamesAnswer | undefined>(undefined)
   const chosen = useSignal<string | undefined>(undefined)
@@ -84,20 +84,20 @@ export function MetricBrowser(): ComponentChild {
             </ul>
             <p class="more">
               {found.value.total === 0
-                ? 'Nothing has all of these words in its name or its one-line help'
+                ? 'No metric has all of these words in its name or help'
                 : found.value.total > found.value.metrics.length
-                  ? `${found.value.total - found.value.metrics.length} more: another word narrows it`
+                  ? `${found.value.total - found.value.metrics.length} more; add a word to narrow the search`
                   : `${found.value.total} found`}
             </p>
           </>
         )}
       </div>
       {chosen.value !== undefined && (
-        // A key: what was picked and typed for one metric must not be there, for a moment, for the next.
+        // The key resets the form when another metric is selected.
         <MetricDetails key={`${source.key} ${chosen.value}`} source={source} name={chosen.value} />
       )}
-      <ExpressionField source={source} action="Draw" onDone={(plot) => put(plot, target.value)}>
-        <ChartTarget name="Chart to draw it in" target={target} />
+      <ExpressionField source={source} action="Add" onDone={(plot) => addPlot(plot, target.value)}>
+        <ChartTarget name="Add expression to" target={target} />
       </ExpressionField>
     </div>
   )
@@ -109,7 +109,7 @@ interface BranchProps {
   readonly onChoose: (name: string) => void
 }
 
-/** A node of the name space; what is below it is asked for when it is opened. */
+/** A name space node. Its children are fetched when it is opened. */
 function Branch({ source, name, onChoose }: BranchProps): ComponentChild {
   const children = useSignal<ChildrenAnswer | undefined>(undefined)
   const problem = useSignal('')
@@ -150,7 +150,7 @@ function Node({ source, name, part, onChoose }: BranchProps & { readonly part: s
   )
 }
 
-/** Up and down go through the names and what is listed below them, from the search field on. */
+/** Moves the focus up and down between the search field and the visible names. */
 function walk(event: KeyboardEvent): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   const { target, currentTarget } = event

@@ -1,30 +1,30 @@
-/** A metric: what it means, and which of its instances to draw where. */
+/** Details of a metric, with a form that adds it or some of its instances to a chart. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { MetricDetails as Details, InstanceInfo } from '../data/answers.ts'
+import type { MetricDetails as Details, InstanceInfo } from '../data/responses.ts'
 import type { Source } from '../data/source.ts'
-import { say } from '../page.ts'
+import { showNotice } from '../page.ts'
 import { type InstanceChoice, isChosen, type Plot } from '../view/view.ts'
 import { ChartTarget } from './ChartTarget.tsx'
 import { addChart, addPlots } from './edit-view.ts'
 
-/** Instances that are listed; a pattern finds the others too. */
+/** Maximum number of instances listed; a pattern finds the others. */
 const MOST_INSTANCES = 300
 
-/** Puts a plot on a chart: one there is, or a new one. */
-export function put(plot: Plot, chartId: string | undefined): void {
+/** Adds a plot to an existing chart or a new one. */
+export function addPlot(plot: Plot, chartId: string | undefined): void {
   const title = plot.expr ?? plot.metric
   if (chartId === undefined) {
     addChart(title, [plot])
-    say(`${title} has a chart of its own at the end of the page`)
+    showNotice(`Added a chart for ${title} at the end of the page`)
   } else {
     addPlots(chartId, [plot])
-    say(`${title} was added`)
+    showNotice(`Added ${title}`)
   }
 }
 
-/** All about a metric, and which of its instances to draw where. */
+/** Renders the details of a metric and the form. */
 export function MetricDetails({
   source,
   name,
@@ -57,7 +57,7 @@ export function MetricDetails({
   const add = (): void => {
     const chartId = target.value
     if (picked.value.size === 0) {
-      put({ metric: name, ...pinned, ...(choice === undefined ? {} : { instances: choice }) }, chartId)
+      addPlot({ metric: name, ...pinned, ...(choice === undefined ? {} : { instances: choice }) }, chartId)
       return
     }
     const plots = [...picked.value].map(
@@ -65,7 +65,7 @@ export function MetricDetails({
     )
     if (chartId === undefined) addChart(name, plots)
     else addPlots(chartId, plots)
-    say(`${plots.length} of ${name} added`)
+    showNotice(`Added ${plots.length === 1 ? '1 instance' : `${plots.length} instances`} of ${name}`)
   }
   const pick = (instance: string): void => {
     const next = new Set(picked.value)
@@ -117,8 +117,8 @@ export function MetricDetails({
           </legend>
           <p class="hint">{hint}</p>
           <input
-            aria-label="Pattern of instances"
-            placeholder="Pattern, as ^sd"
+            aria-label="Instance pattern"
+            placeholder="Pattern, e.g. ^sd"
             value={pattern.value}
             onInput={({ currentTarget }) => (pattern.value = currentTarget.value)}
           />
@@ -139,42 +139,44 @@ export function MetricDetails({
             ))}
           </div>
           {matching.length > listed.length && (
-            <p class="more">{matching.length - listed.length} more: a pattern finds them</p>
+            <p class="more">{matching.length - listed.length} more; enter a pattern to find them</p>
           )}
         </fieldset>
       )}
       <label>
-        <span class="label">Of</span>
+        <span class="label">Source</span>
         <select
           value={isPinned.value ? 'this' : 'page'}
           onChange={({ currentTarget }) => {
             isPinned.value = currentTarget.value === 'this'
           }}
         >
-          <option value="page">whatever the page shows</option>
-          <option value="this">{source.title} alone</option>
+          <option value="page">Any host</option>
+          <option value="this">{source.title} only</option>
         </select>
       </label>
       <p class="actions">
-        <ChartTarget name="Where to draw it" target={target} />
+        <ChartTarget name="Add metric to" target={target} />
         <button type="button" class="primary" onClick={add}>
-          Draw
+          Add
         </button>
       </p>
     </section>
   )
 }
 
-/** What is going to be drawn. */
+/** Describes which instances will be charted. */
 function hintOf(all: number, matching: number, picked: number, hasPattern: boolean): string {
-  if (all === 0) return 'There are none now. Those that come will be drawn.'
-  if (picked > 0) return `${picked} picked: those are drawn.`
+  if (all === 0) return 'No instances now; new ones are charted as they appear.'
+  if (picked > 0) return `${picked} selected; only these are charted.`
   if (hasPattern)
-    return matching === 0 ? 'None matches.' : `${matching} match: those are drawn, and such that come.`
-  return 'All are drawn, unless you pick some or give a pattern.'
+    return matching === 0
+      ? 'No instance matches.'
+      : `${matching} match; new instances that match are charted too.`
+  return 'All are charted unless you select some or enter a pattern.'
 }
 
-/** Help texts are wrapped for terminals: what is no list or table is put together again. */
+/** Joins the lines of help texts, which are wrapped for terminals, but keeps lists and tables. */
 function paragraphs(text: string): string[] {
   return text
     .trim()

@@ -1,7 +1,7 @@
-/** The head of the page: which source it shows, which others together with it, and how. */
+/** Source selection in the page header: the current source, compared ones, and their layout. */
 import type { ComponentChild } from 'preact'
-import { rest } from '../later.tsx'
-import { compare, compared, layout, panel, show, shownKey, sources } from '../page.ts'
+import { lazyPart } from '../lazy.tsx'
+import { compare, compared, currentKey, layout, panel, show, sources } from '../page.ts'
 import type { Layout } from '../view/view.ts'
 import { Icon } from './Icon.tsx'
 
@@ -10,7 +10,7 @@ const LAYOUTS: readonly (readonly [Layout, string])[] = [
   ['over', 'In one chart'],
 ]
 
-/** The choice of one, a sign for each other, and what adds one. */
+/** Renders a list for the current source, a label for each compared one, and a list to add more. */
 export function SourceChoice(): ComponentChild {
   const others = compared.value
   const known = [...sources.value.values()]
@@ -19,7 +19,7 @@ export function SourceChoice(): ComponentChild {
       <select
         class="source"
         aria-label="Source"
-        value={shownKey.value}
+        value={currentKey.value}
         onChange={({ currentTarget }) => show(currentTarget.value)}
       >
         {known.map(({ key, title }) => (
@@ -33,8 +33,12 @@ export function SourceChoice(): ComponentChild {
         return (
           <span class="compared" key={key}>
             {title}
-            {rest.value !== undefined && <rest.value.ComparedLight source={key} />}
-            <button type="button" aria-label={`Without ${title}`} onClick={() => compare(key, false)}>
+            {lazyPart.value !== undefined && <lazyPart.value.ComparedLight source={key} />}
+            <button
+              type="button"
+              aria-label={`Stop comparing with ${title}`}
+              onClick={() => compare(key, false)}
+            >
               <Icon name="close" />
             </button>
           </span>
@@ -55,16 +59,16 @@ export function SourceChoice(): ComponentChild {
           + Compare
         </option>
         {known
-          .filter(({ key }) => key !== shownKey.value && !others.includes(key))
+          .filter(({ key }) => key !== currentKey.value && !others.includes(key))
           .map(({ key, title }) => (
             <option key={key} value={key}>
-              with {title}
+              {title}
             </option>
           ))}
-        <option value="more">with another host or archive …</option>
+        <option value="more">Another host or archive …</option>
       </select>
       {others.length > 0 && (
-        <fieldset class="choice" aria-label="How sources are compared">
+        <fieldset class="choice" aria-label="Comparison layout">
           {LAYOUTS.map(([which, text]) => (
             <button
               type="button"

@@ -1,25 +1,25 @@
-/** The time control: one for all charts. */
+/** The time control of all charts. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { askForRest } from '../later.tsx'
-import { complain, every, leader, shown, shownKey } from '../page.ts'
+import { loadLazyPart } from '../lazy.tsx'
+import { currentKey, currentSource, intervalSec, leader, showError } from '../page.ts'
 import { SPEEDS, time, WIDTHS } from '../time/control.ts'
+import { formatDuration, formatTime, isZone } from '../time/format.ts'
 import type { TypedWindow } from '../time/read-window.ts'
-import { isZone, momentText, spanText } from '../time/words.ts'
 import { Icon, type IconName } from './Icon.tsx'
 
 const INTERVALS: readonly number[] = [0.5, 1, 2, 5, 10, 30, 60]
 const ZONES: readonly string[] = ['', 'UTC']
 
-/** Buttons, widths, speed, zone, and the two ends as text. */
+/** Renders buttons, span, speed, time zone, and the two ends of the window as text. */
 export function TimeBar(): ComponentChild {
   const mode = time.mode.value
-  const isRecorded = shown.value?.span !== undefined
+  const isRecorded = currentSource.value?.span !== undefined
   return (
     <div class="timebar" role="toolbar" aria-label="Time">
       <span class="group">
-        <Key label="Back by a tenth (,)" icon="back" onClick={() => time.step(-1)} />
+        <Key label="Back 10 % (,)" icon="back" onClick={() => time.step(-1)} />
         <Key
           label="Play backwards (b)"
           icon="backwards"
@@ -31,7 +31,7 @@ export function TimeBar(): ComponentChild {
         ) : (
           <Key label="Pause (space)" icon="pause" onClick={() => time.pause()} />
         )}
-        <Key label="On by a tenth (.)" icon="on" onClick={() => time.step(1)} />
+        <Key label="Forward 10 % (.)" icon="on" onClick={() => time.step(1)} />
         <button
           type="button"
           class={`live${mode === 'live' ? ' on' : ''}`}
@@ -43,7 +43,7 @@ export function TimeBar(): ComponentChild {
       </span>
       <Frame />
       <span class="group">
-        <Key label="Show half as much (+)" icon="plus" onClick={() => time.zoom(0.5, 0.5)} />
+        <Key label="Zoom in (+)" icon="plus" onClick={() => time.zoom(0.5, 0.5)} />
         <label>
           <span class="label">Span</span>
           <select
@@ -54,12 +54,12 @@ export function TimeBar(): ComponentChild {
               .sort((a, b) => a - b)
               .map((seconds) => (
                 <option key={seconds} value={String(seconds)}>
-                  {spanText(seconds)}
+                  {formatDuration(seconds)}
                 </option>
               ))}
           </select>
         </label>
-        <Key label="Show twice as much (-)" icon="minus" onClick={() => time.zoom(2, 0.5)} />
+        <Key label="Zoom out (-)" icon="minus" onClick={() => time.zoom(2, 0.5)} />
       </span>
       <label title="Speed">
         <span class="label">Speed</span>
@@ -75,11 +75,11 @@ export function TimeBar(): ComponentChild {
         </select>
       </label>
       {!isRecorded && (
-        <label title="Every">
-          <span class="label">Every</span>
+        <label title="Sampling interval">
+          <span class="label">Interval</span>
           <select
-            value={String(every.value)}
-            onChange={({ currentTarget }) => (every.value = Number(currentTarget.value))}
+            value={String(intervalSec.value)}
+            onChange={({ currentTarget }) => (intervalSec.value = Number(currentTarget.value))}
           >
             {INTERVALS.map((seconds) => (
               <option key={seconds} value={String(seconds)}>
@@ -95,17 +95,17 @@ export function TimeBar(): ComponentChild {
   )
 }
 
-/** Who follows this page's time; how to, while nobody does. */
+/** Shows how many programs follow the page's time; the tooltip explains how to. */
 function Followers(): ComponentChild {
   const port = leader.port.value
   if (port === undefined) return null
-  const count = leader.followers.value[shown.value?.span === undefined ? 'host' : 'archive']
+  const count = leader.followers.value[currentSource.value?.span === undefined ? 'host' : 'archive']
   return (
     <span
       class="light"
-      title={`pmval -g, pmstat -g and PCP's tools with -p ${port} follow the time of this page`}
+      title={`pmval -g, pmstat -g and PCP tools run with -p ${port} follow the time of this page`}
     >
-      {count === 0 ? '' : count === 1 ? '1 program follows' : `${count} programs follow`}
+      {count === 0 ? '' : count === 1 ? '1 program following' : `${count} programs following`}
     </span>
   )
 }
@@ -132,24 +132,24 @@ function Key({ label, icon, isOn, onClick }: KeyProps): ComponentChild {
   )
 }
 
-/** The ends of what is shown; typed in, they take what PCP's tools take with -S and -T. */
+/** The ends of the window as text inputs, with the syntax of the options -S and -T. */
 function Frame(): ComponentChild {
   const frame = time.frame.value
   const zone = time.zone.value
   const isLive = time.mode.value === 'live'
-  // The side that is not typed in continues to show what the charts show.
+  // The end that is not being edited continues to follow the charts.
   const typed = useSignal<TypedWindow | undefined>(undefined)
   const mistake = useSignal('')
   const forget = (): void => {
     typed.value = undefined
     mistake.value = ''
   }
-  useEffect(forget, [shownKey.value])
+  useEffect(forget, [currentKey.value])
   const go = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (typed.value === undefined) return
     try {
-      const { readWindow } = await askForRest()
+      const { readWindow } = await loadLazyPart()
       const base = { frame, isLive, bounds: time.bounds.value, now: time.now(), zone }
       const wanted = readWindow(typed.value, base)
       if (wanted.isLive) time.showLatest(wanted.to - wanted.from)
@@ -174,18 +174,18 @@ function Frame(): ComponentChild {
     >
       <input
         aria-label="From"
-        title="A time, or as for -S: -10min, @10:00"
-        value={typed.value?.from ?? momentText(frame.from, zone)}
+        title="Start: a time, or -10min or @10:00 as for the option -S"
+        value={typed.value?.from ?? formatTime(frame.from, zone)}
         onInput={({ currentTarget }) => edit({ from: currentTarget.value })}
       />
       <span aria-hidden="true">–</span>
       <input
         aria-label="To"
-        title="A time, now, or as for -T"
-        value={typed.value?.to ?? (isLive ? 'now' : momentText(frame.to, zone))}
+        title="End: a time, now, or the syntax of the option -T"
+        value={typed.value?.to ?? (isLive ? 'now' : formatTime(frame.to, zone))}
         onInput={({ currentTarget }) => edit({ to: currentTarget.value })}
       />
-      {typed.value !== undefined && <button type="submit">Show</button>}
+      {typed.value !== undefined && <button type="submit">Apply</button>}
       {mistake.value !== '' && (
         <pre class="mistake" role="alert">
           {mistake.value}
@@ -199,23 +199,23 @@ function ZoneChoice(): ComponentChild {
   const choose = (name: string): void => {
     if (name !== 'other') time.zone.value = name
     else {
-      const wanted = prompt('Name of a time zone, as Australia/Melbourne')?.trim()
+      const wanted = prompt('Time zone, e.g. Australia/Melbourne')?.trim()
       if (wanted === undefined || wanted === '') return
       if (isZone(wanted)) time.zone.value = wanted
-      else complain(`Unknown time zone: ${wanted}`)
+      else showError(`Unknown time zone: ${wanted}`)
     }
   }
   const zone = time.zone.value
   return (
-    <label title="Zone">
+    <label title="Time zone">
       <span class="label">Zone</span>
       <select value={zone} onChange={({ currentTarget }) => choose(currentTarget.value)}>
         {[...new Set([...ZONES, zone])].map((name) => (
           <option key={name} value={name}>
-            {name === '' ? 'mine' : name}
+            {name === '' ? 'Local' : name}
           </option>
         ))}
-        <option value="other">another …</option>
+        <option value="other">Other …</option>
       </select>
     </label>
   )

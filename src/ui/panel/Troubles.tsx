@@ -1,17 +1,17 @@
-/** What is wrong with hosts: a light on each compared one, and the reasons why nothing arrives. */
+/** Problems of hosts: a status light for each compared host, and the reasons for missing values. */
 import type { ComponentChild } from 'preact'
-import { LOST } from '../data/live.ts'
+import { CONNECTION_LOST } from '../data/live.ts'
 import { feeds, sources } from '../page.ts'
 import { seconds } from '../time/seconds.ts'
 import { hostKey, hostOf } from '../view/view.ts'
-import { lightOf } from './Light.tsx'
+import { statusOf } from './Light.tsx'
 
-/** The light of a compared source: in words only where something is wrong. */
+/** Renders the light of a compared source, with text only if something is wrong. */
 export function ComparedLight({ source }: { readonly source: string }): ComponentChild {
   const host = hostOf(source)
   if (host === undefined) return null
   seconds.value
-  const { light, text, age } = lightOf(feeds.stateOf(host))
+  const { light, text, age } = statusOf(feeds.stateOf(host))
   return (
     <span class={`light ${light}`} role="status" title={text}>
       {light === 'open' ? <span class="unseen">{text}</span> : text}
@@ -21,14 +21,14 @@ export function ComparedLight({ source }: { readonly source: string }): Componen
   )
 }
 
-/** Why hosts send no values: once each, however many charts want them. */
-export function Troubles(): ComponentChild {
+/** Renders why hosts send no values, once for each reason. */
+export function HostProblems(): ComponentChild {
   seconds.value
   const troubles = feeds.hosts.flatMap((host) => {
     const title = sources.value.get(hostKey(host))?.title ?? host
     const problems = feeds.stateOf(host)?.problems ?? []
     return problems
-      .filter((problem) => problem !== LOST)
+      .filter((problem) => problem !== CONNECTION_LOST)
       .map((problem) => (problem.startsWith(title) ? problem : `${title}: ${problem}`))
   })
   return (

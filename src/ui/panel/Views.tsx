@@ -1,43 +1,43 @@
-/** Views: kept by this browser, shared as an address or a file, read from and written as PCP's view files. */
+/** The Views panel: save views in this browser, share them as links or files, read and write PCP view files. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { download, fileName } from '../chart/export.ts'
 import {
   compared,
-  complain,
-  every,
-  kept,
+  currentKey,
+  currentSource,
+  intervalSec,
   layout,
   openKeys,
-  say,
-  shown,
-  shownKey,
+  savedViews,
+  showError,
+  showNotice,
   shownKeys,
   sources,
   view,
 } from '../page.ts'
 import { time } from '../time/control.ts'
-import { OUR_VIEWS } from '../view/overview.ts'
+import { BUILT_IN_VIEWS } from '../view/overview.ts'
 import { readViewFile, type ViewMistake } from '../view/pmchart.ts'
 import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile } from '../view/received.ts'
-import { type Shared, toFragment, toViewFile } from '../view/share.ts'
+import { type SharedView, toFragment, toViewFile } from '../view/share.ts'
 import { hostKey, type View } from '../view/view.ts'
 import { hexColor } from './ChartEditor.tsx'
-import { aroundMistake } from './ExpressionField.tsx'
+import { excerptAt } from './ExpressionField.tsx'
 import { addChart } from './edit-view.ts'
 import { Menu } from './Menu.tsx'
 
-/** Some programs cut longer addresses. */
+/** Some programs truncate longer links. */
 const LONG_ADDRESS = 8000
 
-/** What a file was read with. */
+/** Mistakes found in a file. */
 interface Problems {
   readonly file: string
   readonly mistakes: readonly ViewMistake[]
 }
 
-/** Lists them; a click shows one. */
+/** Renders the panel. A click on a view opens it. */
 export function Views(): ComponentChild {
   const problems = useSignal<Problems | undefined>(undefined)
   const read = async (file: File): Promise<void> => {
@@ -47,43 +47,43 @@ export function Views(): ComponentChild {
   return (
     <div class="views">
       <ul>
-        {OUR_VIEWS.map((one) => (
+        {BUILT_IN_VIEWS.map((one) => (
           <Entry key={one.name} view={one} isOurs />
         ))}
-        {kept.views.value.map((one) => (
+        {savedViews.views.value.map((one) => (
           <Entry key={`kept ${one.name}`} view={one} isOurs={false} />
         ))}
         <li>
           <button type="button" class="leaf" onClick={() => (view.value = { name: 'New view', charts: [] })}>
-            An empty page
+            New empty view
           </button>
         </li>
       </ul>
       <KeepForm />
       <p class="actions">
-        <button type="button" onClick={() => share().catch(complain)}>
-          Copy the address
+        <button type="button" onClick={() => share().catch(showError)}>
+          Copy link
         </button>
         <button type="button" onClick={writeOwn}>
-          Save as a file
+          Save to file
         </button>
-        <button type="button" onClick={writeFile} title="For pmchart">
-          Save as a view file of PCP
+        <button type="button" onClick={writeFile} title="PCP view file, for pmchart">
+          Save for pmchart
         </button>
         <label class="button">
-          Read a view file
+          Open view file
           <input
             type="file"
             hidden
             onChange={({ currentTarget }) => {
               const file = currentTarget.files?.[0]
-              currentTarget.value = '' // the same one may be read again
-              if (file !== undefined) read(file).catch(complain)
+              currentTarget.value = '' // so that the same file can be opened again
+              if (file !== undefined) read(file).catch(showError)
             }}
           />
         </label>
         <button type="button" onClick={() => addChart('New chart', [])}>
-          Add an empty chart
+          Add empty chart
         </button>
       </p>
       {problems.value !== undefined && <Mistakes {...problems.value} />}
@@ -91,11 +91,11 @@ export function Views(): ComponentChild {
   )
 }
 
-/** A view, and what can be done with it. */
+/** A view and its menu. */
 function Entry({ view: one, isOurs }: { readonly view: View; readonly isOurs: boolean }): ComponentChild {
   const isRenaming = useSignal(false)
   const { name } = one
-  const isOpening = name === (kept.opening.value ?? OUR_VIEWS[0]!.name)
+  const isOpening = name === (savedViews.startView.value ?? BUILT_IN_VIEWS[0]!.name)
   if (isRenaming.value) return <RenameForm name={name} onDone={() => (isRenaming.value = false)} />
   return (
     <li class="row">
@@ -107,29 +107,31 @@ function Entry({ view: one, isOurs }: { readonly view: View; readonly isOurs: bo
         {name}{' '}
         <small>
           {one.charts.length === 1 ? '1 chart' : `${one.charts.length} charts`}
-          {isOpening && ', the page opens on it'}
+          {isOpening && ', start view'}
         </small>
       </button>
       {!(isOurs && isOpening) && (
         <Menu
-          label={`Menu of the view ${name}`}
+          label={`Menu for view ${name}`}
           items={[
             {
-              text: isOpening ? 'Do not open the page on it' : 'Open the page on it',
+              text: isOpening ? 'Do not use as start view' : 'Use as start view',
               action: () =>
-                attempt(() => kept.openOn(isOpening || name === OUR_VIEWS[0]!.name ? undefined : name)),
+                attempt(() =>
+                  savedViews.setStartView(isOpening || name === BUILT_IN_VIEWS[0]!.name ? undefined : name),
+                ),
             },
             ...(isOurs
               ? []
               : [
                   { text: 'Rename …', action: () => (isRenaming.value = true) },
                   {
-                    text: 'Forget',
+                    text: 'Delete',
                     isDanger: true,
                     action: () =>
                       attempt(() => {
-                        kept.forget(name)
-                        say(`${name} is forgotten`)
+                        savedViews.delete(name)
+                        showNotice(`Deleted ${name}`)
                       }),
                   },
                 ]),
@@ -140,39 +142,39 @@ function Entry({ view: one, isOurs }: { readonly view: View; readonly isOurs: bo
   )
 }
 
-/** Keeps what is shown. */
+/** Saves the current view under a name. */
 function KeepForm(): ComponentChild {
   const typed = useSignal('')
-  const isOurs = (name: string): boolean => OUR_VIEWS.some((one) => one.name === name)
+  const isOurs = (name: string): boolean => BUILT_IN_VIEWS.some((one) => one.name === name)
   const own = isOurs(view.value.name) ? '' : view.value.name
   const name = typed.value.trim() || own
-  const isThere = kept.views.value.some((one) => one.name === name)
+  const isThere = savedViews.views.value.some((one) => one.name === name)
   const keep = (event: Event): void => {
     event.preventDefault()
     if (name === '') return
     if (isOurs(name)) {
-      say(`${name} is the name of a view that is always there: give yours another`, true)
+      showNotice(`${name} is a built-in view; choose another name`, true)
       return
     }
     view.value = { ...view.value, name }
     typed.value = ''
     attempt(() => {
-      kept.save(view.value)
-      say(`${name} is kept by this browser`)
+      savedViews.save(view.value)
+      showNotice(`Saved ${name} in this browser`)
     })
   }
   return (
     <form onSubmit={keep}>
       <input
-        aria-label="Name of the view"
-        placeholder={own || 'Name of the view'}
+        aria-label="View name"
+        placeholder={own || 'View name'}
         maxLength={200}
         required={own === ''}
         value={typed.value}
         onInput={({ currentTarget }) => (typed.value = currentTarget.value)}
       />
       <button type="submit" class="primary">
-        {isThere ? 'Replace' : 'Keep'}
+        {isThere ? 'Replace' : 'Save'}
       </button>
     </form>
   )
@@ -192,18 +194,18 @@ function RenameForm({
     onDone()
     if (wanted === '' || wanted === name) return
     attempt(() => {
-      if ([...OUR_VIEWS, ...kept.views.value].some((one) => one.name === wanted))
-        throw new Error(`There is a view ${wanted} already`)
-      // The name of what is shown goes with it.
+      if ([...BUILT_IN_VIEWS, ...savedViews.views.value].some((one) => one.name === wanted))
+        throw new Error(`A view named ${wanted} already exists`)
+      // The current view is renamed too.
       if (view.value.name === name) view.value = { ...view.value, name: wanted }
-      kept.rename(name, wanted)
+      savedViews.rename(name, wanted)
     })
   }
   return (
     <li>
       <form onSubmit={rename}>
         <input
-          aria-label={`New name of ${name}`}
+          aria-label={`New name for ${name}`}
           maxLength={200}
           ref={(input) => input?.focus()}
           value={typed.value}
@@ -221,19 +223,19 @@ function attempt(action: () => void): void {
   try {
     action()
   } catch (error) {
-    complain(error)
+    showError(error)
   }
 }
 
-/** As many characters of a line of a file as the panel has room for. */
+/** Characters of a file's line that fit into the panel. */
 const SHOWN = 44
 
-/** What of a file could not be understood, and where. */
+/** Lists the mistakes in a file with their positions. */
 function Mistakes({ file, mistakes }: Problems): ComponentChild {
   return (
     <ul class="mistakes" role="alert">
       {mistakes.slice(0, 20).map((mistake) => {
-        const { text, before } = aroundMistake(mistake.text, mistake.at, SHOWN)
+        const { text, before } = excerptAt(mistake.text, mistake.at, SHOWN)
         return (
           <li key={`${mistake.line} ${mistake.at}`}>
             <p>
@@ -250,7 +252,7 @@ function Mistakes({ file, mistakes }: Problems): ComponentChild {
   )
 }
 
-/** Puts the address of what is shown where it can be copied from, and into the clipboard where that is allowed. */
+/** Puts a link to the current page into the address bar, and into the clipboard if allowed. */
 async function share(): Promise<void> {
   const address = await shareAddress()
   history.replaceState(null, '', address)
@@ -258,14 +260,16 @@ async function share(): Promise<void> {
     () => true,
     () => false,
   ) ?? false)
-  const where = isCopied ? 'is in the clipboard' : 'now says what is shown'
+  const where = isCopied ? 'Link copied to the clipboard' : 'The address bar now has a link to this page'
   const long =
     address.length > LONG_ADDRESS
-      ? `. It has ${address.length} characters, which some programs cut: a file is safer`
+      ? `. It has ${address.length} characters, and some programs truncate long links; a file is safer`
       : ''
   const dropped = [...sources.value.values()].filter(({ key }) => key.startsWith('file:') && isShown(key))
-  const missing = dropped.map(({ title }) => `. Of ${title} it has the name alone: that was read from a disk`)
-  say(`The address of this page ${where}${long}${missing.join('')}`)
+  const missing = dropped.map(
+    ({ title }) => `. It does not include the data of ${title}, which was opened from local files`,
+  )
+  showNotice(`${where}${long}${missing.join('')}`)
 }
 
 function isShown(key: string): boolean {
@@ -286,18 +290,18 @@ function writeFile(): void {
   const { name, charts } = view.value
   const { text, losses } = writeViewFile(name, charts, hexColor)
   download(fileName(name, 'view'), new Blob([text], { type: 'text/plain' }))
-  if (losses.length > 0) say(`A view file of PCP has not everything: ${losses.join(', ')}`)
+  if (losses.length > 0) showNotice(`Not everything fits in a pmchart view: ${losses.join(', ')}`)
 }
 
-/** Shows the view of a file of either kind; returns what is wrong with it. */
+/** Opens a view file of either kind; returns its mistakes. */
 async function readFile(file: File): Promise<Problems | undefined> {
   const text = await file.text()
   const own = fromViewFile(text)
   if (own !== undefined) {
     view.value = own.shared.view
     if (own.leftOut > 0)
-      say(`${own.leftOut} charts of ${file.name} are of a kind this page does not know`, true)
-    else say(`${file.name} is shown`)
+      showNotice(`Charts of an unknown kind left out of ${file.name}: ${own.leftOut}`, true)
+    else showNotice(`Opened ${file.name}`)
     return undefined
   }
   const { charts, globals, tabs, hosts, mistakes } = readViewFile(
@@ -307,26 +311,26 @@ async function readFile(file: File): Promise<Problems | undefined> {
   if (charts.length > 0) {
     view.value = { name: tabs.length === 1 ? tabs[0]! : file.name.replace(/\.view$/, ''), charts }
     const { points = 0 } = globals
-    if (points > 0 && shown.value?.span === undefined) time.setWidth(points * every.value)
+    if (points > 0 && currentSource.value?.span === undefined) time.setWidth(points * intervalSec.value)
   }
   await openKeys(hosts.map(hostKey))
   if (mistakes.length > 0) return { file: file.name, mistakes }
-  if (charts.length === 0) say(`There are no charts in ${file.name}`, true)
-  else if (hosts.every((host) => sources.value.has(hostKey(host)))) say(`${file.name} is shown`)
+  if (charts.length === 0) showNotice(`${file.name} contains no charts`, true)
+  else if (hosts.every((host) => sources.value.has(hostKey(host)))) showNotice(`Opened ${file.name}`)
   return undefined
 }
 
-/** The address of what is shown now. */
+/** Returns a link to what the page shows now. */
 async function shareAddress(): Promise<string> {
   const { to } = time.frame.value
-  const shared: Shared = {
+  const shared: SharedView = {
     view: view.value,
-    source: shownKey.value,
+    source: currentKey.value,
     ...(compared.value.length === 0 ? {} : { compared: compared.value, layout: layout.value }),
     width: time.width.value,
     ...(time.mode.value === 'live' ? {} : { end: to }),
     ...(time.zone.value === '' ? {} : { zone: time.zone.value }),
-    ...(every.value === 1 ? {} : { every: every.value }),
+    ...(intervalSec.value === 1 ? {} : { every: intervalSec.value }),
   }
   return `${location.origin}${location.pathname}#${await toFragment(shared)}`
 }

@@ -1,14 +1,14 @@
-/** Charts are added to the view, moved and removed. `changeChart` of page.ts changes one. */
+/** Adds, moves and removes charts of the view; `changeChart` of page.ts edits one. */
 import { changeChart, view } from '../page.ts'
 import { type Chart, newId, type Plot } from '../view/view.ts'
 
-/** Takes a chart off the page. */
+/** Removes a chart from the view. */
 export function removeChart(id: string): void {
   const { name, charts } = view.value
   view.value = { name, charts: charts.filter((chart) => chart.id !== id) }
 }
 
-/** Moves a chart among the others. */
+/** Moves a chart by one position. */
 export function moveChart(id: string, by: -1 | 1): void {
   const { name } = view.value
   const charts = [...view.value.charts]
@@ -19,7 +19,7 @@ export function moveChart(id: string, by: -1 | 1): void {
   view.value = { name, charts }
 }
 
-/** Adds a chart at the end of the page. */
+/** Adds a chart at the end of the page. Returns its id. */
 export function addChart(title: string, plots: readonly Plot[]): string {
   const id = newId()
   const chart: Chart = { id, title, style: 'plot', legend: true, plots }
@@ -27,7 +27,6 @@ export function addChart(title: string, plots: readonly Plot[]): string {
   return id
 }
 
-/** Adds plots to a chart. */
 export function addPlots(id: string, plots: readonly Plot[]): void {
   const chart = view.value.charts.find((one) => one.id === id)
   if (chart !== undefined) changeChart(id, { plots: [...chart.plots, ...plots] })

@@ -1,58 +1,58 @@
-/** The one control of time that all charts of the page follow. PCP's tools know it as their time control. */
+/** The time control that all charts of the page follow. */
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 
-/** Does time go on, and which way? */
+/** Is time running, and in which direction? */
 export type Mode = 'live' | 'paused' | 'forward' | 'backward'
 
-/** What is shown, in seconds since the epoch. */
+/** The time window, in seconds since the epoch. */
 export interface Frame {
   readonly from: number
   readonly to: number
 }
 
-/** What can be shown. `end` absent: up to now. */
+/** Limits of the window. Without `end` it may reach the present. */
 export interface Bounds {
   readonly start?: number
   readonly end?: number
 }
 
-/** The widths that are offered, in seconds. */
+/** Offered widths of the window, in seconds. */
 export const WIDTHS: readonly number[] = [60, 300, 900, 3600, 6 * 3600, 86_400, 7 * 86_400]
-/** The speeds that are offered: seconds of the archive a second. */
+/** Offered speeds: archive seconds per second. */
 export const SPEEDS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900]
 
-/** An archive is mostly one of a day: that much of its end is shown when it is opened. */
+/** Most archives cover a day; when an archive is opened, at most its last day is shown. */
 const DAY = 86_400
 const NARROWEST = 1
 const WIDEST = 366 * 86_400
-/** A step is this part of what is shown. */
+/** Size of a step as a share of the window. */
 const STEP = 1 / 10
 
-/** Values come that much late without anybody's clock being wrong. */
+/** Delay of live values that does not indicate a wrong clock. */
 const TOLERANCE_SEC = 5
 
 const browserSec = (): number => Date.now() / 1000
 
-/** The state of the control. */
+/** State of the time control. */
 export class TimeControl {
   readonly mode: Signal<Mode> = signal<Mode>('live')
   readonly width: Signal<number> = signal(300)
   readonly speed: Signal<number> = signal(1)
-  /** Name of the zone times are shown in; empty: the reader's own. */
+  /** Name of the displayed time zone; '' for the user's own. */
   readonly zone: Signal<string> = signal('')
   readonly bounds: Signal<Bounds> = signal<Bounds>({})
   readonly #end: Signal<number> = signal(browserSec())
-  /** What all charts show. */
+  /** The time window of all charts. */
   readonly frame: ReadonlySignal<Frame> = computed(() => {
     const to = this.#end.value
     return { from: to - this.width.value, to }
   })
-  /** Somebody else's clock says how an archive goes on: `follow`. */
-  readonly isLed: Signal<boolean> = signal(false)
+  /** Another program's clock drives the playback of an archive: `follow`. */
+  readonly isRemote: Signal<boolean> = signal(false)
   #ticker: ReturnType<typeof setInterval> | undefined
   #tickedAt = 0
-  /** Seconds by which the clock of the host is ahead of the reader's. */
-  #ahead = 0
+  /** Seconds by which the host's clock is ahead of the browser's. */
+  #clockOffsetSec = 0
 
   constructor() {
     effect(() => {
@@ -70,7 +70,7 @@ export class TimeControl {
     const passed = this.#tickedAt - before
     const mode = this.mode.peek()
     if (mode === 'live') this.#end.value = this.now()
-    else if (!this.isLed.peek()) {
+    else if (!this.isRemote.peek()) {
       const wanted = this.#end.peek() + (mode === 'forward' ? 1 : -1) * passed * this.speed.peek()
       this.#moveTo(wanted)
       if (this.#end.peek() !== wanted) this.mode.value = this.#isAtNow() ? 'live' : 'paused'
@@ -83,24 +83,24 @@ export class TimeControl {
 
   #moveTo(end: number): void {
     const { start = -Infinity, end: last = this.now() } = this.bounds.peek()
-    // What is shown may begin before there is anything: an archive that is seen whole can be played all the same.
+    // The window may begin before the data does, so that a fully visible archive can still be played.
     this.#end.value = Math.max(Math.min(end, last), Math.min(last, start + STEP * this.width.peek()))
   }
 
-  /** The present, by the clock of the host that is shown. */
+  /** Returns the present by the clock of the current host. */
   now(): number {
-    return browserSec() + this.#ahead
+    return browserSec() + this.#clockOffsetSec
   }
 
-  /** Values of that host came that are from this moment: charts of another present than its own would be empty. */
-  hear(at: number): void {
+  /** Notes the time of a host's newest values. Following the host's clock keeps its charts from running empty. */
+  noteHostTime(at: number): void {
     const ahead = at - browserSec()
-    if (Math.abs(ahead - this.#ahead) <= TOLERANCE_SEC) return
-    this.#ahead = Math.abs(ahead) <= TOLERANCE_SEC ? 0 : ahead
+    if (Math.abs(ahead - this.#clockOffsetSec) <= TOLERANCE_SEC) return
+    this.#clockOffsetSec = Math.abs(ahead) <= TOLERANCE_SEC ? 0 : ahead
     if (this.mode.peek() === 'live') this.#end.value = this.now()
   }
 
-  /** The clock of an archive stands here; `isMoving` says whether it goes on by itself. */
+  /** Moves to a time of another program's clock; `isMoving` means that clock is running. */
   follow(end: number, isMoving: boolean): void {
     batch(() => {
       this.#moveTo(end)
@@ -108,10 +108,10 @@ export class TimeControl {
     })
   }
 
-  /** Shows another source: its end, or the present. */
+  /** Switches to another source: its end, or the present. */
   reset(bounds: Bounds): void {
     batch(() => {
-      this.#ahead = 0 // until that source is heard
+      this.#clockOffsetSec = 0 // until that source sends values
       this.bounds.value = bounds
       this.mode.value = bounds.end === undefined ? 'live' : 'paused'
       if (bounds.end !== undefined && bounds.start !== undefined)
@@ -120,7 +120,7 @@ export class TimeControl {
     })
   }
 
-  /** Follows the present; an archive goes to its end. */
+  /** Follows the present; archives move to their end. */
   goLive(): void {
     batch(() => {
       this.mode.value = this.bounds.peek().end === undefined ? 'live' : 'paused'
@@ -132,7 +132,7 @@ export class TimeControl {
     this.mode.value = 'paused'
   }
 
-  /** Plays from where it stands; an archive that is at its end from the start. */
+  /** Plays from the current position; an archive at its end restarts from its beginning. */
   play(direction: 'forward' | 'backward'): void {
     const { end } = this.bounds.peek()
     batch(() => {
@@ -141,12 +141,12 @@ export class TimeControl {
     })
   }
 
-  /** Pauses, and goes on by a tenth of what is shown. */
+  /** Pauses, and moves by a tenth of the window. */
   step(direction: 1 | -1): void {
     this.pan(direction * STEP)
   }
 
-  /** Pauses, and goes on by so many widths. */
+  /** Pauses, and moves by `widths` window widths. */
   pan(widths: number): void {
     batch(() => {
       this.mode.value = 'paused'
@@ -154,12 +154,12 @@ export class TimeControl {
     })
   }
 
-  /** Shows so many seconds, to the millisecond, as far as a chart can. */
+  /** Sets the width in seconds, rounded to milliseconds and limited to what a chart can show. */
   setWidth(seconds: number): void {
     this.width.value = Math.min(WIDEST, Math.max(NARROWEST, Math.round(seconds * 1000) / 1000))
   }
 
-  /** Shows `factor` times as much; `at` is the moment that stays where it is, from 0 (left) to 1. */
+  /** Scales the width by `factor`; `at` is the position that stays fixed, from 0 (left) to 1. */
   zoom(factor: number, at = 1): void {
     const before = this.width.peek()
     batch(() => {
@@ -169,7 +169,7 @@ export class TimeControl {
     })
   }
 
-  /** Follows the present, and shows so many seconds up to it. */
+  /** Follows the present with a window of this width. */
   showLatest(seconds: number): void {
     batch(() => {
       this.setWidth(seconds)
@@ -177,7 +177,7 @@ export class TimeControl {
     })
   }
 
-  /** Pauses, and shows what is between two moments. */
+  /** Pauses, and shows a window. */
   show(from: number, to: number): void {
     batch(() => {
       this.mode.value = 'paused'
@@ -187,5 +187,5 @@ export class TimeControl {
   }
 }
 
-/** The page's control. */
+/** The page's time control. */
 export const time: TimeControl = new TimeControl()

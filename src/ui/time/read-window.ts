@@ -1,46 +1,46 @@
-/** Times that a person types, read as PCP's tools read those of their options. */
+/** Parses times entered by the user, with the syntax of PCP's time options. */
 import { fromMillis, type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { daysOf } from '../../time/calendar.ts'
-import { atCaret } from '../../time/caret.ts'
+import { caretError } from '../../time/caret.ts'
 import { parseCtimeDate } from '../../time/ctime-date.ts'
 import type { FreeDateContext } from '../../time/free-date.ts'
 import { parseTimeArgument } from '../../time/window.ts'
 import { localMoment, localTime, type Zone } from '../../time/zone.ts'
 import type { Bounds, Frame } from './control.ts'
-import { momentText, offsetOf } from './words.ts'
+import { formatTime, offsetOf } from './format.ts'
 
-/** The typed ends; an absent one was left alone. */
+/** The edited ends; an absent one was not edited. */
 export interface TypedWindow {
   readonly from?: string | undefined
   readonly to?: string | undefined
 }
 
-/** What typed times are relative to. */
+/** Context of relative times. */
 export interface WindowBase {
-  /** The present window. */
+  /** The current window. */
   readonly frame: Frame
   readonly isLive: boolean
   readonly bounds: Bounds
-  /** The host's present, in seconds since the epoch. */
+  /** Current time of the host, in seconds since the epoch. */
   readonly now: number
-  /** Name of the zone, '' for the reader's own. */
+  /** Time zone name, '' for the user's own. */
   readonly zone: string
 }
 
 /** The window to show. */
 export interface ReadWindow extends Frame {
-  /** The end follows the present. */
+  /** Does the end follow the present? */
   readonly isLive: boolean
 }
 
-/** The present of a host, or the end of an archive. */
+/** Matches the present of a host, or the end of an archive. */
 const NOW = /^\s*(now)?\s*$/i
-/** A time of day alone: it names no day, so the source decides which. */
+/** Matches a time of day without a date; the source decides the day. */
 const TIME_OF_DAY =
   /^\s*@?\s*\d{1,2}(:\d\d){0,2}(\.\d+)?\s*[ap]m\s*$|^\s*@?\s*\d{1,2}(:\d\d){1,2}(\.\d+)?\s*$/i
 const ISO_DATE = /^\s*@?\s*\d{4}-\d\d-\d\d/
 
-/** The browser's idea of a zone, '' for the reader's own, as the library's. */
+/** Returns a browser time zone ('' for the user's own) in the library's form. */
 function zoneOf(name: string): Zone {
   return {
     name,
@@ -55,9 +55,9 @@ function zoneOf(name: string): Zone {
 }
 
 /**
- * Reads the two ends of a window, written as PCP's tools take them with -S and -T: `-10min` (before the end), `@10:00`,
- * `2026-11-22 10:00`, `now`. Dates that leave out the day, the month or the year mean the latest such moment of a host,
- * and the first one of an archive; as an end, the first one after the start. Throws an Error that points at the mistake.
+ * Parses the ends of a window with the syntax of PCP's -S and -T options: `-10min` (before the end), `@10:00`, `2026-11-22 10:00`,
+ * `now`. Dates without day, month or year mean the latest such time of a host and the first one of an archive; as an end, the
+ * first one after the start. Throws an Error that points at the mistake.
  */
 export function readWindow(typed: TypedWindow, base: WindowBase): ReadWindow {
   const { frame, bounds, now, zone } = base
@@ -75,8 +75,8 @@ export function readWindow(typed: TypedWindow, base: WindowBase): ReadWindow {
   const what = bounds.end === undefined ? 'the present' : 'the end of the archive'
   throw new Error(
     from >= last
-      ? `From, ${momentText(from, zone)}, is not before ${what}, ${momentText(last, zone)}`
-      : `To, ${momentText(to, zone)}, is not after From, ${momentText(from, zone)}`,
+      ? `From (${formatTime(from, zone)}) must be before ${what} (${formatTime(last, zone)})`
+      : `To (${formatTime(to, zone)}) must be after From (${formatTime(from, zone)})`,
   )
 }
 
@@ -84,7 +84,7 @@ function readFrom(text: string, { bounds, now, zone }: WindowBase): number {
   const { start, end = now } = bounds
   const isEmpty = text.trim() === ''
   if (isEmpty && start !== undefined) return start
-  if (isEmpty) throw new Error('From needs a time: -10min is ten minutes ago')
+  if (isEmpty) throw new Error('Enter a start time, e.g. -10min for ten minutes ago')
   if (NOW.test(text)) return end
   const context = {
     start: fromMillis(1000 * (start ?? now)),
@@ -98,9 +98,9 @@ function readFrom(text: string, { bounds, now, zone }: WindowBase): number {
       ? (dates.findLast((date) => date <= now) ?? dates[0]!)
       : (dates.find((date) => date >= start) ?? dates.at(-1)!)
   const moment = toSeconds(parseTimeArgument(text, context))
-  // A host has no start that an interval could be counted from.
+  // A host has no start from which to count an interval.
   if (start === undefined && moment > now && /^\s*\+?\s*\d/.test(text))
-    throw atCaret(text, 0, 'counts from the start, which a host does not have: a minus counts back from now')
+    throw caretError(text, 0, 'counts from the start of an archive; use a minus to count back from now')
   return moment
 }
 
@@ -116,7 +116,7 @@ function readTo(text: string, from: number, { bounds, now, zone }: WindowBase): 
   return toSeconds(parseTimeArgument(text, context))
 }
 
-/** The moments that an absolute date may mean, around `around`, ascending; undefined for any other text. */
+/** Returns the times that an absolute date may mean around `around`, ascending; undefined for other texts. */
 function datesOf(text: string, context: FreeDateContext, around: number): number[] | undefined {
   const trimmed = text.trim()
   const isDate = trimmed.startsWith('@') || ISO_DATE.test(trimmed) || TIME_OF_DAY.test(trimmed)
@@ -136,7 +136,7 @@ function datesOf(text: string, context: FreeDateContext, around: number): number
   }
 }
 
-/** Midnights that a date is completed from: those of the days, months and years about a moment. */
+/** Returns the midnights from which a date is completed: of the days, months and years around a time. */
 function basesAround(sec: number, zone: Zone): number[] {
   const { year, month, day } = localTime(Math.floor(sec), zone)
   const today = daysOf(year, month, day)

@@ -1,13 +1,13 @@
-/** The clock that ages are counted by. It ticks while something on the page shows one. */
+/** The clock for ages of values. It ticks while a component shows an age. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 
-/** Counts seconds since the page was opened. A machine that slept has passed them on one of its two clocks. */
+/** Counts seconds since the page was opened. It reads two clocks, because only one of them includes the time a machine slept. */
 export class ElapsedClock {
   #wall = Date.now()
   #steady = performance.now()
   #elapsed = 0
 
-  /** Seconds so far; never fewer than before. */
+  /** Returns the elapsed seconds; never decreases. */
   read(): number {
     const [wall, steady] = [Date.now(), performance.now()]
     this.#elapsed += Math.max(0, wall - this.#wall, steady - this.#steady) / 1000
@@ -19,7 +19,7 @@ export class ElapsedClock {
 
 const clock = new ElapsedClock()
 
-/** Seconds that have passed by now. */
+/** Returns the elapsed seconds. */
 export const elapsed = (): number => clock.read()
 
 let ticker: ReturnType<typeof setInterval> | undefined
@@ -34,5 +34,5 @@ const tick = signal(0, {
   },
 })
 
-/** Changes once a second: what reads it is drawn again as values grow old. */
+/** Changes once per second; components that read it are redrawn as values age. */
 export const seconds: ReadonlySignal<number> = tick

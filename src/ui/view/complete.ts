@@ -1,22 +1,22 @@
-/** What the word that is being typed in an expression may become: functions, and names of metrics. */
+/** Completion in expressions: functions and metric names. */
 import { FUNCTIONS } from '../../derive/tokens.ts'
-import type { ChildrenAnswer, NamesAnswer } from '../data/answers.ts'
+import type { ChildrenAnswer, NamesAnswer } from '../data/responses.ts'
 
-/** Where names are looked for. */
+/** Source of metric names. */
 export interface Names {
   children(prefix: string): Promise<ChildrenAnswer>
   names(match: string, offset: number, limit: number): Promise<NamesAnswer>
 }
 
-/** Something the word may become. */
+/** A suggestion. */
 export interface Completion {
   readonly text: string
-  /** Of a node more is to follow, of a function its arguments. */
+  /** Nodes are followed by further names, functions by arguments. */
   readonly kind: 'metric' | 'node' | 'function'
 }
 
-/** The word that ends at `caret`; nothing inside of quotes and brackets, or when the caret is within a word. */
-export function wordAt(text: string, caret: number): string | undefined {
+/** Returns the word that ends at `caret`; undefined inside of quotes and brackets or within a word. */
+export function wordBefore(text: string, caret: number): string | undefined {
   if (/^[\w.]/.test(text.slice(caret))) return undefined
   const before = text.slice(0, caret)
   const isQuoted = (before.match(/"/g)?.length ?? 0) % 2 === 1
@@ -24,16 +24,16 @@ export function wordAt(text: string, caret: number): string | undefined {
   return isQuoted || isInstance ? undefined : /(?<![\w.])[A-Za-z][\w.]*$/.exec(before)?.[0]
 }
 
-/** At most that many are shown. */
+/** Maximum number of suggestions. */
 const MOST = 10
 
-/** What a word may become: what begins with it, and after that names that have it somewhere. */
+/** Returns suggestions for a word: names and functions that start with it, then names that contain it. */
 export async function completions(source: Names, word: string): Promise<Completion[]> {
   const dot = word.lastIndexOf('.')
   const node = dot < 0 ? '' : word.slice(0, dot)
   const full = (part: string): string => (node === '' ? part : `${node}.${part}`)
   const starts = (text: string): boolean => text.startsWith(word) && text !== word
-  // A node that there is not has nothing below it.
+  // Unknown nodes have no children.
   const { leaf, nonleaf } = await source.children(node).catch(() => ({ leaf: [], nonleaf: [] }))
   const found: Completion[] = [
     ...[...FUNCTIONS]
@@ -57,7 +57,7 @@ export async function completions(source: Names, word: string): Promise<Completi
   return found.slice(0, MOST)
 }
 
-/** The text and the caret once the word before the caret has become something. */
+/** Returns the text and the caret after a completion. */
 export function completed(
   text: string,
   caret: number,

@@ -1,4 +1,4 @@
-/** Pages of grids of bars, a row an instance: what PCP's 3-D scenes of a system and of NFS showed. */
+/** Views with bar grids, a row for each instance. They replace PCP's 3-D scenes of a system and of NFS. */
 import { type Chart, derivedName, type Plot, type View } from './view.ts'
 
 type Column = readonly [metric: string, legend: string]
@@ -11,23 +11,23 @@ function grid(id: string, title: string, columns: readonly Column[], rest: Parti
   return { id, title, style: 'grid', legend: false, plots, ...rest }
 }
 
-/** A part of the memory that there is. */
+/** A plot of a share of physical memory. */
 function ofMemory(part: string, legend: string): Plot {
   const expr = `(${part}) / mem.physmem`
   return { metric: derivedName(expr), expr, legend }
 }
 
-/** Bars of one host, each beside its limit or the largest of its grid. */
+/** Bar grids of one host. */
 export const GRIDS: View = {
   name: 'Grids of bars',
   charts: [
     grid(
       'g-cpu',
-      'Processors',
+      'CPU',
       [
         [`${CPU}.user`, 'user'],
         [`${CPU}.sys`, 'system'],
-        [`${CPU}.wait.total`, 'waiting'],
+        [`${CPU}.wait.total`, 'I/O wait'],
       ],
       { scale: [0, 1], unit: 'share' },
     ),
@@ -40,25 +40,25 @@ export const GRIDS: View = {
         ofMemory('mem.util.free', 'free'),
       ],
     },
-    grid('g-disk', 'Disks: operations', [
+    grid('g-disk', 'Disk operations', [
       ['disk.dev.read', 'reads'],
       ['disk.dev.write', 'writes'],
     ]),
-    grid('g-bytes', 'Disks: throughput', [
+    grid('g-bytes', 'Disk throughput', [
       ['disk.dev.read_bytes', 'read'],
       ['disk.dev.write_bytes', 'written'],
     ]),
-    grid('g-net', 'Network: throughput', [
+    grid('g-net', 'Network throughput', [
       [`${NETWORK}.in.bytes`, 'in'],
       [`${NETWORK}.out.bytes`, 'out'],
     ]),
-    grid('g-packets', 'Network: packets and faults', [
+    grid('g-packets', 'Network packets and errors', [
       [`${NETWORK}.in.packets`, 'in'],
       [`${NETWORK}.out.packets`, 'out'],
-      [`${NETWORK}.in.errors`, 'faults in'],
-      [`${NETWORK}.out.errors`, 'faults out'],
+      [`${NETWORK}.in.errors`, 'errors in'],
+      [`${NETWORK}.out.errors`, 'errors out'],
     ]),
-    grid('g-files', 'File systems: space used', [['filesys.full', 'used']], {
+    grid('g-files', 'File system usage', [['filesys.full', 'used']], {
       scale: [0, 100],
       unit: 'percent',
       every: 10,
@@ -72,11 +72,11 @@ function calls(side: 'client' | 'server'): Column[] {
   return VERSIONS.map((name, i) => [`${name}.${side}.reqs`, `version ${i + 2}`])
 }
 
-/** Calls of the network file system by what is asked: a row a kind of call, a column a version. */
+/** NFS calls: a row for each operation, a column for each protocol version. */
 export const NFS_GRIDS: View = {
   name: 'Grids of NFS calls',
   charts: [
-    grid('n-client', 'NFS: calls of this client', calls('client')),
-    grid('n-server', 'NFS: calls of this server', calls('server')),
+    grid('n-client', 'NFS calls made as client', calls('client')),
+    grid('n-server', 'NFS calls served', calls('server')),
   ],
 }

@@ -1,17 +1,17 @@
-/** How values are shown to people: in which base unit, with which prefix. */
+/** Formats values with suitable units and prefixes. */
 import { rateUnits } from '../../model/rate.ts'
 import { unitsStr, unpackUnits } from '../../model/units.ts'
-import { readUnits } from '../../model/units-grammar.ts'
+import { parseUnitsOrThrow } from '../../model/units-grammar.ts'
 
-/** What kind of number it is, which says how it is abbreviated. */
+/** Kind of number; it decides how values are abbreviated. */
 export type MeasureKind = 'bytes' | 'seconds' | 'share' | 'number'
 
-/** How values of a metric are shown. */
+/** How values of a metric are formatted. */
 export interface Measure {
   readonly kind: MeasureKind
-  /** A value as it comes times this is in the base unit: bytes, seconds, a share of 1, or the number itself. */
+  /** Factor from a raw value to the base unit: bytes, seconds, a share of 1, or the number itself. */
   readonly factor: number
-  /** What stands behind a number and its prefix: `/s`, or units that have no better name. */
+  /** Text after a number and its prefix: `/s`, or units without a shorter name. */
   readonly suffix: string
 }
 
@@ -27,19 +27,19 @@ const SECONDS: readonly (readonly [number, string])[] = [
   [1e-9, 'ns'],
 ]
 const NANOSECONDS: readonly number[] = [1e-9, 1e-6, 1e-3, 1, 60, 3600]
-/** Dimensions differ: charts cannot put such metrics on one axis. */
+/** Metrics of different dimensions cannot share an axis. */
 const NONE: Measure = { kind: 'number', factor: 1, suffix: '' }
 
-/** Semantics of what was a counter and is now change a second, with units to match. PCP has no word for it. */
+/** Semantics of a counter converted to a rate per second, with units to match. PCP has no name for it. */
 export const RATE = 'rate'
 
-/** Units and factor of a counter's change a second. */
+/** Units and factor of a counter's rate per second. */
 export interface RateOf {
   readonly units: string
   readonly factor: number
 }
 
-/** What a counter's change a second is measured in, and what it is multiplied with. Units that cannot be read stay. */
+/** Returns the units of a counter's rate per second and the factor to convert to them. Unknown units get ` / sec` appended. */
 export function rateOf(units: string): RateOf {
   const word = wordOf(units)
   if (word === undefined) return { units: `${units} / sec`, factor: 1 }
@@ -50,18 +50,18 @@ export function rateOf(units: string): RateOf {
 function wordOf(units: string): number | undefined {
   if (units === 'none' || units === '') return 0
   try {
-    const read = readUnits(units)
+    const read = parseUnitsOrThrow(units)
     return read.multiplier === 1 ? read.units : undefined
   } catch {
     return undefined
   }
 }
 
-/** The measure of a metric from its units as PCP writes them and its semantics, of which `RATE` is one. */
+/** Returns the measure of a metric from its units in PCP's notation and its semantics, including `RATE`. */
 export function measureOf(units: string, sem: string): Measure {
   const word = wordOf(units)
   if (word === undefined) return { ...NONE, suffix: ` ${units}` }
-  // Only time has no dimension left as a rate: seconds a second.
+  // Only the rate of a time has no dimension: seconds per second.
   return measureOfUnits(word, 1, sem === RATE)
 }
 
@@ -89,24 +89,24 @@ function measureOfUnits(word: number, factor: number, isShare: boolean): Measure
   return { ...NONE, factor, suffix: ` ${unitsStr(word)}` }
 }
 
-/** The measure of numbers without units that are known to be shares; other measures stay. */
+/** Returns the measure of dimensionless numbers known to be shares; other measures are unchanged. */
 export function asShare(measure: Measure, unit: 'percent' | 'share' | undefined): Measure {
   if (unit === undefined || measure.kind !== 'number' || measure.suffix !== '') return measure
   return { kind: 'share', factor: measure.factor * (unit === 'percent' ? 0.01 : 1), suffix: '' }
 }
 
-/** Can values of both share an axis? */
+/** Checks whether values of both can share an axis. */
 export function isSameMeasure(a: Measure, b: Measure): boolean {
   return a.kind === b.kind && a.suffix === b.suffix
 }
 
-/** A number and its unit, chosen so that `size` (a typical, or the largest, value) is readable. */
+/** A unit and its divisor, chosen so that values of a given size are readable. */
 export interface Step {
   readonly divisor: number
   readonly unit: string
 }
 
-/** The prefix for an axis whose largest value is `size` base units. */
+/** Returns the unit for an axis whose largest value is `size` base units. */
 export function stepFor({ kind, suffix }: Measure, size: number): Step {
   const magnitude = Math.abs(size)
   switch (kind) {
@@ -133,19 +133,19 @@ function powerOf(magnitude: number, base: number, count: number): number {
   return Math.min(count - 1, Math.floor(Math.log(magnitude) / Math.log(base) + 1e-9))
 }
 
-/** A value in base units as text with its unit: `1.25 MiB/s`, `34 %`. A missing value is a dash. */
+/** Formats a value in base units: `1.25 MiB/s`, `34 %`. A missing value is a dash. */
 export function showValue(measure: Measure, value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return '–'
   const { divisor, unit } = stepFor(measure, value)
   return withUnit(showNumber(value / divisor), unit)
 }
 
-/** A number and its unit as one text. */
+/** Joins a number and its unit. */
 export function withUnit(number: string, unit: string): string {
   return unit === '' || unit.startsWith(' ') ? `${number}${unit}` : `${number} ${unit}`
 }
 
-/** Three digits where there is a fraction, all digits where there is none worth showing. */
+/** Formats a number with three digits if it has a fraction, else with all digits. */
 export function showNumber(value: number): string {
   const magnitude = Math.abs(value)
   if (magnitude >= 1e6 || (magnitude > 0 && magnitude < 1e-3)) return value.toPrecision(3)

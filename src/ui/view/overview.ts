@@ -1,4 +1,4 @@
-/** The page there is without any configuration: the state of one host. */
+/** The default view: the state of one host. */
 import { GRIDS, NFS_GRIDS } from './grids.ts'
 import { type Chart, derivedName, type Plot, type View } from './view.ts'
 
@@ -14,7 +14,7 @@ const CPU = 'kernel.all.cpu'
 const CHARTS: readonly Chart[] = [
   {
     id: 'cpu',
-    title: 'Processors',
+    title: 'CPU',
     style: 'utilization',
     legend: true,
     plots: [
@@ -22,8 +22,8 @@ const CHARTS: readonly Chart[] = [
       plot(`${CPU}.nice`, { legend: 'nice', color: 'var(--c5)' }),
       plot(`${CPU}.sys`, { legend: 'system', color: 'var(--c2)' }),
       plot(`${CPU}.intr`, { legend: 'interrupts', color: 'var(--c4)' }),
-      plot(`${CPU}.steal`, { legend: 'stolen', color: 'var(--c6)', optional: true }),
-      plot(`${CPU}.wait.total`, { legend: 'waiting', color: 'var(--c3)' }),
+      plot(`${CPU}.steal`, { legend: 'steal', color: 'var(--c6)', optional: true }),
+      plot(`${CPU}.wait.total`, { legend: 'I/O wait', color: 'var(--c3)' }),
       plot(`${CPU}.idle`, { legend: 'idle', color: 'transparent' }),
     ],
   },
@@ -48,7 +48,7 @@ const CHARTS: readonly Chart[] = [
         legend: '15 minutes',
         color: 'var(--c3)',
       }),
-      plot('hinv.ncpu', { legend: 'processors', color: 'var(--faint)' }),
+      plot('hinv.ncpu', { legend: 'CPUs', color: 'var(--faint)' }),
     ],
   },
   {
@@ -68,14 +68,14 @@ const CHARTS: readonly Chart[] = [
   },
   {
     id: 'pressure',
-    title: 'Pressure: time in which somebody waits',
+    title: 'Pressure stall (PSI): share of time tasks waited',
     style: 'plot',
     unit: 'percent',
     legend: true,
     plots: (['cpu', 'memory', 'io'] as const).map((what, i) =>
       plot(`kernel.all.pressure.${what}.some.avg`, {
         instances: { mode: 'instance', text: '10 second' },
-        legend: ['processors', 'memory', 'disk'][i]!,
+        legend: ['CPU', 'memory', 'I/O'][i]!,
         color: `var(--c${i + 1})`,
         optional: true,
       }),
@@ -116,7 +116,7 @@ const CHARTS: readonly Chart[] = [
   },
   {
     id: 'percpu',
-    title: 'Each processor: time not idle',
+    title: 'Busy time per CPU',
     style: 'heat',
     unit: 'share',
     legend: false,
@@ -125,7 +125,7 @@ const CHARTS: readonly Chart[] = [
   },
   {
     id: 'filesystems',
-    title: 'File systems: space used',
+    title: 'File system usage',
     style: 'grid',
     unit: 'percent',
     legend: false,
@@ -141,8 +141,8 @@ const CHARTS: readonly Chart[] = [
     every: 5,
     wide: true,
     plots: [
-      derived('rate(proc.psinfo.utime) + rate(proc.psinfo.stime)', { legend: 'processor', unit: 'share' }),
-      plot('proc.psinfo.rss', { legend: 'resident' }),
+      derived('rate(proc.psinfo.utime) + rate(proc.psinfo.stime)', { legend: 'CPU', unit: 'share' }),
+      plot('proc.psinfo.rss', { legend: 'RSS' }),
       plot('proc.psinfo.threads', { legend: 'threads' }),
       plot('proc.io.read_bytes', { legend: 'read', optional: true }),
       plot('proc.io.write_bytes', { legend: 'written', optional: true }),
@@ -153,5 +153,5 @@ const CHARTS: readonly Chart[] = [
 /** The overview of a host. */
 export const OVERVIEW: View = { name: 'Overview', charts: CHARTS }
 
-/** The views of every page. It opens on the first, unless the reader has chosen another. */
-export const OUR_VIEWS: readonly View[] = [OVERVIEW, GRIDS, NFS_GRIDS]
+/** The built-in views. The page opens with the first one, unless the user has set another start view. */
+export const BUILT_IN_VIEWS: readonly View[] = [OVERVIEW, GRIDS, NFS_GRIDS]

@@ -1,9 +1,9 @@
-/** Patterns of instances: POSIX extended expressions in linear time, as the server has them. docs/decisions/patterns.md */
+/** Instance patterns: POSIX extended regular expressions in linear time, as on the server. docs/decisions/patterns.md */
 import { compilePattern, type Pattern, PatternError } from '../../base/pattern.ts'
 
-/** Steps times characters of a name: some milliseconds. */
+/** Limit of steps times characters of a name; takes some milliseconds. */
 const MOST_WORK = 20_000
-/** Patterns, and names of each, of which the outcome is remembered: charts ask for the same ones every second. */
+/** Cached patterns, and cached names per pattern; charts match the same ones every second. */
 const MOST_KEPT = 10_000
 
 interface Known {
@@ -13,7 +13,7 @@ interface Known {
 
 const known = new Map<string, Known>()
 
-/** Is the pattern found in the name? Undefined where it cannot be read, or is too much for the name. See `Matcher`. */
+/** Checks whether a pattern occurs in a name; undefined if it is invalid or too expensive for the name. See `Matcher`. */
 export function isFound(text: string, name: string): boolean | undefined {
   const { pattern, outcomes } = knownOf(text)
   if (pattern === undefined || pattern.steps * name.length > MOST_WORK) return undefined
@@ -25,7 +25,7 @@ export function isFound(text: string, name: string): boolean | undefined {
   return outcome
 }
 
-/** Can it be searched for in names of instances? */
+/** Checks whether a text is a valid pattern. */
 export function isPattern(text: string): boolean {
   return knownOf(text).pattern !== undefined
 }

@@ -1,18 +1,18 @@
-/** PCP's view files, written: what pmchart(1) reads. */
+/** Writes PCP view files for pmchart(1). */
 import { STYLES } from './pmchart.ts'
 import { type Chart, hostOf, type Plot } from './view.ts'
 
-/** Kinds of charts that PCP's own tool knows. */
+/** Chart styles that pmchart knows. */
 const KNOWN: ReadonlySet<string> = new Set(Object.values(STYLES))
 const LONGEST = 255
 
-/** A file, and what of the charts it has no place for: a sentence each. */
+/** A view file, and a sentence for each part of the view that it cannot express. */
 export interface WrittenView {
   readonly text: string
   readonly losses: readonly string[]
 }
 
-/** A word of a view file: on one line, and without quotes in it, for which there is no escape. */
+/** Quotes a word. View files have no escapes, so quotes and line breaks are replaced. */
 const quoted = (text: string): string =>
   `"${text.replaceAll('"', "'").replace(/\s+/g, ' ').slice(0, LONGEST)}"`
 
@@ -20,8 +20,8 @@ const plural = (count: number, one: string, many: string): string =>
   count === 1 ? `1 ${one}` : `${count} ${many}`
 
 /**
- * Writes charts as PCP's own tool reads them. Patterns, optional plots, wildcards and tabs are kept; plots of expressions are left out, and
- * other styles become lines. `hex` turns a colour of CSS into #rrggbb.
+ * Writes charts as a view file. Patterns, optional plots, wildcards and tabs are kept; plots of expressions are left out, and other
+ * styles become lines. `hex` converts a CSS colour to #rrggbb.
  */
 export function writeViewFile(
   name: string,
@@ -59,7 +59,9 @@ export function writeViewFile(
     ...(others > 0
       ? [`${plural(others, 'heat map, grid or table became', 'heat maps, grids or tables became')} lines`]
       : []),
-    ...(archives > 0 ? [`${plural(archives, 'plot', 'plots')} of archives became of whatever is shown`] : []),
+    ...(archives > 0
+      ? [`${plural(archives, 'plot of an archive applies', 'plots of archives apply')} to any host`]
+      : []),
   ]
   return { text: `${lines.join('\n')}\n`, losses }
 }

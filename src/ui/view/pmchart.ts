@@ -1,34 +1,34 @@
-/** PCP's view files, read: the grammar of pmchart(1). */
+/** Reads PCP view files: the grammar of pmchart(1). */
 import { isPattern } from './patterns.ts'
 import { type Chart, hostKey, type InstanceChoice, newId, type Plot } from './view.ts'
 
-/** Something in a view file that could not be understood. */
+/** A mistake in a view file. */
 export interface ViewMistake {
   /** From 1. */
   readonly line: number
-  /** Where in the line, from 0. */
+  /** Position in the line, from 0. */
   readonly at: number
   /** The line. */
   readonly text: string
   readonly message: string
 }
 
-/** What a view file holds: as much as there is before the first mistake of its grammar. */
+/** Contents of a view file, up to the first syntax error. */
 export interface ReadView {
   readonly charts: readonly Chart[]
-  /** What its `global` lines ask of the window: `points`, `width` ... */
+  /** Window settings of its `global` lines: `points`, `width` ... */
   readonly globals: Readonly<Record<string, number>>
   /** Labels of its tabs. */
   readonly tabs: readonly string[]
-  /** Hosts it names other than `*`, which the reader may have no source for. */
+  /** Hosts it names other than `*`, for which the page may have no source. */
   readonly hosts: readonly string[]
   readonly mistakes: readonly ViewMistake[]
 }
 
-/** PCP reads no longer word. */
+/** Maximum length of a word in PCP. */
 const LONGEST = 255
 
-/** PCP's words for kinds of charts. */
+/** PCP's names of chart styles. */
 export const STYLES: Readonly<Record<string, string>> = {
   plot: 'plot',
   line: 'plot',
@@ -39,7 +39,7 @@ export const STYLES: Readonly<Record<string, string>> = {
   event: 'bar',
 }
 
-/** The words of a line, each with its quotes taken off and the column it starts at. */
+/** A word of a line without its quotes, and its column. */
 interface Word {
   readonly text: string
   readonly at: number
@@ -56,8 +56,8 @@ class Mistake extends Error {
 }
 
 /**
- * Reads a file of either type. Never throws: mistakes are in what it returns. `isColor` knows the names of colours; one that it does not
- * know is a mistake, as is a pattern that cannot be read, and the plot is as if it named none.
+ * Reads a view file of either type. Never throws; the result lists the mistakes. `isColor` checks names of colours. An unknown colour or
+ * an invalid pattern is a mistake and is left out of its plot.
  */
 export function readViewFile(text: string, isColor: (color: string) => boolean): ReadView {
   const mistakes: ViewMistake[] = []
@@ -80,7 +80,7 @@ export function readViewFile(text: string, isColor: (color: string) => boolean):
 
 class ViewReader {
   readonly #isColor: (color: string) => boolean
-  /** Notes a mistake that reading goes on after. */
+  /** Records a mistake after which reading continues. */
   readonly #note: (mistake: Mistake) => void
   readonly #charts: Omit<Chart, 'plots'>[] = []
   readonly #plots: Plot[][] = []
@@ -91,7 +91,7 @@ class ViewReader {
   #scheme: string | undefined
   #isOld = false
   #hasVersion = false
-  /** Where the line ends. */
+  /** Length of the line. */
   #end = 0
 
   constructor(isColor: (color: string) => boolean, note: (mistake: Mistake) => void) {
@@ -105,9 +105,9 @@ class ViewReader {
     const first = words[0]?.text.toLowerCase()
     if (number === 0) {
       if (line.startsWith('#!'))
-        throw new Mistake('this is a program that writes a view: run it, and read what it writes', 0)
+        throw new Mistake('this file is a script that prints a view; run it and open its output', 0)
       if (first === 'pmview')
-        throw new Mistake('this is a 3-D scene: of those the page has Grids of bars, and reads none', 0)
+        throw new Mistake('3-D scenes cannot be opened; the view Grids of bars shows similar data', 0)
       if (first !== '#kmchart' && first !== '#pmchart') throw this.#expecting('#kmchart', words[0])
       this.#isOld = first === '#pmchart'
       return
@@ -154,7 +154,7 @@ class ViewReader {
     const name = words[1]?.text.toLowerCase() ?? ''
     if (!/^(width|height|points|xpos|ypos)$/.test(name))
       throw this.#expecting('width, height, points, xpos or ypos', words[1])
-    // Of several the largest counts.
+    // The largest of several values counts.
     this.#globals[name] = Math.max(this.#globals[name] ?? 0, this.#number(words[2]))
   }
 
@@ -263,7 +263,7 @@ class ViewReader {
     const isRest = this.#isOld && !first.isQuoted
     const text = isRest ? line.slice(first.at).trim().replace(/\s+/g, ' ') : first.text
     if (mode !== 'instance' && !isPattern(text))
-      this.#note(new Mistake(`"${text}" is no pattern: it matches nothing`, first.at))
+      this.#note(new Mistake(`"${text}" is not a valid pattern and matches nothing`, first.at))
     return { mode, text }
   }
 
@@ -273,11 +273,11 @@ class ViewReader {
     return this.#schemes.has(text) ? this.#nextOf(text) : this.#known(word!)
   }
 
-  /** A colour as CSS writes it. */
+  /** Returns a colour in CSS notation. */
   #known({ text, at }: Word): string | undefined {
     const color = colorOf(text)
     if (this.#isColor(color)) return color
-    this.#note(new Mistake(`"${text}" is no colour`, at))
+    this.#note(new Mistake(`"${text}" is not a colour`, at))
     return undefined
   }
 
@@ -314,7 +314,7 @@ class ViewReader {
     const charts = this.#charts.map(({ tab, ...chart }, i) => ({
       ...chart,
       plots: this.#plots[i]!,
-      // One alone is the name of all.
+      // A single tab names the whole view.
       ...(tab === undefined || tabs.length === 1 ? {} : { tab }),
     }))
     return { charts, globals: this.#globals, tabs, hosts: [...this.#hosts] }
@@ -338,9 +338,9 @@ function split(line: string): Word[] {
   return words
 }
 
-/** PCP's ways to write a colour in those of CSS. */
+/** Converts PCP's colour notations to CSS. */
 function colorOf(text: string): string {
-  // The manual writes colons, and its tool reads slashes.
+  // The manual page uses colons, the tool accepts slashes.
   const reals = /^rgbi:(\d*\.?\d*)[/:](\d*\.?\d*)[/:](\d*\.?\d*)$/i.exec(text)
   if (reals !== null)
     return `#${reals

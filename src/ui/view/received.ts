@@ -1,38 +1,38 @@
-/** Views that came from outside: by an address, in a file, from what the browser keeps. */
+/** Validates views from outside: links, files, browser storage. */
 import { isChartKind } from '../chart/kinds/registry.ts'
-import { type Shared, VIEW_FILE_TYPE } from './share.ts'
+import { type SharedView, VIEW_FILE_TYPE } from './share.ts'
 import { type Chart, derivedName, newId, type PlainUnit, type Plot, type View } from './view.ts'
 
-/** What was read, and what was not. */
-export interface Received {
-  readonly shared: Shared
-  /** Charts that make no sense here: of a later version, or damaged. */
+/** A validated view. */
+export interface ValidatedView {
+  readonly shared: SharedView
+  /** Number of charts that were left out because they are invalid or of a later version. */
   readonly leftOut: number
 }
 
-/** Longer addresses are refused, as is what unfolds to more than `MOST_BYTES`. */
+/** Longer links are rejected, as are links that decompress to more than `MOST_BYTES`. */
 const LONGEST = 500_000
 const MOST_BYTES = 4_000_000
 /** Seconds between samples. */
 const SHORTEST = 0.1
 
-/** Decodes a fragment; undefined unless it begins with `v=`. Throws an Error, with a sentence for the user, when the fragment is damaged. */
-export async function fromFragment(fragment: string): Promise<Received | undefined> {
+/** Decodes a URL fragment; undefined unless it begins with `v=`. Throws an Error with a message for the user if it is damaged. */
+export async function fromFragment(fragment: string): Promise<ValidatedView | undefined> {
   const code = /^#?v=(.*)$/s.exec(fragment)?.[1]
   if (code === undefined) return undefined
-  if (code.length > LONGEST) throw new Error('The address is too long to be one of this page')
-  let received: Received | undefined
+  if (code.length > LONGEST) throw new Error('The link is too long for this page')
+  let received: ValidatedView | undefined
   try {
     const text = atob(code.replaceAll('-', '+').replaceAll('_', '/'))
     received = readShared(JSON.parse(await unpacked(Uint8Array.from(text, (letter) => letter.charCodeAt(0)))))
   } catch (error) {
-    throw new Error('The address is damaged: was it copied to its end?', { cause: error })
+    throw new Error('The link is damaged; check that it was copied completely', { cause: error })
   }
-  if (received === undefined) throw new Error('There is no view in the address')
+  if (received === undefined) throw new Error('The link contains no view')
   return received
 }
 
-/** Text that was compressed. What is not, is as it was made before addresses were. */
+/** Decompresses the text of a link. Links made by early versions are not compressed. */
 async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   if (bytes[0] === '{'.charCodeAt(0)) return new TextDecoder().decode(bytes)
   const reader = new Blob([bytes])
@@ -47,31 +47,31 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
     text += value
     if (text.length > MOST_BYTES) {
       await reader.cancel()
-      throw new Error('It unfolds to too much')
+      throw new Error('The decompressed view is too large')
     }
   }
 }
 
-/** Nothing for a file that is none of `toViewFile`. Throws an Error with a sentence for one that cannot be read. */
-export function fromViewFile(text: string): Received | undefined {
+/** Reads a file written by `toViewFile`; undefined for other formats. Throws an Error with a message for the user if it is damaged. */
+export function fromViewFile(text: string): ValidatedView | undefined {
   if (!/^\s*\{/.test(text)) return undefined
   let read: unknown
   try {
     read = JSON.parse(text)
   } catch (error) {
-    throw new Error(`It is damaged: ${(error as Error).message}`, { cause: error })
+    throw new Error(`The view file is damaged: ${(error as Error).message}`, { cause: error })
   }
   const received = record(read)['type'] === VIEW_FILE_TYPE ? readShared(read) : undefined
-  if (received === undefined) throw new Error('There is no view in it')
+  if (received === undefined) throw new Error('The file contains no view')
   return received
 }
 
-/** Takes what it understands of something that came from outside; nothing unless there is a view in it. */
-export function readShared(from: unknown): Received | undefined {
+/** Extracts the valid parts of an untrusted value; undefined without a view. */
+export function readShared(from: unknown): ValidatedView | undefined {
   const { view, source, compared, layout, width, end, zone, every } = record(from)
   const read = readView(view)
   if (read === undefined) return undefined
-  const shared: Shared = {
+  const shared: SharedView = {
     view: read,
     ...(typeof source === 'string' ? { source } : {}),
     ...(Array.isArray(compared)
@@ -86,7 +86,7 @@ export function readShared(from: unknown): Received | undefined {
   return { shared, leftOut: (record(view)['charts'] as unknown[]).length - read.charts.length }
 }
 
-/** A view that came from outside: charts that make no sense are left out. */
+/** Validates an untrusted view; invalid charts are left out. */
 export function readView(from: unknown): View | undefined {
   const { name, charts } = record(from)
   if (typeof name !== 'string' || !Array.isArray(charts)) return undefined

@@ -1,27 +1,27 @@
-/** Views as text: in the address of the page, in files, and where the browser keeps them. */
+/** Serializes views for links, files and browser storage. */
 import type { Layout, View } from './view.ts'
 
-/** A view and the moment it is looked at. */
-export interface Shared {
+/** A view with the sources and the time it shows. */
+export interface SharedView {
   readonly view: View
-  /** Key of the source shown. */
+  /** Key of the current source. */
   readonly source?: string
-  /** Keys of the sources shown with it, and how. */
+  /** Keys of the compared sources and their layout. */
   readonly compared?: readonly string[]
   readonly layout?: Layout
-  /** Seconds shown. */
+  /** Width of the window in seconds. */
   readonly width?: number
-  /** End of what is shown, in seconds since the epoch; absent: now. */
+  /** End of the window, in seconds since the epoch; absent for the present. */
   readonly end?: number
-  /** Zone that times are shown in; absent: the reader's own. */
+  /** Displayed time zone; absent for the user's own. */
   readonly zone?: string
-  /** Seconds between live samples; absent: 1. */
+  /** Seconds between live samples; absent for 1. */
   readonly every?: number
 }
 
-/** As the part of an address behind `#`: compressed, in letters that no program changes. */
-export async function toFragment(shared: Shared): Promise<string> {
-  // Ids are made anew by whoever reads it.
+/** Returns the URL fragment: compressed, in characters that no program changes. */
+export async function toFragment(shared: SharedView): Promise<string> {
+  // The reader assigns new ids.
   const json = JSON.stringify(shared, (key, value: unknown) => (key === 'id' ? undefined : value))
   const packed = new Blob([json]).stream().pipeThrough(new CompressionStream('deflate-raw'))
   const bytes = new Uint8Array(await new Response(packed).arrayBuffer())
@@ -30,10 +30,10 @@ export async function toFragment(shared: Shared): Promise<string> {
   return `v=${btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')}`
 }
 
-/** What view files begin with. */
+/** `type` of view files. */
 export const VIEW_FILE_TYPE = 'pcp-ts view'
 
-/** A view as a file of its own, with all that there is to it. */
+/** Returns the content of a view file, which keeps all of the view. */
 export function toViewFile(view: View): string {
   const kept = { type: VIEW_FILE_TYPE, view }
   return `${JSON.stringify(kept, (key, value: unknown) => (key === 'id' ? undefined : value), 2)}\n`

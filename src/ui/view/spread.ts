@@ -1,18 +1,18 @@
-/** One view over several sources: each chart beside itself, or the lines of all of them in one. */
+/** Applies one view to several sources: charts side by side, or all lines in one chart. */
 import { kindOf } from '../chart/kinds/registry.ts'
 import type { Chart, Layout } from './view.ts'
 
-/** A chart as it is put on the page. */
-export interface Spread {
+/** A chart as shown on the page. */
+export interface ShownChart {
   readonly chart: Chart
-  /** The chart of the view that it is made from. */
+  /** The chart of the view from which it is made. */
   readonly origin: Chart
-  /** The source that it is about, when it is about one. */
+  /** Key of its source, if it shows a single one. */
   readonly source: string | undefined
 }
 
-/** The charts for one of the view. Plots that name their source stay as they are; where there is one source so do ids. */
-export function spread(origin: Chart, sources: readonly string[], layout: Layout): readonly Spread[] {
+/** Returns the charts for one chart of the view. Plots that name their source are unchanged; with a single source, ids are too. */
+export function chartsFor(origin: Chart, sources: readonly string[], layout: Layout): readonly ShownChart[] {
   const [first] = sources
   const isFree = origin.plots.some(({ source }) => source === undefined)
   if (sources.length < 2 || !isFree) return [{ chart: origin, origin, source: first }]

@@ -1,53 +1,53 @@
-/** What a page of charts is made of. Its vocabulary is that of PCP's view files. docs/guide/charts.md */
+/** The data model of views, with the vocabulary of PCP view files. docs/how-to/charts.md */
 import { signal } from '@preact/signals'
 
-/** Numbers that are percent, or shares of one. */
+/** Meaning of dimensionless numbers: percent, or shares of one. */
 export type PlainUnit = 'percent' | 'share'
 
-/** Which instances of a metric; without one all that there are. */
+/** Selects instances of a metric; without one, all are shown. */
 export interface InstanceChoice {
   readonly mode: 'instance' | 'matching' | 'not-matching'
-  /** A name, or a regular expression that is searched for in names. */
+  /** An instance name, or a regular expression that is searched for in names. */
   readonly text: string
 }
 
-/** One metric in a chart. */
+/** A metric in a chart. */
 export interface Plot {
   readonly metric: string
-  /** `metric` is a name of the page's own for this expression. */
+  /** Expression behind `metric`, which is then a name made up by the page. */
   readonly expr?: string
-  /** Key of a source (`sourceKey`); default: the one the page shows. */
+  /** Key of a source, see `hostKey`; default: the current one. */
   readonly source?: string
   readonly instances?: InstanceChoice
-  /** With PCP's wildcards %i %I %h %H %m %M; default: the metric and the instance. */
+  /** May contain PCP's wildcards %i %I %h %H %m %M; default: the metric and the instance. */
   readonly legend?: string
-  /** Any colour of CSS; default: the next of the palette. */
+  /** CSS colour; default: the next of the palette. */
   readonly color?: string
-  /** A metric the source does not know is no mistake. */
+  /** Is it acceptable if the source does not have the metric? */
   readonly optional?: boolean
-  /** What its values without units are; default: what those of the chart are. */
+  /** Meaning of dimensionless values; default: that of the chart. */
   readonly unit?: PlainUnit
 }
 
-/** One chart. */
+/** A chart. */
 export interface Chart {
   /** Unique on the page. */
   readonly id: string
-  /** With PCP's wildcards %h %H. */
+  /** May contain PCP's wildcards %h %H. */
   readonly title: string
   /** Id of its kind. */
   readonly style: string
-  /** Fixed limits of the axis, in the units of the metrics; default: what the values need. */
+  /** Fixed limits of the axis, in the units of the metrics; default: fitted to the values. */
   readonly scale?: readonly [low: number, high: number]
   readonly legend: boolean
-  /** What values without units are: PCP has no units for shares. */
+  /** Meaning of dimensionless values; PCP has no units for shares. */
   readonly unit?: PlainUnit
   readonly plots: readonly Plot[]
-  /** Seconds between samples when that is not the page's interval. */
+  /** Seconds between samples, if different from the page's interval. */
   readonly every?: number
-  /** Takes the whole width of the page. */
+  /** Takes the full width of the page. */
   readonly wide?: boolean
-  /** What stands above it and those that follow with the same: a tab of PCP's view files. */
+  /** Heading of this chart and the following ones with the same value: a tab of PCP's view files. */
   readonly tab?: string
   /** Keys of lines that are not drawn. */
   readonly hidden?: readonly string[]
@@ -59,35 +59,35 @@ export interface View {
   readonly charts: readonly Chart[]
 }
 
-/** How a page shows several sources. */
+/** Layout of several sources. */
 export type Layout = 'beside' | 'over'
 
 const HOST = 'host:'
 
-/** The key of a host as a source. */
+/** Returns the source key of a host. */
 export const hostKey = (spec: string): string => `${HOST}${spec}`
 
-/** The host that a key names; undefined for archives. */
+/** Returns the host of a source key; undefined for archives. */
 export function hostOf(key: string): string | undefined {
   return key.startsWith(HOST) ? key.slice(HOST.length) : undefined
 }
 
 let made = 0
 
-/** An id no chart of this page has. */
+/** Returns an id that no chart of this page has. */
 export function newId(): string {
   made++
   return `c${Date.now().toString(36)}${made.toString(36)}`
 }
 
-/** A name for an expression: the same each time. */
+/** Returns a metric name for an expression, always the same one. */
 export function derivedName(expr: string): string {
   let hash = 0x811c9dc5
   for (let i = 0; i < expr.length; i++) hash = Math.imul(hash ^ expr.charCodeAt(i), 0x01000193) >>> 0
   return `page.x${hash.toString(36)}`
 }
 
-/** Is this instance chosen? A pattern that cannot be read chooses none. */
+/** Checks whether an instance is selected. An invalid pattern selects none. */
 export function isChosen(choice: InstanceChoice | undefined, name: string): boolean {
   if (choice === undefined) return true
   const { mode, text } = choice
@@ -97,20 +97,20 @@ export function isChosen(choice: InstanceChoice | undefined, name: string): bool
   return found === (mode === 'matching')
 }
 
-/** Tells whether a pattern is found in a name, in a time that is bounded; undefined where the pattern cannot be read. */
+/** Checks whether a pattern occurs in a name, in bounded time; undefined if the pattern is invalid. */
 export type Matcher = (text: string, name: string) => boolean | undefined
 
-/** Comes with the rest of the page; until then such patterns choose nothing. */
+/** In the lazily loaded part; until it is loaded, such patterns select nothing. */
 const matcher = signal<Matcher | undefined>(undefined)
 
-/** Gives what patterns are matched with that the browser's own expressions could take for ever with. */
-export function bringMatcher(found: Matcher): void {
+/** Installs the matcher for patterns that could take exponential time in the browser's regular expressions. */
+export function setMatcher(found: Matcher): void {
   matcher.value = found
 }
 
 /**
- * Views come by addresses that others made: one repetition, of a character, is all that is left to the browser's own expressions, and no
- * escapes and brackets that mean something else there.
+ * Links may come from untrusted people, so the browser's regular expressions only get patterns with at most one repetition, of a single
+ * character, and without escapes and brackets that have another meaning there.
  */
 function isQuick(text: string): boolean {
   return text.length <= 100 && !/\\[^dw.]|\[(?!\^?[\w-]+\])|\{|\(\?|\)[*+?]|\(.*\(|[*+?].*[*+?]/s.test(text)
@@ -128,15 +128,18 @@ function quickPattern(text: string): RegExp | undefined {
   return pattern
 }
 
-/** What stands for the wildcards of titles and legends. */
+/** Values of the wildcards in titles and legends. */
 export interface WildcardValues {
   readonly host: string
   readonly metric?: string
   readonly instance?: string
 }
 
-/** Fills in %h %H (host, short and whole), %m %M (metric, last two parts and whole), %i %I (instance, first word and whole). */
-export function fillIn(template: string, { host, metric = '', instance = '' }: WildcardValues): string {
+/** Expands %h %H (host, short and full), %m %M (metric, last two parts and full), %i %I (instance, first word and full). */
+export function expandWildcards(
+  template: string,
+  { host, metric = '', instance = '' }: WildcardValues,
+): string {
   return template.replace(/%([hHmMiI])/g, (_, letter: string) => {
     switch (letter) {
       case 'h':
@@ -155,7 +158,7 @@ export function fillIn(template: string, { host, metric = '', instance = '' }: W
   })
 }
 
-/** The title of a chart, with wildcards; of one that has none the first of its metrics. */
+/** Returns the title template of a chart; without a title, the first metric. */
 export function titleOf({ title, plots }: Pick<Chart, 'title' | 'plots'>): string {
   const [first] = plots
   if (title !== '' || first === undefined) return title
@@ -163,12 +166,12 @@ export function titleOf({ title, plots }: Pick<Chart, 'title' | 'plots'>): strin
   return plots.length === 1 ? name : `${name} …`
 }
 
-/** The label of one line of a chart. */
+/** Returns the label of a line. */
 export function legendOf(plot: Plot, host: string, instance: string | undefined): string {
   const metric = plot.expr ?? plot.metric
   const values = { host, metric, ...(instance === undefined ? {} : { instance }) }
   if (plot.legend !== undefined) {
-    const text = fillIn(plot.legend, values)
+    const text = expandWildcards(plot.legend, values)
     const isNamed = instance === undefined || /%[iI]/.test(plot.legend) || plot.instances?.mode === 'instance'
     return isNamed ? text : `${text} ${instance}`
   }
@@ -176,7 +179,7 @@ export function legendOf(plot: Plot, host: string, instance: string | undefined)
   return instance === undefined ? short : `${short} ${instance}`
 }
 
-/** The title of a plot's column where each row is an instance. */
+/** Returns the column title of a plot in tables, whose rows are instances. */
 export function columnTitle({ legend, metric, expr }: Plot): string {
   return legend?.replace(/\s*%[iI]\s*/g, '') || expr || metric.split('.').at(-1)!
 }

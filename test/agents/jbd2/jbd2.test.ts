@@ -70,7 +70,7 @@ test('describes and explains every metric as the catalogue of PCP 6.0.3 does, in
   assertNameOrder(source, catalogue)
 })
 
-test('takes both forms of the file apart; nothing committed is no journal', () => {
+test('parses both forms of the file; a journal without commits is left out', () => {
   expect(parseJournal('a', OLD)).toMatchObject({ count: 24, requested: undefined, maxBlocks: 2048 })
   expect(parseJournal('a', NEW)).toMatchObject({ count: 6117, requested: 19053, maxBlocks: 8192 })
   expect(parseJournal('a', UNUSED)).toBeUndefined()

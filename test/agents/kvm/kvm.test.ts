@@ -40,7 +40,7 @@ test('describes and explains every metric as the catalogue of PCP 6.0.3 does, in
   assertNameOrder(source, catalogue)
 })
 
-test('each metric is the file of its name; a file that is not there is no value', async () => {
+test('each metric reads the file of its name; a missing file means no value', async () => {
   const answers = await allAnswers(
     source,
     KVM_FILES.map(([name]) => `kvm.${name}`),
@@ -68,7 +68,7 @@ test('a kernel that is locked down refuses', async () => {
   await locked.close()
 })
 
-test('kvm.conf says where to look and what to count', async () => {
+test('kvm.conf sets paths and trace points', async () => {
   const problems: string[] = []
   const text = '# c\n[paths]\ndebugfs=/d # there\nother=/x\n[trace]\nkvm_b\nkvm_a\nkvm_b\ncount\n9\n'
   const { paths, traces } = parseKvmConfig(text, (problem) => problems.push(problem))
@@ -79,7 +79,7 @@ test('kvm.conf says where to look and what to count', async () => {
       [4, 'other=/x'],
       [9, 'count'],
       [10, '9'],
-    ].map(([line, words]) => `:${line}: "${words}" is neither a path nor a trace point: passed over`),
+    ].map(([line, words]) => `:${line}: "${words}" is neither a path nor a trace point: ignored`),
   )
   write('all/pmdas/kvm/kvm.conf', text)
   write('all/d/kvm/efer_reload', '7\n')
@@ -128,7 +128,7 @@ test('counts trace points on each processor that lets it', async () => {
   expect(closed).toEqual(['987 0', '987 2', '988 0', '988 2'])
 })
 
-test('says once why nothing can be counted', async () => {
+test('logs once why counting is impossible', async () => {
   const said: string[] = []
   const traces = openTraces({
     log: (_level, text) => said.push(text),
@@ -140,7 +140,7 @@ test('says once why nothing can be counted', async () => {
   await traces.close()
 })
 
-test('asks the kernel in its own layout', () => {
+test('passes the kernel its own structure', () => {
   const calls: unknown[][] = []
   const native = {
     bind:
@@ -156,7 +156,7 @@ test('asks the kernel in its own layout', () => {
     errno: () => 13,
   } as unknown as NativeCalls
   const open = openPerfCounters(() => native)
-  if (typeof open === 'string') return // another processor: nothing to ask
+  if (typeof open === 'string') return // another architecture: not supported
   expect(() => open(987, 2)).toThrow('Cannot count trace point 987 on cpu2: errno 13')
   expect(calls).toEqual([[process.arch === 'x64' ? 298 : 241, [2, 64, 987, 0], -1, 2, -1, 8n]])
 })

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { inNameOrder, type PlacedRow } from '../../../src/agents/lib/name-order.ts'
+import { inNameOrder, type OrderedRow } from '../../../src/agents/lib/name-order.ts'
 
-const ROW: PlacedRow = { item: 0, type: 'u32', sem: 'instant', units: 'none', help: 'x', value: () => 0 }
-const after = (sibling: string): PlacedRow => ({ ...ROW, after: sibling })
+const ROW: OrderedRow = { item: 0, type: 'u32', sem: 'instant', units: 'none', help: 'x', value: () => 0 }
+const after = (sibling: string): OrderedRow => ({ ...ROW, after: sibling })
 
-function ordered(rows: { readonly [name: string]: PlacedRow }, groups?: string): string[] {
+function ordered(rows: { readonly [name: string]: OrderedRow }, groups?: string): string[] {
   return Object.keys(inNameOrder(rows, groups))
 }
 
@@ -23,7 +23,7 @@ test('puts rows after the siblings that they name, wherever these are', () => {
   expect(ordered(rows)).toEqual(['a.1', 'a.2', 'a.3', 'a.4', 'a.5', 'a.6'])
 })
 
-test('leaves a row in its place when there is no such sibling', () => {
+test('keeps the position of a row if the named sibling is missing', () => {
   expect(ordered({ 'a.x': after('b'), 'b.b': ROW, 'a.y': ROW })).toEqual(['a.x', 'a.y', 'b.b'])
 })
 

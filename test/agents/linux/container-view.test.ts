@@ -70,7 +70,7 @@ test('each sees its own network, file systems and name, and the processors of th
   })
   expect(await answer(source, 'kernel.uname.nodename', inside(id('1')))).toBe('web-1')
   expect(await answer(source, 'network.interface.in.bytes', inside('222'))).toEqual({ '0 lo': 111 })
-  // nobody says what this one calls itself
+  // neither the engine nor /etc/hostname has a name of this one
   expect(await answer(source, 'kernel.uname.nodename', inside('db'))).toEqual({
     error: 'Metric not supported by this version of monitored application',
   })
@@ -86,14 +86,14 @@ test('labels of instances are those of the container', async () => {
   expect((await source.instances(desc.indom, undefined, ASK)).names).toEqual(['lo', 'eth7'])
 })
 
-test('a container that is not there, or does not run, is told', async () => {
+test('an unknown or stopped container is an error', async () => {
   await expect(answer(source, 'hinv.ncpu', inside('nosuch'))).rejects.toMatchObject({
     code: 'PM_ERR_NOCONTAINER',
-    message: 'There is no container "nosuch"',
+    message: 'Unknown container "nosuch"',
   })
   await expect(answer(source, 'hinv.ncpu', inside('off'))).rejects.toMatchObject({
     code: 'PM_ERR_NOCONTAINER',
-    message: 'There runs no process in the container "off"',
+    message: 'No running process in container "off"',
   })
 })
 

@@ -10,7 +10,7 @@ import { isError } from '../../../src/model/errors.ts'
 import { ANONYMOUS } from '../../../src/model/source.ts'
 import { answer, openFixture } from '../../lib/linux-agent.ts'
 
-test('says what an adapter received in bytes, and nothing for what it does not count', async () => {
+test('reports bytes received by an adapter, and no value for unsupported counters', async () => {
   const agent = openFixture('devices')
   expect(await answer(agent, 'fchost.in.bytes')).toMatchObject({ '1 host3': 507 * 4 })
   expect(await answer(agent, 'fchost.out.frames')).toMatchObject({ '1 host3': 506 })
@@ -35,7 +35,7 @@ test('a system without SCSI has no units', async () => {
   await agent.close()
 })
 
-test('a unit without type is none', () => {
+test('a unit without a type is ignored', () => {
   expect(parseScsi('Host: scsi0 Channel: 00 Id: 00 Lun: 00\n  Vendor: ATA\n  Type:\n')).toEqual([])
   expect(parseScsi('  Type:   CD-ROM\n')).toEqual([])
 })
@@ -60,7 +60,7 @@ test('shows kernel caches and serial ports to root alone', async () => {
   })
   const statusFor = async (uid: number | undefined): Promise<number[]> => {
     const requester = uid === undefined ? ANONYMOUS : { ...ANONYMOUS, credentials: { uid } }
-    return (await agent.fetch(ids, { requester, moment: {} })).sets.map(({ status }) => status)
+    return (await agent.fetch(ids, { requester, batch: {} })).sets.map(({ status }) => status)
   }
   expect(await statusFor(undefined)).toEqual([0, 0])
   expect(await statusFor(1000)).toEqual([0, 0])

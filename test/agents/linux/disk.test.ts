@@ -36,7 +36,7 @@ test.each<[DiskKind, string[]]>([
   ['md', ['md0', 'md127']],
   ['zram', ['zram0']],
   ['other', ['loop0', 'ram15', 'sr0']],
-])('%s is what %j are', (kind, names) => {
+])('kind %s: %j', (kind, names) => {
   for (const name of names) expect(diskKind(name), name).toBe(kind)
 })
 
@@ -49,7 +49,7 @@ test('reads four columns as old kernels write for partitions', () => {
   expect(table.columns[READ_MERGE]).toBeNaN()
 })
 
-test('columns that a line breaks off before have no number, those that old kernels lack are 0', () => {
+test('truncated lines have no value for missing columns; columns unknown to old kernels are 0', () => {
   const [short, old] = ['8 0 sda 1 2 3 4 5 6 7\n', '8 0 sda 1 2 3 4 5 6 7 8 9 10 11\n'].map((line) =>
     parseDiskstats(scan(line), newDiskTable()),
   )
@@ -151,7 +151,7 @@ test('a device mapper device that is renamed has a new instance', async () => {
   expect(await answer(agent, 'disk.dm.read')).toEqual({ '1 new': 1 })
 })
 
-test('mdadm says how a software RAID is', async () => {
+test('mdadm reports the state of a software RAID', async () => {
   diskstats('md3')
   const program = join(root, 'mdadm')
   writeFileSync(program, '#!/bin/sh\n[ "$*" = "--detail --test /dev/md3" ] && exit 1\nexit 9\n', {
@@ -162,7 +162,7 @@ test('mdadm says how a software RAID is', async () => {
   await armed.close()
 })
 
-test('mdadm runs once a moment, however often it is asked about', async () => {
+test('mdadm runs once per batch', async () => {
   diskstats('md3')
   const program = join(root, 'mdadm')
   const runs = join(root, 'runs')
@@ -170,7 +170,7 @@ test('mdadm runs once a moment, however often it is asked about', async () => {
   const armed = openFixture(root, { LINUX_MDADM: program })
   const [id] = (await armed.lookupNames(['disk.md.status'], ASK)) as [number]
   const moment = {}
-  for (const ids of [[id, id], [id]]) await armed.fetch(ids, { ...ASK, moment })
+  for (const ids of [[id, id], [id]]) await armed.fetch(ids, { ...ASK, batch: moment })
   expect(readFileSync(runs, 'utf8')).toBe('run\n')
   await armed.close()
 })

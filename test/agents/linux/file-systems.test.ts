@@ -69,7 +69,7 @@ test('reports each device once, in kilobytes, inodes and percent', async () => {
   await agent.close()
 })
 
-test('one file system that cannot be asked does not cost the others theirs', async () => {
+test('an unreadable file system does not affect the others', async () => {
   const agent = withRoom({ '/home': ROOM })
   expect(await answer(agent, 'filesys.capacity')).toEqual({ '2 /dev/mapper/vg0-home': 4000 })
   expect(await answer(agent, 'filesys.mountdir')).toMatchObject({ '0 /dev/root': '/' })

@@ -25,7 +25,7 @@ test('adds objects up, segments in whole pages', async () => {
   await agent.close()
 })
 
-test('finds columns by the heading, and ignores rows that are none', () => {
+test('finds columns by the heading and ignores invalid rows', () => {
   const objects = parseIpc('key msqid perms qnum extra\n 5 9 622 4\n\nshort 1\n', 'msg')
   expect([...objects.keys()]).toEqual([9])
   expect([...objects.get(9)!]).toEqual([

@@ -66,7 +66,7 @@ test('an interrupt line keeps its number', () => {
   expect(cells.cell(second, 0)).toBeUndefined()
 })
 
-test('a table that follows another says the same as one by itself', () => {
+test('parsing into a used table gives the same result as into a new one', () => {
   const first = parseIrqTable(scan(INTERRUPTS))
   for (const text of [
     INTERRUPTS.replace('46', '47'),
@@ -174,7 +174,7 @@ test('counts logins as PCP does', () => {
   expect(parseUtmp(records.subarray(0, 384 * 4 + 100), 'x64')).toEqual({ users: 1, roots: 1, records: 4 })
 })
 
-test('a login of nobody does not count, as in PCP', () => {
+test('a login without a user name is not counted, as in PCP', () => {
   // PCP 6.0.3 answered 1, 0 and 3
   const records = utmp([7, ''], [7, 'bob'], [8, 'bob'], [0, ''])
   expect(parseUtmp(records, 'x64')).toEqual({ users: 1, roots: 0, records: 3 })
@@ -193,7 +193,7 @@ test('a login record is only for root when that is the whole name', () => {
   expect(parseUtmp(utmp([7, 'rootkit'], [7, 'root']), 'x64').roots).toBe(1)
 })
 
-test('a system without login records has none; a damaged one says so', async () => {
+test('no login file means no logins; a damaged one is an error', async () => {
   const root = mkdtempSync(join(tmpdir(), 'utmp-'))
   const agent = openFixture(root)
   const names = ['kernel.all.nusers', 'kernel.all.nroots', 'kernel.all.nsessions']

@@ -52,7 +52,7 @@ test('lists free blocks by zone, order and node', () => {
   ])
 })
 
-test('keeps what zoneinfo says of nodes and of zones apart', () => {
+test('separates nodes and zones of zoneinfo', () => {
   const { fields, protection } = parseZoneInfo(
     scan(
       'Node 1, zone   Normal\n  per-node stats\n      nr_active_anon 5\n  pages free     7\n        min      2\n' +
@@ -72,7 +72,7 @@ test('keeps what zoneinfo says of nodes and of zones apart', () => {
   ])
 })
 
-test('readings that follow one another say the same as each by itself', () => {
+test('successive readings give the same results as separate ones', () => {
   const zones: ZoneLine[] = []
   const blocks: BuddyLine[] = []
   for (const text of [

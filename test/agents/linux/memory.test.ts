@@ -7,7 +7,7 @@ import { answer, openFixture } from '../../lib/linux-agent.ts'
 
 const scan = (text: string): Scanner => new Scanner(new TextEncoder().encode(text))
 
-test('finds fields on whatever line they stand', () => {
+test('finds fields on any line', () => {
   const table = newMeminfo(['MemTotal', 'MemFree', 'HugePages_Free'])
   const read = (text: string): number[] => [...parseMeminfo(scan(text), table).values]
   expect(read('MemTotal:  10 kB\nMemFree:    3 kB\nOther: 1 kB\nHugePages_Free:   7\n')).toEqual([10, 3, 7])
@@ -30,7 +30,7 @@ test('adds up the low watermarks of the zones', () => {
   ).toBe(42)
 })
 
-test('estimates what is available as kernels before 3.14 would have', () => {
+test('estimates available memory for kernels before 3.14', () => {
   const fields: Record<string, number> = {
     MemFree: 1000,
     'Active(file)': 300,

@@ -33,7 +33,7 @@ function text(value: unknown): string {
 }
 
 test.each(['busy-network', 'nfs', 'ipc', 'devices'])(
-  'says of the fixture tree %s what the reference says',
+  'values of the fixture tree %s match the reference',
   async (fixture) => {
     const path = new URL(`../../vectors/linux/${fixture}.json`, import.meta.url)
     const { values } = JSON.parse(readFileSync(path, 'utf8')) as {
@@ -49,7 +49,7 @@ test.each(['busy-network', 'nfs', 'ipc', 'devices'])(
       const recorded = values[name]!
       const answer = printed(found[name], !BY_DIRECTORY.test(name))
       if (Object.values(DEVIATIONS).some((pattern) => pattern.test(name))) {
-        expect.soft(answer, `${name} is no deviation any more`).not.toEqual(recorded)
+        expect.soft(answer, `${name} no longer deviates`).not.toEqual(recorded)
         deviations++
         continue
       }

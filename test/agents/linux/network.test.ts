@@ -86,7 +86,7 @@ describe('/proc/net/dev', () => {
 })
 
 describe('attributes of interfaces', () => {
-  test('come from sysfs, and are missing where it says nothing', async () => {
+  test('come from sysfs, and are missing without a file', async () => {
     const found = await allAnswers(agent, [
       'network.interface.mtu',
       'network.interface.speed',
@@ -144,7 +144,7 @@ describe('attributes of interfaces', () => {
 })
 
 describe('network.all', () => {
-  test('leaves out what the configuration says, in however many lines', () => {
+  test('leaves out interfaces of the configuration, on one or several lines', () => {
     const pattern = excludedInterfaces('# comment\n^( lo |\n  bond[0-9]+ # more\n )$\n')
     expect(['lo', 'bond0', 'eth0', 'lo1'].filter((name) => pattern.test(name))).toEqual(['lo', 'bond0'])
   })
@@ -206,7 +206,7 @@ describe('addresses', () => {
     await source.close()
   })
 
-  test('of IPv6 have a scope; lines that are none are ignored', () => {
+  test('of IPv6 have a scope; invalid lines are ignored', () => {
     const text =
       'fe800000000000000000000000000002 02 0a 20 80     eth0\nnonsense\n\n00000000000000000000000000000002 03 40 f0 80 x\n'
     expect([...parseIfInet6(text)]).toEqual([
@@ -232,7 +232,7 @@ describe('protocol tables', () => {
     expect([...table.get('IcmpMsg')!]).toEqual([['InType8', 3]])
   })
 
-  test('that follow one another say the same as each by itself', () => {
+  test('that follow one another give the same results as separate ones', () => {
     const table: ProtocolTable = new Map()
     const headings: ProtocolHeading[] = []
     for (const text of [

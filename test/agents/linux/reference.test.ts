@@ -43,7 +43,7 @@ for (const fixture of ['server', 'uni']) {
       `${fixture}: ${compared.length} metrics as PCP has them, ${names.length - compared.length} deviations`,
     )
     for (const name of names.filter(deviating))
-      expect.soft(ours[name], `${name} is no deviation any more`).not.toEqual(expected(vector.values[name]))
+      expect.soft(ours[name], `${name} no longer deviates`).not.toEqual(expected(vector.values[name]))
   })
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { SlowReading } from '../../../src/agents/linux/slow-reading.ts'
+import { ThreadedReading } from '../../../src/agents/linux/slow-reading.ts'
 import { statusOf } from '../../../src/model/errors.ts'
 import { pmid } from '../../../src/model/ids.ts'
 import type { MetricSpec } from '../../../src/pmda/define.ts'
@@ -14,7 +14,7 @@ import { ASK } from '../../lib/agent-catalogue.ts'
 let root: string
 let file: ProcFile
 let parsed: number
-let reading: SlowReading<number>
+let reading: ThreadedReading<number>
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'slow-'))
@@ -22,7 +22,7 @@ beforeEach(() => {
   write('1')
   file = new ProcFile(root, '/proc/x')
   parsed = 0
-  reading = new SlowReading(file, (scan) => {
+  reading = new ThreadedReading(file, (scan) => {
     parsed++
     return scan.uint()
   })
@@ -35,43 +35,43 @@ afterEach(() => {
 
 const write = (text: string): void => writeFileSync(join(root, 'proc/x'), text)
 
-test('what was begun is what the moment has, read once', async () => {
-  const moment = {}
-  const begun = reading.begin(moment)
-  expect(reading.begin(moment)).toBe(begun)
+test('a read that was begun serves its batch, read once', async () => {
+  const batch = {}
+  const begun = reading.begin(batch)
+  expect(reading.begin(batch)).toBe(begun)
   await begun
   write('2')
-  reading.refresh(moment)
+  reading.refresh(batch)
   expect([reading.value, parsed]).toEqual([1, 1])
-  expect(reading.begin(moment)).toBeUndefined()
+  expect(reading.begin(batch)).toBeUndefined()
   reading.refresh({})
   expect([reading.value, parsed]).toEqual([2, 2])
 })
 
-test('a later moment does not have what was begun before it', async () => {
+test('a later batch does not use a read begun before it', async () => {
   const first = reading.begin({})
-  const moment = {}
-  const second = reading.begin(moment)
+  const batch = {}
+  const second = reading.begin(batch)
   await first
   await second
-  reading.refresh(moment)
+  reading.refresh(batch)
   expect([reading.value, parsed]).toEqual([1, 2])
 })
 
-test('whoever does not wait reads, and what was begun does not disturb', async () => {
+test('a caller that does not wait reads immediately, undisturbed by a pending read', async () => {
   const begun = reading.begin({})
-  const moment = {}
-  reading.refresh(moment)
+  const batch = {}
+  reading.refresh(batch)
   expect(reading.value).toBe(1)
   await begun
   expect(reading.value).toBe(1)
 })
 
-test('a failure is told by the refresh, and is over when the file is there', async () => {
+test('refresh reports an error, until the file exists', async () => {
   rmSync(join(root, 'proc/x'))
-  const moment = {}
-  await reading.begin(moment)
-  reading.refresh(moment)
+  const batch = {}
+  await reading.begin(batch)
+  reading.refresh(batch)
   expect(reading.error?.code).toBe('ENOENT')
   expect(() => reading.value).toThrow('/proc/x')
   write('7')
@@ -84,7 +84,7 @@ test('a failure is told by the refresh, and is over when the file is there', asy
 test('a file that is closed while it is read is read to its end', async () => {
   const content = 'x'.repeat(100_000)
   write(content)
-  const later = file.scanLater()
+  const later = file.scanAsync()
   file.close()
   const scan = await later
   expect([scan.end, scan.rest() === content]).toEqual([content.length, true])
@@ -97,12 +97,12 @@ function open(order: string[]): AgentSource {
     'demo.slow': {
       ...base,
       reading,
-      ahead: ({ moment }: { moment?: object }) => reading.begin(moment),
+      prefetch: ({ batch }: { batch?: object }) => reading.begin(batch),
       begin: () => void order.push('slow'),
       value: () => reading.value,
     },
     'demo.fast': { ...base, item: 1, begin: () => void order.push('fast'), value: () => 5 },
-    'demo.alone': { ...base, item: 2, ahead: () => undefined, value: () => 6 },
+    'demo.alone': { ...base, item: 2, prefetch: () => undefined, value: () => 6 },
   }
   const heard = { afterRequest: () => order.push('after') }
   return openAgent(defineAgent({ name: 'demo', domain: 400, metrics, ...heard }))
@@ -117,26 +117,26 @@ test('a fetch works out the rest first, keeps the order, and is over when all is
   expect(order).toEqual(['fast', 'slow', 'after'])
 })
 
-test('fetches at once each have values of their own moment', async () => {
+test('concurrent fetches have the values of their batches', async () => {
   const agent = open([])
   const fetches = Array.from({ length: 5 }, () => agent.fetch(ids, ASK))
   for (const { sets } of await Promise.all(fetches)) expect(sets[0]!.word[0]).toBe(1)
   expect(parsed).toBeGreaterThanOrEqual(5)
 })
 
-test('all metrics of a fetch have one moment, also when who asks has none', async () => {
-  const moments = new Set<unknown>()
+test('all metrics of a fetch share a batch, even if the request has none', async () => {
+  const batches = new Set<unknown>()
   const spec: MetricSpec = {
     ...base,
-    begin: ({ moment }) => moments.add(moment),
-    value: (_inst, { moment }) => (moments.has(moment) ? 1 : undefined),
+    begin: ({ batch }) => batches.add(batch),
+    value: (_inst, { batch }) => (batches.has(batch) ? 1 : undefined),
   }
   const agent = openAgent(
     defineAgent({ name: 'demo', domain: 400, metrics: { 'demo.a': spec, 'demo.b': { ...spec, item: 1 } } }),
   )
   const { sets } = await agent.fetch(ids, ASK)
-  expect([...moments]).toEqual([expect.any(Object)])
+  expect([...batches]).toEqual([expect.any(Object)])
   expect(sets.map(({ status }) => status).slice(0, 2)).toEqual([1, 1])
   await agent.fetch(ids, ASK)
-  expect(moments.size).toBe(2)
+  expect(batches.size).toBe(2)
 })

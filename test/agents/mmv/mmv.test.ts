@@ -149,14 +149,14 @@ test('flags: no prefix, sentinels, and a process that has to live', async () => 
   expect(log.join('\n')).toContain('c: process 4194311 has ended')
 })
 
-test('names that are there already, and types nobody knows, are left out and told', async () => {
+test('duplicate names and unknown types are left out and logged', async () => {
   publish('a', { flags: 1 })
   publish('b', { flags: 1, cluster: 6 })
   publish('c', { cluster: 7, level: { type: 33, bits: 0n } })
   expect(await valuesNamed('mmv.level')).toEqual([42])
   expect(await valuesNamed('mmv.c.count')).toEqual([3, 4])
-  expect(log).toContain('b: mmv.level is there already')
-  expect(log).toContain('c: mmv.c.level is left out: type 33 is not known')
+  expect(log).toContain('b: mmv.level already exists')
+  expect(log).toContain('c: mmv.c.level is left out: unknown type 33')
 })
 
 test('two files that share a cluster may share an item, which then has two names', async () => {
@@ -172,7 +172,7 @@ test('two files that share a cluster may share an item, which then has two names
   expect(await valuesNamed('mmv.a.level')).toEqual([7])
 })
 
-test('pipes, directories and huge files hold up nobody', async () => {
+test('pipes, directories and huge files do not block the agent', async () => {
   publish('good')
   const directory = join(root, 'run', 'mmv')
   mkdirSync(join(directory, 'folder'))
@@ -204,7 +204,7 @@ test('files are counted, and read anew on request', async () => {
   })
 })
 
-describe('files that say the same of a metric', () => {
+describe('files that define the same metric', () => {
   const share = (name: string, instances: readonly string[]): MmvWriter => {
     const writer = new MmvWriter(name, { directory: join(root, 'run', 'mmv'), cluster: 9, prefix: false })
     const domain = writer.instances({ serial: 4 })

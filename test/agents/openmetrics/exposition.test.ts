@@ -39,7 +39,7 @@ describe('a line', () => {
     ['up{="b"} 1', 'a label has no name'],
     ['up{"a} 1', 'a text in quotes does not end'],
     ['up{"a"} 1', 'the metric has two names, up and "a"'],
-    ['up 1 yesterday', 'the time "yesterday" is no number'],
+    ['up 1 yesterday', 'the time "yesterday" is not a number'],
     ['up 1 2 3', '"3" follows the value'],
   ])('%s: refused', (line, why) => {
     expect(parseSample(line)).toBe(why)
@@ -47,7 +47,7 @@ describe('a line', () => {
 })
 
 describe('a document', () => {
-  test('a wrong line is told with its number and loses only itself', () => {
+  test('a wrong line is reported with its number; other lines are kept', () => {
     const { samples, problems, problemCount } = read('a 1\nb{ 2\n\nc 3\n')
     expect(samples.map(({ name, line }) => [name, line])).toEqual([
       ['a', 1],

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Block } from '../../../src/agents/openmetrics/exposition.ts'
-import { isWanted, metadataOf } from '../../../src/agents/openmetrics/metadata.ts'
+import type { MetricComments } from '../../../src/agents/openmetrics/exposition.ts'
+import { isIncluded, metadataOf } from '../../../src/agents/openmetrics/metadata.ts'
 import { NO_CONFIG, parseSourceConfig } from '../../../src/agents/openmetrics/source-config.ts'
 import { readValue } from '../../../src/agents/openmetrics/values.ts'
 import { unitsStr } from '../../../src/model/units.ts'
 
 describe('what a metric is', () => {
-  test.each<[string, Block, string]>([
+  test.each<[string, MetricComments, string]>([
     ['up', {}, 'up double instant none'],
     ['a_total', {}, 'a_total double counter none'],
     ['a', { type: 'counter' }, 'a double counter none'],
@@ -25,27 +25,27 @@ describe('what a metric is', () => {
     ['x', { pcp: ['PCP', 'p.x'] }, 'p.x double instant none'],
     ['x', { pcp: ['PCP5', 'p.x', 'u64', 'PM_INDOM_NULL', 'discrete', 'none'] }, 'p.x u64 discrete none 1'],
   ])('%s %o', (name, block, expected) => {
-    const { name: path, type, sem, units, isSingular } = metadataOf(name, block, NO_CONFIG)
+    const { name: path, type, sem, units, hasOneValue } = metadataOf(name, block, NO_CONFIG)
     const text = `${path} ${type} ${sem} ${unitsStr(units) || 'none'}`
-    expect(isSingular ? `${text} 1` : text).toBe(expected)
+    expect(hasOneValue ? `${text} 1` : text).toBe(expected)
   })
 
-  test('a METADATA line is stronger than what the document says', () => {
+  test('a METADATA line takes precedence over the document', () => {
     const config = parseSourceConfig('file:///x\nMETADATA: up u32 response counter count')
-    const block: Block = { pcp: ['PCP', 'p.up', 'instant', 'byte'] }
+    const block: MetricComments = { pcp: ['PCP', 'p.up', 'instant', 'byte'] }
     expect(metadataOf('up', block, config)).toMatchObject({ name: 'up', type: 'u32', sem: 'counter' })
     expect(metadataOf('down', block, config)).toMatchObject({ name: 'p.up', sem: 'instant' })
   })
 
-  test('words that are not known are told, and do not count', () => {
-    const block: Block = { pcp: ['PCP5', 'p.x', 'blob', '1.2', 'often', 'furlong'] }
+  test('unknown words are reported and ignored', () => {
+    const block: MetricComments = { pcp: ['PCP5', 'p.x', 'blob', '1.2', 'often', 'furlong'] }
     const { type, sem, units, problems } = metadataOf('x', block, NO_CONFIG)
     expect([type, sem, units, problems.length]).toEqual(['double', 'instant', 0, 3])
   })
 
   test('filters choose metrics', () => {
     const config = parseSourceConfig('file:///x\nFILTER: INCLUDE METRIC a\nFILTER: EXCLUDE METRIC .*')
-    expect([isWanted('ab', config), isWanted('b', config)]).toEqual([true, false])
+    expect([isIncluded('ab', config), isIncluded('b', config)]).toEqual([true, false])
   })
 })
 

@@ -59,7 +59,7 @@ test('names keep their numbers from one life of the agent to the next', () => {
   expect(log).toEqual([])
 })
 
-test('there are no more numbers than allowed', () => {
+test('no numbers are assigned above the limit', () => {
   const small = table(1)
   small.numberOf('a')
   small.numberOf('b')
@@ -67,11 +67,11 @@ test('there are no more numbers than allowed', () => {
   expect(small.numberOf('b')).toBe(1)
 })
 
-test('a file that is something else is told and not believed', () => {
+test('a file of another format is reported and ignored', () => {
   const first = table()
   first.numberOf('a')
   first.save()
   writeFileSync(join(dir, 'sub', '144.1.py'), 'import os')
   expect(table().numberOf('z')).toBe(0)
-  expect(log).toEqual([expect.stringContaining('144.1.py is not understood')])
+  expect(log).toEqual([expect.stringContaining('144.1.py is invalid')])
 })

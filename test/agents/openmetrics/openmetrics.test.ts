@@ -52,7 +52,7 @@ function write(path: string, text: string): string {
   return full
 }
 
-/** A document, and a file in the configuration directory that says where it is. */
+/** A document, and a file in the configuration directory with its URL. */
 function publish(name: string, text: string, config = ''): void {
   const path = write(`/documents/${name}`, text)
   write(`${CONFIG}/${name}.url`, `file://${path}\n${config}`)
@@ -66,7 +66,7 @@ async function namesAppear(count: number): Promise<string[]> {
   return names()
 }
 
-/** PMID, descriptor and values of a metric, as somebody would print them. */
+/** PMID, descriptor and values of a metric, formatted. */
 async function show(name: string): Promise<string> {
   const [id] = await agent.lookupNames([name], ASK)
   if (id === undefined || isError(id)) return `${name} ${id?.code}`
@@ -135,7 +135,7 @@ test('numbers stay when files and lines come and go', async () => {
   expect(await show('openmetrics.b.three')).toBe('144.1.2 - 3')
 })
 
-test('files that come, change and go are noticed when somebody looks at names', async () => {
+test('new, changed and removed files are noticed by requests for names', async () => {
   publish('a', 'x 1\n')
   open()
   await namesAppear(1)
@@ -209,7 +209,7 @@ test('a metric has instances when any of its lines has labels', async () => {
   expect(await show('openmetrics.a.m')).toBe('144.1.0 144.5120 0 =1, 1 x:y=2')
 })
 
-test('wrong lines are told with file, URL and number, and lose only themselves', async () => {
+test('wrong lines are logged with file, URL and number; other lines are kept', async () => {
   publish('a', 'ok 1\nbad{ 2\n9x 3\nodd many\nfine 5\n')
   open()
   await namesAppear(3)
@@ -218,19 +218,19 @@ test('wrong lines are told with file, URL and number, and lose only themselves',
   const where = `${root}${CONFIG}/a.url (file://${root}/documents/a): line`
   expect(log).toEqual([
     `${where} 2: label "2" has no value`,
-    `${where} 3: "9x" can be no name of a metric`,
-    `${where} 4: odd: "many" is no value of type double`,
+    `${where} 3: "9x" is not a valid metric name`,
+    `${where} 4: odd: "many" is not a value of type double`,
   ])
 })
 
-test('a name that cannot stand beside another one is left out', async () => {
+test('a name that conflicts with another one is left out', async () => {
   publish('a', 'x:y 1\nx 2\nx:y:z 3\n')
   open()
   expect(await namesAppear(1)).toEqual(['openmetrics.a.x.y'])
   expect(log.length).toBe(2)
 })
 
-test('files that are no sources are told once', async () => {
+test('files that cannot be sources are logged once', async () => {
   publish('control', 'x 1\n')
   publish('9a', 'x 1\n')
   write(`${CONFIG}/README`, 'x 1')
@@ -239,13 +239,13 @@ test('files that are no sources are told once', async () => {
   nowMs += 5000
   expect(await names()).toEqual([])
   expect(log.map((text) => text.slice(text.indexOf(CONFIG) + CONFIG.length + 1))).toEqual([
-    '9a.url is left out: "9a" can be no part of the name of a metric',
+    '9a.url is left out: "9a" cannot be part of a metric name',
     `all.sh is left out: ${root}${CONFIG}/all.sh is writable by everybody (chmod o-w)`,
     'control.url is left out: the name belongs to the metrics of the agent itself',
   ])
 })
 
-test('a document that is gone has no values, and says so', async () => {
+test('a document that disappeared has no values and a status', async () => {
   publish('a', 'x 1\n')
   open({ PCP_OPENMETRICS_INTERVAL: '0.1' })
   await namesAppear(1)
@@ -273,7 +273,7 @@ test('the interval can be stored, within bounds', async () => {
   await eventually(async () => expect(await show('openmetrics.a.x')).toMatch(/ 2$/))
 })
 
-test('its own metrics tell how a source fares', async () => {
+test('metrics of the agent report the state of a source', async () => {
   publish('a', 'x 1\ny 2\n')
   open()
   await namesAppear(2)
@@ -300,7 +300,7 @@ test('options of the daemon are stronger than variables', async () => {
   expect(() => openAgent(definition, { root, options: { root: 'a.b' } })).toThrow('The root "a.b"')
 })
 
-test('a number of seconds that is none is refused', () => {
+test('an invalid number of seconds is refused', () => {
   open()
   expect(() => openAgent(definition, { root, env: { ...ENV, PCP_OPENMETRICS_TIMEOUT: 'soon' } })).toThrow(
     'The timeout is "soon"',

@@ -35,16 +35,16 @@ test('the first filter that matches from the start of the name decides', () => {
 })
 
 test.each([
-  ['', 1, 'there is no URL'],
-  ['host:9090', 1, '"host:" is none of http:, https:, file:'],
+  ['', 1, 'the URL is missing'],
+  ['host:9090', 1, '"host:" is not one of http:, https:, file:'],
   ['no url', 1, '"no url" is not a URL'],
   ['file://host/x', 1, '"file://host/x" names a host: write file:///path, with three slashes'],
   ['http://h\nHEADER: x', 2, 'HEADER: must be followed by NAME: VALUE'],
-  ['http://h\n\nHEADER: x: \u2028y\u0000z', 3, 'header x has characters that no header can have'],
+  ['http://h\n\nHEADER: x: \u2028y\u0000z', 3, 'header x has invalid characters'],
   ['http://h\nFILTER: INCLUDE .*', 2, '".*" is neither METRIC nor LABEL'],
-  ['http://h\nFILTER: DROP METRIC x', 2, '"DROP" is none of INCLUDE, EXCLUDE, OPTIONAL'],
+  ['http://h\nFILTER: DROP METRIC x', 2, '"DROP" is not one of INCLUDE, EXCLUDE, OPTIONAL'],
   ['http://h\nFILTER: OPTIONAL METRIC x', 2, 'only labels can be OPTIONAL'],
-  ['http://h\nFILTER: INCLUDE METRIC', 2, 'there is no pattern'],
+  ['http://h\nFILTER: INCLUDE METRIC', 2, 'the pattern is missing'],
   [
     'http://h\nMETADATA: x u32',
     2,
@@ -55,7 +55,7 @@ test.each([
   expect(parseSourceConfig(text).problems).toEqual([{ line, why }])
 })
 
-test('a pattern that is none is a problem of its line', () => {
+test('an invalid pattern is a problem of its line', () => {
   const { problems, filters } = parseSourceConfig(
     'http://h\nFILTER: INCLUDE METRIC (\nFILTER: INCLUDE METRIC x',
   )

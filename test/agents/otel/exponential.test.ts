@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addGrids, cumulated, gridOf } from '../../../src/agents/otel/exponential.ts'
+import { addBucketCounts, bucketCountsOf, cumulated } from '../../../src/agents/otel/exponential.ts'
 import type { OtlpPoint } from '../../../src/agents/otel/otlp.ts'
 
 /** The histogram of some values at a scale, by the definition: bucket i holds values in (b^i, b^(i+1)]. */
@@ -18,7 +18,7 @@ function histogramOf(values: readonly number[], scale: number): OtlpPoint {
   } as unknown as OtlpPoint
 }
 
-// Away from powers of two, where a logarithm is exact for nobody.
+// Powers of two are left out: logarithms are not exact there.
 const values = fc.array(
   fc.integer({ min: 1, max: 10_000 }).map((n) => n + 0.3),
   { maxLength: 50 },
@@ -27,7 +27,7 @@ const values = fc.array(
 test('counts up to each end are those of the values, whatever the scale', () => {
   fc.assert(
     fc.property(values, fc.integer({ min: -3, max: 6 }), (list, scale) => {
-      for (const [end, count] of cumulated(gridOf(histogramOf(list, scale)))) {
+      for (const [end, count] of cumulated(bucketCountsOf(histogramOf(list, scale)))) {
         expect(count).toBe(2 + (end === 0 ? 0 : list.filter((value) => value <= end).length))
       }
     }),
@@ -38,7 +38,10 @@ test('two histograms together are that of all values, at the coarser scale', () 
   const scale = fc.integer({ min: -2, max: 5 })
   fc.assert(
     fc.property(values, values, scale, scale, (a, b, scaleA, scaleB) => {
-      const sum = addGrids(gridOf(histogramOf(a, scaleA)), gridOf(histogramOf(b, scaleB)))
+      const sum = addBucketCounts(
+        bucketCountsOf(histogramOf(a, scaleA)),
+        bucketCountsOf(histogramOf(b, scaleB)),
+      )
       expect(sum.scale).toBe(Math.min(scaleA, scaleB, 2))
       for (const [end, count] of cumulated(sum))
         expect(count).toBe(4 + (end === 0 ? 0 : [...a, ...b].filter((value) => value <= end).length))

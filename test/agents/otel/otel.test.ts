@@ -204,7 +204,7 @@ describe('metrics', () => {
     expect(await describeMetric('otel.latency.max')).toBe('DOUBLE instant millisec')
   })
 
-  test('buckets that are no longer sent are gone', async () => {
+  test('buckets that are not sent any more disappear', async () => {
     const send = (explicitBounds: number[]): Promise<Response> =>
       post(
         metricsRequest({
@@ -290,7 +290,7 @@ describe('metrics', () => {
     expect(await show('otel.e.bucket')).toBe(`0 ${s} le:0=2, 1 ${s} le:2=4, 2 ${s} le:4=8, 3 ${s} le:+Inf=8`)
   })
 
-  test('deltas add up; a point that is repeated is counted once, and told', async () => {
+  test('deltas add up; a repeated point is counted once and reported', async () => {
     const send = async (value: number, time: number): Promise<string> => {
       const dataPoints = [{ ...point({ asInt: value }), timeUnixNano: String(time) }]
       const sum = { isMonotonic: true, aggregationTemporality: 1, dataPoints }
@@ -377,11 +377,11 @@ describe('requests', () => {
 
   test.each<[string, number, unknown, Record<string, string>]>([
     ['no JSON', 400, '{', {}],
-    ['no object', 400, '[1]', {}],
-    ['a list that is none', 400, '{"resourceMetrics":{"a":1}}', {}],
+    ['not an object', 400, '[1]', {}],
+    ['an invalid list', 400, '{"resourceMetrics":{"a":1}}', {}],
     ['no temporality', 400, metricsRequest({ metrics: [{ name: 'x', sum: { dataPoints: [] } }] }), {}],
     [
-      'bytes that are no protocol buffers',
+      'bytes that are not protocol buffers',
       400,
       new Uint8Array([10, 200, 1]),
       { 'content-type': 'application/x-protobuf' },
@@ -411,7 +411,7 @@ describe('requests', () => {
   })
 })
 
-test('a port that somebody else has is told', async () => {
+test('a port in use is logged', async () => {
   const port = await show('otel.control.port')
   const second = openAgent(definition, {
     root,
@@ -433,6 +433,6 @@ test('options of the daemon are stronger than variables', async () => {
   await eventually(async () => expect(await show('otel.control.port')).not.toBe('0'))
 })
 
-test('a port that is none is refused', () => {
+test('an invalid port is refused', () => {
   expect(() => openAgent(definition, { root, env: { PCP_OTEL_PORT: 'x' } })).toThrow('The port is "x"')
 })

@@ -101,7 +101,7 @@ test('fields that are not known are skipped', () => {
   expect(metricsOf(decodeMessage(bytes, EXPORT_METRICS)).length).toBe(5)
 })
 
-describe('what is no request', () => {
+describe('an invalid request', () => {
   test('cut short anywhere is refused, or read up to a whole field', () => {
     let refused = 0
     for (let length = 0; length < BYTES.length; length++)

@@ -40,7 +40,7 @@ const sees = async (credentials: Credentials): Promise<boolean> =>
     () => false,
   )
 
-test('lets in who stands there, as soon as it stands there', async () => {
+test('grants access to a listed user as soon as the file changes', async () => {
   expect(await sees({ user: 'remote' })).toBe(false)
   write(CONF, '# who may\nallowed: other, remote\n')
   expect([await sees({ user: 'remote' }), await sees({ user: 'ann' }), await sees({})]).toEqual([

@@ -83,7 +83,7 @@ test('files of version 2 are there as soon as their controller is', () => {
   expect(text()).toBe('\n5\n')
 })
 
-test('what is mounted is known anew when the table changes', () => {
+test('mounts are read again when the table changes', () => {
   expect(snapshot().mounts.map(({ controllers }) => controllers)).toEqual([['memory'], []])
   write('proc/mounts', `cgroup /${V1} cgroup rw,memory,cpu 0 0\n`)
   expect(snapshot().mounts.map(({ controllers }) => controllers)).toEqual([['memory']])

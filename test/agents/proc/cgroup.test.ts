@@ -16,7 +16,7 @@ const DEVIATIONS: { readonly [tree: string]: { readonly [reason: string]: RegExp
   },
 }
 
-test.each(['v1', 'v2'])('says of control groups of %s what PCP says', async (tree) => {
+test.each(['v1', 'v2'])('values of control groups of %s match those of PCP', async (tree) => {
   const path = new URL(`../../vectors/proc/${tree}.json`, import.meta.url)
   const { values } = JSON.parse(readFileSync(path, 'utf8')) as { values: Record<string, Printed> }
   const names = Object.keys(values)
@@ -27,7 +27,7 @@ test.each(['v1', 'v2'])('says of control groups of %s what PCP says', async (tre
   let count = 0
   for (const name of names) {
     const isDeviation = reasons.some((pattern) => pattern.test(name))
-    if (isDeviation) expect.soft(ours[name], `${name} is no deviation any more`).not.toEqual(values[name])
+    if (isDeviation) expect.soft(ours[name], `${name} no longer deviates`).not.toEqual(values[name])
     else {
       expect.soft(ours[name], name).toEqual(values[name])
       count += typeof values[name] === 'object' ? Object.keys(values[name] ?? {}).length : 1

@@ -1,4 +1,4 @@
-/** What the proc agent shows to some user of this machine, of whom no more is known. docs/proc.md */
+/** What the proc agent shows to some user of this machine, of whom no more is known. docs/reference/agents/proc.md */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -94,7 +94,7 @@ test('a guest sees nothing where the system hides processes from other users', a
   await agent.close()
 })
 
-test('a guest neither sees hot processes nor changes what is listed', async () => {
+test('a guest neither sees hot processes nor chooses the listed processes', async () => {
   const agent = openProc(root)
   const ask = asUser(GUEST)
   await expect(agent.instances(HOT, undefined, ask)).rejects.toMatchObject({ code: 'PM_ERR_PERMISSION' })

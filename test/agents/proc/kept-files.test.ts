@@ -9,7 +9,7 @@ const isLinux = process.platform === 'linux'
 if (!isLinux) console.log('skipped: there is no /proc')
 
 test.skipIf(!isLinux)(
-  'reads what is new through a descriptor that stays open, and nothing of the dead',
+  'reads current contents through an open file descriptor, and nothing of ended processes',
   async () => {
     const files = new ProcessFiles('/')
     const kept = new KeptFiles(files)

@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compilePattern } from '../../../src/agents/proc/hot/pattern.ts'
-import { type HotFacts, parsePredicate } from '../../../src/agents/proc/hot/predicate.ts'
+import { type HotVariables, parsePredicate } from '../../../src/agents/proc/hot/predicate.ts'
 import { PcpError } from '../../../src/model/errors.ts'
 
-const facts: HotFacts = {
+const facts: HotVariables = {
   cpuburn: 0.5,
   ctxswitch: 10,
   virtualsize: 5000,
@@ -53,7 +53,7 @@ describe('a predicate', () => {
     expect(parsePredicate(text)?.text).toBe(canonical)
   })
 
-  test.each(['', '  \n', '# nothing', '#a\n#b\n'])('is none in %j', (text) => {
+  test.each(['', '  \n', '# nothing', '#a\n#b\n'])('is absent in %j', (text) => {
     expect(parsePredicate(text)).toBeUndefined()
   })
 
@@ -78,10 +78,8 @@ describe('a predicate', () => {
     expect(() => parsePredicate(text)).toThrow(expect.objectContaining({ code: 'PM_ERR_BADSTORE' }))
   })
 
-  test('says in which line it is wrong, and what is wanted', () => {
-    expect(() => parsePredicate('# one\ncpuburn > 1 &&\n  fname')).toThrow(
-      'line 3: ==, !=, ~ or !~ is wanted',
-    )
+  test('an error names the line and the expected token', () => {
+    expect(() => parsePredicate('# one\ncpuburn > 1 &&\n  fname')).toThrow('line 3: expected ==, !=, ~ or !~')
   })
 
   test.each([
@@ -97,10 +95,10 @@ describe('a predicate', () => {
     ['iodemand < 4096', false],
     ['! (iowait <= 0.1)', false],
   ])('%s holds or not: %s', (text, holds) => {
-    expect(parsePredicate(text)?.holds(facts)).toBe(holds)
+    expect(parsePredicate(text)?.matches(facts)).toBe(holds)
   })
 
-  test('of any text is a predicate, none, or an error that says so', () => {
+  test('any text gives a predicate, none, or a PcpError', () => {
     const words = [
       '&&',
       '||',
@@ -124,7 +122,7 @@ describe('a predicate', () => {
         try {
           const found = parsePredicate(parts.join(' '))
           if (found === undefined) return
-          found.holds(facts)
+          found.matches(facts)
           if (!found.text.includes('~')) expect(parsePredicate(found.text)?.text).toBe(found.text)
         } catch (error) {
           expect(error).toBeInstanceOf(PcpError)

@@ -168,7 +168,7 @@ describe('processes', () => {
       },
     }
     const names = ['proc.psinfo.environ', 'proc.memory.maps', 'proc.io.rchar', 'proc.psinfo.exe']
-    // without root there is no reading for others at all
+    // without root it is impossible to read with another user's rights
     const isRoot = process.geteuid?.() === 0
     const values = isRoot ? await printed(own, names, ask) : {}
     await own.close()
@@ -204,7 +204,7 @@ describe('processes', () => {
     write('proc/12/cgroup', `0::/system.slice/docker-${id}.scope\n`)
     const inside = (container: string): Ask => {
       const { requester } = asUser()
-      return { requester: { ...requester, container }, moment: {} }
+      return { requester: { ...requester, container }, batch: {} }
     }
     const config = { State: { Running: true, Pid: 12 }, Name: '/web' }
     write(`var/lib/docker/containers/${id}/config.v2.json`, JSON.stringify(config))
@@ -217,7 +217,7 @@ describe('processes', () => {
 })
 
 describe('hot processes', () => {
-  const root_: Ask = { requester: { ...ANONYMOUS, credentials: { uid: 0, gid: 0 } }, moment: {} }
+  const root_: Ask = { requester: { ...ANONYMOUS, credentials: { uid: 0, gid: 0 } }, batch: {} }
 
   test('are those of which the stored predicate holds, with rates between two samples', async () => {
     await store(60, 8, 'cpuburn > 0.1', root_)
@@ -231,7 +231,7 @@ describe('hot processes', () => {
     })
   })
 
-  test('can be told by root alone', async () => {
+  test('can be set only by root', async () => {
     for (const ask of [asNobody(), asUser({ uid: 5, gid: 5 })])
       for (const [item, value] of [
         [1, 5],
@@ -243,7 +243,7 @@ describe('hot processes', () => {
     await expect(store(60, 1, 0, root_)).rejects.toMatchObject({ code: 'PM_ERR_BADSTORE' })
   })
 
-  test('are none any more when the predicate is taken away', async () => {
+  test('disappear when the predicate is removed', async () => {
     await store(60, 8, 'true', root_)
     expect((await agent.instances(indom(3, 39), undefined, asUser())).ids).toEqual([7, 12])
     expect((await printed(agent, ['hotproc.psinfo.cmd']))['hotproc.psinfo.cmd']).toEqual({
@@ -271,7 +271,7 @@ describe('ended processes', () => {
     return new Uint8Array(view.buffer)
   }
 
-  test('are shown for as long as they may be, also those that come while the file is open', async () => {
+  test('are shown for their lifetime, including those written while the file is open', async () => {
     const file = join(root, 'var/log/account/pacct')
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, Buffer.concat([record(40, now / 1000 - 1000), record(41, now / 1000 - 5)]))

@@ -14,7 +14,7 @@ test('finds numbers, columns and texts by their labels', () => {
   expect(lines.column('\nEmpty:', 1)).toBeNaN()
 })
 
-test('has nothing where there is no such line', () => {
+test('returns nothing for a missing line', () => {
   const lines = new TextLineReader().read(STATUS)
   expect(lines.has('\nVmSwap:')).toBe(false)
   expect([lines.number('\nVmSwap:'), lines.column('\nGid:', 0), lines.text('\nName')]).toEqual([
@@ -24,7 +24,7 @@ test('has nothing where there is no such line', () => {
   ])
 })
 
-test('takes texts of other lines in turn, each as it is', () => {
+test('parses texts with different lines in turn', () => {
   const reader = new TextLineReader()
   for (let i = 0; i < 20; i++) {
     expect(reader.read(`\nName:\tp${i}\nVmRSS:\t${i} kB\n`).number('\nVmRSS:')).toBe(i)

@@ -1,4 +1,4 @@
-/** The socket of the root agent, asked what pmdaroot of PCP 6.0.3 was asked. */
+/** The socket of the root agent, with the requests sent to pmdaroot of PCP 6.0.3. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ const answers: RootAnswers = {
 const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-root-'))
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** Collects what comes, and waits until there is enough of it. */
+/** Collects received bytes, and waits until there are enough. */
 function listener(socket: Socket): (bytes: number) => Promise<string> {
   let got = Buffer.alloc(0)
   let wake = (): void => undefined
@@ -91,7 +91,7 @@ test.skipIf(!isLittle)('answers as pmdaroot does, in whatever pieces questions c
   served.close()
 })
 
-test('says why it cannot be asked', async () => {
+test('logs why it cannot serve requests', async () => {
   const path = join(dir, 'file')
   writeFileSync(path, 'not a socket')
   const said: string[] = []

@@ -32,7 +32,7 @@ beforeEach(() => {
 })
 afterEach(() => sample.agent.close())
 
-/** Asks as a client that wants certain instances of a domain. */
+/** A request of a client that selects instances of a domain. */
 function only(serial: number, insts: readonly number[], client = 0): Ask {
   const id = indom(29, serial)
   const profile = include(exclude(ALL_INSTANCES, id), id, insts)
@@ -91,7 +91,7 @@ describe('the catalogue', () => {
 })
 
 describe('names', () => {
-  test('secret ones and those of ghosts are asked for', () => {
+  test('secret names and those of ghosts are requested from the agent', () => {
     const names = [...sample.agent.names()]
     expect(names.filter(([, id]) => id === dynamicRoot(29)).map(([name]) => name)).toEqual([
       'sample.secret',
@@ -136,7 +136,7 @@ describe('instances', () => {
     expect([...(await sample.set('needprofile', only(4, [1, 4]))).inst]).toEqual([1, 4])
   })
 
-  test('bogus_bin has some that nobody knows', async () => {
+  test('bogus_bin has instances that its domain does not contain', async () => {
     expect([...((await sample.answer('bogus_bin')) as Map<number, number>)].slice(0, 3)).toEqual([
       [100, 100],
       [250, 250],
@@ -166,7 +166,7 @@ describe('instances', () => {
     expect(await sample.value('many.count')).toBe(999_999)
   })
 
-  test('the mirage changes when its time is over and somebody has looked', async () => {
+  test('the mirage changes after its interval, once it was requested', async () => {
     const ids = async (): Promise<readonly number[]> =>
       (await sample.agent.instances(indom(29, 3), undefined, ASK)).ids
     sample.now += 20_000
@@ -363,7 +363,7 @@ describe('errors', () => {
     expect((await sample.set('bad.nosupport')).status).toBeLessThan(0)
   })
 
-  test('of dodgey values up to 5 are what was set', async () => {
+  test('of dodgey values up to 5 are as set', async () => {
     await sample.store('dodgey.control', 2)
     expect([...(await sample.set('dodgey.value')).inst]).toEqual([1, 2])
     await sample.store('dodgey.control', 0)
@@ -424,7 +424,7 @@ describe('readiness', () => {
 })
 
 describe('clients', () => {
-  test('have counts of their own', async () => {
+  test('have separate counts', async () => {
     const asks = [only(4, [0], 1), only(4, [0], 2)]
     const names = [
       'percontext.recv_pdu',

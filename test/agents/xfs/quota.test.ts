@@ -1,4 +1,4 @@
-/** Project quotas of XFS, asked of file systems that a test invents. */
+/** Project quotas of XFS, for invented file systems. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -62,8 +62,8 @@ test('finds devices and projects', () => {
   expect(parseProjects(PROJECTS)).toEqual([0, 5, 9])
 })
 
-// PCP 6.0.3 has the same instances and values for the same answers of the kernel, but for the time that is left.
-test('asks file systems that count for every project', async () => {
+// PCP 6.0.3 has the same instances and values for the same answers of the kernel, except for the remaining time.
+test('queries file systems with accounting for every project', async () => {
   const asked: string[] = []
   const source = open({ openQuotas: () => openProjectQuotas(() => kernel(asked)) })
   const state = 'quota.state.project'
@@ -96,7 +96,7 @@ test('asks file systems that count for every project', async () => {
   await source.close()
 })
 
-test('says once why nobody can be asked', async () => {
+test('logs once why quotas are not available', async () => {
   const said: string[] = []
   const source = open({ openQuotas: () => 'there is no koffi', log: (_level, text) => said.push(text) })
   const answers = await allAnswers(
@@ -108,8 +108,8 @@ test('says once why nobody can be asked', async () => {
   await source.close()
 })
 
-test('the kernel of this machine refuses what is no file system', () => {
+test('the kernel of this machine refuses an invalid file system', () => {
   const quotas = openProjectQuotas()
-  if (typeof quotas === 'string') console.log(`not asked: ${quotas}`)
+  if (typeof quotas === 'string') console.log(`skipped: ${quotas}`)
   else expect([quotas.state('/dev/null'), quotas.quota('/nowhere', 1)]).toEqual([undefined, undefined])
 })

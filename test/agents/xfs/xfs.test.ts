@@ -1,4 +1,4 @@
-/** The xfs agent over statistics in which every number stands once. */
+/** The xfs agent with statistics in which every number is unique. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -132,7 +132,7 @@ test('a machine without XFS has no values, and no errors either', async () => {
   await none.close()
 })
 
-test('begins at 0 again when somebody stores', async () => {
+test('a store resets the counters to 0', async () => {
   const [reset] = await source.lookupNames(['xfs.control.reset'], ASK)
   if (reset === undefined || isError(reset)) throw new Error('no such metric')
   await source.store([makeSingular(reset, PM_TYPE_U32, 1)], ROOT_ASK)

@@ -6,7 +6,7 @@ import { stagedOutput } from '../../../src/archive-store/staged-output.ts'
 import { recover, Transaction, type TransactionOptions } from '../../../src/archive-store/transaction.ts'
 import { PcpError } from '../../../src/model/errors.ts'
 import { archiveOutput } from '../../../src/sys/archive-output.ts'
-import { type FileMark, markFile } from '../../../src/sys/staging.ts'
+import { type FileIdentity, identifyFile } from '../../../src/sys/staging.ts'
 import { type OracleRecord, readArchives, writeArchive } from '../../lib/archive-oracle.ts'
 import type { MemoryDisk } from '../../lib/memory-disk.ts'
 import { filesOf, readFile, writeFile } from '../../lib/memory-files.ts'
@@ -28,7 +28,7 @@ export interface Change {
   readonly isFinalWhenFailed: boolean
   /** Changes them. */
   run(disk: MemoryDisk): Promise<void>
-  /** Recovers as the next command does, in another process or in the one that made the change. */
+  /** Recovers as the next command would, in another process or in the process that made the change. */
   recover(disk: MemoryDisk, isOtherProcess: boolean): Promise<void>
 }
 
@@ -107,8 +107,8 @@ function pathsOf(disk: MemoryDisk, base: string): string[] {
     .map((name) => `${DIR}/${name}`)
 }
 
-function marksOf(disk: MemoryDisk, bases: readonly string[]): FileMark[] {
-  return bases.flatMap((base) => pathsOf(disk, base).map((path) => markFile(disk, path)!))
+function marksOf(disk: MemoryDisk, bases: readonly string[]): FileIdentity[] {
+  return bases.flatMap((base) => pathsOf(disk, base).map((path) => identifyFile(disk, path)!))
 }
 
 interface ChangeOptions {
@@ -163,7 +163,7 @@ async function replace(
 ): Promise<void> {
   const staged = stagedOutput(`${DIR}/${output}`, {
     ...storeOptions(disk),
-    collect: 100,
+    bufferBytes: 100,
     inputs: marksOf(disk, inputs),
   })
   try {

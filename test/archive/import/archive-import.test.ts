@@ -20,7 +20,7 @@ function newImport(): { archive: ArchiveImport; output: MemoryOutput; records(pa
   return { archive, output, records: (part) => recordsOf(output.contents().get(part)!) }
 }
 
-/** Records of a file behind its label. */
+/** Returns the records of a file after its label. */
 function recordsOf(bytes: Uint8Array): Uint8Array[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   const records: Uint8Array[] = []
@@ -29,15 +29,15 @@ function recordsOf(bytes: Uint8Array): Uint8Array[] {
   return records
 }
 
-/** Record types of metadata records. */
+/** Returns the types of metadata records. */
 const types = (records: readonly Uint8Array[]): number[] => records.map((record) => record[7]!)
-/** A word of a record, counted in bytes. */
+/** Returns a word of a record at a byte offset. */
 const word = (record: Uint8Array, offset: number): number =>
   new DataView(record.buffer, record.byteOffset).getInt32(offset)
 const code = (name: string): unknown => expect.objectContaining({ code: name })
 
-describe('describing metrics', () => {
-  test('gives identifiers in its own domain, apart from those that are taken', () => {
+describe('adding metrics', () => {
+  test('assigns unused identifiers in its own domain', () => {
     const { archive } = newImport()
     archive.addMetric('a', { pmid: pmid(IMPORT_DOMAIN, 0, 2) })
     const ids = ['b', 'c'].map((name) => archive.addMetric(name, { indom: 'one' }).desc)
@@ -46,7 +46,7 @@ describe('describing metrics', () => {
     expect(archive.addMetric('d', { indom: 'two' }).desc.indom).toBe(indom(245, 2))
   })
 
-  test('refuses names and identifiers that are taken or cannot be', () => {
+  test('rejects existing and invalid names and identifiers', () => {
     const { archive } = newImport()
     archive.addMetric('a.b', { pmid: 1 })
     expect(() => archive.addMetric('a.b')).toThrow(code('EEXIST'))
@@ -64,7 +64,7 @@ describe('describing metrics', () => {
 })
 
 describe('instances', () => {
-  test('have free numbers, or those given', () => {
+  test('have unused numbers, or given ones', () => {
     const { archive } = newImport()
     expect(['x', 'y'].map((name) => archive.addInstance('d', name))).toEqual([0, 1])
     expect(archive.addInstance('d', 'z', 3)).toBe(3)
@@ -83,7 +83,7 @@ describe('instances', () => {
 })
 
 describe('values', () => {
-  test('are refused where they do not belong', () => {
+  test('are rejected for metrics without instance domain', () => {
     const { archive } = newImport()
     const metric = archive.addMetric('n', { type: PM_TYPE_32 })
     archive.addMetric('s', { type: PM_TYPE_STRING })
@@ -100,7 +100,7 @@ describe('values', () => {
     expect(() => archive.put('n', 2)).toThrow(code('EEXIST'))
   })
 
-  test('stand by instance number in the record', () => {
+  test('are in the record in order of instance number', () => {
     const { archive, records } = newImport()
     archive.addMetric('i', { indom: 'd', type: PM_TYPE_32 })
     for (const [name, id] of [
@@ -117,7 +117,7 @@ describe('values', () => {
 })
 
 describe('writing', () => {
-  test('makes the files with the first record, and metadata only of what records need', () => {
+  test('creates the files with the first record, with only the metadata that records need', () => {
     const { archive, output, records } = newImport()
     archive.addMetric('used', { indom: 'd' })
     archive.addMetric('unused', { indom: 'e' })
@@ -143,7 +143,7 @@ describe('writing', () => {
     expect(records('0').length).toBe(3)
   })
 
-  test('refuses to go back in time, and drops those values', () => {
+  test('rejects earlier times, and discards those values', () => {
     const { archive, records } = newImport()
     archive.addMetric('a')
     for (const sec of [5, 5]) {
@@ -168,7 +168,7 @@ describe('writing', () => {
     expect(() => archive.writeSets(at(2), [makeSingular(99, PM_TYPE_U64, 1)])).toThrow(code('PM_ERR_PMID'))
   })
 
-  test('ends with close, which leaves nothing when nothing was written', () => {
+  test('ends with close, which leaves no files if nothing was written', () => {
     const { archive, output } = newImport()
     archive.addMetric('a')
     archive.close()
@@ -180,7 +180,7 @@ describe('writing', () => {
 })
 
 test('the example of the documents works', () => {
-  const text = readFileSync(new URL('../../../docs/archives.md', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../../docs/reference/archive-library.md', import.meta.url), 'utf8')
   const example = /```ts\nimport .*\n([\s\S]*?)```/.exec(text)![1]!
   const { archive, records } = newImport()
   const names = ['createArchive', 'PM_SEM_COUNTER', 'PM_TYPE_U64']

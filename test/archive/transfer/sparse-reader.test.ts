@@ -26,7 +26,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true }))
 
-/** Large and small records, marks, two volumes; metric 7 is left out of every other record. */
+/** Large and small records, marks, two volumes; metric 7 is missing from every other record. */
 function make(name: string, version: 2 | 3): string {
   const base = join(dir, name)
   const writer = ArchiveWriter.create(archiveOutput(base), {
@@ -61,7 +61,7 @@ function make(name: string, version: 2 | 3): string {
   return base
 }
 
-/** What a record says of some metrics. */
+/** Values of some metrics in a record. */
 function told(record: RecordView, wanted: ReadonlySet<number>): unknown {
   const { timestamp, sets } = record.toResult()
   return [
@@ -73,7 +73,7 @@ function told(record: RecordView, wanted: ReadonlySet<number>): unknown {
   ]
 }
 
-/** All that is told by one reader or the other, and how it ends. */
+/** Everything that a reader returns, and its final error. */
 function read(
   base: string,
   wanted: ReadonlySet<number>,
@@ -101,36 +101,33 @@ function read(
   }
 }
 
-describe('reading only what is wanted', () => {
-  test.each([2, 3] as const)(
-    'gives the same values of them as reading everything, in version %i',
-    (version) => {
-      const base = make(`v${version}`, version)
-      for (const wanted of [
-        [1],
-        [2, 3, 60],
-        [7],
-        [11, 12],
-        [METRICS],
-        Array.from({ length: METRICS }, (_, i) => i + 1),
-      ]) {
-        const set = new Set(wanted)
-        const all = read(base, set, false)
-        // What has nothing that is wanted, and is large, is left out.
-        const expected = all.records.filter((record) => {
-          const [, isMark, ...sets] = record as unknown[]
-          return isMark === true || sets.length > 0
-        })
-        const found = read(base, set, true)
-        const withValues = found.records.filter(
-          (record) => (record as unknown[])[1] === true || (record as unknown[]).length > 2,
-        )
-        expect({ ...found, records: withValues }, String(wanted)).toEqual({ records: expected, end: 'ok' })
-      }
-    },
-  )
+describe('reading only selected metrics', () => {
+  test.each([2, 3] as const)('gives the same values as reading everything, in version %i', (version) => {
+    const base = make(`v${version}`, version)
+    for (const wanted of [
+      [1],
+      [2, 3, 60],
+      [7],
+      [11, 12],
+      [METRICS],
+      Array.from({ length: METRICS }, (_, i) => i + 1),
+    ]) {
+      const set = new Set(wanted)
+      const all = read(base, set, false)
+      // Large records without selected metrics are skipped.
+      const expected = all.records.filter((record) => {
+        const [, isMark, ...sets] = record as unknown[]
+        return isMark === true || sets.length > 0
+      })
+      const found = read(base, set, true)
+      const withValues = found.records.filter(
+        (record) => (record as unknown[])[1] === true || (record as unknown[]).length > 2,
+      )
+      expect({ ...found, records: withValues }, String(wanted)).toEqual({ records: expected, end: 'ok' })
+    }
+  })
 
-  test('of a file that is cut off gives what is before, and then says so', () => {
+  test('of a truncated file gives everything before the end, then an error', () => {
     const base = make('whole', 2)
     const cut = join(dir, 'cut')
     for (const part of ['meta', 'index']) copyFileSync(`${base}.${part}`, `${cut}.${part}`)

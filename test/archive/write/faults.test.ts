@@ -1,4 +1,4 @@
-/** A writer whose disk fails at each operation in turn: what it acknowledged is there once, and nothing of what it did not. */
+/** A writer whose disk fails at each operation in turn: every acknowledged record is there exactly once, and no other. */
 import { describe, expect, test } from 'vitest'
 import { Archive } from '../../../src/archive/archive.ts'
 import { RecordReader } from '../../../src/archive/reader.ts'
@@ -24,12 +24,12 @@ interface Run {
   readonly written: readonly number[]
   /** Operations that threw. */
   readonly failures: number
-  /** Was there an archive at all? */
+  /** Whether an archive was started. */
   readonly isBegun: boolean
   readonly changes: number
 }
 
-/** Writes as a recorder does: what fails is left out, its metadata written with the next record. */
+/** Writes as a recorder does: failed records are lost, their metadata is written with the next one. */
 async function record(fault: (call: DiskCall) => DiskFault | undefined): Promise<Run> {
   const disk = new MemoryDisk({ fault })
   const written: number[] = []
@@ -69,7 +69,7 @@ async function record(fault: (call: DiskCall) => DiskFault | undefined): Promise
 
 const nameOf = (id: number): string => `instance-${id}`
 
-/** What is wrong with what is left, as a reader without faults sees it. */
+/** Returns the problems of the resulting files, as found by a reader without faults. */
 function problemsOf({ disk, written, isBegun }: Run): string[] {
   const image = new MemoryDisk({ image: disk.image() })
   if (!isBegun) return image.list('/').map((name) => `${name} is left`)
@@ -90,7 +90,7 @@ function problemsOf({ disk, written, isBegun }: Run): string[] {
   if (found.join() !== written.join()) problems.push(`written ${written}, found ${found}`)
   const end = archive.end()
   if (isError(end)) problems.push('no end')
-  // By its index as well as from the start.
+  // By the index as well as from the start.
   for (const value of written) {
     reader.seek({ sec: 1000 + value, nsec: 0 }, 'forward')
     const one = reader.next()
@@ -130,14 +130,14 @@ describe('an archive on a disk with', () => {
         const run = await record(faultAt(k))
         failures += run.failures
         expect(problemsOf(run), `${name}, from change ${k}`).toEqual([])
-        // Nothing else is lost than what failed.
+        // Only the failed records are lost.
         if (run.isBegun) expect(run.written.length + run.failures).toBeGreaterThanOrEqual(RECORDS)
       }
       expect(failures).toBeGreaterThan(5)
     })
 })
 
-test('a record that no one could cut off is at the end, where readers ignore it', async () => {
+test('a partial record that could not be truncated is at the end, where readers ignore it', async () => {
   let isTorn = false
   const run = await record(({ name, change = 0, length = 0 }) => {
     if (change < 30) return undefined

@@ -161,15 +161,15 @@ describe('instance domains', () => {
     [[9], ['z']],
   ]
 
-  test('version 3 writes what changed, or the whole when that is shorter or a name changed', () => {
+  test('version 3 writes changes, or all instances if that is shorter or a name changed', () => {
     expect(types(3, steps)).toEqual([5, false, 6, 5, 6, 5, false, false])
   })
 
-  test('version 2 writes the whole when anything changed', () => {
+  test('version 2 writes all instances after any change', () => {
     expect(types(2, steps)).toEqual([2, false, 2, 2, 2, 2, false, false])
   })
 
-  test('a delta merges what went and what came by instance', () => {
+  test('a delta merges deleted and added instances by id', () => {
     const { writer, hex } = newArchive()
     writer.instances(at(1), INDOM, [1, 2, 5], ['a', 'b', 'e'])
     const size = writer.metaBytes
@@ -181,7 +181,7 @@ describe('instance domains', () => {
     )
   })
 
-  test('tells which instances were written', () => {
+  test('knows which instances were written', () => {
     const { writer } = newArchive()
     expect(writer.knowsInstance(INDOM)).toBe(false)
     writer.instances(at(1), INDOM, [1, 5], ['a', 'e'])
@@ -195,7 +195,7 @@ describe('instance domains', () => {
 
 describe('index', () => {
   /** Entries as [seconds, volume, offset in the metadata, offset in the volume]. */
-  test('has the first record of a volume, those with a new domain, and the last, where they start', () => {
+  test('has entries for the start of each volume, of records with a new domain, and of the last', () => {
     const { writer, hex } = newArchive({ version: 2 })
     const set = [emptySet(PMID)]
     const length = 28
@@ -218,17 +218,17 @@ describe('index', () => {
     ])
   })
 
-  test('has a record about every 100,000 bytes and none for a time it has already', () => {
+  test('has an entry about every 100,000 bytes and one per time', () => {
     const { writer, hex } = newArchive({ version: 2 })
     const set = [makeSingular(PMID, PM_TYPE_STRING, 'x'.repeat(40_000))]
     for (let i = 0; i < 6; i++) writer.result(at(i), set)
     writer.result(at(5), set)
     writer.close()
-    // The first record puts the next entry off to behind 140,176 bytes, that one by 100,000 more.
+    // The first entry postpones the next to after 140,176 bytes, that one by another 100,000.
     expect(entries(hex('index', 132)).map(([sec]) => sec)).toEqual([0, 3, 5])
   })
 
-  test('may have entries at an even pace, which the first one does not change', () => {
+  test('may have entries at even distances, regardless of the first one', () => {
     const { writer, hex } = newArchive({ version: 2, hasEvenIndex: true })
     const set = [makeSingular(PMID, PM_TYPE_STRING, 'x'.repeat(40_000))]
     for (let i = 0; i < 6; i++) writer.result(at(i), set)
@@ -249,7 +249,7 @@ describe('volumes', () => {
     ])
   })
 
-  test('end before the record that would be too much', () => {
+  test('end before the record that would exceed the limit', () => {
     const volumes: number[] = []
     const { writer, size } = newArchive({
       maxVolumeBytes: 808 + 80,
@@ -261,7 +261,7 @@ describe('volumes', () => {
     expect(writer.dataBytes).toBe(872 + 872 + 840)
   })
 
-  test('end there without a listener as well', () => {
+  test('also end there without a listener', () => {
     const { writer, size } = newArchive({ maxVolumeBytes: 808 + 80 })
     for (let i = 0; i < 5; i++) writer.result(at(i), [emptySet(PMID)])
     expect([size('0'), size('1'), size('2')]).toEqual([872, 872, 840])
@@ -303,7 +303,7 @@ describe('a write that fails', () => {
   }
   const full = expect.objectContaining({ code: 'ENOSPC' })
 
-  test('leaves an instance domain to be written', () => {
+  test('leaves an instance domain to be written later', () => {
     const { writer, output, fail } = onFullDisk()
     writer.instances(at(1), INDOM, [1], ['a'])
     const size = output.contents().get('meta')!.length
@@ -314,7 +314,7 @@ describe('a write that fails', () => {
     expect(toHex(output.contents().get('meta')!.subarray(size)).split(' ')[1]).toBe('00000006')
   })
 
-  test('leaves the volume that there was, and no other', () => {
+  test('keeps the previous volume, and no other', () => {
     const { writer, output, fail } = onFullDisk()
     writer.result(at(1), [emptySet(PMID)])
     fail('1')
@@ -327,7 +327,7 @@ describe('a write that fails', () => {
 })
 
 describe('an archive', () => {
-  test('has nothing in it until its start is known, then metadata that waited before everything else', () => {
+  test('is empty until its start is known, then starts with the queued metadata', () => {
     const { writer, size, hex } = newArchive()
     writer.text({ kind: 'metric', id: PMID, level: 'oneline' }, '')
     expect([size('index'), size('meta'), size('0')]).toEqual([0, 0, 0])
@@ -343,7 +343,7 @@ describe('an archive', () => {
     expect([size('index'), size('meta'), size('0')]).toEqual([undefined, undefined, undefined])
   })
 
-  test('is never written over another, and nothing of it is left then', () => {
+  test('never overwrites another, and then leaves no files', () => {
     const output = memoryOutput('t')
     output.create('meta')
     expect(() => ArchiveWriter.create(output, { hostname: 'h', timezone: 'UTC', pid: 7 })).toThrow(
@@ -352,7 +352,7 @@ describe('an archive', () => {
     expect([...output.contents().keys()]).toEqual(['meta'])
   })
 
-  test('of version 2 refuses times that it cannot express', () => {
+  test('of version 2 rejects times beyond its range', () => {
     const { writer } = newArchive({ version: 2 })
     expect(() => writer.result(at(2 ** 31), [emptySet(PMID)])).toThrow(PcpError)
   })

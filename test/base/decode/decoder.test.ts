@@ -1,6 +1,6 @@
 /**
- * Fixtures are a volume of an archive, compressed by xz, lzma, bzip2, zstd and gzip; the .Z files were checked with gzip. `streams` are two
- * compressed files in one, `blocks` has several blocks.
+ * Fixtures are a volume of an archive, compressed by xz, lzma, bzip2, zstd and gzip; the .Z files were checked with gzip. `streams` is two
+ * concatenated compressed files, `blocks` has several blocks.
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,7 +17,7 @@ const fixture = (name: string): Uint8Array =>
 
 const volume = gunzipSync(fixture('a.0.gz'))
 
-/** Decodes bytes that come in pieces of this size. */
+/** Decodes bytes in pieces of this size. */
 function decode(suffix: string, bytes: Uint8Array, piece = 1 << 16): Uint8Array {
   const chunks: Uint8Array[] = []
   let at = 0
@@ -51,14 +51,14 @@ describe.each(GOOD)('%s', (name) => {
   const bytes = fixture(name)
   const suffix = suffixOf(name)
 
-  test('decodes to what was compressed, in whatever pieces it comes', () => {
+  test('decodes to the original, in pieces of any size', () => {
     for (const piece of [1 << 20, 4096, 7, 1])
       expect(Buffer.compare(decode(suffix, bytes, piece), volume)).toBe(0)
   })
 
-  // The file of compress(1) says nowhere how long it is.
+  // Files of compress(1) do not contain their length.
   if (suffix !== '.Z')
-    test('is refused when it is cut short', () => {
+    test('is rejected when truncated', () => {
       for (let i = 0; i < 25; i++) {
         const length = Math.floor((i * bytes.length) / 25)
         const isEndOfFirst = name.startsWith('streams') && isWhole(suffix, bytes.subarray(0, length))
@@ -67,7 +67,7 @@ describe.each(GOOD)('%s', (name) => {
       expect(() => decode(suffix, bytes.subarray(0, -1))).toThrow(Error)
     })
 
-  test('is refused when it is damaged, where the format has a checksum; decoding it always ends', () => {
+  test('is rejected when damaged, if the format has a checksum; decoding always terminates', () => {
     const hasChecksum = suffix === '.xz' || suffix === '.bz2' || suffix === '.zst'
     const seen = { refused: 0, other: 0, same: 0 }
     fc.assert(
@@ -87,7 +87,7 @@ describe.each(GOOD)('%s', (name) => {
   })
 })
 
-/** The content, or undefined when it is refused as it should be. */
+/** Returns the content, or undefined if it is properly rejected. */
 function attempt(suffix: string, bytes: Uint8Array): Uint8Array | undefined {
   try {
     return decode(suffix, bytes)
@@ -99,34 +99,37 @@ function attempt(suffix: string, bytes: Uint8Array): Uint8Array | undefined {
 
 const isWhole = (suffix: string, bytes: Uint8Array): boolean => attempt(suffix, bytes)?.length === 50_000
 
-test('what is compressed otherwise is none of these', () => {
+test('files of other formats are rejected', () => {
   for (const suffix of ['.gz', '.meta', '', '.0'])
     expect(decoderFor(suffix, DECODE_LIMITS, 1)).toBeUndefined()
 })
 
-test.each(['.xz', '.lzma', '.bz2', '.bz', '.zst', '.Z', '.z'])('a volume itself is no %s file', (suffix) => {
-  expect(() => decode(suffix, volume)).toThrow(Error)
-  expect(() => decode(suffix, new Uint8Array(0))).toThrow(Error)
-})
+test.each(['.xz', '.lzma', '.bz2', '.bz', '.zst', '.Z', '.z'])(
+  'an uncompressed volume is not a %s file',
+  (suffix) => {
+    expect(() => decode(suffix, volume)).toThrow(Error)
+    expect(() => decode(suffix, new Uint8Array(0))).toThrow(Error)
+  },
+)
 
-test('lzma data may say how long it is', () => {
+test('lzma data may have a length in its header', () => {
   const bytes = Uint8Array.from(fixture('a.0.lzma'))
   const view = new DataView(bytes.buffer)
   view.setBigUint64(5, BigInt(volume.length), true)
   expect(Buffer.compare(decode('.lzma', bytes), volume)).toBe(0)
   view.setBigUint64(5, BigInt(volume.length + 1), true)
-  expect(() => decode('.lzma', bytes)).toThrow('it ends before the length it says')
+  expect(() => decode('.lzma', bytes)).toThrow('it is shorter than its header states')
   view.setBigUint64(5, 1n << 40n, true)
-  expect(() => decode('.lzma', bytes)).toThrow('it is not lzma')
+  expect(() => decode('.lzma', bytes)).toThrow('it is not an lzma file')
 })
 
-test('a check that is not known is named', () => {
+test('an unsupported checksum is reported', () => {
   expect(() => decode('.xz', fixture('sha256.xz'))).toThrow(
-    'a filter or a check other than those of xz by default',
+    'filters or checksums other than the defaults of xz',
   )
 })
 
-test('a header does not decide how much memory is taken', () => {
+test('a header cannot request any amount of memory', () => {
   const bytes = Uint8Array.from(fixture('a.0.lzma'))
   new DataView(bytes.buffer).setUint32(1, 1 << 27, true)
   expect(() => decode('.lzma', bytes)).toThrow('needs more than 64 MB')
@@ -144,11 +147,11 @@ test.each([
   expect(whole.digest()).toBe(hash)
 })
 
-test('a frame to skip is skipped, and other bytes behind a frame are refused', () => {
+test('skippable frames are skipped, and other bytes after a frame are rejected', () => {
   const bytes = fixture('a.0.zst')
   const skipped = Uint8Array.of(0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7)
   expect(Buffer.compare(decode('.zst', Buffer.concat([skipped, bytes, skipped])), volume)).toBe(0)
-  expect(() => decode('.zst', Buffer.concat([bytes, skipped.subarray(4)]))).toThrow('it is not zstd')
+  expect(() => decode('.zst', Buffer.concat([bytes, skipped.subarray(4)]))).toThrow('it is not a zstd file')
 })
 
 /** A bzip2 block of one byte value with a run whose length has this many digits. */
@@ -179,7 +182,7 @@ test.each([17, 31, 32, 33, 64, 100])('a bzip2 run whose length has %i digits is 
   expect(() => decode('.bz2', bzip2Run(digits))).toThrow('a block is too long')
 })
 
-test('a bzip2 run that fits is not what is wrong with such a block', () => {
+test('a bzip2 run that fits is accepted in such a block', () => {
   expect(() => decode('.bz2', bzip2Run(16))).toThrow('a checksum is wrong')
 })
 

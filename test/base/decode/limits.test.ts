@@ -1,4 +1,4 @@
-/** Every decoder within the same limits. Fixtures: decoder.test.ts. */
+/** All decoders have the same limits. Fixtures: decoder.test.ts. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { decoderFor } from '../../../src/base/decode/decoder.ts'
@@ -39,12 +39,14 @@ describe.each(CASES)('%s', (name) => {
   const suffix = name.slice(name.lastIndexOf('.'))
   const size = sizeOf(suffix, bytes, DECODE_LIMITS)
 
-  test('has as much content as the limit at most', () => {
+  test('has at most as much content as the limit', () => {
     expect(sizeOf(suffix, bytes, { ...DECODE_LIMITS, maxBytes: size })).toBe(size)
-    expect(() => sizeOf(suffix, bytes, { ...DECODE_LIMITS, maxBytes: size - 1 })).toThrow(/become more than/)
+    expect(() => sizeOf(suffix, bytes, { ...DECODE_LIMITS, maxBytes: size - 1 })).toThrow(
+      /expand to more than/,
+    )
   })
 
-  test('has as much content as its own length allows', () => {
+  test('has at most as much content as its length allows', () => {
     const ratio = { ...DECODE_LIMITS, floorBytes: 1 }
     expect(sizeOf(suffix, bytes, { ...ratio, maxRatio: Math.ceil(size / bytes.length) })).toBe(size)
     expect(() => sizeOf(suffix, bytes, { ...ratio, maxRatio: 0.9 * (size / bytes.length) })).toThrow(
@@ -61,7 +63,7 @@ describe.each(CASES)('%s', (name) => {
   })
 })
 
-test('limits are absolute ones, and those of the ratio above a floor', () => {
+test('the absolute limit always applies, the ratio only above a floor', () => {
   const limits = { maxBytes: 1000, maxRatio: 10, floorBytes: 100, maxMs: 1 }
   expect([1, 10, 50, 100, 5000].map((size) => contentLimit(limits, size))).toEqual([
     100, 100, 500, 1000, 1000,
@@ -71,13 +73,13 @@ test('limits are absolute ones, and those of the ratio above a floor', () => {
 describe('a file made to fill memory', () => {
   const limits = { ...DECODE_LIMITS, floorBytes: 1 << 20, maxRatio: 10 }
 
-  test('is refused as soon as it is beyond the limit, whatever its format', async () => {
-    expect(() => sizeOf('.zst', zstdBomb(50_000), limits)).toThrow(/become more than 1953 KiB/)
-    expect(() => sizeOf('.Z', lzwBomb(60_000), limits)).toThrow(/become more than/)
+  test('of any format is rejected as soon as it exceeds the limit', async () => {
+    expect(() => sizeOf('.zst', zstdBomb(50_000), limits)).toThrow(/expand to more than 1953 KiB/)
+    expect(() => sizeOf('.Z', lzwBomb(60_000), limits)).toThrow(/expand to more than/)
     const zip = new Uint8Array(await gzipBomb(8))
     await expect(decompressed('a.0.gz', zip, limits)).rejects.toThrow(/a\.0\.gz cannot be decompressed: its/)
     const zst = new Uint8Array(zstdBomb(50_000))
-    await expect(decompressed('a.0.zst', zst, limits)).rejects.toThrow(/become more than/)
+    await expect(decompressed('a.0.zst', zst, limits)).rejects.toThrow(/expand to more than/)
   })
 
   test('of much work and little content ends with its time', () => {

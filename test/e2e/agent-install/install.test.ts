@@ -1,4 +1,4 @@
-/** Installing and removing agents in a private tree: what is put in place, and that any failure leaves everything as it was. */
+/** Installing and removing agents in a private tree: files put in place, and rollback after any failure. */
 import {
   chmodSync,
   existsSync,
@@ -14,14 +14,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { pmid } from '../../../src/model/ids.ts'
-import type { CollectorControl, Found } from '../../../src/tools/lib/agent-install/collector.ts'
+import { startCollector } from '../../../src/pmcd/collector.ts'
+import { builtinAgents } from '../../../src/pmcd/open-agents.ts'
+import { type AgentPackage, resolveAgent } from '../../../src/tools/lib/agent-install/agent-package.ts'
+import {
+  type CollectorControl,
+  type MetricCounts,
+  runningCollector,
+} from '../../../src/tools/lib/agent-install/collector.ts'
 import { changeConf } from '../../../src/tools/lib/agent-install/conf-text.ts'
 import {
   type InstallSettings,
   installAgent,
   removeAgent,
 } from '../../../src/tools/lib/agent-install/install.ts'
-import { type Subject, subjectOf } from '../../../src/tools/lib/agent-install/subject.ts'
 
 let dir: string
 let said: string
@@ -56,7 +62,7 @@ afterEach(() => rmSync(dir, { recursive: true }))
 const write = (name: string, text: string): void => writeFileSync(join(dir, name), text)
 const read = (name: string): string => readFileSync(join(dir, name), 'utf8')
 
-/** Every file of the tree with its mode and content. */
+/** Lists every file of the tree with mode and content. */
 function snapshot(at = dir): string[] {
   return readdirSync(at, { withFileTypes: true })
     .flatMap((entry) => {
@@ -69,7 +75,7 @@ function snapshot(at = dir): string[] {
     .sort()
 }
 
-const SUBJECT = (): Subject => ({
+const SUBJECT = (): AgentPackage => ({
   name: 'queue',
   domain: 400,
   names: [
@@ -81,7 +87,7 @@ const SUBJECT = (): Subject => ({
   rest: 'pipe\tbinary\tnode /here/pmdaqueue.mjs -d 400',
 })
 
-const FOUND: Found = { metrics: 2, values: 3, warnings: 1, unknown: 0 }
+const FOUND: MetricCounts = { metrics: 2, values: 3, warnings: 1, unknown: 0 }
 
 function settings(
   over: Partial<InstallSettings> & { control?: Partial<CollectorControl> } = {},
@@ -93,9 +99,14 @@ function settings(
       PCP_PMDAS_DIR: join(dir, 'pmdas'),
       PCP_PMCDCONF_PATH: join(dir, 'etc/pmcd.conf'),
     },
-    collector: { reload: async () => true, find: async () => FOUND, ...control },
+    collector: {
+      reload: async () => true,
+      listeningSocket: async () => undefined,
+      find: async () => FOUND,
+      ...control,
+    },
     checks: true,
-    say: (text) => {
+    progress: (text) => {
       said += text
     },
     warn: (text) => warned.push(text),
@@ -105,7 +116,7 @@ function settings(
   }
 }
 
-test('puts names, help, what belongs to other parts, and the line in place, and takes it all away', async () => {
+test('installs names, help, files of other parts and the line in pmcd.conf, and removes them all', async () => {
   await installAgent(SUBJECT(), settings())
   expect(read('pmns/root')).toBe(
     'root {\n\tkernel\t60:0:1\n\tqueue\n}\n\nqueue {\n\told\t400:0:9\n\tdepth\t400:0:0\n\tjobs\n}\n\nqueue.jobs {\n\tdone\t400:0:1\n}\n',
@@ -145,7 +156,7 @@ test('puts names, help, what belongs to other parts, and the line in place, and 
   expect(await removeAgent('queue', settings())).toBe(false)
 })
 
-test('twice is harmless, and what an older version brought goes', async () => {
+test('installing twice is harmless, and files of an older version are removed', async () => {
   await installAgent(SUBJECT(), settings())
   const once = snapshot()
   await installAgent(SUBJECT(), settings())
@@ -157,7 +168,7 @@ test('twice is harmless, and what an older version brought goes', async () => {
   expect(existsSync(join(dir, 'config/pmieconf/queue/full'))).toBe(false)
 })
 
-test('a failure at any step leaves everything as it was', async () => {
+test('a failure at any step leaves everything unchanged', async () => {
   chmodSync(join(dir, 'etc/pmcd.conf'), 0o640)
   for (const isRemoval of [false, true]) {
     if (isRemoval) await installAgent(SUBJECT(), settings())
@@ -177,7 +188,7 @@ test('a failure at any step leaves everything as it was', async () => {
       }).catch((error: Error) => error.message)
       expect(snapshot()).toEqual(before)
       if (step < failing) {
-        expect(failed).toMatch(/^late; taking it back failed: late$/)
+        expect(failed).toMatch(/^late; undoing the changes failed: late$/)
         break
       }
       expect(failed).toMatch(/^no /)
@@ -190,9 +201,9 @@ test('a failure at any step leaves everything as it was', async () => {
       await expect(change({ control: { reload, find: async () => undefined } })).rejects.toThrow(
         'The collector does not know 2 metrics of queue',
       )
-      const mute: Found = { metrics: 2, values: 0, warnings: 2, unknown: 0 }
+      const mute: MetricCounts = { metrics: 2, values: 0, warnings: 2, unknown: 0 }
       await expect(change({ control: { reload, find: async () => mute } })).rejects.toThrow('does not answer')
-      expect(told).toBe(4) // to have the change, and to have it taken back
+      expect(told).toBe(4) // for the change and for its rollback
     }
     await expect(
       change({ control: { reload, find: async () => Promise.reject(new Error('gone')) } }),
@@ -210,7 +221,7 @@ test('a name that is a metric and above metrics is refused, and so is a damaged 
   await expect(installAgent(SUBJECT(), settings())).rejects.toMatchObject({ code: 'PM_ERR_PMNS' })
 })
 
-test('without a collector it says so; without a name space the agents tell their names', async () => {
+test('without a collector it reports that; without a name space the agents report their names', async () => {
   rmSync(join(dir, 'pmns/root'))
   await installAgent(SUBJECT(), settings({ control: { reload: async () => false, find: async () => FOUND } }))
   expect(said).toContain('PMCD is not running')
@@ -218,7 +229,33 @@ test('without a collector it says so; without a name space the agents tell their
   expect(existsSync(join(dir, 'pmns/root'))).toBe(false)
 })
 
-test('help files of somebody else stay', async () => {
+test('a collector without a PID file, is reported not to have the agent', async () => {
+  const control = { reload: async () => false, listeningSocket: async () => '/run/x/pmcd.socket' }
+  await installAgent(SUBJECT(), settings({ control }))
+  expect(said).not.toContain('PMCD is not running')
+  expect(warned.slice(-2)).toEqual([
+    'Warning: the collector on /run/x/pmcd.socket has no PID file: it was not signalled, and does not have the agent',
+    expect.stringContaining('takes the agent after a SIGHUP'),
+  ])
+  expect(read('etc/pmcd.conf')).toContain('pmdaqueue')
+})
+
+test('a collector is found by its socket', async () => {
+  const socketPath = join(dir, 'pmcd.socket')
+  const control = runningCollector({ PCP_RUN_DIR: dir }, new AbortController().signal)
+  expect(await control.listeningSocket()).toBeUndefined()
+  const collector = await startCollector({
+    agents: builtinAgents(['pmcd']),
+    ports: [],
+    socketPath,
+    hostname: 'vm',
+    log: { fd: -1, line: () => {}, notice: () => {}, close: () => {} },
+  })
+  expect(await control.listeningSocket()).toBe(socketPath)
+  await collector.close()
+})
+
+test('help files of others are kept', async () => {
   mkdirSync(join(dir, 'pmdas/queue'))
   write('pmdas/queue/help.pag', 'theirs')
   await installAgent(SUBJECT(), settings())
@@ -241,7 +278,7 @@ test('lines of pmcd.conf are sorted by domain, comments first and access last', 
   expect(changeConf('', line, line).text).toBe('n\t50\tdso x /n\n')
 })
 
-test('agents of this package and modules have their lines', async () => {
+test('agents of this package and modules get suitable lines', async () => {
   const wish = {
     agent: 'simple',
     style: 'pipe',
@@ -250,7 +287,7 @@ test('agents of this package and modules have their lines', async () => {
     binDir: '/opt/bin',
     variables: { PCP_PMDAS_DIR: '/pmdas', PCP_TMP_DIR: '/tmp' },
   } as const
-  const { name, domain, names, help, rest, extrasDir } = await subjectOf(wish)
+  const { name, domain, names, help, rest, extrasDir } = await resolveAgent(wish)
   expect({ name, domain, rest, extrasDir }).toEqual({
     name: 'simple',
     domain: 253,
@@ -259,16 +296,17 @@ test('agents of this package and modules have their lines', async () => {
   })
   expect(names.map(([each]) => each)).toContain('simple.color')
   expect(help.find((entry) => entry.name === 'simple.color')!.help.length).toBeGreaterThan(20)
-  const rests = async (over: Partial<Parameters<typeof subjectOf>[0]>): Promise<string> =>
-    (await subjectOf({ ...wish, ...over })).rest
+  const rests = async (over: Partial<Parameters<typeof resolveAgent>[0]>): Promise<string> =>
+    (await resolveAgent({ ...wish, ...over })).rest
   expect(await rests({ style: 'dso' })).toBe('dso\tsimple_init\t/pmdas/simple/pmda_simple.so')
   expect(await rests({ style: 'worker' })).toBe('dso\tworker:simple_init\t/pmdas/simple/pmda_simple.so')
   expect(await rests({ style: 'inet' })).toMatch(/^socket\tinet\t1234\t.*pmdasimple -d 253 -i 1234$/)
   expect(await rests({ style: 'unix' })).toMatch(/^socket\tunix\t(\/tmp\/pmdasimple\.socket)\t.* -u \1$/)
-  await expect(subjectOf({ ...wish, agent: 'nosuch' })).rejects.toThrow('No agent is called "nosuch"')
+  await expect(resolveAgent({ ...wish, agent: 'nosuch' })).rejects.toThrow('No agent is called "nosuch"')
+  await expect(resolveAgent({ ...wish, agent: 'pmcd' })).rejects.toThrow('part of every collector')
 })
 
-test('an agent called root leaves the name space as it is but for its own names', async () => {
+test('an agent called root changes only its own names in the name space', async () => {
   const before = read('pmns/root')
   const subject = { ...SUBJECT(), name: 'root', names: [['containers.engine', pmid(400, 0, 0)]] as const }
   await installAgent(subject, settings())

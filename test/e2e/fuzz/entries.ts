@@ -1,11 +1,11 @@
-/** Entries with faults that only a search by coverage finds soon: tests of the fuzzer. */
+/** Entries with planted faults that only a coverage-guided search finds soon, to test the fuzzer. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { PcpError } from '../../../src/model/errors.ts'
 import type { FuzzEntry } from '../../fuzz/engine/entry.ts'
 
 const seeds = (): Uint8Array[] => [Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8)]
 
-/** Each byte is compared for itself: eight in a row are never guessed together. */
+/** Compares each byte separately: eight correct bytes are never guessed together. */
 function depthOf(input: Uint8Array): number {
   if (input[0] !== 0x91) return 0
   if (input[1] !== 0x2c) return 1

@@ -20,7 +20,7 @@ function fuzz(...args: string[]): { status: number | null; output: string } {
   return { status, output: stdout + stderr }
 }
 
-test('a fault behind four bytes is found, shortened and repeated', () => {
+test('a fault guarded by four bytes is found, minimised and repeated', () => {
   const { status, output } = fuzz('throws', '--first', '--minutes', '5')
   expect(output).toContain('throws: TypeError in fault of test/e2e/fuzz/entries.ts')
   expect(output).toContain('0 passed, 1 failed')
@@ -32,7 +32,7 @@ test('a fault behind four bytes is found, shortened and repeated', () => {
   expect(fuzz('fine', '--replay', join(dir, find!)).status).toBe(0)
 })
 
-test('finds of an exploration are printed and written, and fail nothing', () => {
+test('findings of an exploration are printed and written without failing the run', () => {
   const { status, output } = fuzz('throws', '--first', '--minutes', '5', '--explore')
   expect(output).toContain('FINDS in 1 of 1 entries')
   expect(output).toMatch(/^1 passed, 0 failed$/m)
@@ -40,13 +40,13 @@ test('finds of an exploration are printed and written, and fail nothing', () => 
   expect(readdirSync(dir)).toHaveLength(1)
 })
 
-test('a rejected promise is a find', () => {
+test('a rejected promise is a finding', () => {
   const { status, output } = fuzz('rejects', '--first', '--minutes', '5')
   expect(output).toContain('rejects: TypeError in fault of')
   expect(status).toBe(1)
 })
 
-test('an input that hangs is found from outside', () => {
+test('an input that hangs is detected from outside', () => {
   const { status, output } = fuzz('hangs', '--first', '--minutes', '5', '--hang', '2')
   expect(output).toMatch(/hangs: hangs: .*\n +\\x91,/)
   expect(status).toBe(1)

@@ -1,10 +1,10 @@
-/** One execution of an entry, and what its failure is called. */
+/** One execution of an entry, and the title of its failure. */
 import { type FuzzEntry, isRefusal } from './entry.ts'
 
-/** Runs an input; returns the error that is no regular refusal, undefined when all is well. */
+/** Runs an input; returns the error unless it is a regular rejection; undefined on success. */
 export async function failureOf(entry: FuzzEntry, input: Uint8Array): Promise<Error | undefined> {
   try {
-    // Awaiting only what is a promise keeps entries that are none fast.
+    // Awaiting only promises keeps synchronous entries fast.
     const pending = entry.run(input)
     if (pending !== undefined) await pending
     return undefined

@@ -1,15 +1,15 @@
-/** The kept inputs of an entry: one file, one input a line, text readable as it is. */
+/** The kept inputs of an entry: one file, one input per line, readable if they are text. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const CORPUS = 'test/fuzz/corpus'
-/** One file an input, named NAME-WHAT, exactly the bytes: inputs that once failed. */
+/** One file per input, named NAME-WHAT, with exactly its bytes: inputs that once failed. */
 const FINDS = 'test/fuzz/finds'
 const BASE64 = 'base64:'
 const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\\': '\\\\' }
 const UNESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', '\\': '\\' }
 
-/** Returns the kept inputs of an entry; none when it has no file yet. */
+/** Returns the kept inputs of an entry; none if it has no file yet. */
 export function readCorpus(name: string): Uint8Array[] {
   const path = corpusPath(name)
   if (!existsSync(path)) return []
@@ -41,7 +41,7 @@ export function toLine(input: Uint8Array): string {
   return escaped.startsWith(BASE64) ? `\\x62${escaped.slice(1)}` : escaped
 }
 
-/** Reads what `toLine` wrote. */
+/** Parses a line of `toLine`. */
 export function fromLine(line: string): Uint8Array {
   if (line.startsWith(BASE64)) return new Uint8Array(Buffer.from(line.slice(BASE64.length), 'base64'))
   const text = line.replace(/\\(?:x([\da-f]{2})|(.))/g, (_, code?: string, char?: string) =>

@@ -3,14 +3,14 @@ import { readFileSync } from 'node:fs'
 import { type Profiler, Session } from 'node:inspector'
 import { fileURLToPath } from 'node:url'
 
-/** A stretch of a function's source that runs as often throughout. */
+/** A range of a function's source that runs equally often throughout. */
 interface Segment {
   readonly start: number
   readonly end: number
   readonly count: number
 }
 
-/** What is known of one function. */
+/** Coverage of one function. */
 interface Known {
   /** Boundaries between its blocks seen so far, with the number of the block that starts there. */
   readonly cuts: Map<number, number>
@@ -20,14 +20,14 @@ interface Known {
   readonly range: Profiler.CoverageRange
 }
 
-/** One bundled file, and the sources it is made of. */
+/** A bundled file and its sources. */
 interface Script {
   readonly text: string
   readonly modules: readonly { readonly start: number; readonly path: string }[]
   readonly functions: Map<number, Known>
 }
 
-/** What ran between two calls of `take`. */
+/** Code that ran between two calls of `take`. */
 export interface Taken {
   readonly functions: readonly { readonly known: Known; readonly segments: readonly Segment[] }[]
   /** How often blocks ran: a measure of work that does not depend on the machine. */
@@ -40,12 +40,12 @@ export interface Place {
   readonly offset: number
 }
 
-/** Where esbuild says which source follows. */
+/** esbuild's comment before each source. */
 const MODULE = /^\/\/ ((?:src|test|node_modules)\/\S+)$/gm
 /** Code that is not under test. */
 const UNMEASURED = /^(?:node_modules\/|test\/fuzz\/)/
 const WIDTH = 2 ** 26
-/** Mark of a function of which nothing was reached. */
+/** Marks a function that was never reached. */
 const UNREACHED = -1
 
 /** Block coverage of the bundled files in one directory, outside the fuzzer itself. */
@@ -199,7 +199,7 @@ function moduleOf({ modules }: Script, offset: number): string | undefined {
   return path === undefined || UNMEASURED.test(path) ? undefined : path
 }
 
-/** Makes nested ranges a sequence: V8 leaves out what runs as often as the range around it. */
+/** Flattens nested ranges to a sequence: V8 omits ranges with the same count as the enclosing one. */
 function flatten(ranges: readonly Profiler.CoverageRange[]): Segment[] {
   const segments: Segment[] = []
   const open: Profiler.CoverageRange[] = []

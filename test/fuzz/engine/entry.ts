@@ -1,17 +1,17 @@
-/** What a fuzz entry is: one parser of outside bytes, inputs to start from, and what it may throw. CONTRIBUTING.md: Fuzzing */
+/** A fuzz entry: a parser of outside bytes, its seeds, and the errors that it may throw. CONTRIBUTING.md: Fuzzing */
 import { PcpError } from '../../../src/model/errors.ts'
 
 /** One parser under test. */
 export interface FuzzEntry {
   /** Returns valid inputs to start from. */
   seeds(): readonly Uint8Array[]
-  /** Feeds one input to the parser; throws what `mayThrow` refuses when the parser or one of its properties fails. */
+  /** Feeds one input to the parser. Throws an error not accepted by `mayThrow` if the parser or one of its properties fails. */
   run(input: Uint8Array): void | Promise<void>
   /** Whether an error is the parser's regular refusal; by default a PcpError. */
   readonly mayThrow?: (error: unknown) => boolean
-  /** Repairs what every input needs to get past the first check, such as a length field. */
+  /** Repairs the parts of an input that the first check needs, such as a length field. */
   readonly repair?: (input: Uint8Array) => Uint8Array
-  /** Words that no literal of the parser shows, such as magic numbers. */
+  /** Words that are not literals of the parser, such as magic numbers. */
   readonly words?: readonly Uint8Array[]
   /** Whether inputs are text: mutations then work on words, digits and lines as well. */
   readonly isText?: boolean
@@ -33,7 +33,7 @@ export interface TextEntry {
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Makes an entry of a parser of text; inputs are decoded as UTF-8, as files are. */
+/** Makes an entry for a parser of text; inputs are decoded as UTF-8, as files are. */
 export function textEntry({ seeds, run, mayThrow, words, maxLength }: TextEntry): FuzzEntry {
   return {
     seeds: () => seeds().map((text) => encoder.encode(text)),
@@ -73,7 +73,7 @@ function plain(_key: string, value: unknown): unknown {
   return value
 }
 
-/** Splits an input into parts, each after its length in four bytes; what is left over is the last one. For parsers of several files. */
+/** Splits an input into parts, each after its length in four bytes; the rest is the last part. For parsers of several files. */
 export function splitParts(input: Uint8Array, count: number): Uint8Array[] {
   const view = new DataView(input.buffer, input.byteOffset, input.length)
   const parts: Uint8Array[] = []
@@ -88,7 +88,7 @@ export function splitParts(input: Uint8Array, count: number): Uint8Array[] {
   return parts
 }
 
-/** Joins parts as `splitParts` splits them. */
+/** Joins parts for `splitParts`. */
 export function joinParts(parts: readonly Uint8Array[]): Uint8Array {
   const length = parts.reduce((sum, part) => sum + part.length + 4, -4)
   const joined = new Uint8Array(length)
@@ -104,7 +104,7 @@ export function joinParts(parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** Runs several parsers over one input: what one of them refuses does not keep the others from it. */
+/** Runs several parsers over one input, all of them even if one rejects it. */
 export function attemptAll(entry: FuzzEntry, actions: readonly (() => unknown)[]): void {
   for (const action of actions)
     try {

@@ -9,13 +9,13 @@ import { shortened } from './shorten.ts'
 
 /** An input that made the entry fail. */
 export interface Find {
-  /** What tells this failure from others. */
+  /** Identifies the failure. */
   readonly title: string
   readonly detail: string
   readonly input: Uint8Array
 }
 
-/** What a search needs besides its entry. */
+/** Options of a search. */
 export interface FuzzerOptions {
   readonly coverage: Coverage
   readonly pick: Pick
@@ -30,7 +30,7 @@ export interface FuzzerOptions {
 }
 
 const MAX_LENGTH = 4096
-/** An input of a few kilobytes that takes longer is a find, ms. */
+/** Time after which an input of a few kilobytes is slow, and thus a find, ms. */
 const SLOW_MS = 3000
 /** Blocks that a batch may run: taking the coverage costs as much as some ten thousand of them. */
 const STEPS_PER_BATCH = 400_000
@@ -52,7 +52,7 @@ export class Fuzzer {
   #steps = 0
   /** Number of executions so far. */
   executions = 0
-  /** The longest that any input took, ms. */
+  /** Longest time of any input, ms. */
   slowestMs = 0
 
   constructor(entry: FuzzEntry, options: FuzzerOptions) {
@@ -112,7 +112,7 @@ export class Fuzzer {
     return this.#schedule.cover()
   }
 
-  /** Finds those of a batch that reach something new, by halves. */
+  /** Finds the inputs of a batch that reach new blocks, by bisection. */
   async #sift(inputs: readonly Uint8Array[]): Promise<void> {
     const { coverage } = this.#options
     const before = bufferBytes()

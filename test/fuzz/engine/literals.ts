@@ -4,7 +4,7 @@ const TEXT = /'((?:[^'\\\n]|\\.){1,40})'|"((?:[^"\\\n]|\\.){1,40})"|`((?:[^`\\$]
 const NUMBER = /\b(0x[\da-f_]+|\d[\d_]*)n?\b/gi
 const REGEXP = /\/((?:[^/\\\n[ ]|\\.|\[(?:[^\]\\\n]|\\.)*\]){2,60})\/[dgimsuvy]*/g
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', 0: '\0' }
-/** Numbers below are tried by mutations anyway. */
+/** Mutations try smaller numbers anyway. */
 const SMALL = 64
 
 /** Returns the texts and numbers that a source compares with. */

@@ -1,9 +1,9 @@
-/** Mutations: how one input becomes another. All chance comes from `pick`, so a seed repeats a run. */
+/** Mutations of inputs. All randomness is from `pick`, so that a seed repeats a run. */
 
 /** A whole number below a bound. */
 export type Pick = (below: number) => number
 
-/** What mutations draw on. */
+/** Inputs of mutations. */
 export interface Material {
   readonly pick: Pick
   /** Words of the parser. */
@@ -36,7 +36,7 @@ const BYTES: readonly Mutation[] = [
   (input, { pick }) => changed(input, pick, (at, copy) => (copy[at] = pick(256))),
   // A byte a little more or less.
   (input, { pick }) => changed(input, pick, (at, copy) => (copy[at]! += pick(35) - 17)),
-  // A word of either order.
+  // A word in either byte order.
   (input, { pick }) =>
     changed(input, pick, (at, copy) => {
       const value = pick(4) === 0 ? pick(copy.length * 2) : ODD_WORDS[pick(ODD_WORDS.length)]!
@@ -57,25 +57,25 @@ const BYTES: readonly Mutation[] = [
 ]
 
 const BLOCKS: readonly Mutation[] = [
-  // Removes a stretch.
+  // Removes a range.
   (input, { pick }) => {
     const { start, end } = stretch(input, pick)
     return joined(input.subarray(0, start), input.subarray(end))
   },
-  // Repeats a stretch elsewhere.
+  // Repeats a range elsewhere.
   (input, { pick }) => {
     const { start, end } = stretch(input, pick)
     const at = pick(input.length + 1)
     return joined(input.subarray(0, at), input.subarray(start, end), input.subarray(at))
   },
-  // Overwrites one stretch with another.
+  // Overwrites one range with another.
   (input, { pick }) => {
     const { start, end } = stretch(input, pick)
     const copy = input.slice()
     copy.copyWithin(pick(input.length + 1), start, end)
     return copy
   },
-  // Cuts the end off.
+  // Truncates the input.
   (input, { pick }) => input.slice(0, pick(input.length + 1)),
   // Inserts a word of the parser.
   (input, { pick, words }) => {
@@ -95,7 +95,7 @@ const BLOCKS: readonly Mutation[] = [
     const tail = other()
     return joined(input.subarray(0, pick(input.length + 1)), tail.subarray(pick(tail.length + 1)))
   },
-  // A stretch of another input inserted.
+  // Inserts a range of another input.
   (input, { pick, other }) => {
     const from = other()
     const { start, end } = stretch(from, pick)
@@ -105,9 +105,9 @@ const BLOCKS: readonly Mutation[] = [
 ]
 
 const TEXTS: readonly Mutation[] = [
-  // Another number in the place of one.
+  // Replaces a number by another.
   (input, { pick }) => replaced(input, pick, isDigit, numbers[pick(numbers.length)]!),
-  // A word of the parser in the place of one.
+  // Replaces a word by one of the parser.
   (input, { pick, words }) =>
     words.length === 0 ? input : replaced(input, pick, isLetter, words[pick(words.length)]!),
   // An odd character.

@@ -1,4 +1,4 @@
-/** What the thread of a search and its watchdog share. */
+/** Data shared by the thread of a search and its watchdog. */
 import type { Find } from './fuzzer.ts'
 
 /** Where the thread writes what it is doing: executions so far, length of the input under way, then its bytes. */
@@ -10,7 +10,7 @@ export const INPUT_AT = 8
 /** Longest input that the watchdog can report, bytes. */
 export const MAX_SHARED_INPUT: number = 2 ** 20
 
-/** What a thread is started with. */
+/** Order for a thread. */
 export interface SearchOrder {
   readonly name: string
   readonly seed: number
@@ -32,7 +32,7 @@ export type SearchReport =
   | { readonly kind: 'find'; readonly find: Find }
   | { readonly kind: 'end'; readonly figures: SearchFigures; readonly cover: readonly Uint8Array[] }
 
-/** What a search did. */
+/** Figures of a search. */
 export interface SearchFigures {
   readonly executions: number
   readonly seconds: number

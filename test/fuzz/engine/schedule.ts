@@ -1,4 +1,4 @@
-/** Which input is mutated next: every block is as likely as any other, so inputs that reach rare blocks come up most. */
+/** Selects the input to mutate next: every block is equally likely, which favours inputs that reach rare blocks. */
 import type { Pick } from './mutate.ts'
 
 /** How many inputs are remembered for one block. */

@@ -15,7 +15,7 @@ import {
 const POLL_MS = 500
 /** Heap of the thread, megabytes. */
 const HEAP_MB = 512
-/** Hangs and exhausted heaps after which an entry is given up. */
+/** Hangs and exhausted heaps after which the search of an entry stops. */
 const MAX_RESTARTS = 5
 
 /** What to search, and for how long. */
@@ -35,7 +35,7 @@ export interface SearchRequest {
   readonly onFind: (find: Find) => void
 }
 
-/** What a search came to. */
+/** Result of a search. */
 export interface SearchResult extends SearchFigures {
   readonly cover: readonly Uint8Array[]
 }
@@ -69,7 +69,7 @@ export async function search(request: SearchRequest): Promise<SearchResult> {
   }
 }
 
-/** Resolves to the result of a thread, or to why it did not end by itself. */
+/** Resolves to the result of a thread, or to the reason why it was stopped. */
 async function oneThread(
   url: URL,
   order: SearchOrder,
@@ -104,7 +104,7 @@ async function oneThread(
   try {
     await once(worker, 'exit')
   } catch {
-    // 'error' came first; its handler has kept why.
+    // The 'error' event came first; its handler has set the reason.
   } finally {
     clearInterval(timer)
   }

@@ -1,6 +1,6 @@
-/** Makes an input shorter while something about it stays true. */
+/** Shortens an input while a condition stays true. */
 
-/** Removes stretches, long ones first, while `isGood` holds; `isGood` is called at most `tries` times. */
+/** Removes ranges, long ones first, while `isGood` holds; `isGood` is called at most `tries` times. */
 export async function shortened(
   input: Uint8Array,
   isGood: (candidate: Uint8Array) => Promise<boolean>,

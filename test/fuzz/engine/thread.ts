@@ -1,4 +1,4 @@
-/** The thread that searches: an endless loop or an exhausted heap ends it alone. */
+/** The search thread: an endless loop or an exhausted heap stops only this thread. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { generator } from '../../lib/generator.ts'
 import { ENTRIES } from '../entries.ts'

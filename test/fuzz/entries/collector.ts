@@ -1,4 +1,4 @@
-/** PDUs of a client to a collector, behind its greeting. */
+/** PDUs of a client to a collector, after its greeting. */
 import { encodeCreds, PDU_FLAG_HIGHRES, PDU_FLAG_LABELS } from '../../../src/wire/creds.ts'
 import { bytesOf, VECTORS } from '../../wire/vectors.ts'
 import type { FuzzEntry } from '../engine/entry.ts'

@@ -17,7 +17,7 @@ const FILES = [
   'a.0.zst',
   'streams.zst',
 ]
-/** Output after which a decoder is stopped: a few kilobytes may stand for much. */
+/** Output after which a decoder is stopped: a few kilobytes may expand to much more. */
 const ENOUGH = 2 ** 18
 
 /** Ends a decoder that has written enough. */

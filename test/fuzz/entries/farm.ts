@@ -1,4 +1,4 @@
-/** Files that say which loggers run: farms, policies and control files. */
+/** Files that define which loggers run: farms, policies and control files. */
 import { parseFarm } from '../../../src/pmlogger/farm-file.ts'
 import { identOf, parsePolicy } from '../../../src/tools/lib/farm/policy.ts'
 import { attemptAll, type FuzzEntry, textEntry } from '../engine/entry.ts'

@@ -20,7 +20,7 @@ export const hostSpec: FuzzEntry = textEntry({
     const short = formatHostSpec(spec)
     // These turn a host into the path of a socket.
     if (['unixsock', 'local'].some((name) => hostAttr(spec, name) !== undefined)) return
-    // Odd names are accepted as PCP does, and some of them read otherwise without what stood around them.
+    // Odd names are accepted as in PCP, and some of them are parsed differently without their context.
     if (!spec.hosts.every(({ name }) => NAME.test(name))) return
     holdSame(parseHostSpec(short).hosts, spec.hosts, 'a host specification survives formatting')
   },

@@ -25,8 +25,12 @@ import { parseDrivers } from '../../../src/agents/proc/ttyname.ts'
 import { parseProjects, parseXfsMounts } from '../../../src/agents/xfs/quota.ts'
 import { parseXfsStatistics } from '../../../src/agents/xfs/statistics.ts'
 import { Scanner } from '../../../src/base/scan.ts'
+import { parseContainerd } from '../../../src/sys/containers/containerd.ts'
 import { parseDocker } from '../../../src/sys/containers/docker.ts'
 import { parseLxcInfo } from '../../../src/sys/containers/lxc.ts'
+import { parseStored } from '../../../src/sys/containers/podman.ts'
+import { parsePodDirectories, parsePodLogs } from '../../../src/sys/containers/pods.ts'
+import { parseDockerConf, parseStorageConf } from '../../../src/sys/containers/users.ts'
 import { parseCpuList } from '../../../src/sys/cpu-list.ts'
 import { parseIdentity } from '../../../src/sys/process-identity.ts'
 import { attemptAll, type FuzzEntry } from '../engine/entry.ts'
@@ -55,6 +59,8 @@ const OF_TEXT: readonly ((text: string) => unknown)[] = [
   (text) => parseBlkio(text, 'file', () => undefined),
   (text) => parseJournal('sda-8', text),
   (text) => parseDocker('id', text),
+  ...[parseStored, parseContainerd, parseDockerConf, parseStorageConf],
+  ...[parsePodLogs, parsePodDirectories].map((parse) => (text: string) => parse(text.split('\n'))),
   ...(['shm', 'sem', 'msg'] as const).map((kind) => (text: string) => parseIpc(text, kind)),
 ]
 const OF_SCANNERS: readonly ((scan: Scanner) => unknown)[] = [

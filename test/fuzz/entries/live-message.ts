@@ -1,4 +1,4 @@
-/** What a page sends over its WebSocket. */
+/** Messages from a page over its WebSocket. */
 import { parseMessage } from '../../../src/pmproxy/live/messages.ts'
 import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 

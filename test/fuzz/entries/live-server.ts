@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { startWebServer, type WebServer } from '../../lib/web-server.ts'
 import { hold } from '../engine/entry.ts'
 
-/** How long an answer may take to end, ms: a connection that waits for more bytes of the client ends by this alone. */
+/** Longest wait for the end of an answer, ms: a connection that waits for more bytes is closed only by this. */
 const LINGER_MS = 100
 
 let started: Promise<WebServer> | undefined
@@ -25,7 +25,7 @@ export async function closeLiveServer(): Promise<void> {
   await server?.close()
 }
 
-/** Sends bytes over a connection of their own; resolves to all that is answered. */
+/** Sends bytes over a new connection; resolves to the whole answer. */
 export function exchange(port: number, bytes: Uint8Array): Promise<Buffer> {
   return new Promise((resolve) => {
     const answer: Buffer[] = []
@@ -37,7 +37,8 @@ export function exchange(port: number, bytes: Uint8Array): Promise<Buffer> {
   })
 }
 
-/** Holds that the servers have logged no error of their own. */
+/** Holds that the servers have logged no internal error. */
 export function holdNoErrors({ notices }: WebServer): void {
-  hold(!notices.some((notice) => notice.startsWith('error')), `no error is logged: ${notices.at(-1)}`)
+  const errors = notices.filter((notice) => notice.startsWith('error'))
+  hold(errors.length === 0, `no error is logged: ${errors.join('; ')}`)
 }

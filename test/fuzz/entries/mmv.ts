@@ -1,4 +1,4 @@
-/** Files of memory-mapped values: what an agent makes of one, with its values and texts. */
+/** Files of memory-mapped values: the metrics, values and texts that an agent makes from them. */
 
 import { mappedTables } from '../../../src/agents/lib/mapped-tables.ts'
 import { encodeMmv, type IndomContent, type MetricContent } from '../../../src/mmv/content.ts'

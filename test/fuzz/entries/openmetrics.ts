@@ -1,4 +1,4 @@
-/** Exposition texts, whole and in pieces, and the files that say how a source is read. */
+/** Exposition texts, whole and in pieces, and the files that configure how a source is read. */
 import { ExpositionReader } from '../../../src/agents/openmetrics/exposition.ts'
 import { parseSourceConfig } from '../../../src/agents/openmetrics/source-config.ts'
 import { type FuzzEntry, holdSame, textEntry } from '../engine/entry.ts'

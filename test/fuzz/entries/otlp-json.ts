@@ -13,7 +13,7 @@ export const otlpJson: FuzzEntry = textEntry({
     ) as {
       resourceMetrics: { scopeMetrics: { metrics: unknown[] }[] }[]
     }
-    // One metric a seed: mutations of all together seldom parse.
+    // One metric per seed: mutations of all together seldom parse.
     return request.resourceMetrics.flatMap((resource) =>
       resource.scopeMetrics.flatMap((scope) =>
         scope.metrics.map((metric) =>

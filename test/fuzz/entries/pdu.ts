@@ -28,12 +28,12 @@ export const pdu: FuzzEntry = {
     try {
       again = codec.again(input, pduFrom(input))
     } catch (error) {
-      // Broken UTF-8 has replacement characters once decoded, and what refers to its bytes fits no more.
+      // Broken UTF-8 is decoded to replacement characters, so offsets into its bytes no longer match.
       if (error instanceof PcpError) return
       throw error
     }
     const twice = codec.again(again, pduFrom(again))
-    hold(Buffer.compare(again, twice) === 0, 'what is encoded decodes to the same')
+    hold(Buffer.compare(again, twice) === 0, 'encoding and decoding preserves the value')
   },
 }
 

@@ -1,4 +1,4 @@
-/** Views of pmchart: what is read is written as a view that reads the same. */
+/** Views of pmchart: reading and writing preserves them. */
 import { readViewFile } from '../../../src/ui/view/pmchart.ts'
 import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 

@@ -1,4 +1,4 @@
-/** Rules of pmie, up to the tasks that evaluate them; no host of theirs answers. */
+/** Rules of pmie, up to the tasks that evaluate them; their hosts never answer. */
 import type { RuleHost } from '../../../src/pmie/host.ts'
 import { loadRules } from '../../../src/pmie/load.ts'
 import { UTC } from '../../../src/time/zone.ts'
@@ -26,7 +26,7 @@ export const pmie: FuzzEntry = textEntry({
         find: async () => host,
         close: async () => undefined,
       },
-      voice: { say: () => undefined, notice: () => undefined },
+      reporter: { print: () => undefined, log: () => undefined },
       zone: UTC,
       signal,
       showsPlaces: true,

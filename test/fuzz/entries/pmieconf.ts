@@ -1,4 +1,4 @@
-/** Rules of pmieconf, and the file that keeps what was changed of them. */
+/** Rules of pmieconf, and the file with changes to them. */
 import { parseConfig } from '../../../src/tools/pmieconf/config-file.ts'
 import { parseRuleFiles } from '../../../src/tools/pmieconf/rule-file.ts'
 import { type FuzzEntry, joinParts, splitParts } from '../engine/entry.ts'

@@ -1,13 +1,13 @@
 /** Rules of pmlogrewrite, over the metadata of an archive. */
 import { Archive } from '../../../src/archive/archive.ts'
-import { Known } from '../../../src/tools/pmlogrewrite/known.ts'
+import { InputContents } from '../../../src/tools/pmlogrewrite/known.ts'
 import { parseRules } from '../../../src/tools/pmlogrewrite/parse.ts'
 import { noRules } from '../../../src/tools/pmlogrewrite/rules.ts'
 import { memoryFiles } from '../../archive/build.ts'
 import { sampleArchive } from '../../archive/sample-archive.ts'
 import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 
-const known = new Known(Archive.open('a', memoryFiles(sampleArchive(3, 3))), 3)
+const known = new InputContents(Archive.open('a', memoryFiles(sampleArchive(3, 3))), 3)
 
 /** Entry of src/tools/pmlogrewrite. */
 export const pmlogrewrite: FuzzEntry = textEntry({

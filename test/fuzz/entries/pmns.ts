@@ -1,4 +1,4 @@
-/** Name spaces: what is parsed is written as text that parses to the same names. */
+/** Name spaces: writing and parsing preserves the names. */
 import { diagnosticText, parsePmns } from '../../../src/pmns/parse.ts'
 import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 

@@ -20,7 +20,7 @@ export const rootPdu: FuzzEntry = {
     const again = encodeRootPdu(decodeRootPdu(input))
     hold(
       Buffer.compare(again, encodeRootPdu(decodeRootPdu(again))) === 0,
-      'what is encoded decodes to the same',
+      'encoding and decoding preserves the message',
     )
   },
 }

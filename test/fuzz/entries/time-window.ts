@@ -1,4 +1,4 @@
-/** Time arguments of tools: -S, -T, -A and -O, one a line. */
+/** Time arguments of tools: -S, -T, -A and -O, one per line. */
 import { parseTimeWindow } from '../../../src/time/window.ts'
 import { makeZone, UTC } from '../../../src/time/zone.ts'
 import { type FuzzEntry, hold, textEntry } from '../engine/entry.ts'

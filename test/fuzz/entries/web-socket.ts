@@ -1,4 +1,4 @@
-/** Frames of a page's WebSocket, behind the greeting. */
+/** Frames of a page's WebSocket, after the greeting. */
 import { PAGE_GREETING } from '../../lib/socket-attack.ts'
 import type { FuzzEntry } from '../engine/entry.ts'
 import { closeLiveServer, exchange, holdNoErrors, liveServer } from './live-server.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { bundleDaemon } from '../../lib/bundle-tools.ts'
 import { plainEnv } from './programs.ts'
 
-/** Builds an agent's daemon into `dir`; returns the command that runs it. `module` as of `bundleDaemon`. */
+/** Builds an agent's daemon in `dir`; returns the command that runs it. `module` is for `bundleDaemon`. */
 export async function buildAgent(name: string, dir: string, module?: string): Promise<string> {
   const outfile = join(dir, `pmda${name}.cjs`)
   await bundleDaemon(outfile, name, module)
@@ -15,7 +15,7 @@ export async function buildAgent(name: string, dir: string, module?: string): Pr
   return command
 }
 
-/** What dbpmda prints of a session with the agent that `open` opens: the rest of an open command. */
+/** Returns dbpmda's output of a session; `open` holds the arguments of the open command. */
 export function dbpmda(open: string, session: readonly string[], cwd: string): string {
   const input = [`open ${open}`, ...session, 'quit', ''].join('\n')
   const { stdout, stderr } = spawnSync('dbpmda', ['-ef'], {

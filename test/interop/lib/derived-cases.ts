@@ -1,7 +1,7 @@
-/** Random expressions of derived metrics over the data set, and why the reference may answer otherwise. */
+/** Random expressions of derived metrics over the data set, and reasons for different results of the reference. */
 import type { Random } from './random.ts'
 
-/** An expression, and what of the grammar is in it. */
+/** An expression, and the parts of the grammar it uses. */
 export interface DerivedCase {
   readonly text: string
   readonly covers: ReadonlySet<string>
@@ -31,7 +31,7 @@ const OPERATORS = ['+', '-', '*', '/', '<', '<=', '==', '>=', '>', '!=', '&&', '
 const UNITS = ['Kbyte', 'byte', 'sec', 'millisec', 'count', 'count x 10^3', 'Mbyte/sec']
 const PATTERNS = ['o', '^t', 'one|two', '[a-o]ne', 'x']
 
-/** Makes expressions; each is mostly of metrics that go together. */
+/** Generates expressions, mostly of metrics that can be combined. */
 export class DerivedCases {
   readonly #random: Random
   #covers = new Set<string>()
@@ -167,7 +167,7 @@ export class DerivedCases {
     }
   }
 
-  /** With a token too few, too many, or another one. */
+  /** Removes, adds or replaces a token. */
   #spoiled(text: string): string {
     const random = this.#random
     this.#cover('syntax error')
@@ -181,20 +181,20 @@ export class DerivedCases {
   }
 }
 
-/** Release 6 takes only names here, or does not know the word at all. */
+/** Release 6 accepts only names here, or does not know the word at all. */
 const LATER = /\b(?:delta|rate|instant)\((?!\s*[a-z][\w.]*\s*\))|novalue|topk|bottomk|quantile|\)\s*\[/
 
-/** A number or `defined(...)` may be all there is of a guard. */
+/** A guard may consist only of a number or `defined(...)`. */
 const IS_CONSTANT_GUARD = /(?:\b\d+|defined\([\w.]+\)|\)) *\?/
 const IS_COMPARISON = /[<>]|[=!]=/
-const COMPARED = 'numbers are compared with anything'
-const CHOSEN = 'only the branch that a constant chooses is bound'
+const COMPARED = 'numbers can be compared with any units'
+const CHOSEN = 'only the branch selected by a constant is bound'
 
 function areSemantic(ours: string, theirs: string): boolean {
   return ours.startsWith('error\tSemantic') && theirs.startsWith('error\tSemantic')
 }
 
-/** Why an answer differs; undefined when there is no reason. `ours` and `theirs` are lines of derived-calls.c. */
+/** Returns the reason of a difference, if known. `ours` and `theirs` are lines of derived-calls.c. */
 export function reasonFor(text: string, ours: string, theirs: string): string | undefined {
   if (theirs === 'crash') return 'the reference ends'
   const bothFail = ours.startsWith('error\t') && theirs.startsWith('error\t')
@@ -207,7 +207,7 @@ export function reasonFor(text: string, ours: string, theirs: string): string | 
   if (theirs === 'lost') return IS_CONSTANT_GUARD.test(text) ? CHOSEN : undefined
   if (bothFail) {
     const isAboutMkconst = ours.includes('metadata keyword expected') && caretOf(ours) === caretOf(theirs)
-    if (isAboutMkconst) return 'mkconst says what it expects'
+    if (isAboutMkconst) return 'mkconst names the expected token'
     if (!areSemantic(ours, theirs)) return undefined
     if (IS_CONSTANT_GUARD.test(text)) return CHOSEN
     return theirs.includes('Dimensions are not the same') && IS_COMPARISON.test(text) ? COMPARED : undefined
@@ -219,7 +219,7 @@ export function reasonFor(text: string, ours: string, theirs: string): string | 
   if (/!(?!=)/.test(text)) return '! has the bytes of its type'
   const isExtreme = /^(?:max|min)\([\w.]+\)$/.test(text)
   if (/\b(?:max|min)\(/.test(text) && (!isExtreme || areMissing(ours, theirs)))
-    return 'nothing has no extreme'
+    return 'no values have no extreme'
   if (/\?/.test(text) && /\bm\./.test(text)) return 'branches go together by instance'
   if (/\brate\(|\bdelta\(/.test(text)) return 'what went back has a negative change, or none'
   if (/rescale/.test(text)) return 'what does not fit in the new scale has no value'
@@ -227,13 +227,13 @@ export function reasonFor(text: string, ours: string, theirs: string): string | 
   return undefined
 }
 
-/** Is the only difference that our values are missing? */
+/** Returns whether the only difference is that our values are missing. */
 function areMissing(ours: string, theirs: string): boolean {
   const cells = theirs.split('\t')
   return ours.split('\t').every((cell, i) => cell === '' || cell === cells[i])
 }
 
-/** Where the third line of a complaint points. */
+/** Returns the caret's position in the third line of an error message. */
 function caretOf(complaint: string): number | undefined {
   return complaint.split('\\n')[2]?.indexOf('^')
 }
@@ -247,6 +247,6 @@ function descReason(text: string, ours: string, theirs: string): string | undefi
     sem === otherSem &&
     units.join(' ') !== otherUnits.join(' ')
   )
-    return 'the units say the scale of the values'
+    return 'the units have the scale of the values'
   return undefined
 }

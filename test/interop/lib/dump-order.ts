@@ -1,6 +1,6 @@
-/** What pmdumplog prints without the order of its hash tables. */
+/** Removes the order of hash tables from pmdumplog's output. */
 
-/** Descriptors, instance domains and help texts in one order. */
+/** Sorts descriptors, instance domains and help texts. */
 export function sortBlocks(text: string): string {
   const section = (heading: string, start: RegExp): void => {
     const from = text.indexOf(`\n${heading}`)

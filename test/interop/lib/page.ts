@@ -1,4 +1,4 @@
-/** The chart page in headless Chromium, on what `npm start` runs: what its tests share. Screenshots are left in coverage/screenshots. */
+/** The chart page in headless Chromium, served by `npm start`: helpers of its tests. Screenshots are in coverage/screenshots. */
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
@@ -6,14 +6,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { freePort } from '../../../bench/macro/lib/free-port.ts'
 import { startOursWith, type TestCollector, top } from './programs.ts'
 
-/** Debian's browser, or Chrome; undefined where there is neither. */
+/** Debian's Chromium or Chrome; undefined if neither is installed. */
 export const CHROMIUM: string | undefined = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
 const SHOTS = join(top, 'coverage', 'screenshots')
 
-/** How long a machine that does other things as well may take to show something. */
+/** Timeout for the page to show something on a busy machine. */
 export const PATIENCE: { readonly timeout: number } = { timeout: 60_000 }
 
-/** Keys of the panels, and what these are called. */
+/** Keys and names of the panels. */
 export const PANELS: readonly (readonly [key: string, name: string])[] = [
   ['m', 'Metrics'],
   ['o', 'Sources'],
@@ -21,23 +21,23 @@ export const PANELS: readonly (readonly [key: string, name: string])[] = [
   ['?', 'Help'],
 ]
 
-/** A page that is opened anew before each test. */
+/** A page opened before each test. */
 export interface PageTest {
   readonly page: Page
   readonly browser: Browser
   readonly ours: TestCollector
   readonly address: string
-  /** What the browser complained of since the page was opened: mistakes of the program and failed requests. */
+  /** Errors reported by the browser since the page was opened: script errors and failed requests. */
   readonly complaints: string[]
   shot(name: string): Promise<unknown>
   chart(title: string): Locator
-  /** The first value of a legend. */
+  /** Returns the first value of a legend. */
   firstValue(title: string): Locator
-  /** Names of the lines of a chart. */
+  /** Returns the names of the lines of a chart. */
   names(title: string): Promise<string[]>
 }
 
-/** Tests on the page. Skips where there is no Chromium. */
+/** Defines tests of the page. Skipped without Chromium. */
 export function describePage(title: string, tests: (t: PageTest) => void): void {
   describe.runIf(CHROMIUM !== undefined)(title, () => {
     let ours: TestCollector
@@ -51,7 +51,7 @@ export function describePage(title: string, tests: (t: PageTest) => void): void 
       mkdirSync(SHOTS, { recursive: true })
       const port = await freePort()
       address = `http://localhost:${port}/`
-      // Tests compare hosts of their own with this one.
+      // Tests compare their own hosts with this one.
       const agents = 'linux,pmcd,proc,sample,simple'
       ours = await startOursWith('[ui]\nhosts = *\n', '--web-port', String(port), '--agents', agents)
       browser = await chromium.launch({ executablePath: CHROMIUM!, args: ['--no-sandbox'] })
@@ -109,5 +109,5 @@ export function describePage(title: string, tests: (t: PageTest) => void): void 
   })
 }
 
-/** Where a screenshot of a part of the page goes. */
+/** Returns the path of a screenshot. */
 export const shotPath = (name: string): string => join(SHOTS, `${name}.png`)

@@ -1,6 +1,6 @@
 /**
- * Our agents beside the reference's: each catalogue row by row, and the values on this machine, theirs, ours and theirs
- * again: ours must lie between. docs/parity.md
+ * Compares our agents with the reference's: each catalog row by row, and values on this machine, read from the reference, from ours and
+ * from the reference again: ours must lie between. docs/developing/parity.md
  */
 
 import type { MetricDesc } from '../../../src/model/desc.ts'
@@ -13,12 +13,12 @@ import { valuesOf } from '../../../src/model/value-set.ts'
 import type { FetchResult, Value, ValueSet } from '../../../src/model/values.ts'
 import type { CatalogueRow } from '../../lib/agent-catalogue.ts'
 
-/** How a catalogue is met. */
+/** Result of comparing a catalog. */
 export interface CatalogueTally {
   readonly rows: number
-  /** Rows that are there just so. */
+  /** Number of rows that are equal. */
   readonly equal: number
-  /** Names of rows that are not there. */
+  /** Names of missing rows. */
   readonly missing: readonly string[]
   /** `name: what we have instead` */
   readonly different: readonly string[]
@@ -26,7 +26,7 @@ export interface CatalogueTally {
 
 const FIELDS = ['pmid', 'type', 'sem', 'units', 'indom'] as const
 
-/** Compares what an agent has with its catalogue. */
+/** Compares an agent's metrics with its catalog. */
 export function compareCatalogue(
   has: readonly CatalogueRow[],
   catalogue: readonly CatalogueRow[],
@@ -53,7 +53,7 @@ export function compareCatalogue(
   }
 }
 
-/** Not what is another agent's metric, and not what a metric of no type does not have. */
+/** Returns whether to compare a row: excludes metrics of other agents, and fields undefined for a metric without a type. */
 function isCompared(
   row: CatalogueRow,
   field: (typeof FIELDS)[number],
@@ -64,8 +64,12 @@ function isCompared(
   return !isForeign && row.type !== null && (row.sem !== null || field === 'type')
 }
 
-/** What an agent has of the names of a catalogue, also below roots whose names come and go. */
-export async function rowsOf(side: Answering, names: readonly string[], ask: Ask): Promise<CatalogueRow[]> {
+/** Returns an agent's rows for the names of a catalog, including dynamic names. */
+export async function rowsOf(
+  side: MetricReader,
+  names: readonly string[],
+  ask: Ask,
+): Promise<CatalogueRow[]> {
   const found = await side.lookupNames(names, ask)
   const known = names.flatMap((name, i) => {
     const id = found[i]!
@@ -91,8 +95,8 @@ export async function rowsOf(side: Answering, names: readonly string[], ask: Ask
   })
 }
 
-/** What both sides can be asked: an agent in this process, or a context of the client library. */
-export interface Answering {
+/** The common interface of both sides: an agent in this process, or a context of the client library. */
+export interface MetricReader {
   lookupNames(names: readonly string[], ask: Ask): Promise<readonly Outcome<Pmid>[]>
   descs(ids: readonly Pmid[], ask: Ask): Promise<readonly Outcome<MetricDesc>[]>
   fetch(ids: readonly Pmid[], ask: Ask): Promise<FetchResult>
@@ -100,24 +104,24 @@ export interface Answering {
   store(sets: readonly ValueSet[], ask: Ask): Promise<void>
 }
 
-/** Values of a metric by instance, or none. Instances of processes go by number, others by name. */
+/** Values of a metric by instance, or undefined. Instances of processes are identified by number, others by name. */
 export type Answer = ReadonlyMap<string, Value> | undefined
 
-/** What one metric said, and whether it may go both ways. */
-export interface Reading {
+/** Values of one metric, and whether they may go up and down. */
+export interface MetricReading {
   readonly answer: Answer
   readonly isLevel: boolean
 }
 
-/** Domains whose instance numbers mean something by themselves; the names follow what a process does. */
+/** Domains with meaningful instance numbers, whose names change with the process. */
 const BY_NUMBER: ReadonlySet<string> = new Set(['3.9', '3.39', '3.40'])
 
 /** Fetches metrics in one request. */
 export async function readAll(
-  side: Answering,
+  side: MetricReader,
   names: readonly string[],
   ask: Ask,
-): Promise<Map<string, Reading>> {
+): Promise<Map<string, MetricReading>> {
   const found = await side.lookupNames(names, ask)
   const known = names.flatMap((name, i) => {
     const id = found[i]!
@@ -125,17 +129,17 @@ export async function readAll(
   })
   const ids = known.map(({ id }) => id)
   const descs = await side.descs(ids, ask)
-  const moment = { ...ask, moment: {} }
-  const { sets } = await side.fetch(ids, moment)
+  const batched = { ...ask, batch: {} }
+  const { sets } = await side.fetch(ids, batched)
   const namesOf = new Map<number, Map<number, string>>()
-  const read = new Map<string, Reading>()
+  const read = new Map<string, MetricReading>()
   for (const [i, set] of sets.entries()) {
     const desc = descs[i]!
     if (desc instanceof PcpError) continue
     const { indom, type } = desc
     const isNamed = indom !== PM_INDOM_NULL && !BY_NUMBER.has(indomStr(indom))
     if (set.status > 0 && isNamed && !namesOf.has(indom)) {
-      const all = await side.instances(indom, moment)
+      const all = await side.instances(indom, batched)
       namesOf.set(indom, new Map(all.ids.map((id, at) => [id, all.names[at]!])))
     }
     const key = (inst: number): string =>
@@ -147,13 +151,13 @@ export async function readAll(
   return read
 }
 
-/** How far a level may lie outside what the reference said before and after: it moves both ways, counters do not. */
+/** How far a level may be outside the reference's values before and after; counters must be between them. */
 const LEVEL_SLACK = { share: 0.1, number: 32 } as const
 const FLOAT_SLACK = 1e-7
 
 type Match = 'exact' | 'drift' | 'differ'
 
-/** Is `value` one of the two, or a number between them? */
+/** Returns whether `value` is one of the two, or a number between them. */
 function matchOf(before: Value, value: Value, after: Value, isLevel: boolean): Match {
   if (isSame(before, value) || isSame(after, value)) return 'exact'
   if (typeof before === 'string' && typeof value === 'string' && typeof after === 'string')
@@ -166,7 +170,7 @@ function matchOf(before: Value, value: Value, after: Value, isLevel: boolean): M
   return mid >= Math.min(a, b) - slack && mid <= Math.max(a, b) + slack ? 'drift' : 'differ'
 }
 
-/** Share of its lines that a text that changes all the time, such as the maps of a busy process, has of one before or after. */
+/** Share of lines that a constantly changing text, such as the maps of a busy process, has in common with one before or after. */
 const SHARED_LINES = 0.9
 
 function isBetween(before: string, value: string, after: string): boolean {
@@ -175,13 +179,13 @@ function isBetween(before: string, value: string, after: string): boolean {
   return lines.filter((line) => known.has(line)).length >= lines.length * SHARED_LINES
 }
 
-/** Long texts of the reference end with a newline or not, as it happens. */
+/** Long texts of the reference may or may not end with a newline. */
 function isSame(a: Value, b: Value): boolean {
   if (typeof a === 'string' && typeof b === 'string') return a.trimEnd() === b.trimEnd()
   return a instanceof Uint8Array && b instanceof Uint8Array ? Buffer.compare(a, b) === 0 : a === b
 }
 
-/** How the values of a catalogue agree. */
+/** Result of comparing the values of a catalog. */
 export interface ValueTally {
   exact: number
   drift: number
@@ -189,27 +193,27 @@ export interface ValueTally {
   differ: string[]
   /** Metrics without value on both sides. */
   none: number
-  /** Metrics that are different on purpose. */
+  /** Metrics with intended differences. */
   deviations: number
 }
 
-/** How often what did not fit is asked again: on a busy machine things have peaks between two questions. */
+/** Number of attempts for values that do not agree, which may have peaks on a busy machine. */
 const ROUNDS = 8
 
-/** What misses less often is a process that came just now, and had no other chance. */
+/** Fewer mismatches than this are ignored: a new process had no further attempt. */
 const MIN_MISSES = 3
 
-/** Why metrics of ours, or single instances `metric[instance]`, are other than the reference's, and which. */
+/** Intended differences by reason: metrics, or single instances `metric[instance]`. */
 export type Deviations = { readonly [reason: string]: RegExp }
 
 /**
- * Compares values until all agree, or `ROUNDS` times; `ready` is awaited before each. An instance that one of the readings of the reference does
- * not have came or went, and counts for nothing. A text that goes back and forth, such as the state of a busy process, agrees when the reference
- * had it in any round.
+ * Compares values until all agree, at most `ROUNDS` times; `ready` is awaited before each round. Ignores instances that appeared or
+ * disappeared between the reference's readings. A text that alternates, such as the state of a busy process, agrees if the reference had it
+ * in any round.
  */
 export async function compareValues(
-  ours: Answering,
-  theirs: Answering,
+  ours: MetricReader,
+  theirs: MetricReader,
   names: readonly string[],
   ask: Ask,
   deviations: Deviations,
@@ -252,8 +256,8 @@ export async function compareValues(
   return tally
 }
 
-/** Keeps the texts of a reading of the reference, by metric and instance. */
-function remember(readings: ReadonlyMap<string, Reading>, seen: Map<string, Set<Value>>): void {
+/** Stores the texts of a reading of the reference, by metric and instance. */
+function remember(readings: ReadonlyMap<string, MetricReading>, seen: Map<string, Set<Value>>): void {
   for (const [name, { answer }] of readings)
     for (const [inst, value] of answer ?? []) {
       if (typeof value !== 'string') break
@@ -263,12 +267,12 @@ function remember(readings: ReadonlyMap<string, Reading>, seen: Map<string, Set<
     }
 }
 
-/** What of a metric does not agree yet; what agrees is counted, each value once. */
+/** Returns the mismatches of a metric; counts each value that agrees once. */
 function compareMetric(
   name: string,
-  before: Reading | undefined,
-  own: Reading | undefined,
-  after: Reading | undefined,
+  before: MetricReading | undefined,
+  own: MetricReading | undefined,
+  after: MetricReading | undefined,
   seen: ReadonlyMap<string, ReadonlySet<Value>>,
   settled: Set<string>,
   tally: ValueTally,
@@ -299,7 +303,7 @@ function compareMetric(
   return wrong
 }
 
-/** Processes may come and go between two questions. */
+/** Processes may start and end between two readings. */
 const BRIEF = /^(hot)?proc\./
 
 function shown(answer: Answer): string {

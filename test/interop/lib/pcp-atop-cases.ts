@@ -1,4 +1,4 @@
-/** What of atop is compared with the reference's, and what differs on purpose: docs/differences.md. */
+/** Cases for comparing atop with the reference, and intended differences: docs/explanation/differences.md. */
 
 const VIEWS = ['', '-g', '-m', '-d', '-n', '-s', '-v', '-c', '-u', '-p', '-j', '-X', '-a', '-y']
 const ORDERS = ['-M', '-D', '-N', '-A', '-E']
@@ -19,16 +19,16 @@ export const CASES: Readonly<Record<string, readonly string[]>> = {
   'pcp-zeroconf': ['', '-m', '-d', '-P CPU'].map((options) => `${options} 60 3`),
 }
 
-/** Archives whose processes come and go between records: only lines of the host are compared. */
+/** Archives with short-lived processes: only host lines are compared. */
 export const HOST_ONLY: ReadonlySet<string> = new Set(['pcp-hotatop', 'pcp-zeroconf'])
 
-/** Lines, or what of them is not compared, by why. */
+/** Lines, or parts of lines, that are not compared, with the reason. */
 export interface LeftOut {
   readonly why: string
-  /** Where it is; everywhere by default. */
+  /** Archives it applies to; default all. */
   readonly archives?: readonly string[]
   readonly from: RegExp
-  /** What is compared in its place; undefined: the whole line is not. */
+  /** Replacement to compare; undefined removes the whole line. */
   readonly to?: string
 }
 
@@ -38,32 +38,32 @@ const THREADS = ['pcp-atop-threads']
 const NVIDIA = ['pcp-atop-nvidia']
 const ZEROCONF = ['pcp-zeroconf']
 
-/** What differs on purpose. */
+/** Intended differences. */
 export const LEFT_OUT: readonly LeftOut[] = [
   {
-    why: 'which processes there are between two records',
+    why: 'processes between two records',
     from: /^ *\d+ .* \d+%( pmsleep| kworker\/.*)? *$|^ *\d+ +- - .*pmsleep|^PR[A-Z] (\S+ ){5}\d+ (\((pmsleep|kworker\S*)?\)|[ _] )/,
   },
   {
-    why: 'how many there are, by that',
+    why: 'number of processes, for that reason',
     archives: [...BOOT, ...THREADS, ...ZEROCONF],
     from: /#(proc|trun|tslpi|tslpu) +\d+/g,
     to: '#$1',
   },
   {
-    why: 'how many a user has, by that',
+    why: 'processes per user, for that reason',
     archives: ATOP,
     from: /^ +\d+( .* \d+% (?:nathans|root) *)$/,
     to: '$1',
   },
   {
-    why: 'when they started',
+    why: 'start times',
     archives: ATOP,
     from: /^( *\d+ .* )\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d /,
     to: '$1',
   },
   {
-    why: 'that they started more than 24 days after the host, of which 6.0.3 makes 0',
+    why: 'start times more than 24 days after boot, which are 0 in 6.0.3',
     archives: BOOT,
     from: /^(PRG .*\) [A-Z] \d+ \d+ \d+ \d+ -?\d+ )(?:0|[2-4]\d{9}) /,
     to: '$1',
@@ -81,7 +81,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
     to: '$1',
   },
   { why: 'clocks of processors', from: /^((?:CPU|cpu) .*) \d+( 100 \d+ \d+)$/, to: '$1$2' },
-  { why: 'discards where nobody counts them', from: /^((?:DSK|LVM|MDD) .*) -1 /, to: '$1 0 ' },
+  { why: 'discards that are not counted', from: /^((?:DSK|LVM|MDD) .*) -1 /, to: '$1 0 ' },
   {
     why: 'the parent of the first thread of the kernel, for programs',
     from: /(\(kthreadd\)\)? )[01] /,
@@ -90,7 +90,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
   { why: 'the same for people', archives: ATOP, from: /^( *2 +)[01]( root .*kthreadd)/, to: '$1$2' },
   { why: 'pressure', archives: [...ATOP, ...BOOT, ...ZEROCONF], from: /^PSI / },
   {
-    why: 'servers where nobody knows of one',
+    why: 'unknown servers',
     archives: BOOT,
     from: /^(NF[CS]|WWW)( \| \S+ +0(\.0)?)+ \|$/,
   },
@@ -101,7 +101,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
     to: '$1',
   },
   {
-    why: 'queues of mapped devices that nobody measures',
+    why: 'queues of mapped devices, which are not measured',
     archives: BOOT,
     from: /^(LVM .*) \d{12,} /,
     to: '$1 0 ',
@@ -114,13 +114,13 @@ export const LEFT_OUT: readonly LeftOut[] = [
   },
   { why: 'the same for programs', archives: THREADS, from: /^(PRC .* [yn] )\d+ /, to: '$1' },
   {
-    why: 'memory of graphics processors, of means that are rounded',
+    why: 'memory of graphics processors, due to rounded means',
     archives: NVIDIA,
     from: /memocc +\d+%/,
     to: 'memocc',
   },
   {
-    why: 'how busy mapped devices are',
+    why: 'utilization of mapped devices',
     archives: ZEROCONF,
     from: /^(LVM .*)busy +\d+%(.*)avio.*/,
     to: '$1$2',
@@ -138,7 +138,7 @@ export const LEFT_OUT: readonly LeftOut[] = [
     to: 'shrss',
   },
   {
-    why: 'mounts of NFS, which 6.0.3 has from the second sample on',
+    why: 'NFS mounts, shown by 6.0.3 from the second sample on',
     archives: ZEROCONF,
     from: /^NFM /,
   },

@@ -1,18 +1,18 @@
-/** What of pcp's commands is compared with the reference's: archives, sets of options, and what differs on purpose. */
+/** Cases for comparing pcp's commands with the reference: archives, sets of options, and intended differences. */
 
-/** The cases of a command: every set of options over every archive. Options of `pcp` are before the bar, those of the command behind it. */
+/** Cases of a command: every set of options over every archive. Options of `pcp` are before the bar, those of the command after it. */
 export interface CommandCases {
   readonly archives: readonly string[]
   readonly options: readonly string[]
-  /** A line as it is compared. */
+  /** Removes intended differences from a line. */
   readonly adapt?: (line: string) => string
-  /** Lines may come in another order. */
+  /** Lines may be in another order. */
   readonly isUnordered?: true
 }
 
 /**
- * Times of processes, their share of the processor and the state with -U differ, and arguments at the end of a line are cut by the
- * reference: docs/differences.md.
+ * Masks times of processes, their utilization and the state with -U, which differ, and arguments at the end of a line, which the reference
+ * truncates: docs/explanation/differences.md.
  */
 function processLine(line: string): string {
   return line

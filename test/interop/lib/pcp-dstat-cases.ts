@@ -1,6 +1,6 @@
-/** What of dstat is compared with the reference's, and which of that differs for a reason. */
+/** Cases for comparing dstat with the reference, and known differences. */
 
-/** Sets of options by archive of PCP's tests: those of `pcp`, a bar, those of dstat. `CSV` is a file that is compared as well. */
+/** Sets of options by archive: options of `pcp`, a bar, options of dstat. `CSV` is a file that is compared as well. */
 export const CASES: Readonly<Record<string, readonly string[]>> = {
   'pcp-dstat': [
     '| 1 4',
@@ -231,7 +231,7 @@ export const CASES: Readonly<Record<string, readonly string[]>> = {
   nosucharchive: ['| 1 2'],
 }
 
-/** Runs whose reports differ, by why. One that does not differ any more fails the test. */
+/** Runs with known differences, by reason. The test fails if a run no longer differs. */
 export const REASONS: readonly { readonly why: string; readonly runs: readonly string[] }[] = [
   {
     why: 'PCP shows the total of all interrupts below the headings of each',
@@ -242,19 +242,19 @@ export const REASONS: readonly { readonly why: string; readonly runs: readonly s
     runs: ['pcp-dstat | -i -I 10,12,total 1 3'],
   },
   {
-    why: 'PCP looks for a swap device of the name total',
+    why: 'PCP looks for a swap device named total',
     runs: ['pcp-zeroconf | -s -S total -l 60 2'],
   },
   {
-    why: 'PCP shows -1 where a processor was idle for more than all of its time',
+    why: 'PCP shows -1 if a processor was idle for more than 100 %',
     runs: ['pcp-dstat | --cpu-use 1 3'],
   },
   {
-    why: 'PCP takes a setting of its plugin for a column',
+    why: 'PCP treats a setting of its plugin as a column',
     runs: ['pcp-dstat | --proc-count 1 2', 'pcp-zeroconf | --proc-count 60 3'],
   },
   {
-    why: 'PCP has no values where disks are listed and there are more than a thousand',
+    why: 'PCP has no values for listed disks if there are more than a thousand',
     runs: [
       'dstat-diskfarm | -d -D sdaa,sdab,total 10 3',
       'dstat-diskfarm | -D total,sdc -d 10 3',
@@ -262,7 +262,7 @@ export const REASONS: readonly { readonly why: string; readonly runs: readonly s
     ],
   },
   {
-    why: 'PCP forgets columns of a process that was not there before',
+    why: 'PCP drops columns of a new process',
     runs: [
       'pcp-zeroconf | --top-cpu-adv 60 4',
       'pcp-zeroconf | --float --top-mem -m 60 3',
@@ -270,7 +270,7 @@ export const REASONS: readonly { readonly why: string; readonly runs: readonly s
     ],
   },
   {
-    why: 'PCP ends where an archive has a metric without any of its instances',
+    why: 'PCP aborts if a metric in an archive has no instances',
     runs: ['pcp-zeroconf | -dr --part --dm --md 60 3'],
   },
 ]

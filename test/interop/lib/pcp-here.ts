@@ -1,4 +1,4 @@
-/** pcp and its commands in this process, with values between records as 6.0.3 takes them: docs/differences.md. */
+/** Runs pcp and its commands in this process, with values interpolated like in 6.0.3: docs/explanation/differences.md. */
 import { PcpError } from '../../../src/model/errors.ts'
 import { openArchive } from '../../../src/pmapi/archive.ts'
 import { tool } from '../../../src/tools/pcp/index.ts'
@@ -6,7 +6,7 @@ import { TOOLS } from '../../../src/tools/registry.ts'
 import { testIo } from '../../tools/run-tool.ts'
 import type { Printed } from './programs.ts'
 
-/** Runs `pcp ARGS`; a mistake that ends it is on standard error, as `main` prints it. */
+/** Runs `pcp ARGS`; an error that ends it goes to standard error, formatted like by `main`. */
 export async function runPcpHere(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

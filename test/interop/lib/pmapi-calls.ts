@@ -1,13 +1,13 @@
-/** What a random call of the library is: `pmapi-calls.c` makes the same call of the reference's. */
+/** Random calls of the library; `pmapi-calls.c` makes the same calls of the reference's. */
 import { PcpError } from '../../../src/model/errors.ts'
 import type { Random } from './random.ts'
 
-/** One call: what the reference's program reads, and our answer to it. */
+/** One call: the input of the reference's program, and our result. */
 export interface Call {
   readonly line: string
-  /** What it covers: a pair of types, a unit, a form. */
+  /** Covered items: a pair of types, a unit, a form. */
   readonly covers: readonly string[]
-  /** Our answer, as the program prints its own. */
+  /** Returns our result in the format of the program. */
   readonly ours: () => string
 }
 
@@ -16,14 +16,14 @@ export interface Kind {
   readonly name: string
   /** Of ten thousand calls. */
   readonly count: number
-  /** What a run must have covered. */
+  /** Items that a run must cover. */
   readonly covers: readonly string[]
   readonly make: (random: Random) => Call
-  /** Why the two may differ; undefined where they must not. */
+  /** Returns why the results may differ; undefined if they must not. */
   readonly explain: (call: Call, ours: string, theirs: string) => string | undefined
 }
 
-/** Ours as the program prints it: the status, a tab and what there is. */
+/** Formats our result like the program: the status, a tab and the value. */
 export function answer(call: () => string, status = 0): string {
   try {
     return `${status}\t${call()}`

@@ -9,18 +9,18 @@ import { freePort } from '../../../bench/macro/lib/free-port.ts'
 export const top: string = process.cwd()
 const REFERENCE_PMCD = '/usr/lib/pcp/bin/pmcd'
 
-/** Is Debian's PCP installed? Tests say so when it is not. */
+/** Whether Debian's PCP is installed. */
 export const hasReference: boolean = existsSync(REFERENCE_PMCD)
 if (!hasReference) console.log('skipped: the reference (Debian package pcp) is not installed')
 
-/** What a command printed. */
+/** Output and status of a command. */
 export interface Printed {
   readonly status: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** An environment without this shell's PCP settings. */
+/** Returns an environment without this shell's PCP settings. */
 export function plainEnv(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, TZ: 'UTC', ...extra }
   delete env['NODE_EXTRA_CA_CERTS']
@@ -28,10 +28,10 @@ export function plainEnv(extra: Readonly<Record<string, string>> = {}): NodeJS.P
   return env
 }
 
-/** How long a command may take on a busy machine. */
+/** Timeout of a command on a busy machine. */
 const TIMEOUT_MS = 100_000
 
-/** Runs a command to its end. Rejects with what it printed when it takes longer than `timeoutMs`. */
+/** Runs a command to its end. Rejects with its output if it takes longer than `timeoutMs`. */
 export function run(
   command: string,
   args: readonly string[],
@@ -67,24 +67,24 @@ export function run(
   })
 }
 
-/** A collector that a test started. */
+/** A collector started by a test. */
 export interface TestCollector {
   readonly port: number
   /** For `-h`. */
   readonly host: string
   /** State directory. */
   readonly dir: string
-  /** What it has printed so far. */
+  /** Returns its output so far. */
   printed(): string
   stop(): Promise<number | null>
 }
 
-/** `npm start` without the build. */
+/** Starts `npm start` without the build. */
 export function startOurs(...options: string[]): Promise<TestCollector> {
   return startOursWith('', ...options)
 }
 
-/** Starts ours, with a pmproxy.conf. */
+/** Starts our services with a pmproxy.conf. */
 export async function startOursWith(pmproxyConf: string, ...options: string[]): Promise<TestCollector> {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-interop-'))
@@ -92,13 +92,13 @@ export async function startOursWith(pmproxyConf: string, ...options: string[]): 
     mkdirSync(join(dir, 'etc', 'pmproxy'), { recursive: true })
     writeFileSync(join(dir, 'etc', 'pmproxy', 'pmproxy.conf'), pmproxyConf)
   }
-  const args = [join(top, 'bin', 'parts', 'start.cjs'), '--port', String(port), '--dir', dir, ...options]
+  const args = [join(top, 'bin', 'pcp-ts'), 'start', '--port', String(port), '--dir', dir, ...options]
   return launch(process.execPath, args, port, dir)
 }
 
 /**
- * The reference's collector. `agents` are lines of its pmcd.conf, or names of agents whose lines the installed
- * pmcd.conf has.
+ * Starts the reference's collector. `agents` are lines of its pmcd.conf, or names of agents with lines in the installed
+ * pmcd.conf.
  */
 export async function startReference(agents: readonly string[]): Promise<TestCollector> {
   const port = await freePort()
@@ -109,11 +109,11 @@ export async function startReference(agents: readonly string[]): Promise<TestCol
   )
   writeFileSync(join(dir, 'pmcd.conf'), `${lines.join('\n')}\n`)
   const files = ['-c', join(dir, 'pmcd.conf'), '-s', join(dir, 'pmcd.socket'), '-l', join(dir, 'pmcd.log')]
-  // It would give up agents of a busy machine after five seconds.
+  // By default it drops agents after five seconds, which is too short on a busy machine.
   return launch(REFERENCE_PMCD, ['-f', '-t', '60', '-p', String(port), ...files], port, dir)
 }
 
-/** Starts a collector in its state directory; resolves once it greets clients. */
+/** Starts a collector in its state directory; resolves once it accepts clients. */
 export async function launch(
   command: string,
   args: readonly string[],
@@ -144,14 +144,14 @@ export async function launch(
   }
 }
 
-/** Does somebody listen on this unix socket? It is there a moment before. */
+/** Returns whether a process listens on this unix socket, which exists a little earlier. */
 export function isListening(path: string): boolean {
-  // Number, protocol, and flags: that of one which accepts connections is 0x10000.
+  // Number, protocol, and flags: 0x10000 means that it accepts connections.
   const rows = readFileSync('/proc/net/unix', 'utf8').split('\n')
   return rows.some((row) => row.endsWith(` ${path}`) && /^\S+ \S+ \S+ 00010000 /.test(row))
 }
 
-/** Waits until the collector greets its clients. */
+/** Waits until the collector accepts clients. */
 async function answering(port: number, child: ChildProcess, printed: () => string): Promise<void> {
   for (let attempt = 0; attempt < 2000; attempt++) {
     if (child.exitCode !== null)
@@ -167,5 +167,5 @@ async function answering(port: number, child: ChildProcess, printed: () => strin
     if (answered) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error(`${child.spawnfile} does not answer on port ${port}: ${printed()}`)
+  throw new Error(`${child.spawnfile} does not respond on port ${port}: ${printed()}`)
 }

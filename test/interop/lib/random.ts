@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats. */
+/** Random choices, reproducible by seed. */
 
 /** A source of random choices. */
 export class Random {
@@ -17,7 +17,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number from `low` to `high`, both possible. */
+  /** Returns an integer from `low` to `high`, inclusive. */
   int(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1))
   }
@@ -26,13 +26,13 @@ export class Random {
     return list[this.int(0, list.length - 1)]!
   }
 
-  /** The list in random order. */
+  /** Returns the list in random order. */
   shuffled<T>(list: readonly T[]): T[] {
     const rest = [...list]
     return Array.from(list, () => rest.splice(this.int(0, rest.length - 1), 1)[0]!)
   }
 
-  /** True so often of one. */
+  /** Returns true with this probability. */
   chance(share: number): boolean {
     return this.next() < share
   }

@@ -1,18 +1,18 @@
-/** PCP's pmproxy as a process of its own, begun anew where a request ended it. */
+/** PCP's pmproxy as a separate process, restarted after a request has crashed it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../../bench/macro/lib/free-port.ts'
-import { askRaw } from '../../lib/raw-http.ts'
+import { rawRequest } from '../../lib/raw-http.ts'
 
-/** Where Debian has it. */
+/** Its path on Debian. */
 export const REFERENCE_PROXY = '/usr/lib/pcp/bin/pmproxy'
 
-/** One of them; `port` stays the same. */
+/** A running pmproxy; `port` stays the same after restarts. */
 export class ReferenceProxy {
   readonly port: number
-  /** How often it died. */
+  /** Number of crashes. */
   deaths = 0
   readonly #env: NodeJS.ProcessEnv
   readonly #dir: string = mkdtempSync(join(tmpdir(), 'pmproxy-interop-'))
@@ -23,28 +23,28 @@ export class ReferenceProxy {
     this.#env = env
   }
 
-  /** Starts one, and waits until it answers. */
+  /** Starts one, and waits until it responds. */
   static async start(env: NodeJS.ProcessEnv): Promise<ReferenceProxy> {
     const proxy = new ReferenceProxy(await freePort(), env)
     await proxy.#launch()
     return proxy
   }
 
-  /** Starts it anew if it has ended; whether it had. */
+  /** Restarts it if it has exited; returns whether it had. */
   async revive(): Promise<boolean> {
-    if ((await askRaw(this.port, 'GET /pmapi/context HTTP/1.1\r\n\r\n')) !== undefined) return false
+    if ((await rawRequest(this.port, 'GET /pmapi/context HTTP/1.1\r\n\r\n')) !== undefined) return false
     this.deaths++
     await this.#launch()
     return true
   }
 
-  /** Ends it and starts another in its place. */
+  /** Stops it and starts another one. */
   async restart(): Promise<void> {
     await this.#end()
     await this.#launch()
   }
 
-  /** Ends it and removes its files. */
+  /** Stops it and removes its files. */
   async stop(): Promise<void> {
     await this.#end()
     rmSync(this.#dir, { recursive: true, force: true })
@@ -63,9 +63,9 @@ export class ReferenceProxy {
     const args = ['-f', '-t', '-A', '-p', String(this.port), ...files]
     this.#child = spawn(REFERENCE_PROXY, args, { env: this.#env, cwd: this.#dir, stdio: 'ignore' })
     for (let attempt = 0; attempt < 600; attempt++) {
-      if ((await askRaw(this.port, 'GET /pmapi/context HTTP/1.1\r\n\r\n')) !== undefined) return
+      if ((await rawRequest(this.port, 'GET /pmapi/context HTTP/1.1\r\n\r\n')) !== undefined) return
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
-    throw new Error('pmproxy of PCP does not answer')
+    throw new Error('pmproxy of PCP does not respond')
   }
 }

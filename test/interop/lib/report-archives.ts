@@ -1,6 +1,6 @@
-/** Archives of PCP's own tests that reports are compared over. */
+/** Archives of PCP's own tests for comparing reports. */
 
-/** Archives, and metrics that each has. */
+/** Archives, and metrics of each. */
 export const REPORT_ARCHIVES: readonly (readonly [name: string, metrics: readonly string[]])[] = [
   ['rep', ['kernel.all.load', 'mem.util.used', 'kernel.percpu.cpu.user', 'kernel.uname.sysname']],
   ['20130706', ['disk.dev.read', 'kernel.all.load', 'mem.util.free', 'kernel.all.pswitch']],
@@ -14,7 +14,7 @@ export const REPORT_ARCHIVES: readonly (readonly [name: string, metrics: readonl
   ['numa', ['hinv.machine', 'kernel.pernode.cpu.user']],
 ]
 
-/** Archives of many systems and years. */
+/** Archives of various systems and years. */
 export const VARIED_ARCHIVES: readonly string[] = [
   '20180127.08.40',
   '20150105.17.57',

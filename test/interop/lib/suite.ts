@@ -1,4 +1,4 @@
-/** The archives of PCP's own tests, and the share of them that a run compares. */
+/** Archives of PCP's own tests, and the share that a run compares. */
 import { existsSync, readdirSync } from 'node:fs'
 import { Archive } from '../../../src/archive/archive.ts'
 import { parseFileName } from '../../../src/archive/file-names.ts'
@@ -11,17 +11,17 @@ const SUITE = '/var/lib/pcp/testsuite'
 /** Folders with archives: good ones and damaged ones. */
 export const FOLDERS = ['archives', 'badarchives'] as const
 
-/** Are they installed? */
+/** Whether they are installed. */
 export const hasSuite: boolean = existsSync(`${SUITE}/archives`)
 
-/** Path of a folder. */
+/** Returns the path of a folder. */
 export function suiteFolder(folder: (typeof FOLDERS)[number]): string {
   return `${SUITE}/${folder}`
 }
 
 /**
- * Names without `.meta` and so on of the archives of a folder: those that ARCHIVES in the environment lists with commas, otherwise one in
- * `every`, others each day (CONTRIBUTING.md: Random tests). Shares with another `first` have other archives.
+ * Returns the base names of a folder's archives: those listed with commas in the environment variable ARCHIVES, otherwise one in `every`,
+ * others each day (CONTRIBUTING.md: Random tests). Shares with different `first` have different archives.
  */
 export function archivesOf(folder: (typeof FOLDERS)[number], every: number, first: number): string[] {
   const files = hasSuite ? readdirSync(suiteFolder(folder)) : []
@@ -31,14 +31,14 @@ export function archivesOf(folder: (typeof FOLDERS)[number], every: number, firs
   return names.filter((_, i) => isSampled(i + first, every))
 }
 
-/** Whether an archive can be opened and has metrics of event records. */
+/** Returns whether an archive can be opened and has event metrics. */
 export function hasEvents(base: string): boolean {
   return holds(base, ({ metadata }) =>
     [...metadata.descs.values()].some(({ type }) => type === PM_TYPE_EVENT || type === PM_TYPE_HIGHRES_EVENT),
   )
 }
 
-/** Whether an archive can be opened and begins with second 0. */
+/** Returns whether an archive can be opened and begins with second 0. */
 export function isOfTheEpoch(base: string): boolean {
   return holds(base, ({ start }) => start.sec === 0)
 }

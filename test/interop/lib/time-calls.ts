@@ -7,7 +7,7 @@ import { makeZone } from '../../../src/time/zone.ts'
 import { answer, type Call, type Kind } from './pmapi-calls.ts'
 import type { Random } from './random.ts'
 
-/** What the reference's program takes for the wall clock. */
+/** Current time in the reference's program. */
 const NOW = 1_700_000_000
 
 const TIME_UNITS = [
@@ -61,7 +61,7 @@ function intervalCall(random: Random): Call {
   }
 }
 
-/** Both of the program's lines, or what is wrong with the text. */
+/** Returns both lines of the program, or the error message. */
 function orMessage(call: () => string): string {
   try {
     return call()
@@ -76,7 +76,7 @@ function secondsOf(answer: string): number {
 
 function explainInterval(_call: Call, ours: string, theirs: string): string | undefined {
   if (!ours.startsWith('0\t') || !theirs.startsWith('0\t')) return undefined
-  // A whole second of nanoseconds is printed with ten digits.
+  // The reference prints a full second of nanoseconds with ten digits.
   if (theirs.endsWith('.1000000000'))
     return secondsOf(ours) === secondsOf(theirs.slice(0, -11)) + 1
       ? 'a whole second of nanoseconds'
@@ -179,13 +179,13 @@ function explainWindow({ line }: Call, ours: string, theirs: string): string | u
   if (areClose(ours, theirs)) return 'the last nanoseconds'
   if (/^[01]\t(?:.* )?-\d/.test(theirs)) return 'a day that its month has not is before 1970'
   if (theirs.startsWith('-1\t-') && end === 'max' && texts.some((text) => /^-\d+h$/.test(text)))
-    return 'an hour before now, without an end, is no date'
+    return 'an hour before now, without an end, is not a date'
   const isAcrossDays = texts.some((text) => /day|week|month|ago/.test(text))
   if (zone!.includes(',') && isAcrossDays && differByHour(ours, theirs)) return 'days keep the local time'
   return undefined
 }
 
-/** The same but for the last nanoseconds. */
+/** Returns whether the results are equal except for the last nanoseconds. */
 function areClose(ours: string, theirs: string): boolean {
   const nanos = (text: string): bigint[] =>
     (text.match(/\d+\.\d{9}/g) ?? []).map((each) => BigInt(each.replace('.', '')))
@@ -210,7 +210,7 @@ function zonedCall(random: Random): Call {
   }
 }
 
-/** What is compared. */
+/** Kinds of calls to compare. */
 export const TIME_KINDS: readonly Kind[] = [
   {
     name: 'interval',

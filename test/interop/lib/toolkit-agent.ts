@@ -1,4 +1,4 @@
-/** An agent with what the toolkit has besides tables: test/interop/toolkit-agent.test.ts */
+/** An agent with features of the toolkit besides tables: test/interop/toolkit-agent.test.ts */
 import {
   type AgentDefinition,
   type AgentTables,
@@ -13,7 +13,7 @@ import {
   pmid,
 } from '../../../src/pmda/index.ts'
 
-/** The agent, for runDaemon. `--instances a,b` says which instances there are, `--cache DIR` where their numbers are kept. */
+/** The agent, for runDaemon. `--instances a,b` sets its instances, `--cache DIR` the directory of their numbers. */
 export const agent: AgentDefinition = defineAgent({
   name: 'toolkit',
   domain: 471,
@@ -61,7 +61,7 @@ export const agent: AgentDefinition = defineAgent({
           indom: members,
           help: 'Length of a name',
           labels: { what: 'size' },
-          notes: { note: true },
+          optionalLabels: { note: true },
           value: (inst) => cache.get(inst)?.data,
         },
         'toolkit.count': {

@@ -94,7 +94,7 @@ function wordOf([dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount]
   return packUnits({ dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount })
 }
 
-/** Mostly scales that people use: factors of the others do not fit 64 bits. */
+/** Mostly common scales: factors of the others do not fit 64 bits. */
 function scales(random: Random): readonly [number, number, number] {
   if (random.chance(0.2)) return [random.int(0, 6), random.int(0, 5), random.int(-3, 6)]
   return [random.int(0, 3), random.int(0, 5), random.int(0, 3)]
@@ -144,7 +144,7 @@ function sameScale(call: Call, ours: string, theirs: string): string | undefined
   return BigInt(value!) === exactScale(call.line) ? 'intermediate overflow' : undefined
 }
 
-/** Binary digits of the two integers that the reference multiplies and divides with: it goes by way of the base scales. */
+/** Returns the bits of the integers the reference multiplies and divides by: it converts through the base scales. */
 function factorBits(line: string): { readonly mult: number; readonly div: number } {
   const [dims, from, to] = [3, 6, 12].map((at) =>
     line
@@ -166,7 +166,7 @@ function factorBits(line: string): { readonly mult: number; readonly div: number
 
 const NANOSECONDS = [1n, 1000n, 1_000_000n, 10n ** 9n, 60n * 10n ** 9n, 3600n * 10n ** 9n]
 
-/** What the conversion of an integer should give, by arithmetic without limits: half up, then towards zero. */
+/** Converts an integer exactly: half up, then towards zero. */
 function exactScale(line: string): bigint {
   const fields = line.split('\t')
   const [dims, from, to] = [3, 6, 12].map((at) => fields.slice(at, at + 3).map(Number))
@@ -274,7 +274,7 @@ function explainUnits(_call: Call, ours: string, theirs: string): string | undef
 
 const TYPE_PAIRS = ALL_TYPES.flatMap((from) => ALL_TYPES.map((to) => `${typeStr(from)}>${typeStr(to)}`))
 
-/** What is compared. */
+/** Kinds of calls to compare. */
 export const VALUE_KINDS: readonly Kind[] = [
   { name: 'extract', count: 3000, covers: TYPE_PAIRS, make: extractCall, explain: explainExtract },
   {

@@ -1,8 +1,8 @@
-/** What two answers of pmproxies are compared by: what changes from one moment to the next is taken out. */
+/** Normalizes replies of two pmproxies for comparison: masks values that change over time. */
 import { gunzipSync, inflateSync } from 'node:zlib'
 import type { RawAnswer } from '../../lib/raw-http.ts'
 
-/** Status, type and body of an answer. */
+/** Returns status, type and body of a reply. */
 function normalAnswer(answer: RawAnswer): object {
   const type = answer.headers.get('content-type')?.replace('octet-stream', 'json')
   const text = String(decoded(answer))
@@ -15,8 +15,8 @@ function decoded({ headers, body }: RawAnswer): Buffer {
 }
 
 /**
- * An answer with headers that clients act on; undefined where there was none. Not those by which PCP's lets every page read it: ours names the
- * origin, where it is configured (test/security/web-origin.test.ts).
+ * Returns a reply with the headers that clients use; undefined without a reply. Excludes the headers with which PCP lets every page read
+ * it: ours names configured origins (test/security/web-origin.test.ts).
  */
 export function normalExchange(answer: RawAnswer | undefined): unknown {
   if (answer === undefined) return undefined
@@ -34,10 +34,10 @@ function json(text: string): unknown {
   }
 }
 
-/** Values of metrics that stay as they are. */
+/** Constant metrics. */
 const CONSTANT = /^sample\.(?:\w*long|float|double|string|aggregate)\.(?!bin|.*ctr)/
 
-/** A parsed answer. */
+/** Normalizes a parsed reply. */
 function normal(value: unknown, key = '', name = ''): unknown {
   if (key === 'context' || key === 'timestamp') return typeof value
   if (key === 'leaf' || key === 'nonleaf') return [...(value as string[])].sort()
@@ -49,7 +49,7 @@ function normal(value: unknown, key = '', name = ''): unknown {
   if (key === 'pmid' || key === 'indom') return String(value).replace(/^511\..*/, 'derived')
   if (key.startsWith('text-')) return String(value).trim()
   if (key === 'value' && !CONSTANT.test(name)) return typeof value === 'number' ? 'number' : value
-  // 6.0.3 leaves the labels of domains and clusters out of some answers.
+  // 6.0.3 omits the labels of domains and clusters in some replies.
   if (key === 'labels') return Object.keys(value as object).includes('hostname')
   if (Array.isArray(value))
     return value
@@ -65,7 +65,7 @@ function normal(value: unknown, key = '', name = ''): unknown {
   )
 }
 
-/** Lines of an exposition in order, with labels of instances alone, without values. */
+/** Returns sorted lines of an exposition, with instance labels only and without values. */
 function exposition(text: string): string[] {
   return text
     .split('\n')

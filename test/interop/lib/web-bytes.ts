@@ -1,4 +1,4 @@
-/** Requests as bytes that two pmproxies are sent in turn: methods, versions, headers and bodies. docs/pmproxy.md */
+/** Requests as bytes for two pmproxies: methods, versions, headers and bodies. docs/reference/pmproxy.md */
 
 const TARGETS = [
   '/pmapi/context',
@@ -13,7 +13,7 @@ const TARGETS = [
   '/nothing',
 ]
 
-/** A request with these header lines, and a body of a known length. */
+/** Returns a request with these header lines, and a body of known length. */
 export function requestBytes(
   method: string,
   target: string,
@@ -26,7 +26,7 @@ export function requestBytes(
   return `${lines.join('\r\n')}\r\n\r\n${body}`
 }
 
-/** The text in two chunks. */
+/** Splits the text into two chunks. */
 function chunked(text: string): string {
   const half = Math.floor(text.length / 2)
   const chunks = [text.slice(0, half), text.slice(half)].filter((part) => part !== '')
@@ -44,7 +44,7 @@ const DERIVE = '/pmapi/derive'
 const STORE = '/pmapi/store?name=sample.long.write_me'
 const FORM = 'Content-Type: application/x-www-form-urlencoded'
 
-/** By name. */
+/** Requests by name. */
 export const REQUEST_BYTES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'].flatMap((method) =>
@@ -60,11 +60,7 @@ export const REQUEST_BYTES: Readonly<Record<string, string>> = {
     ),
   ),
   'preflight with headers': requestBytes('OPTIONS', CONTEXT, CORS('GET', 'content-type')),
-  'preflight with headers nobody knows': requestBytes(
-    'OPTIONS',
-    CONTEXT,
-    CORS('GET', 'x-grafana-device-id, x-y'),
-  ),
+  'preflight with unknown headers': requestBytes('OPTIONS', CONTEXT, CORS('GET', 'x-grafana-device-id, x-y')),
   'preflight without origin': requestBytes('OPTIONS', CONTEXT, ['Access-Control-Request-Method: GET']),
   'preflight without method': requestBytes('OPTIONS', CONTEXT, ['Origin: http://x']),
   'preflight of all': requestBytes('OPTIONS', '*', CORS('GET')),

@@ -1,4 +1,4 @@
-/** Requests that two pmproxies are asked in turn, by route: those that change a context or a metric. CTX stands for the number of a context. docs/pmproxy.md */
+/** Requests to two pmproxies that change a context or a metric, by route. CTX is replaced by a context number. docs/reference/pmproxy.md */
 
 const WHOLE = [
   '1',
@@ -17,7 +17,7 @@ const WHOLE = [
 ]
 const REAL = ['1', '-1', '1.5', '1e3', '', '%201', '1x', 'abc', 'inf', '-Infinity', '1&value=2']
 
-/** Texts that are stored by type. Those out of range come last: PCP's refuses everything after them. */
+/** Texts to store, by type. Values out of range come last, because PCP rejects everything after them. */
 const STORED: readonly (readonly [type: string, values: readonly string[]])[] = [
   ['string', [...WHOLE, 'a+b', '%22q%22', 'x'.repeat(100)]],
   ['aggregate', ['1', 'abc', '']],
@@ -27,7 +27,7 @@ const STORED: readonly (readonly [type: string, values: readonly string[]])[] = 
   ...['long', 'longlong'].map((type) => [type, [...WHOLE, '-1', '-0x10']] as const),
 ]
 
-/** By group; those of a group are asked in order, in a context of the group's own. */
+/** Requests by group; those of a group are sent in order, in a separate context. */
 export const CHANGING: Readonly<Record<string, readonly string[]>> = {
   profile: [
     '/pmapi/CTX/profile',

@@ -1,13 +1,13 @@
-/** Why an answer of ours differs from PCP's 6.0.3, on purpose or because that has a defect. docs/pmproxy.md, docs/differences.md */
+/** Reasons for different replies of ours and PCP 6.0.3: intended, or defects of 6.0.3. docs/reference/pmproxy.md, docs/explanation/differences.md */
 
-/** An answer as it is compared. */
+/** A normalized reply. */
 export interface Comparable {
   readonly status: number
   readonly body: unknown
   readonly headers?: readonly (readonly [string, string])[]
 }
 
-/** One reason, and what it is good for. */
+/** A reason, and when it applies. */
 export interface Reason {
   readonly why: string
   readonly holds: (what: string, ours: Comparable | undefined, theirs: Comparable | undefined) => boolean
@@ -16,23 +16,23 @@ export interface Reason {
 const says = (answer: Comparable | undefined, words: RegExp): boolean =>
   words.test(JSON.stringify(answer?.body) ?? '')
 
-/** A reason for requests that look like this. */
+/** Returns a reason for matching requests. */
 const forRequest = (why: string, what: RegExp): Reason => ({ why, holds: (asked) => what.test(asked) })
 
-/** The first that holds counts; every one has to be there for something. */
+/** The first applicable reason is used; each must be used at least once. */
 export const REASONS: readonly Reason[] = [
-  { why: 'PCP ends, or never answers', holds: (_, __, theirs) => theirs === undefined },
+  { why: 'PCP crashes, or never replies', holds: (_, __, theirs) => theirs === undefined },
   {
-    why: 'what is not there is 404',
+    why: 'unknown paths are 404',
     holds: (_, ours, theirs) => ours?.status === 404 && theirs?.status === 400,
   },
   { why: 'bytes that are not ASCII are UTF-8, not U+FFFD', holds: (_, __, theirs) => says(theirs, /\ufffd/) },
   {
-    why: 'every answer tells its client',
+    why: 'every reply names its client',
     holds: (_, ours, theirs) => JSON.stringify(withoutClient(ours)) === JSON.stringify(theirs),
   },
   {
-    why: 'PCP refuses what is in range while errno is left over from something else',
+    why: 'PCP rejects valid values while errno is left over from an earlier call',
     holds: (what, _, theirs) => /store/.test(what) && says(theirs, /Numerical result out of range/),
   },
   forRequest('a NUL does not end a text', /%00/),
@@ -41,33 +41,30 @@ export const REASONS: readonly Reason[] = [
     /fetch\?names?=(?:sample\.bad\.\w+,)*(?:.*sample\.noinst|sample\.event\.type|sample\.bad\.nosupport)/,
   ),
   forRequest(
-    'what is asked for twice is answered once',
+    'duplicates in a request are answered once',
     /(?:sample\.long\.one,sample\.long\.one|60\.0\.32,60\.0\.32)$/,
   ),
   forRequest(
     'identifiers are numbers and nothing else, and do not wrap',
     /pmids?=(?:60\.0\.32\.1|60\.4096\.1|60\.0\.1024|%2060|60\.0\.32%20)|indom=(?:999|29\.1\.1|29\.4194304|29\.1,|%20)|instance=(?:abc|0x1|1\.5)|context=(?:-1|xyz)|\/4294967296\/|:99999$/,
   ),
-  forRequest('an empty element of a list is none', /(?:iname|instance)=,$|name=,sample/),
+  forRequest('an empty element of a list is ignored', /(?:iname|instance)=,$|name=,sample/),
   forRequest('timeouts are bounded', /polltimeout=(?:-1|inf|nan)/),
-  forRequest('the labels of a container say which', /container=nosuch/),
+  forRequest('the labels of a container name it', /container=nosuch/),
   forRequest('no match is not everything', /after=nosuch/),
-  forRequest(
-    'an instance that is not there is told',
-    /store\?name=sample\.colour&value=400&i(?:nstance|name)=/,
-  ),
-  forRequest('a way to match that nobody knows is told', /store.*&match=xyz/),
+  forRequest('a missing instance is reported', /store\?name=sample\.colour&value=400&i(?:nstance|name)=/),
+  forRequest('an unknown way to match is reported', /store.*&match=xyz/),
   forRequest('a number that JSON does not have is null', /fetch\?name=sample\.(?:float|double)\.write_me/),
   forRequest(
-    'expressions without operands are no metrics',
+    'expressions without operands are not metrics',
     /\/children(?:\?(?:client=x|names=sample|(?:prefix|name)=))?$/,
   ),
   {
-    why: 'names of expressions are looked at',
+    why: 'names of expressions are checked',
     holds: (_, ours) => says(ours, /Illegal derived metric name/),
   },
-  { why: '7.2 looks at operands at once', holds: (_, ours) => says(ours, /Semantic Error/) },
-  { why: 'a line without = is told', holds: (_, ours) => says(ours, /missing =/) },
+  { why: '7.2 checks operands immediately', holds: (_, ours) => says(ours, /Semantic Error/) },
+  { why: 'a line without = is reported', holds: (_, ours) => says(ours, /missing =/) },
   forRequest('7.2 knows novalue()', /novalue/),
   forRequest(
     '7.2 leaves out unknown names of a list',
@@ -84,15 +81,15 @@ export const REASONS: readonly Reason[] = [
   ),
   forRequest('routes have one name each', /fetch\/more/),
   forRequest('WebSockets are for the page', /^websocket/),
-  forRequest("no socket but the collector's is looked at", /hostspec=unix:\/no/),
-  forRequest('TRACE tells scripts what browsers hide from them', /^TRACE /),
+  forRequest("only the collector's socket is used", /hostspec=unix:\/no/),
+  forRequest('TRACE would show scripts headers that browsers hide from them', /^TRACE /),
   forRequest('HTTP/1.1 needs a Host', /^HTTP\/1\.1 without host/),
   forRequest('a request may name the whole URL', /^absolute form/),
   forRequest('lines end in CR LF', /^line feeds alone/),
-  forRequest('a percent sign may stand for itself', /^bad percent/),
+  forRequest('a percent sign may be literal', /^bad percent/),
   forRequest('a Basic header without credentials is none', /^basic without credentials/),
   forRequest('bodies may come in chunks', /^derive in chunks/),
-  forRequest('an empty body is no value', /^store nothing/),
+  forRequest('an empty body is not a value', /^store nothing/),
   forRequest('lists that do not fit into a URL come as forms', /^fetch by (?:URL and )?form/),
 ]
 

@@ -1,6 +1,6 @@
-/** Requests that two pmproxies are asked in turn, by route: those that read. CTX stands for the number of a context that each of them made. docs/pmproxy.md */
+/** Read requests to two pmproxies, by route. CTX is replaced by the number of a context created on each. docs/reference/pmproxy.md */
 
-/** Names that stand for what a name can be. */
+/** Examples of names of all kinds. */
 const ONE_NAME = [
   'hinv.ncpu',
   'sample.colour',
@@ -45,14 +45,14 @@ const LISTS = [
   'sample.noinst,sample.long.one',
 ]
 
-/** Those that do not stand for the whole name space. */
+/** Names that do not select the whole name space. */
 const NARROW = ODD_NAMES.filter((name) => !['', 'sample', '%00'].includes(name))
 const NARROW_LISTS = LISTS.filter((list) => !/^,|,$/.test(list))
 
 const over = (route: string, parameters: readonly string[], values: readonly string[]): string[] =>
   parameters.flatMap((parameter) => values.map((value) => `/pmapi/CTX/${route}?${parameter}=${value}`))
 
-/** By group; those of a group are asked in order, in a context of the group's own. */
+/** Requests by group; those of a group are sent in order, in a separate context. */
 export const READING: Readonly<Record<string, readonly string[]>> = {
   context: [
     '/pmapi/CTX/context',
@@ -370,7 +370,7 @@ export const READING: Readonly<Record<string, readonly string[]>> = {
     '/%70mapi/fetch?name=hinv.ncpu',
     '/pmapi%2Ffetch?name=hinv.ncpu',
   ],
-  // What it asks its key server for PCP's never answers without one.
+  // Without a key server PCP never replies to these requests.
   'without a key server': [
     '/series/ping',
     '/series/ping?client=x',

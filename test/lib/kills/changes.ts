@@ -1,4 +1,4 @@
-/** Counts changes in directories, for kills in the middle of a command's work. */
+/** Counts changes in directories, to time kills within a command's work. */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
 
@@ -34,7 +34,7 @@ export class Changes {
         // it was removed meanwhile
       }
     })
-    // A directory that is removed ends its watcher with an error on some systems.
+    // On some systems removing a directory ends its watcher with an error.
     watcher.on('error', () => watcher.close())
     this.#watchers.set(directory, watcher)
   }

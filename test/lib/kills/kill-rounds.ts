@@ -1,6 +1,6 @@
 /**
- * Kills a command again and again. A round makes archives, starts the command and kills it a few times at random moments (the
- * command alone, with its children, or while a second run of it works), then lets it run to its end.
+ * Kills a command repeatedly. A round makes archives, starts the command and kills it a few times at random moments (the
+ * command alone, with its children, or during a second run of it), then runs it to completion.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ export interface Scenario {
   prepare(place: Place, next: (below: number) => number): Task
 }
 
-/** How often to kill. */
+/** Number and progress of kills. */
 export interface KillOptions {
   readonly kills: number
   readonly seed: number
@@ -45,9 +45,9 @@ export interface KillReport {
 }
 
 const KILLS_OF_ROUND = 3
-/** Runs that may end before their kill, for each kill that is due. */
+/** Runs that may end before their kill, per kill. */
 const MAX_RUNS_PER_KILL = 20
-/** Rounds that fail before the rest is given up. */
+/** Failed rounds after which to stop. */
 const MAX_FAILURES = 10
 const LOG_TAIL = 2000
 
@@ -79,7 +79,7 @@ class CommandFuzz {
   readonly #programs: string
   readonly #kinds: Record<string, number> = {}
   #rounds = 0
-  /** Milliseconds and directory changes of an undisturbed run. */
+  /** Duration and directory changes of an undisturbed run. */
   #durationMs = 0
   #changes = 0
 
@@ -92,7 +92,7 @@ class CommandFuzz {
     return { kills: this.kills, rounds: this.#rounds, kinds: this.#kinds, failures: this.failures }
   }
 
-  /** Runs the command undisturbed, which must succeed, and measures it. */
+  /** Measures an undisturbed run, which must succeed. */
   async measure(seed: number): Promise<void> {
     await this.#inPlace(async (place) => {
       const task = this.#scenario.prepare(place, generator(seed))
@@ -117,7 +117,7 @@ class CommandFuzz {
           this.kills++
           this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1
         }
-        // Otherwise what the killed command has started goes on beside the next run.
+        // Otherwise children of the killed command continue during the next run.
         if (kind === 'parent' && next(2) === 0) continue
         await settled()
         if (this.#fails(`round ${round}, killed: ${done.join(', ')}`, task.check(false), place)) return
@@ -135,7 +135,7 @@ class CommandFuzz {
     groups: ProcessGroup[],
   ): Promise<{ wasKilled: boolean; moment: string }> {
     const target = kind === 'parent' || (kind === 'second' && next(2) === 0) ? 'parent' : 'group'
-    // Half of the kills hit the work itself, which is a small part of the time of a short command.
+    // Half of the kills are timed by changes, because the work itself is a small part of a short command's run time.
     const atChange = next(2) === 0 ? 1 + next(Math.max(1, this.#changes)) : undefined
     const atMs = (next(1000) / 1000) * this.#durationMs
     const secondMs = (next(1000) / 1000) * this.#durationMs
@@ -177,7 +177,7 @@ class CommandFuzz {
     group.kill('group')
   }
 
-  /** Runs a command to its end and checks that all is done. */
+  /** Runs a command to completion and checks the result. */
   async #complete(what: string, task: Task, place: Place): Promise<void> {
     const changes = new Changes(task.watched)
     const begin = performance.now()

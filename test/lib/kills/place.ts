@@ -21,9 +21,9 @@ const TOOLS: Readonly<Record<string, string>> = {
   pmlogreduce: 'pmlogreduce/index.ts',
   pmlogrewrite: 'pmlogrewrite/index.ts',
 }
-/** Name of a program that does what `npm start` does with old archives. */
+/** Program that tidies old archives like `npm start`. */
 export const RETENTION = 'retention'
-/** Variables that would lead commands to files of this machine, or slow every start down. */
+/** Variables that would point commands to files of this machine, or slow down every start. */
 const FOREIGN = /^(?:PCP|PMCD|PMLOGGER|NODE_EXTRA)_/
 
 /** Bundles all commands into one file, with a link for each name. */
@@ -53,17 +53,18 @@ export async function bundlePrograms(): Promise<string> {
     banner: { js: `#!${process.execPath}` },
     bundle: true,
     platform: 'node',
+    target: 'node20.19',
     format: 'cjs',
     external: ['koffi'],
     define: { 'import.meta.url': '__filename' },
   })
-  await stop() // esbuild's service would outlive the test
+  await stop() // otherwise esbuild's service outlives the test
   chmodSync(bundle, 0o755)
   for (const name of [...names, RETENTION]) linkSync(bundle, join(dir, name))
   return dir
 }
 
-/** A directory of archives and everything that commands need around it. */
+/** A directory of archives with the configuration that commands need. */
 export interface Place {
   readonly programs: string
   readonly top: string
@@ -72,7 +73,7 @@ export interface Place {
   readonly env: NodeJS.ProcessEnv
 }
 
-/** Makes an empty place. */
+/** Creates an empty place. */
 export function makePlace(programs: string): Place {
   const top = mkdtempSync(join(tmpdir(), 'kills-'))
   const dir = join(top, 'archives', hostname())

@@ -1,10 +1,10 @@
-/** A command with everything that it starts, as one process group. */
+/** Runs a command and its children as one process group. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Where to run a command. */
+/** Options of `ProcessGroup`. */
 export interface GroupOptions {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
@@ -51,7 +51,7 @@ export class ProcessGroup {
     process.kill(target === 'parent' ? pid : -pid, 'SIGKILL')
   }
 
-  /** Resolves when no process of the group is left. Orphans have no parent here whose event could be awaited. */
+  /** Resolves when no process of the group is left; polls, because orphans send this process no event. */
   async ended(): Promise<void> {
     await this.#exited
     while (isGroupAlive(this.#child.pid!)) await pause(POLL_MS)
@@ -67,7 +67,7 @@ function isGroupAlive(group: number): boolean {
     } catch {
       return false // it has just ended
     }
-    // The command in parentheses may contain anything; state, parent and group follow it. Zombies await a reaper.
+    // The command in parentheses may contain any character; state, parent and group follow it. Zombies wait to be reaped.
     const [state, , pgrp] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return Number(pgrp) === group && state !== 'Z' && state !== 'X'
   })

@@ -1,7 +1,7 @@
 /**
- * Kills recorders that write 100 records a second. Every record has the agent's count of fetches, so none may be there twice and
- * each kill may cost the one record that was under way. Volumes of 20 records, and instances that come and go, put kills into volume
- * switches, metadata and index writes.
+ * Kills recorders that write 100 records per second. Every record has the agent's count of fetches, so none may appear
+ * twice and each kill may lose one record in progress. Small volumes and changing instances make kills hit volume
+ * switches and writes of metadata and index.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -30,11 +30,11 @@ import type { KillOptions, KillReport } from './kill-rounds.ts'
 import { makePlace, type Place, removePlace } from './place.ts'
 import { ProcessGroup } from './process-group.ts'
 
-/** Changes of the directory after which a recorder is killed, at most: two or three a record. */
+/** Largest number of directory changes before a kill; a record causes two or three. */
 const MAX_CHANGES = 300
-/** Milliseconds after the first change, at most, for the other half of the kills. */
+/** Longest time from the first change to a kill, in milliseconds, for the other half of the kills. */
 const LIFE_MS = 1000
-/** How often the instances change. */
+/** Interval of instance changes. */
 const CHANGE_MS = 40
 const KILLS_OF_ROUND = 3
 const POLL_MS = 20
@@ -49,7 +49,7 @@ export interface RecorderReport extends KillReport {
   readonly snapshots: number
 }
 
-/** Kills `kills` recorders, each with its own archive, half of them beside another recorder. */
+/** Kills `kills` recorders, each with its own archive, half of them while another recorder runs. */
 export async function killRecorder(
   programs: string,
   { kills, seed, onProgress = () => {} }: KillOptions,
@@ -92,7 +92,7 @@ function writeSettings({ top }: Place): void {
   mkdirSync(join(top, 'sample'))
 }
 
-/** Other instances of sample.dynamic: three of ten, which move by one each turn. */
+/** Changes the instances of sample.dynamic: three of ten, shifted by one each turn. */
 function changeInstances({ top }: Place, turn: number): void {
   const ids = [0, 1, 2].map((i) => (turn + i) % 10)
   const path = join(top, 'sample', 'dynamic.indom')
@@ -142,7 +142,7 @@ class RecorderFuzz {
     }
   }
 
-  /** Kills some recorders, one after the other, then records to an end. */
+  /** Kills some recorders in sequence, then records to an orderly end. */
   async round(round: number, next: (below: number) => number, due: number): Promise<void> {
     this.#rounds++
     const done: string[] = []
@@ -163,7 +163,7 @@ class RecorderFuzz {
     for (const name of readdirSync(this.#place.dir)) rmSync(join(this.#place.dir, name), { recursive: true })
   }
 
-  /** Starts a recorder, with a second one in the middle, and kills it, or both. */
+  /** Starts a recorder and a second one, and kills one or both. */
   async #killOne(base: string, kind: string, next: (below: number) => number): Promise<string> {
     const atChange = next(2) === 0 ? 1 + next(MAX_CHANGES) : undefined
     const lifeMs = next(LIFE_MS)
@@ -226,7 +226,7 @@ class RecorderFuzz {
   }
 
   #countsOf(path: string, onProblem: (problem: string) => void): number[] {
-    // Killed before the first record was complete: there is nothing to read yet.
+    // Killed before the first record was complete: nothing to read yet.
     if ((statSync(`${path}.0`, { throwIfNoEntry: false })?.size ?? 0) === 0) return []
     let archive: Archive
     try {
@@ -249,7 +249,7 @@ class RecorderFuzz {
     }
     if (existsSync(PMLOGCHECK)) {
       const { stdout, stderr, status } = spawnSync(PMLOGCHECK, [path], { encoding: 'utf8' })
-      // A volume that has only just begun is reported, and is fine.
+      // A volume that was just started is reported, which is acceptable.
       const lines = (stdout + stderr)
         .split('\n')
         .filter((line) => line !== '' && !/contains no PCP data$/.test(line))

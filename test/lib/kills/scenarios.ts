@@ -1,4 +1,4 @@
-/** Commands that change archives, each with its archives and the invariants that hold whatever kills it. */
+/** Commands that modify archives, with their inputs and the invariants that hold after any kill. */
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseFileName } from '../../../src/archive/file-names.ts'
@@ -18,12 +18,12 @@ interface Made {
   readonly records: readonly OracleRecord[]
 }
 
-/** Name of a day in UTC, so many days ago: `20261120`. */
+/** Returns the UTC date some days ago: `20261120`. */
 function dayOf(age: number): string {
   return new Date(Date.now() - age * DAY * 1000).toISOString().slice(0, 10).replaceAll('-', '')
 }
 
-/** Makes archives of different values. */
+/** Creates archives with distinct values. */
 class Maker {
   readonly #dir: string
   #value = 1
@@ -32,7 +32,7 @@ class Maker {
     this.#dir = dir
   }
 
-  /** Makes an archive of some volumes, that begins so many days and hours ago. */
+  /** Creates an archive of some volumes that starts the given days and hours ago. */
   make(name: string, age: number, hour = 0, count = 120): Made {
     const day = Math.floor(Date.now() / 1000 / DAY - age) * DAY
     const records = writeArchive(archiveOutput(join(this.#dir, name)), {
@@ -49,7 +49,7 @@ class Maker {
     return { name, records }
   }
 
-  /** Makes two archives for each of the last days before today. */
+  /** Creates two archives for each of the last days before today. */
   days(count: number): Made[] {
     return Array.from({ length: count }, (_, i) => i + 1).flatMap((age) => [
       this.make(`${dayOf(age)}.00.10`, age, 0),
@@ -62,26 +62,26 @@ function recordsOf(archives: readonly Made[]): OracleRecord[] {
   return archives.flatMap(({ records }) => records)
 }
 
-/** Reads a directory as a user does. Nothing in it may be hidden in the end. */
+/** Reads a directory like a user. */
 function read(dir: string): Reading {
   return readArchives(dir, archiveFiles(), { names: readdirSync(dir), ignore: NOTICES })
 }
 
-/** What pmlogger_daily writes beside archives. */
+/** Files that pmlogger_daily writes beside archives. */
 const NOTICES = /^(?:NOTICES.*|.*\.log)$/
 
 function strays(reading: Reading): string[] {
   return reading.strays.map((name) => `${name} is left`)
 }
 
-/** Returns the bases that are there beside or instead of the expected ones. */
+/** Reports archives that differ from the expected ones. */
 function wrongNames({ archives }: Reading, expected: readonly string[]): string[] {
   const found = [...archives.keys()].sort().join(' ')
   const wanted = [...expected].sort().join(' ')
   return found === wanted ? [] : [`the archives are ${found} instead of ${wanted}`]
 }
 
-/** Parts of an archive that are there twice, compressed and not. */
+/** Returns files that exist both compressed and uncompressed. */
 function doubleParts(dir: string): string[] {
   const parts = readdirSync(dir).map((name) => {
     const parsed = parseFileName(name)
@@ -90,7 +90,7 @@ function doubleParts(dir: string): string[] {
   return parts.filter((part, i) => parts.indexOf(part) !== i).map((part) => `${part} is there twice`)
 }
 
-/** The part of a reading that is about certain archives. */
+/** Restricts a reading to some archives. */
 function only({ archives, hosts, unreadable }: Reading, isWanted: (base: string) => boolean): Reading {
   return {
     archives: new Map([...archives].filter(([base]) => isWanted(base))),
@@ -100,7 +100,7 @@ function only({ archives, hosts, unreadable }: Reading, isWanted: (base: string)
   }
 }
 
-/** Checks an archive that is there as a whole or not at all. */
+/** Checks that an archive is either complete or absent. */
 function wholeOrAbsent(reading: Reading, name: string, records: readonly OracleRecord[]): string[] {
   if (!reading.archives.has(name)) return []
   return problemsOf(
@@ -113,7 +113,7 @@ function task(place: Place, program: string, args: readonly string[], check: Tas
   return { program, args, cwd: place.dir, watched: [place.dir], check }
 }
 
-/** Every record is in one archive at any time; in the end these archives are there, and nothing else. */
+/** Checks that every record is in exactly one archive at any time, and in the end only these archives exist. */
 function moving(
   dirs: readonly string[],
   made: readonly Made[],
@@ -137,7 +137,7 @@ function moving(
   }
 }
 
-/** The inputs stay as they are, and the output is complete or absent; in the end it is there. */
+/** Checks that inputs are unchanged and the output is complete or absent; in the end it is complete. */
 function making(dir: string, inputs: readonly Made[], output: () => Made): Task['check'] {
   return (isComplete) => {
     const reading = read(dir)
@@ -158,7 +158,7 @@ function making(dir: string, inputs: readonly Made[], output: () => Made): Task[
   }
 }
 
-/** Archives change their host name and nothing else, each as a whole. */
+/** Checks that archives change their host name and nothing else, each atomically. */
 function relabelling(dir: string, made: readonly Made[]): Task['check'] {
   return (isComplete) => {
     const reading = read(dir)
@@ -185,7 +185,7 @@ function rulesIn({ top }: Place): string {
   return path
 }
 
-/** All commands but the recorder. */
+/** All commands except the recorder. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'pmlogger_daily',
@@ -251,7 +251,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: 'pmlogreduce',
     prepare(place) {
       const input = new Maker(place.dir).make('full', 1, 0, 1200)
-      // One record in ten; the first record of a metric is the value at the start.
+      // One record in ten; a metric's first record is its value at the start.
       const records = input.records.filter((_, i) => i % 10 === 0)
       const output = { name: 'reduced', records }
       const check = making(place.dir, [input], () => output)
@@ -315,7 +315,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ]
 
-/** Archives of `limit` days and more go, each as a whole; the others stay. */
+/** Checks that archives of `limit` days and more are removed, each atomically, and the others kept. */
 function culling(
   place: Place,
   program: string,
@@ -327,7 +327,7 @@ function culling(
   const archives = [1, 2, 3, 4, 5, 6, 7].map((age) => ({ age, made: maker.make(nameOf(age), age) }))
   const isOld = (age: number): boolean => age > limit
   const old = archives.filter(({ age }) => isOld(age)).map(({ made }) => made)
-  // The age of the one in between depends on the time of day.
+  // Whether the one in between is removed depends on the time of day.
   const young = archives.filter(({ age }) => age < limit).map(({ made }) => made)
   const between = archives.filter(({ age }) => age === limit).map(({ made }) => made)
   return task(place, program, args, (isComplete) => {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { OP_ALL, OP_FETCH, OP_STORE } from '../../../src/net/access/statements.ts'
 import {
+  type AccessPeer,
   type AccessTable,
   buildAccess,
   type NameService,
-  type Peer,
   parseAddress,
 } from '../../../src/net/access/table.ts'
 import { accessTables } from '../../../src/pmcd/log-tables.ts'
@@ -33,10 +33,10 @@ async function tableOf(text: string): Promise<AccessTable> {
   return built.table
 }
 
-const from = (address: string): Peer => ({ address })
-const UNIX: Peer = { address: undefined }
+const from = (address: string): AccessPeer => ({ address })
+const UNIX: AccessPeer = { address: undefined }
 
-test('everybody may do everything when there is no rule', async () => {
+test('without rules everything is allowed', async () => {
   const table = await tableOf('')
   expect(table.check(from('10.0.0.1')).denied).toBe(0)
   expect(table.check(UNIX).denied).toBe(0)
@@ -63,7 +63,7 @@ test('the most specific rule decides each operation, whatever the order', async 
   }
 })
 
-test('names stand for all their addresses, IPv6 prefixes for whole groups', async () => {
+test('a host name covers all its addresses, an IPv6 prefix whole groups', async () => {
   const table = await tableOf('disallow friend : fetch; disallow "fe80:*" : store;')
   expect(table.check(from('10.1.2.3')).denied).toBe(OP_FETCH)
   expect(table.check(from('2001:db8::3')).denied).toBe(OP_FETCH)
@@ -85,19 +85,19 @@ test('limits count connections once, and release them', async () => {
   for (let i = 0; i < 10; i++) expect(table.admit(free)).toBe(true)
 })
 
-test('the most specific rule supplies the limit, and without one there is none', async () => {
-  // As the reference 6.0.3 does: `allow .* : maximum 3 connections; allow localhost : all;` lets any number in.
+test('the most specific rule supplies the limit; if it has none there is no limit', async () => {
+  // As 6.0.3 does: `allow .* : maximum 3 connections; allow localhost : all;` does not limit localhost.
   const table = await tableOf('allow .* : maximum 1 connections; allow 10.* : all;')
   const inner = table.check(from('10.0.0.1'))
   for (let i = 0; i < 5; i++) expect(table.admit(inner)).toBe(true)
-  // They were counted for the general rule as well, whose limit holds for the others.
+  // They also counted towards the general rule, whose limit applies to other hosts.
   const outer = table.check(from('11.0.0.1'))
   expect(table.admit(outer)).toBe(false)
   for (let i = 0; i < 5; i++) table.release(inner)
   expect(table.admit(outer)).toBe(true)
 })
 
-test('where users or groups decide, nobody who is unknown gets in, not even by a rule for all', async () => {
+test('with user or group rules, unidentified clients are refused, even by a rule for everyone', async () => {
   for (const subject of ['user', 'group']) {
     const table = await tableOf(`disallow ${subject} alice : store; allow ${subject} * : all;`)
     expect(table.check(UNIX).denied).toBe(OP_ALL)
@@ -105,7 +105,7 @@ test('where users or groups decide, nobody who is unknown gets in, not even by a
   }
 })
 
-test('with user rules, whoever matches none may do nothing', async () => {
+test('with user rules, a user who matches none is denied everything', async () => {
   const table = await tableOf('allow user root : all; disallow user alice : store;')
   expect(table.needsCredentials).toBe(true)
   expect(table.check({ address: undefined, credentials: { uid: 0 } }).denied).toBe(0)
@@ -114,9 +114,9 @@ test('with user rules, whoever matches none may do nothing', async () => {
   expect(table.check(from('10.0.0.1')).denied).toBe(OP_ALL)
 })
 
-test('group rules hold for members as well as for those whose first group it is', async () => {
+test('group rules hold for members as well as for users whose primary group it is', async () => {
   const table = await tableOf('allow group crew : all; disallow group wheel : store;')
-  const unix = (uid: number, gid: number): Peer => ({ ...UNIX, credentials: { uid, gid } })
+  const unix = (uid: number, gid: number): AccessPeer => ({ ...UNIX, credentials: { uid, gid } })
   expect(table.check(unix(1001, 1)).denied).toBe(0)
   expect(table.check(unix(7, 50)).denied).toBe(0)
   expect(table.check(unix(1000, 10)).denied).toBe(OP_STORE)
@@ -129,7 +129,7 @@ test('a rule for every user works after one for some', async () => {
   expect(table.check({ address: undefined, credentials: { uid: 1 } }).denied).toBe(0)
 })
 
-test.each(['user', 'group'])('a %s whom nobody knows leaves the others shut out', async (subject) => {
+test.each(['user', 'group'])('rules for an unknown %s only still shut out everyone else', async (subject) => {
   const built = await build(`allow host * : all; allow ${subject} nobodyknows : all;`)
   expect(built.problems).toEqual([`[line 1]: Warning: unknown ${subject} "nobodyknows" is left out`])
   expect(built.isValid).toBe(true)
@@ -147,7 +147,7 @@ test.each([
   ['"x::y:*"', 'Bad IPv6 address wildcard, x::y:*'],
   ['300.*', 'Bad IP address wildcard, 300.*'],
   ['stranger', 'host "stranger" is unknown and left out'],
-])('leaves out %s and says so', async (name, message) => {
+])('skips %s with a message', async (name, message) => {
   const built = await build(`allow ${name} : all; allow 10.* : all;`)
   expect(built.problems).toEqual([`[line 1]: Warning: ${message}`])
   expect(built.isValid).toBe(true)

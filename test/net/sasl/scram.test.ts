@@ -9,7 +9,7 @@ import {
 } from '../../../src/net/sasl/scram.ts'
 import { bytesOf, VECTORS } from '../../wire/vectors.ts'
 
-/** The text of a recorded SASL message, behind the name of the mechanism where there is one. */
+/** Returns the text of a recorded SASL message, without the mechanism's name. */
 function recorded(name: string): string {
   const vector = VECTORS.find((candidate) => candidate.name === `handshake/scram.${name}`)
   const text = Buffer.from(bytesOf(vector!.hex)).subarray(16).toString()
@@ -29,7 +29,7 @@ const RFC = {
 }
 
 describe('the client', () => {
-  test('says what RFC 7677 shows', async () => {
+  test('sends the messages of RFC 7677', async () => {
     const start = startScram('user', RFC.nonce)
     expect(start.message).toBe(`n,,n=user,r=${RFC.nonce}`)
     const { message, serverSignature } = await proveScram(start, RFC.challenge, 'pencil')
@@ -37,7 +37,7 @@ describe('the client', () => {
     expect(() => checkServer(RFC.final, serverSignature)).not.toThrow()
   })
 
-  test('says what the reference accepted, and accepts what it said', async () => {
+  test('sends messages that the reference accepted, and accepts its messages', async () => {
     const start = startScram('root', /r=(.*)$/.exec(recorded('start'))![1])
     expect(start.message).toBe(recorded('start'))
     const { message, serverSignature } = await proveScram(start, recorded('challenge'), PASSWORD)
@@ -66,7 +66,7 @@ describe('the client', () => {
     })
   })
 
-  test('escapes what would end a name', () => {
+  test('escapes characters that would end a name', () => {
     expect(startScram('a=b,c', 'nonce').message).toBe('n,,n=a=3Db=2Cc,r=nonce')
   })
 })
@@ -75,7 +75,7 @@ describe('the server', () => {
   const salt = Buffer.from('W22ZaJ0SNY7soEsUEjb6gQ==', 'base64')
   const rfcVerifier = async () => verifierOf(await saltPassword('pencil', salt, 4096), salt, 4096)
 
-  test('says what RFC 7677 shows', async () => {
+  test('sends the messages of RFC 7677', async () => {
     const verifier = await rfcVerifier()
     const exchange = challengeScram(
       `n,,n=user,r=${RFC.nonce}`,

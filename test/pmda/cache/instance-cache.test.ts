@@ -32,7 +32,7 @@ const save = (text: string): void => {
   writeFileSync(join(dir, '481.7'), text)
 }
 
-test('instances keep their numbers while they are away', () => {
+test('instances keep their identifiers while they are inactive', () => {
   const cache = open<string>()
   expect([cache.add('red', 'r'), cache.add('green'), cache.add('blue')]).toEqual([0, 1, 2])
   expect(cache.hide('green')).toBe(1)
@@ -57,7 +57,7 @@ test('the listing is the same object, and the version the same, until instances 
   expect(cache.list().ids).toEqual([])
 })
 
-test('a name is known by what stands before its first space', () => {
+test('a name is identified by its part before the first space', () => {
   const cache = open()
   cache.add('foo bar')
   expect(cache.find('foo')?.id).toBe(0)
@@ -67,7 +67,7 @@ test('a name is known by what stands before its first space', () => {
     expect(ask).toThrow('"foo x" and "foo bar" do not differ before the first space')
 })
 
-test('names that cannot be are refused', () => {
+test('invalid names are refused', () => {
   expect(() => open().add('')).toThrow('cannot be the name of an instance')
   expect(() => open().add('a\nb')).toThrow('cannot be the name of an instance')
   expect(() => open().hide('a')).toThrow('no instance "a"')
@@ -80,7 +80,7 @@ test('a dictionary takes any text', () => {
   expect(cache.find('one')).toBeUndefined()
 })
 
-test('numbers of culled instances are not given away before the cache is reorganized', () => {
+test('identifiers of culled instances are not reused before reorganize', () => {
   const cache = open()
   cache.reuseIds()
   cache.add('a')
@@ -95,7 +95,7 @@ test('numbers of culled instances are not given away before the cache is reorgan
   expect(cache.add('e')).toBe(3)
 })
 
-test('numbers go up to a maximum, then holes are filled, then there are none', () => {
+test('identifiers go up to a maximum, then fill gaps, then none is left', () => {
   const cache = open()
   cache.resize(2)
   for (const name of ['a', 'b', 'c']) cache.add(name)
@@ -107,7 +107,7 @@ test('numbers go up to a maximum, then holes are filled, then there are none', (
   expect(() => cache.resize(-1)).toThrow(expect.objectContaining({ code: 'PM_ERR_SIGN' }))
 })
 
-test('a key gives an instance the same number everywhere', () => {
+test('a key gives an instance the same identifier everywhere', () => {
   const cache = open<number>()
   const key = Uint8Array.of(1, 2, 3, 4)
   expect(cache.addKeyed('x', key, 5)).toBe(204815836)
@@ -121,7 +121,7 @@ test('a key gives an instance the same number everywhere', () => {
   expect(cache.addKeyed('z', key)).toBe(204815836)
 })
 
-test('a key whose number is taken has the next that follows from it, ten at most', () => {
+test('if the identifier of a key is taken, the next of up to ten is used', () => {
   const cache = open()
   cache.resize(0)
   cache.addKeyed('a', Uint8Array.of(1))
@@ -143,7 +143,7 @@ test('is saved as PCP saves it, and read again', () => {
   expect(other.addKeyed('key held', Uint8Array.of(1, 0xa2, 0xff))).toBe(1481361143)
 })
 
-test('save writes when instances came or went, sync also when they were used', () => {
+test('save writes after instances were added or removed, sync also after they were used', () => {
   const cache = open()
   expect([cache.save(), cache.sync()]).toEqual([0, 0])
   cache.add('a')
@@ -159,7 +159,7 @@ test('save writes when instances came or went, sync also when they were used', (
   expect(saved()).toBe('2 0 2147483647\n')
 })
 
-test('purging forgets what was not there for long', () => {
+test('purge forgets instances that were inactive for long', () => {
   save(`2 0 2147483647\n0 ${now - 50} old\n1 ${now - 10} young\n2 ${now - 50} active\n`)
   const cache = open<string>()
   cache.load()
@@ -177,7 +177,7 @@ test('purging forgets what was not there for long', () => {
   expect(cache.list().names).toEqual(['active'])
 })
 
-test('what is in memory is right when the file contradicts it', () => {
+test('memory wins if the file contradicts it', () => {
   save('2 0 2147483647\n0 1 a\n1 1 b\n2 1 c\n5 1 [01] k\n')
   const said: string[] = []
   const cache = open({ said })
@@ -192,7 +192,7 @@ test('what is in memory is right when the file contradicts it', () => {
   expect(cache.get(5)).toMatchObject({ name: 'k', isActive: false })
 })
 
-test('files of version 1 are read, wrong ones are told', () => {
+test('files of version 1 are read, invalid ones are errors', () => {
   save('1 1\n3 1700 with blanks in it\n')
   const cache = open()
   expect(cache.load()).toBe(1)
@@ -233,4 +233,16 @@ test('all at once', () => {
   expect([cache.setAll(false), cache.setAll(true), cache.setAll(true)]).toEqual([2, 3, 0])
   expect(cache.cullAll()).toBe(3)
   expect(cache.sizes).toEqual({ active: 0, inactive: 0, culled: 3 })
+})
+
+test('the error of a directory that cannot be used names it', () => {
+  writeFileSync(dir, '')
+  const cache = open()
+  cache.add('a')
+  expect(() => cache.save()).toThrow(
+    expect.objectContaining({
+      name: 'PcpError',
+      message: expect.stringContaining(`cannot be saved in ${dir}: `),
+    }),
+  )
 })

@@ -21,13 +21,13 @@ function follow(options: Partial<LogTailOptions> = {}): LogTail {
   tail = new LogTail({ path, onLine: (line) => lines.push(line), ...options })
   return tail
 }
-/** What came since the last time. */
+/** Lines since the last call. */
 function polled(): string[] {
   tail!.poll()
   return lines.splice(0)
 }
 
-test('hears what is appended, whole lines only', () => {
+test('passes on appended lines, only whole ones', () => {
   writeFileSync(path, 'before\n')
   follow()
   appendFileSync(path, 'one\ntwo\r\nhal')
@@ -55,7 +55,7 @@ test('rotation loses nothing', () => {
   expect(tail!.error).toBeUndefined()
 })
 
-test('a file that was cut is read from its beginning', () => {
+test('a truncated file is read from its start', () => {
   writeFileSync(path, 'aaaa\nbbbb\nhal')
   follow({ fromStart: true })
   expect(polled()).toEqual(['aaaa', 'bbbb'])
@@ -64,7 +64,7 @@ test('a file that was cut is read from its beginning', () => {
   expect(polled()).toEqual(['c'])
 })
 
-test('a file that is not there yet is waited for', () => {
+test('a missing file is awaited', () => {
   follow({ fromStart: true })
   expect(tail!.error?.code).toBe('ENOENT')
   expect(polled()).toEqual([])
@@ -73,7 +73,7 @@ test('a file that is not there yet is waited for', () => {
   expect(tail!.error).toBeUndefined()
 })
 
-test('long lines lose their end, bytes that are no UTF-8 are kept', () => {
+test('long lines are truncated, invalid UTF-8 is kept', () => {
   writeFileSync(path, '')
   follow({ maxLineBytes: 4 })
   appendFileSync(path, Buffer.concat([Buffer.from('123456\n'), Buffer.of(0xff, 0x0a)]))
@@ -89,7 +89,7 @@ test('a flood is taken in parts', () => {
   expect(polled()).toHaveLength(2048)
 })
 
-test('looks by itself once started', () => {
+test('polls by itself once started', () => {
   vi.useFakeTimers()
   try {
     writeFileSync(path, '')
@@ -106,7 +106,7 @@ test('looks by itself once started', () => {
   }
 })
 
-test('what the listener throws is not taken for an error of the file', () => {
+test('an exception of the listener is not an error of the file', () => {
   writeFileSync(path, 'x\n')
   follow({
     fromStart: true,

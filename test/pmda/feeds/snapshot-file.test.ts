@@ -32,7 +32,7 @@ test('is parsed again only when it has changed', () => {
   expect(() => reading.value).toThrow('No such file or directory')
 })
 
-test('what cannot be parsed is an error each time, until there is another file', () => {
+test('an invalid file is an error each time, until the file changes', () => {
   const path = join(top, 'b')
   writeFileSync(path, 'x')
   const reading = snapshotFile({ path, parse: (text) => JSON.parse(text) as unknown })
@@ -45,7 +45,7 @@ test('what cannot be parsed is an error each time, until there is another file',
   expect(reading.value).toEqual([1])
 })
 
-test('files that are too large or too old count not', () => {
+test('files that are too large or too old are errors', () => {
   const path = join(top, 'c')
   writeFileSync(path, '12345')
   const large = snapshotFile({ path, parse: String, maxBytes: 4 })

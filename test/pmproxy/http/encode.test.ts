@@ -12,15 +12,15 @@ test.each([
   ['', undefined],
   ['GZIP', 'gzip'],
   ['gzip;q=nonsense', undefined],
-])('of "%s" it takes %s', (accepted, coding) => {
+])('for "%s" it chooses %s', (accepted, coding) => {
   expect(chooseCoding(accepted, 10_000)).toBe(coding)
 })
 
-test('short answers are left as they are', () => {
+test('short responses are not compressed', () => {
   expect(chooseCoding('gzip', 200)).toBeUndefined()
 })
 
-test('what was compressed can be read', async () => {
+test('compressed responses can be decompressed', async () => {
   const body = Buffer.from('x'.repeat(5000))
   expect(gunzipSync(await compress(body, 'gzip'))).toEqual(body)
   expect(inflateSync(await compress(body, 'deflate'))).toEqual(body)

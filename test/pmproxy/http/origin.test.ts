@@ -1,14 +1,19 @@
-/** Where a request is from, by its headers. docs/security.md */
+/** Origins of requests, by their headers. docs/explanation/security.md */
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { isDeliberate, isLocalPage, provenanceOf } from '../../../src/pmproxy/http/origin.ts'
-import { hostIn, isOwnAddress, isThisMachine, machineNames } from '../../../src/pmproxy/http/own-names.ts'
+import {
+  hostIn,
+  isLocalAddress,
+  isThisMachine,
+  machineNames,
+} from '../../../src/pmproxy/http/machine-names.ts'
+import { checkOrigin, isDeliberate, isLocalPage } from '../../../src/pmproxy/http/origin.ts'
 
 const kindOf = (
   headers: Readonly<Record<string, string>>,
   { method = 'GET', reached = '127.0.0.1', names = [] as string[], origins = [] as string[] } = {},
 ): string =>
-  provenanceOf(
+  checkOrigin(
     { method, headers, address: '127.0.0.1', reached, port: 44323, version: '1.1' },
     { names, origins },
   ).kind
@@ -51,18 +56,18 @@ test('the host has to be this machine, or a name of the configuration', () => {
   expect(kindOf({ host: 'x.pcp.example.com' }, { names: ['pcp.example.com'] })).toBe('refused')
 })
 
-test('the address that a connection came in on is this machine', () => {
+test('the local address of the connection is this machine', () => {
   expect(kindOf({ host: '192.0.2.7:44323' }, { reached: '192.0.2.7' })).toBe('own')
   expect(kindOf({ host: '192.0.2.7:44323' }, { reached: '::ffff:192.0.2.7' })).toBe('own')
   expect(kindOf({ host: '[2001:db8:0::7]:44323' }, { reached: '2001:db8::7' })).toBe('own')
   expect(kindOf({ host: '192.0.2.8:44323' }, { reached: '192.0.2.7' })).toBe('refused')
-  expect(isOwnAddress('127.0.0.1', undefined)).toBe(true)
-  expect(isOwnAddress('localhost', '127.0.0.1')).toBe(false)
+  expect(isLocalAddress('127.0.0.1', undefined)).toBe(true)
+  expect(isLocalAddress('localhost', '127.0.0.1')).toBe(false)
 })
 
-test('a refusal repeats only what can be a name', () => {
+test('a refusal only repeats valid host names', () => {
   const why = (host: string): string => {
-    const found = provenanceOf(
+    const found = checkOrigin(
       {
         method: 'GET',
         headers: { host },
@@ -79,7 +84,7 @@ test('a refusal repeats only what can be a name', () => {
   expect(why('<script>')).toContain('names = NAME in [ui]')
 })
 
-test('names beside our own in the hosts file are ours, others are not', () => {
+test('only names on the same line as our own in the hosts file are ours', () => {
   const file =
     '127.0.0.1 localhost ads.example\n127.0.1.1\tvm.example.com vm # old\n0.0.0.0 tracker.example\n# 127.0.0.1 vm gone.example\n'
   expect([...machineNames('vm', file)].sort()).toEqual(['vm', 'vm.example.com'])
@@ -112,7 +117,7 @@ test('a page of another origin is refused unless its origin is configured', () =
   expect(kindOf({ host: 'evil.example', origin: 'http://any.example' }, { origins: ['*'] })).toBe('refused')
 })
 
-test('a request without an origin is judged by what browsers say besides', () => {
+test('a request without an origin is classified by other headers of browsers', () => {
   const host = 'localhost:44323'
   for (const site of ['same-origin', 'none'])
     expect(kindOf({ host, 'sec-fetch-site': site }), site).toBe('own')
@@ -126,14 +131,14 @@ test('a request without an origin is judged by what browsers say besides', () =>
   expect(
     kindOf({ host, 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }, { method: 'POST' }),
   ).toBe('refused')
-  // Browsers send those to trustworthy addresses only; to others they send a referrer, unless told otherwise.
+  // Browsers send those to trustworthy addresses only; to others they send a referrer by default.
   expect(kindOf({ host, referer: 'http://localhost:44323/ui/' })).toBe('own')
   expect(kindOf({ host, referer: 'http://evil.example/' })).toBe('link')
   expect(kindOf({ host, referer: 'http://evil.example/' }, { method: 'POST' })).toBe('refused')
   expect(kindOf({ host })).toBe('own')
 })
 
-test('a change takes a mark of our own page when a browser requests it', () => {
+test('a modifying request of a browser must prove that it is from our page', () => {
   const browser = { host: '192.0.2.7:44323', 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
   const own = 'http://192.0.2.7:44323'
   for (const headers of [
@@ -155,7 +160,7 @@ test('a change takes a mark of our own page when a browser requests it', () => {
     expect(isDeliberate({ headers }), JSON.stringify(headers)).toBe(false)
 })
 
-test('a local page comes over loopback, names this machine, and was not passed on', () => {
+test('a local page uses loopback, names this machine, and was not forwarded', () => {
   const asker = {
     method: 'GET',
     headers: { host: 'localhost:1' },
@@ -188,7 +193,7 @@ test('a local page comes over loopback, names this machine, and was not passed o
   expect(isLocalPage({ ...asker, port: 80, headers: { host: 'localhost' } })).toBe(true)
 })
 
-test('a host is compared without its port and the dot at its end', () => {
+test('a host is compared without its port and a final dot', () => {
   expect(hostIn('A.example.:80')).toBe('a.example')
   expect(hostIn('[::1]')).toBe('::1')
   expect(isThisMachine('127.0.0.1')).toBe(true)

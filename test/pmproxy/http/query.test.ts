@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { decodePercent, Query } from '../../../src/pmproxy/http/query.ts'
 
-test('splits at & and the first =; a plus sign is a blank, the first of several counts', () => {
+test('splits at & and the first =; a plus is a space, the first of several values is used', () => {
   const query = new Query('expr=a+%2B+b=c&name=%73imple&name=x&empty&=nameless')
   expect(query.get('expr')).toBe('a + b=c')
   expect(query.get('name')).toBe('simple')
@@ -11,7 +11,7 @@ test('splits at & and the first =; a plus sign is a blank, the first of several 
   expect(query.get('no')).toBeUndefined()
 })
 
-test('lists leave out what is empty', () => {
+test('lists leave out empty elements', () => {
   expect(new Query('names=a,,b,').list('names')).toEqual(['a', 'b'])
   expect(new Query('').list('names')).toBeUndefined()
 })
@@ -26,6 +26,6 @@ test.each([
   expect(decodePercent(text)).toBe(read)
 })
 
-test('bytes that are no text are kept', () => {
+test('bytes that are not text are kept', () => {
   expect(decodePercent('%ff')).toBe('\udcff')
 })

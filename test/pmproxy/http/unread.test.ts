@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { Unread } from '../../../src/pmproxy/http/unread.ts'
+import { UnreadLimit } from '../../../src/pmproxy/http/unread.ts'
 
-test('large answers count until they have been read, small ones never', () => {
-  const unread = new Unread(200_000)
+test('large responses count until they have been read, small ones never', () => {
+  const unread = new UnreadLimit(200_000)
   const read = unread.admit(150_000)
   expect(unread.admit(100_000)).toBeUndefined()
   expect(unread.admit(1000)).toBeDefined()

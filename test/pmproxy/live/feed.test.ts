@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { PcpError } from '../../../src/model/errors.ts'
-import { layer } from '../../../src/model/layer.ts'
+import { overrideSource } from '../../../src/model/layer.ts'
 import type { Instances } from '../../../src/model/source.ts'
 import { Context } from '../../../src/pmapi/context.ts'
-import { Feed, type Wish } from '../../../src/pmproxy/live/feed.ts'
+import { Feed, type WatchRequest } from '../../../src/pmproxy/live/feed.ts'
 import { Page } from '../../../src/pmproxy/live/page.ts'
 import { newStatistics } from '../../../src/pmproxy/statistics.ts'
 import { Sample } from '../../agents/sample/open.ts'
@@ -18,10 +18,10 @@ interface Topic {
   readonly metrics: readonly { readonly name: string; readonly code?: string; readonly message?: string }[]
 }
 
-/** A feed of the sample agent, and a page that hears of it. */
+/** A feed of the sample agent, and a page that watches it. */
 async function opened(): Promise<{
   sample: Sample
-  watch: (wish: Partial<Wish>) => Promise<() => void>
+  watch: (wish: Partial<WatchRequest>) => Promise<() => void>
   nextTopic: () => Promise<Topic>
 }> {
   const sample = new Sample()
@@ -62,11 +62,11 @@ async function opened(): Promise<{
 test.each([
   [0, [2000, 4000, 8000, 10_000, 10_000]],
   [0.75, [3000, 6000, 11_000, 14_000, 14_000]],
-])('a lost host is tried again at growing distances, which chance of %d spreads', async (chance, delays) => {
+])('a lost host is retried with growing delays, spread by chance of %d', async (chance, delays) => {
   vi.useFakeTimers()
   closers.push(() => vi.useRealTimers())
   const sample = new Sample()
-  const failing = layer(sample.agent, { fetch: () => Promise.reject(new PcpError('ECONNRESET')) })
+  const failing = overrideSource(sample.agent, { fetch: () => Promise.reject(new PcpError('ECONNRESET')) })
   const attempts: number[] = []
   let isUp = true
   const statistics = newStatistics()
@@ -90,7 +90,7 @@ test.each([
   isUp = false
   await vi.advanceTimersByTimeAsync(60_000)
   const times = [lostAt, ...attempts.slice(1)]
-  // Attempts are made with rows, which are a second apart.
+  // Attempts are made with rows, one second apart.
   expect(
     times
       .slice(1)
@@ -99,8 +99,8 @@ test.each([
   ).toEqual(delays)
 })
 
-/** Expressions that differ, as a wish. */
-function expressions(from: number, count: number): Wish {
+/** A request with distinct expressions. */
+function expressions(from: number, count: number): WatchRequest {
   const names = Array.from({ length: count }, (_, i) => `page.e${from + i}`)
   return {
     metrics: names,
@@ -110,7 +110,7 @@ function expressions(from: number, count: number): Wish {
 
 const failures = ({ metrics }: Topic): number => metrics.filter(({ code }) => code !== undefined).length
 
-test('an expression has values as soon as what it is made of is there', async () => {
+test('an expression has values as soon as its operands exist', async () => {
   const { sample, watch, nextTopic } = await opened()
   const wish = { metrics: ['page.x'], derive: { 'page.x': 'sample.ghosts.state + 0' } }
   await watch(wish)
@@ -119,7 +119,7 @@ test('an expression has values as soon as what it is made of is there', async ()
   expect(failures(await nextTopic())).toBe(0)
 })
 
-test('lists that have a wrong expression in common are both told what is wrong with it', async () => {
+test('lists that share an invalid expression both get its error', async () => {
   const { watch, nextTopic } = await opened()
   const derive = { 'page.x': 'sample.no.such + 1' }
   await Promise.all([
@@ -131,7 +131,7 @@ test('lists that have a wrong expression in common are both told what is wrong w
   expect(told[1]).toEqual(told[0])
 })
 
-test('expressions that nobody watches any more make room; of those that are asked for together none is taken away', async () => {
+test('unused expressions make room; concurrent requests keep theirs', async () => {
   const { watch, nextTopic } = await opened()
   const end = await watch(expressions(0, 500))
   expect(failures(await nextTopic())).toBe(0)
@@ -144,9 +144,9 @@ test('expressions that nobody watches any more make room; of those that are aske
   expect(metrics.at(-1)).toMatchObject({ code: 'PM_ERR_TOOBIG' })
 })
 
-test('lists that are asked for together are counted together', async () => {
+test('concurrent lists are counted together', async () => {
   const { watch } = await opened()
-  const wide = (n: number): Wish => ({
+  const wide = (n: number): WatchRequest => ({
     metrics: Array.from({ length: 1000 }, (_, i) => `sample.no.n${n}.${i}`),
     derive: {},
   })
@@ -158,7 +158,7 @@ test('lists that are asked for together are counted together', async () => {
   ])
 })
 
-/** Watches a metric whose instances are those that `instances` returns; collects the names that reach the page. */
+/** Watches a metric with the instances that `instances` returns; collects the names that reach the page. */
 async function namesTold(
   instances: (attempt: number, real: () => Promise<Instances>) => Promise<Instances>,
   isEnough: (names: readonly string[]) => boolean,
@@ -169,7 +169,7 @@ async function namesTold(
 }> {
   const sample = new Sample()
   let attempts = 0
-  const answering = layer(sample.agent, {
+  const answering = overrideSource(sample.agent, {
     instances: (...query) => instances(++attempts, () => sample.agent.instances(...query)),
   })
   const statistics = newStatistics()

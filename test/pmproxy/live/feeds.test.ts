@@ -6,7 +6,7 @@ import { newStatistics } from '../../../src/pmproxy/statistics.ts'
 import type { WebUser } from '../../../src/pmproxy/web-user.ts'
 import { Sample } from '../../agents/sample/open.ts'
 
-/** Pages of a server with the sample agent, and how many of a page's subscriptions are refused. */
+/** Pages of a server with the sample agent; `refusals` counts refused subscriptions of a page. */
 function served(): {
   refusals: (user: WebUser, topics: number) => Promise<number>
   close: () => Promise<void>

@@ -3,30 +3,30 @@ import { Page } from '../../../src/pmproxy/live/page.ts'
 import { Topic } from '../../../src/pmproxy/live/topic.ts'
 import { newStatistics } from '../../../src/pmproxy/statistics.ts'
 
-test('a page that reads slowly misses rows, never messages, and keeps the newest', () => {
+test('a slow page misses rows but no other messages, and gets the newest row', () => {
   const statistics = newStatistics()
   const sent: { text: string; done: () => void }[] = []
   const page = new Page({ send: (text, done) => void sent.push({ text: String(text), done }) }, statistics)
   const topic = new Topic(1, [])
   const row = (n: number): Buffer => Buffer.from(`${n}`.padEnd(40_000))
-  for (let n = 0; n < 1000; n++) page.offer(topic, row(n))
-  page.tell('metadata')
+  for (let n = 0; n < 1000; n++) page.sendRow(topic, row(n))
+  page.send('metadata')
   expect(sent.map(({ text }) => text.trim())).toEqual(['0', '1', 'metadata'])
   expect(statistics.missedRows).toBe(997)
   for (const { done } of sent.slice()) done()
   expect(sent.at(-1)!.text.trim()).toBe('999')
-  page.offer(topic, row(1000))
+  page.sendRow(topic, row(1000))
   expect(sent.at(-1)!.text.trim()).toBe('1000')
 })
 
-test('what waits for a page that stopped watching is not sent', () => {
+test('unsent rows of an ended subscription are dropped', () => {
   const sent: { text: string; done: () => void }[] = []
   const page = new Page(
     { send: (text, done) => void sent.push({ text: String(text), done }) },
     newStatistics(),
   )
   const topic = new Topic(1, [])
-  for (let n = 0; n < 5; n++) page.offer(topic, Buffer.from(`${n}`.padEnd(70_000)))
+  for (let n = 0; n < 5; n++) page.sendRow(topic, Buffer.from(`${n}`.padEnd(70_000)))
   page.forget(topic)
   for (const { done } of sent.slice()) done()
   expect(sent).toHaveLength(1)

@@ -5,7 +5,7 @@ import { PM_SEM_INSTANT, PM_TYPE_U32 } from '../../../src/model/types.ts'
 import { makeSet } from '../../../src/model/value-writer.ts'
 import { metricJson, Topic } from '../../../src/pmproxy/live/topic.ts'
 
-test('a row has values, the reason where a metric has none, and null for what is not there', () => {
+test('a row has values, reasons for missing ones, and null for missing metrics', () => {
   const descOf = (item: number) => ({
     pmid: pmid(1, 0, item),
     type: PM_TYPE_U32,
@@ -27,7 +27,7 @@ test('a row has values, the reason where a metric has none, and null for what is
   })
 })
 
-test('why a metric is absent has the reason that charts branch on', () => {
+test('errors of absent metrics include the reason that charts use', () => {
   const error = new PcpError('PM_ERR_BADDERIVE', 'Semantic Error', { reason: 'unknown-operand' })
   expect(JSON.parse(metricJson({ name: 'page.x', error }))).toEqual({
     name: 'page.x',

@@ -1,4 +1,4 @@
-/** Columns for charts: the same bytes whether pmproxy serves an archive, or it was dropped into the page. */
+/** Columns for charts: the same bytes from pmproxy and from an archive opened in the browser. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeChartRange } from '../../../src/archive/chart-bytes.ts'
@@ -17,21 +17,21 @@ import { openArchive } from '../../../src/pmapi/archive.ts'
 import { Query } from '../../../src/pmproxy/http/query.ts'
 import type { PageCall } from '../../../src/pmproxy/routes/page-call.ts'
 import { range } from '../../../src/pmproxy/routes/range.ts'
-import type { RangeQuery } from '../../../src/ui/data/answers.ts'
 import { LocalArchive } from '../../../src/ui/data/local-archive.ts'
+import type { RangeQuery } from '../../../src/ui/data/responses.ts'
 
 type Files = ReadonlyMap<string, Uint8Array>
 
 const START = 1_700_000_000
 
 interface Moment {
-  /** Seconds since the one before. */
+  /** Seconds since the previous one. */
   readonly after: number
   readonly isMark: boolean
   readonly values: readonly number[]
 }
 
-/** A counter and a level with instances that come and go, a size that is recorded when it changes, and a name. */
+/** Writes a counter and a level with changing instances, a size recorded when it changes, and a name. */
 function written(moments: readonly Moment[]): Files {
   const output = memoryOutput('made')
   const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
@@ -95,7 +95,7 @@ const NAMES = [
 ]
 const DERIVE = { 'page.twice': 'rate(made.count) * 2', 'page.wrong': 'made.count +' }
 
-test('an archive that is dropped into the page gives the bytes that pmproxy would', async () => {
+test('an archive opened in the browser gives the same bytes as pmproxy', async () => {
   const moment = fc.record({
     after: fc.integer({ min: 1, max: 4000 }),
     isMark: fc.constantFrom(false, false, false, true),
@@ -123,14 +123,14 @@ test('an archive that is dropped into the page gives the bytes that pmproxy woul
   )
 })
 
-/** A day of seconds with one of them that stands out. */
+/** A day of seconds with one outlier. */
 const SPIKE = Array.from({ length: 2000 }, (_, n) => ({
   after: 1,
   isMark: false,
   values: [n === 1234 ? 9000 : 30],
 }))
 
-test('a single sample that stands out is the most of its moment, however many there are', async () => {
+test('a single outlier is the maximum of its interval, however many samples there are', async () => {
   const query = { names: ['made.level'], derive: {}, start: START, finish: START + 2001, points: 20 }
   const body = await served(written(SPIKE), query, '&format=columns')
   const { metrics, lists } = decodeChartRange(body as Uint8Array<ArrayBuffer>)
@@ -140,7 +140,7 @@ test('a single sample that stands out is the most of its moment, however many th
   expect(Math.min(...lists[column!.min!]!)).toBe(10)
 })
 
-test('in JSON it is the same with lists in their places', async () => {
+test('JSON has the same content, with lists in their columns', async () => {
   const query = { names: NAMES, derive: DERIVE, start: START, finish: START + 2001, points: 20 }
   const files = written(SPIKE)
   const { metrics, lists } = decodeChartRange(

@@ -3,7 +3,7 @@ import { type Container, groupOfProcess } from '../../../src/sys/containers/cont
 import { parseDocker } from '../../../src/sys/containers/docker.ts'
 import { findContainer } from '../../../src/sys/containers/list.ts'
 import { parseLxcInfo } from '../../../src/sys/containers/lxc.ts'
-import { parsePodman } from '../../../src/sys/containers/podman.ts'
+import { parseStored } from '../../../src/sys/containers/podman.ts'
 
 test('finds the control group of a process in either version', () => {
   expect(groupOfProcess('0::/a/b\n')).toBe('/a/b')
@@ -13,7 +13,7 @@ test('finds the control group of a process in either version', () => {
   expect(groupOfProcess('')).toBeUndefined()
 })
 
-test('takes what engines write apart, and nothing of what they did not', () => {
+test('parses the engines’ files, and leaves other fields undefined', () => {
   expect(
     parseDocker('x', '{"State":{"Pid":3,"Running":true},"Name":"/n","Config":{"Hostname":"h"}}'),
   ).toEqual({
@@ -26,20 +26,22 @@ test('takes what engines write apart, and nothing of what they did not', () => {
     isPaused: false,
     isRestarting: false,
     hostname: 'h',
+    isHelper: false,
   })
   expect(parseDocker('x', '[]').isRunning).toBeUndefined()
   expect(parseDocker('x', '7').isRunning).toBeUndefined()
   expect(parseLxcInfo('State:  Frozen\nPID:  12\n')).toEqual({ state: 'FROZEN', pid: 12 })
   expect(parseLxcInfo('')).toEqual({ state: undefined, pid: undefined })
-  expect(parsePodman('{}')).toEqual([])
-  expect(parsePodman('nonsense')).toEqual([])
-  expect(parsePodman('[null, {"id":"a"}, {"id":"b","names":["c","d"]}]')).toEqual([
-    { id: 'a', name: undefined },
-    { id: 'b', name: 'c' },
+  expect(parseStored('{}')).toBeUndefined()
+  expect(parseStored('nonsense')).toBeUndefined()
+  const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
+  expect(parseStored(`[null, {"id":"../x"}, {"id":"${one}"}, {"id":"${two}","names":["c","d"]}]`)).toEqual([
+    { id: one, name: undefined, image: undefined, isHelper: true },
+    { id: two, name: 'c', image: undefined, isHelper: true },
   ])
 })
 
-test('finds the container that is meant', () => {
+test('finds a container by name or id', () => {
   const container = (id: string, name?: string): Container => ({ ...parseDocker(id, '{}'), name })
   const list = [container('aab', 'one'), container('aac', 'two'), container('b', 'aac')]
   expect(findContainer(list, 'one')?.id).toBe('aab')

@@ -1,4 +1,4 @@
-/** Every native need twice: with koffi, which the development install has, and as it falls back without. */
+/** Every native call twice: with koffi, which the development install has, and with its fallback. */
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -43,7 +43,7 @@ async function accepted(where: { path: string } | { port: number; host: string }
 }
 
 describe('peer credentials', () => {
-  test('koffi tells who connected to a unix socket', async () => {
+  test('koffi identifies the peer of a unix socket', async () => {
     const socket = await accepted({ path: join(dir, 'peer.socket') })
     const { pid, ppid } = process
     const peer = peerCredentials().of(socket)
@@ -54,13 +54,13 @@ describe('peer credentials', () => {
     expect(peerCredentials().of(socket)).toBeUndefined()
   })
 
-  test('nobody is known over TCP', async () => {
+  test('TCP peers are unknown', async () => {
     const socket = await accepted({ port: 0, host: '127.0.0.1' })
     expect(peerCredentials().of(socket)).toBeUndefined()
     socket.destroy()
   })
 
-  test('without koffi nobody is known, and the problem says so', async () => {
+  test('without koffi peers are unknown, with the reason', async () => {
     const socket = await accepted({ path: join(dir, 'nobody.socket') })
     const peers = peerCredentials(missing)
     expect(peers.of(socket)).toBeUndefined()
@@ -92,7 +92,7 @@ describe('accounts', () => {
     expect(members(ours)).toEqual(members(theirs))
   })
 
-  test('the fallback reads members that exist, and no line that is damaged', () => {
+  test('the fallback reads existing members and skips damaged lines', () => {
     const files = { passwd: join(dir, 'passwd'), group: join(dir, 'group') }
     writeFileSync(files.passwd, 'ann:x:1001:1001::/home/ann:/bin/sh\nbob:x:1002:1001::/:\nbad:x:::\n')
     writeFileSync(files.group, 'crew:x:50:ann,gone,bob\nnone:x:51:\n')
@@ -105,7 +105,7 @@ describe('accounts', () => {
 })
 
 describe('advisory locks', () => {
-  test.each(WAYS)('%s lets one in at a time', async (way, load) => {
+  test.each(WAYS)('%s has one holder at a time', async (way, load) => {
     const path = join(dir, `lock of ${way}`)
     const first = await tryLock(path, load)
     expect(first).toBeDefined()
@@ -128,7 +128,7 @@ describe('advisory locks', () => {
 })
 
 describe('shared bytes', () => {
-  test.each(WAYS)('%s sees what others write, and lets them see', (way, load) => {
+  test.each(WAYS)('%s sees changes by others, and shows its own', (way, load) => {
     const path = join(dir, `bytes of ${way}`)
     writeFileSync(path, 'abcdef')
     const shared = shareBytes(path, load)
@@ -141,11 +141,11 @@ describe('shared bytes', () => {
     expect(readFileSync(path, 'utf8')).toBe('XbcdeZ')
     shared.close()
     shared.close()
-    shared.bytes[0] = 0 // harmless, whatever somebody still does with the array
+    shared.bytes[0] = 0 // harmless: the array may still be used
     expect(readFileSync(path, 'utf8')).toBe('XbcdeZ')
   })
 
-  test.each(WAYS)('%s refuses a file that is not there, and one without a byte', (way, load) => {
+  test.each(WAYS)('%s rejects a missing and an empty file', (way, load) => {
     expect(() => shareBytes(join(dir, 'absent'), load)).toThrow(/ENOENT/)
     const path = join(dir, `empty of ${way}`)
     appendFileSync(path, '')

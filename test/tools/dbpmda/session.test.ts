@@ -1,4 +1,4 @@
-/** Sessions of dbpmda with agents in this process: what is typed and what is printed. */
+/** Sessions of dbpmda with in-process agents. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ afterEach(() => {
 
 async function run(input: string, args: readonly string[] = []) {
   const stdin = (async function* () {
-    // As typed: in pieces that are no lines.
+    // In pieces that are not lines, as input arrives from a terminal or pipe.
     for (let at = 0; at < input.length; at += 7) yield Buffer.from(input.slice(at, at + 7))
   })()
   const env = { PMNS_DEFAULT: join(cwd, 'root'), PCP_PMDAS_DIR: cwd }
@@ -88,7 +88,7 @@ test('stores into the instances of the profile', async () => {
   expect(stdout).toContain('Error: Value "99999999999" is out of range for metric type (PM_TYPE_32)\n')
 })
 
-test('shows labels and texts, and why there are none', async () => {
+test('shows labels and texts, or the error', async () => {
   const { stdout, stderr } = await run(
     `${SIMPLE}label domain\nlabel context\nlabel indom 253.0\nlabel cluster 253.0\ntext indom 253.0\ntext 253.9.9\n`,
   )
@@ -102,7 +102,7 @@ test('shows labels and texts, and why there are none', async () => {
   expect(stderr).toBe('Warning: PMID (253.9.9) is not defined in the PMNS\n')
 })
 
-test('agents in this process are asked by their own names before the name space has them', async () => {
+test('names of in-process agents are known before the name space has them', async () => {
   writeFileSync(join(cwd, 'root'), 'root {\n}\n')
   const { stdout, stderr } = await run(
     `${SIMPLE}pmid simple.color\nfetch simple.numfetch\nopen dso x_simple.so i\n`,
@@ -111,7 +111,7 @@ test('agents in this process are asked by their own names before the name space 
   expect(stderr).toBe('opendso: x_simple.so: No such file or directory\n')
 })
 
-test('a module and a domain of one’s own', async () => {
+test('opens a module with a given domain', async () => {
   writeFileSync(
     join(cwd, 'mine.mjs'),
     `export const agent = { name: 'mine', domain: 1, open: () => { throw Object.assign(new Error('wrong tables'), { name: 'PcpError', code: 'PM_ERR_GENERIC', status: -12345 }) } }`,
@@ -127,14 +127,14 @@ test('a module and a domain of one’s own', async () => {
   ])
 })
 
-test('shows where a line is wrong', async () => {
+test('shows the position of an error', async () => {
   const wrong = async (line: string): Promise<string> => {
     const { stdout, stderr } = await run(`${line}\n`)
     return stdout + stderr
   }
   const at = (column: number, message: string): string =>
     `${' '.repeat(column)}^ at or near here\nError: ${message}\nType 'help' for a list of commands.\n`
-  // Places and messages as PCP 6.0.3 shows them.
+  // Positions and messages are those of PCP 6.0.3.
   expect(await wrong('foo')).toBe(at(10, 'Unrecognized command'))
   expect(await wrong('foo bar')).toBe(at(11, 'Unrecognized command'))
   expect(await wrong('desc simple.color extra')).toBe(at(30, 'syntax error'))
@@ -155,7 +155,7 @@ test('shows where a line is wrong', async () => {
   expect(await wrong('# fetch')).toBe('')
 })
 
-test('help tells the forms of every command', async () => {
+test('help shows the syntax of every command', async () => {
   const { stdout } = await run('help\n')
   const commands = new Set(stdout.split('\n').map((line) => line.split(' ')[0]!))
   commands.delete('')
@@ -199,7 +199,7 @@ dbpmda>
   expect((await run('quit\n', ['-f', '-i'])).stdout).toBe('dbpmda> ')
 })
 
-test('attributes are seen by agents, a timer times, names are exchanged', async () => {
+test('sets attributes, times requests and reloads the name space', async () => {
   writeFileSync(join(cwd, 'other'), 'root {\n\tx\t253:0:0\n}\n')
   const { stdout, stderr } = await run(
     `${SIMPLE}attr "userid" "12"\nattr container 'box'\nattr 5\ntimer on\ndesc simple.color\nnamespace other\ndesc x\nnamespace nope\nstatus\n`,
@@ -214,7 +214,7 @@ test('attributes are seen by agents, a timer times, names are exchanged', async 
   expect(stderr).toContain('dbpmda: Reload namespace "other"\n')
 })
 
-test('refuses a command line that makes no sense', async () => {
+test('refuses invalid command lines', async () => {
   expect(await run('', ['-q', 'x'])).toMatchObject({ status: 1 })
   expect(await run('', ['extra'])).toMatchObject({ status: 1 })
   await expect(run('', ['-U', 'no-such-user'])).rejects.toThrow('No user "no-such-user"')

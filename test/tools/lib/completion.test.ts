@@ -25,7 +25,7 @@ const tool: Tool = {
   run: async () => 0,
 }
 
-test('the name of an argument tells what it is, unless the option does', () => {
+test('the kind of an argument follows from its name, unless the option sets it', () => {
   expect(argumentKind({ arg: 'FILE' })).toBe('file')
   expect(argumentKind({ arg: 'FILE', kind: 'none' })).toBe('none')
   expect(argumentKind(STANDARD.archive)).toBe('archive')
@@ -34,7 +34,7 @@ test('the name of an argument tells what it is, unless the option does', () => {
   expect(argumentKind({ short: 'q' })).toBeUndefined()
 })
 
-test('operands are the first thing that the synopsis names', () => {
+test('the kind of operands follows from the first word of the synopsis', () => {
   expect(operandKind({ synopsis: '[options] [metricname | pmid | indom]...', rows: [] })).toBe('metric')
   expect(operandKind({ synopsis: '[options] input-archive output', rows: [] })).toBe('archive')
   expect(operandKind({ synopsis: '[options] file', operands: 'none', rows: [] })).toBe('none')
@@ -47,9 +47,9 @@ test('bash gets a table of options', () => {
   )
 })
 
-test('zsh gets what options are for as well', () => {
+test('zsh also gets the help texts', () => {
   const text = zshCompletion([tool])
-  expect(text).toContain('#compdef pmdemo')
+  expect(text).toContain('#compdef pcp-ts pmdemo')
   expect(text).toContain("'*--quiet[don'\\''t \\[say\\]\\: anything]'")
   expect(text).toContain("'*-h+[read values from the collector on HOST]:HOST:_hosts'")
   expect(text).not.toContain('private')

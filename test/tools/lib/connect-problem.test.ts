@@ -1,4 +1,4 @@
-/** What commands print when they cannot connect: PCP's text, and what ours adds about TLS and logins. */
+/** Messages of failed connections: PCP's text, with our explanation of TLS and login failures. */
 import { expect, test } from 'vitest'
 import { PcpError, statusOf } from '../../../src/model/errors.ts'
 import { SASL_ERRORS } from '../../../src/model/pm-errors.ts'
@@ -19,7 +19,7 @@ const REFUSALS: readonly [PcpError, string][] = [
     new PcpError('ENOTSUP', 'pmcd at h offers no encryption'),
     'Operation not supported: pmcd at h offers no encryption',
   ],
-  // PCP's text is enough.
+  // PCP's text is sufficient.
   [
     PcpError.fromStatus(statusOf('SASL_BADAUTH'), 'Authentication of "me"'),
     'Authentication - authentication failure',
@@ -36,7 +36,7 @@ test.each(REFUSALS)('%s', async (error, printed) => {
   expect(text).toContain(`Cannot connect to PMCD on host "h": ${printed}`)
 })
 
-test('each result of SASL has its code, also an unknown one', () => {
+test('each SASL result has a code, including unknown ones', () => {
   for (const [code, { text }] of Object.entries(SASL_ERRORS)) {
     const error = new PcpError(code as keyof typeof SASL_ERRORS)
     expect(PcpError.fromStatus(error.status)).toMatchObject({ code, text: `Authentication - ${text}` })

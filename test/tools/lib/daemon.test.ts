@@ -1,4 +1,4 @@
-/** What whoever started a daemon hears of a start that failed. */
+/** Reports about a daemon that fails to start. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,12 +23,12 @@ function failing(copy: string): string {
   return io.printed.stderr
 }
 
-test('-x has why the start failed in a file, where there is no log', () => {
+test('the file of -x has the error of the start if there is no log', () => {
   expect(failing(join(dir, 'copy'))).toBe('pmcd: No port is free\n')
   expect(readFileSync(join(dir, 'copy'), 'utf8')).toBe('pmcd: No port is free\n')
 })
 
-test('a file of -x that cannot be written does not hide why the start failed', () => {
+test('an unwritable file of -x does not hide the error of the start', () => {
   const text = failing(join(dir, 'nosuch', 'copy'))
   expect(text).toMatch(/^pmcd: No port is free\npmcd: ENOENT: .*nosuch/)
 })

@@ -1,4 +1,4 @@
-/** Who a command says it is: a password that the specification leaves out is asked for. */
+/** Prompting for a password missing in a host specification. */
 import { expect, test } from 'vitest'
 import { hostAttr, parseHostSpec } from '../../../src/net/host-spec.ts'
 import { completeLogin } from '../../../src/tools/lib/login.ts'
@@ -12,7 +12,7 @@ async function complete(text: string, answer?: Promise<string | undefined>) {
   return { asked, password: hostAttr(spec, 'password'), text: spec.text }
 }
 
-test('a user without a password is asked for it', async () => {
+test('prompts for a missing password', async () => {
   const spec = 'h?username=me'
   expect(await complete(spec, Promise.resolve('secret'))).toEqual({
     asked: ['me'],
@@ -22,7 +22,7 @@ test('a user without a password is asked for it', async () => {
   await expect(complete(spec, Promise.resolve(undefined))).rejects.toMatchObject({ code: 'EINTR' })
 })
 
-test('nobody is asked without need, and where nobody can be asked nothing changes', async () => {
+test('does not prompt if unnecessary, and changes nothing if it cannot prompt', async () => {
   for (const text of ['h', 'h?username=', 'h?username=me&password='])
     expect((await complete(text)).asked).toEqual([])
   expect((await complete('h?username=me')).password).toBeUndefined()

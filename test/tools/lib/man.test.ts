@@ -6,7 +6,7 @@ import type { Tool } from '../../../src/tools/lib/tool.ts'
 const tool: Tool = {
   name: 'pmdemo',
   summary: 'Show a thing',
-  description: 'First "paragraph".\n\n.dots and \\ stay.\n\n    as it is\n      deeper',
+  description: 'First "paragraph".\n\n.dots and \\ stay.\n\n    unfilled\n      deeper',
   options: {
     synopsis: '[options] metricname ...',
     rows: [
@@ -25,7 +25,7 @@ const tool: Tool = {
 }
 const page = manPage(tool, new Set(['pmdemo', 'pmother', 'pmcd', 'pmdbg']))
 
-/** The lines of a section. */
+/** Returns the lines of a section. */
 function section(name: string): string[] {
   const [, rest = ''] = page.split(`.SH ${name}\n`)
   return rest
@@ -40,7 +40,7 @@ test('names and summarises the command', () => {
   expect(section('SYNOPSIS')).toEqual(['.B pmdemo', '[options] metricname ...'])
 })
 
-test('text is shown as it was written', () => {
+test('text is escaped', () => {
   expect(section('DESCRIPTION')).toEqual([
     'First "paragraph".',
     '.PP',
@@ -48,14 +48,14 @@ test('text is shown as it was written', () => {
     '.PP',
     '.RS 4',
     '.EX',
-    'as it is',
+    'unfilled',
     '  deeper',
     '.EE',
     '.RE',
   ])
 })
 
-test('options stand under their headings; those without help are private, but for -D', () => {
+test('options follow their headings; those without help are private, except -D', () => {
   expect(section('OPTIONS').filter((line) => line.startsWith('.SS'))).toEqual(['.SS "General options"'])
   expect(section('OPTIONS')).toContain('\\fB\\-h\\fR \\fIHOST\\fR, \\fB\\-\\-host\\fR=\\fIHOST\\fR')
   expect(section('OPTIONS')).toContain('\\fB\\-D\\fR \\fINAMES\\fR, \\fB\\-\\-debug\\fR=\\fINAMES\\fR')
@@ -63,7 +63,7 @@ test('options stand under their headings; those without help are private, but fo
   expect(page).not.toContain('hidden')
 })
 
-test('says what ends it how, what the environment does, and what else there is', () => {
+test('documents exit statuses, environment and related pages', () => {
   expect(section('EXIT STATUS').filter((line) => line.startsWith('.B'))).toEqual(['.B 0', '.B 1', '.B 2'])
   expect(section('ENVIRONMENT').join('\n')).toMatch(
     /\.B PCP_HOST\n.*\n\.TP\n\.B PCP_DEBUG[\s\S]*\.B PMCD_PORT\n[\s\S]*\.B PMCD_SOCKET\n/,

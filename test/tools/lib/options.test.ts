@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { clearDebug, debugList } from '../../../src/model/debug.ts'
-import { endEarly, type OptionTable, parseOptions, usageText } from '../../../src/tools/lib/options.ts'
+import { handleEarlyExit, type OptionTable, parseOptions, usageText } from '../../../src/tools/lib/options.ts'
 import { parseStandard, STANDARD } from '../../../src/tools/lib/standard.ts'
 import { testIo } from '../run-tool.ts'
 
@@ -11,7 +11,7 @@ const TABLE: OptionTable = {
     STANDARD.debug,
     { short: 'a', long: 'all', help: 'take all' },
     { short: 'n', long: 'number', arg: 'N', help: 'take N' },
-    { long: 'a-long-name', arg: 'SOMETHING', help: 'stands on a line of its own' },
+    { long: 'a-long-name', arg: 'SOMETHING', help: 'is on a separate line' },
     { short: 'q' },
     STANDARD.help,
   ],
@@ -32,7 +32,7 @@ test('letters in a bundle, values with or without a blank, operands between opti
   expect(given('-an', '3', 'x', '-n4', '--', '-a')).toEqual(['-a', '-n3', '-n4', 'x', '-a'])
 })
 
-test('long names may be cut short while they are unique', () => {
+test('unique prefixes of long names are accepted', () => {
   expect(given('--num=3', '--number', '4', '--al')).toEqual(['-n3', '-n4', '-a'])
   expect(given('--a')).toEqual([`! option '--a' is ambiguous; possibilities: '--all' '--a-long-name'`])
   expect(given('--all=1', '--no', '-z')).toEqual([
@@ -51,7 +51,7 @@ test('the usage text has help in a column', () => {
       '  -a, --all             take all',
       '  -n N, --number=N      take N',
       '  --a-long-name=SOMETHING',
-      '                        stands on a line of its own',
+      '                        is on a separate line',
       '  -?, --help            print this text and exit',
       '',
     ].join('\n'),
@@ -61,7 +61,7 @@ test('the usage text has help in a column', () => {
 test('a command that runs has the diagnostics of -D on, and no others', () => {
   const start = (...args: string[]): number | undefined => {
     const io = testIo('pmdemo', args)
-    return endEarly(TABLE, parseStandard(TABLE, io), io)
+    return handleEarlyExit(TABLE, parseStandard(TABLE, io), io)
   }
   expect(start('-D', 'fetch,pdu')).toBeUndefined()
   expect(debugList()).toBe('pdu,fetch')

@@ -3,7 +3,7 @@ import { Progress } from '../../../src/tools/lib/progress.ts'
 import type { ToolIo } from '../../../src/tools/lib/tool.ts'
 import { testIo } from '../run-tool.ts'
 
-/** A command that writes to a terminal or not, at times that the test sets. */
+/** A command with a fake clock, on a terminal or not. */
 function onTerminal(isTerminal: boolean) {
   const plain = testIo('tool', [])
   let written = ''
@@ -19,7 +19,7 @@ function onTerminal(isTerminal: boolean) {
   return { io, at, written: () => written }
 }
 
-test('a terminal sees long work go on, and nothing of it in the end', () => {
+test('a terminal shows progress of long work, and clears it at the end', () => {
   const { io, at, written } = onTerminal(true)
   const progress = new Progress(io, 200)
   at(900)

@@ -1,4 +1,4 @@
-/** What -n, -N and -K say about files and agents, against the recorded command lines. */
+/** -n, -N and -K, compared with recorded command lines. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const vectors = readVectors<OptionCase>('format/options.json')
 const { files } = vectors as unknown as { readonly files: Readonly<Record<string, string>> }
 const TABLE: OptionTable = { synopsis: '[options]', rows: [STANDARD.namespace, STANDARD.uniqnames] }
 
-/** Those that read one name space; a second -n replaces the first one here. */
+/** Cases with one name space, as here a second -n replaces the first. */
 const cases = vectors.cases.filter(({ argv, env = {} }) => {
   const options = argv.filter((arg) => /^(-[nN]|--namespace|--uniqnames)/.test(arg)).length
   return options === 1 || (argv.length === 0 && Object.keys(env).some((name) => /NAMES/.test(name)))

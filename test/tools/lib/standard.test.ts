@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endEarly, type OptionTable } from '../../../src/tools/lib/options.ts'
+import { handleEarlyExit, type OptionTable } from '../../../src/tools/lib/options.ts'
 import { parseStandard, STANDARD } from '../../../src/tools/lib/standard.ts'
 import { readVectors, type Vectors } from '../../vectors.ts'
 import { testIo } from '../run-tool.ts'
@@ -37,7 +37,7 @@ interface OptionCase {
   readonly result: Result
 }
 
-/** The recorded tool: every standard option in the reference's order, which shows in the lists of possibilities. */
+/** The recorded tool, with every standard option in the reference's order, which lists of possibilities show. */
 const TABLE: OptionTable = {
   synopsis: '[options]',
   rows: [
@@ -72,15 +72,15 @@ const TABLE: OptionTable = {
   ],
 }
 
-/** What is done elsewhere or later than reading the command line, or not at all. */
+/** Returns why a case is not about parsing the command line; undefined if it is. */
 function isElsewhere({ argv, env = {}, flagsIn = [], result }: OptionCase): string | undefined {
   const all = [...argv, ...Object.keys(env)].join(' ')
-  if (/ENV_ONLY|LONG_ONLY|QUIET/.test(flagsIn.join())) return 'modes no command of ours uses'
+  if (/ENV_ONLY|LONG_ONLY|QUIET/.test(flagsIn.join())) return 'modes unused here'
   const isReload = result.messages?.includes('Attempt to reload') === true
   if (!isReload && /-n |-N |--namespace|--uniqnames|PCP_NAMESPACE|PCP_UNIQNAMES/.test(all))
     return 'name spaces load later'
-  if (/-K del,(29|,nosuch)$/.test(all)) return 'what local agents there are is found out later'
-  if (/--derived/.test(all)) return 'derived metrics are not there yet'
+  if (/-K del,(29|,nosuch)$/.test(all)) return 'local agents are looked up later'
+  if (/--derived/.test(all)) return 'derived metrics are loaded later'
   if (env['PCP_DEBUG'] === 'bogus') return 'the library warns besides'
   return undefined
 }
@@ -109,7 +109,7 @@ test.each(own)(
     }
     const parsed = parseStandard(table, io, rules)
     const { standard } = parsed
-    const status = endEarly(table, parsed, io)
+    const status = handleEarlyExit(table, parsed, io)
     const printed = io.printed.stderr.replace(/version .*/, 'version VERSION')
     expect(printed.replace(/^Usage: [\s\S]*/m, '')).toBe(result.messages ?? '')
     expect(status).toBe(result.flags.includes('EXIT') ? 0 : result.errors > 0 ? 1 : undefined)
@@ -123,7 +123,7 @@ test.each(own)(
       })
     expect(returned).toEqual(result.returned ?? [])
     if (result.errors > 0) return
-    // With hosts and archives together there is no one source.
+    // Hosts together with archives are not a single source.
     if (!flagsIn.includes('MIXED'))
       expect(standard.source ?? null).toBe(result.context?.toLowerCase() ?? null)
     expect(standard.hosts).toEqual(result.hosts)
@@ -154,7 +154,7 @@ test('covers the recorded command lines', () => {
   expect(own.length).toBeGreaterThan(150)
 })
 
-test('an origin without a source is in the archives of this host', () => {
+test('an origin without a source selects the archives of this host', () => {
   const archives = (env: Record<string, string>): readonly string[] =>
     parseStandard(TABLE, testIo('tool', ['-O', '1'], env)).standard.archives
   expect(archives({ PCP_ARCHIVE_DIR: '/a' })).toEqual([join('/a', hostname())])

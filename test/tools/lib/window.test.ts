@@ -29,7 +29,7 @@ test('without an archive it starts now and has no end', () => {
   expect([start, finish.sec]).toEqual([at(1_700_000_000, 500_000_000), Number.POSITIVE_INFINITY])
 })
 
-test('start, finish, origin, interval and samples are those asked for', () => {
+test('start, finish, origin, interval and samples are as given', () => {
   const asked = options({ start: '10min', finish: '-10min', origin: '+60' }, { interval: at(2), samples: 3 })
   expect(samplingWindow(asked, archive, UTC, io)).toEqual({
     start: at(1600),
@@ -41,7 +41,7 @@ test('start, finish, origin, interval and samples are those asked for', () => {
   })
 })
 
-test('an alignment that does not fit is ignored, one that is no interval is an error', () => {
+test('an impossible alignment is ignored, an invalid one is an error', () => {
   expect(samplingWindow(options({ align: '2h' }), archive, UTC, io).origin).toEqual(at(1000))
   expect(() => samplingWindow(options({ align: 'x' }), archive, UTC, io)).toThrow(
     'invalid time window.\nx\n^ -- unexpected value\n',

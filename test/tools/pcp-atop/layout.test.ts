@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import {
   blank,
   type Cell,
+  distribute,
   headingLine,
   heaviest,
-  shares,
   systemLine,
 } from '../../../src/tools/pcp-atop/layout.ts'
 
@@ -31,15 +31,15 @@ describe('lines of the host', () => {
     expect(textOf(cells, 10)).toBe('PRC |')
   })
 
-  it('deal out what is left from the middle of each share', () => {
-    // Seen in lines of pcp-atop 6.0.3 of 82, 84, 86 and 94 places.
-    expect(shares(2, 10)).toEqual([0, 0, 1, 0, 0, 0, 0, 1, 0, 0])
-    expect(shares(4, 10)).toEqual([0, 1, 0, 1, 0, 0, 1, 0, 1, 0])
-    expect(shares(6, 10)).toEqual([1, 0, 1, 0, 1, 1, 0, 1, 0, 1])
-    expect(shares(14, 10)).toEqual([1, 2, 1, 2, 1, 1, 2, 1, 2, 1])
+  it('distribute remaining blanks from the middle of each share', () => {
+    // Taken from lines of pcp-atop 6.0.3 with 82, 84, 86 and 94 columns.
+    expect(distribute(2, 10)).toEqual([0, 0, 1, 0, 0, 0, 0, 1, 0, 0])
+    expect(distribute(4, 10)).toEqual([0, 1, 0, 1, 0, 0, 1, 0, 1, 0])
+    expect(distribute(6, 10)).toEqual([1, 0, 1, 0, 1, 1, 0, 1, 0, 1])
+    expect(distribute(14, 10)).toEqual([1, 2, 1, 2, 1, 1, 2, 1, 2, 1])
   })
 
-  it('is coloured where a cell is critical', () => {
+  it('has a colour for critical cells', () => {
     const pieces = systemLine('CPU', [{ ...cell('sys', 1), level: 'critical' }], 80)
     expect(pieces[0]).toEqual({ text: 'CPU', level: 'critical' })
   })
@@ -57,7 +57,7 @@ describe('the heading', () => {
     )
   })
 
-  it('keeps a blank between its parts where there is no room', () => {
+  it('keeps a blank between its parts on narrow screens', () => {
     expect(headingLine(heading, 30)).toContain('shard 2021/04/20')
   })
 })

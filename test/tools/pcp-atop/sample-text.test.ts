@@ -54,7 +54,7 @@ describe('a sample as text', () => {
     )
   })
 
-  it('shows all processes with a, and all of them by memory with m', () => {
+  it('shows all processes with a, sorted by memory with m', () => {
     expect(rows(textWith('a'))).toHaveLength(4)
     expect(rows(textWith('m')).map((line) => line.trim().split(/\s+/).at(-1))).toEqual([
       'browser',
@@ -64,14 +64,14 @@ describe('a sample as text', () => {
     ])
   })
 
-  it('shows threads behind their process with y', () => {
+  it('shows threads after their process with y', () => {
     expect(rows(textWith('y')).slice(0, 2)).toEqual([
       '   20     -  0.00s  2.00s  0.00s 390.6M  97.7M     0B     0B  27% browser        ',
       '   20    21  0.00s  0.20s  0.00s 390.6M  97.7M     0B     0B   3% worker         ',
     ])
   })
 
-  it('adds processes up by user and by program', () => {
+  it('totals processes by user and by program', () => {
     expect(rows(textWith('u'))[0]).toMatch(/^ {5}2 .* anna {5}$/)
     expect(rows(textWith('p'))).toHaveLength(3)
   })
@@ -81,15 +81,15 @@ describe('a sample as text', () => {
     expect(textWith('1')).toContain('409B/s')
   })
 
-  it('is no wider than asked, whatever the view', () => {
-    // The heading keeps its parts, and a blank ends the lines of processes.
+  it('is not wider than requested in any view', () => {
+    // The heading keeps its parts, and lines of processes end with a blank.
     for (const key of 'gmdsvupj')
       for (const width of [40, 60, 80, 120, 200])
         for (const line of textWith(key, width).split('\n').slice(1))
           expect(line.length).toBeLessThanOrEqual(width + 1)
   })
 
-  it('has dates from the start of the host', () => {
+  it('computes dates from the boot time', () => {
     expect(rows(textWith('v'))[0]).toContain('2020/09/13 09:40:05')
   })
 })
@@ -116,7 +116,7 @@ describe('lines for programs', () => {
     ])
   })
 
-  it('come in the same order however they were asked for', () => {
+  it('are in a fixed order', () => {
     expect(lines('PRG,DSK,cpu').map((line) => line.split(' ')[0])).toEqual([
       'cpu',
       'cpu',
@@ -131,13 +131,13 @@ describe('lines for programs', () => {
     ])
   })
 
-  it('put names into parentheses, or join their words', () => {
+  it('have names in parentheses, or without blanks', () => {
     expect(lines('PRG')[0]).toContain(' 1 (shell) S ')
     expect(lines('PRG')[0]).toContain(' (/usr/bin/shell -x) ')
     expect(lines('PRG', true)[0]).toContain(' /usr/bin/shell_-x ')
   })
 
-  it('say RESET before what happened since the start of the host', () => {
+  it('begin with RESET before totals since boot', () => {
     const setup = { host: 'made', zone: UTC, settings: DEFAULTS, isDense: false }
     const first = new Step(undefined, now, 10_020, { isSinceBoot: true })
     expect(parseableText(['CPL'], { ...intervalOf(first, 'proc'), ...setup })).toMatch(
@@ -145,7 +145,7 @@ describe('lines for programs', () => {
     )
   })
 
-  it('are refused for a label that there is not', () => {
+  it('are refused for an unknown label', () => {
     expect(parseLabels('CPU,XYZ')).toEqual({ unknown: 'XYZ' })
   })
 })

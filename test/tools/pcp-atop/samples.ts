@@ -1,4 +1,4 @@
-/** Samples of a made-up host, for atop's tests: every value is said by the test. */
+/** Samples of a fake host for atop's tests, with values given by the test. */
 import type { MetricDesc } from '../../../src/model/desc.ts'
 import { PM_IN_NULL, PM_INDOM_NULL, type Pmid, pmid } from '../../../src/model/ids.ts'
 import { PM_SEM_INSTANT, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../../../src/model/types.ts'
@@ -11,7 +11,7 @@ export type Values =
   | string
   | Readonly<Record<number, readonly [name: string, value: number | string]>>
 
-/** A sample at a time in seconds since the epoch. */
+/** Makes a sample at a time in seconds since the epoch. */
 export function sampleOf(sec: number, metrics: Readonly<Record<string, Values>>): Sample {
   const found = new Map<string, { id: Pmid; desc: MetricDesc; factor: number }>()
   const names = new Map<number, ReadonlyMap<number, string>>()
@@ -29,7 +29,7 @@ export function sampleOf(sec: number, metrics: Readonly<Record<string, Values>>)
   return new Sample({ timestamp: { sec, nsec: 0 }, changes: 0, sets }, found, names)
 }
 
-/** Times of two processors, in milliseconds since the start of the host. */
+/** Times of two processors in milliseconds since boot. */
 function processors(group: string, idle: number, user: number, sys: number): Record<string, Values> {
   const both = (value: number): Values => ({ 0: ['cpu0', value], 1: ['cpu1', value / 2] })
   return {
@@ -42,7 +42,7 @@ function processors(group: string, idle: number, user: number, sys: number): Rec
   }
 }
 
-/** A process as its metrics have it. */
+/** A process by its metrics. */
 export interface MadeProcess {
   readonly name: string
   readonly utime: number
@@ -52,7 +52,7 @@ export interface MadeProcess {
   readonly tgid?: number
 }
 
-/** A host with two processors, a disk, an interface and these processes, after so many seconds. */
+/** A sample of a host with two processors, a disk, an interface and these processes, this long after boot. */
 export function hostAfter(seconds: number, processes: Readonly<Record<number, MadeProcess>>): Sample {
   const per = (read: (process: MadeProcess, pid: number) => number | string): Values =>
     Object.fromEntries(

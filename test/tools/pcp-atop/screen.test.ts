@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { UTC } from '../../../src/time/zone.ts'
-import { changeByDialogue } from '../../../src/tools/pcp-atop/dialogues.ts'
 import { helpLines } from '../../../src/tools/pcp-atop/help-text.ts'
 import { keysOf } from '../../../src/tools/pcp-atop/keys.ts'
+import { changeByDialogue } from '../../../src/tools/pcp-atop/prompts.ts'
 import { parseResources } from '../../../src/tools/pcp-atop/resource.ts'
 import { intervalOf } from '../../../src/tools/pcp-atop/sample-text.ts'
 import { type ScreenState, screenText } from '../../../src/tools/pcp-atop/screen-text.ts'
@@ -28,8 +28,8 @@ const state: ScreenState = {
   page: undefined,
 }
 
-/** What a terminal shows of it, line by line. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a terminal is told
+/** Returns the lines that a terminal shows. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal sequences contain them
 const plain = (text: string): string[] => text.replace(/\x1b\[[0-9;?]*[A-Za-z]/g, '').split('\r\n')
 
 describe('the screen', () => {
@@ -42,7 +42,7 @@ describe('the screen', () => {
       }
   })
 
-  it('shows the page of processes that was scrolled to, and which one it is', () => {
+  it('shows the scrolled page of processes, and its position', () => {
     const { text, count, visible } = screenText({ ...state, first: 12 }, { columns: 80, rows: 24 })
     expect(count).toBe(49)
     expect(visible).toBe(11)
@@ -51,25 +51,25 @@ describe('the screen', () => {
     expect(lines.at(-1)).toContain('p28')
   })
 
-  it('colours what is critical, unless it should not', () => {
+  it('colours critical values, unless switched off', () => {
     expect(screenText(state, { columns: 80, rows: 24 }).text).toContain('\x1b[31mbusy    120%')
     const settings = { ...DEFAULTS, noColor: true }
     expect(screenText({ ...state, settings }, { columns: 80, rows: 24 }).text).not.toContain('\x1b[31m')
   })
 
-  it('puts the cursor behind what is typed', () => {
+  it('puts the cursor after the input', () => {
     const { text } = screenText({ ...state, prompt: 'Users: ann' }, { columns: 80, rows: 24 })
     expect(text).toContain('Users: ann')
     expect(text.endsWith(';11H\x1b[?25h')).toBe(true)
   })
 
-  it('says when it is paused', () => {
+  it('shows when it is paused', () => {
     expect(plain(screenText({ ...state, isPaused: true }, { columns: 80, rows: 24 }).text).join()).toContain(
       'PAUSED',
     )
   })
 
-  it('shows help in place of the sample', () => {
+  it('shows help instead of the sample', () => {
     const lines = plain(screenText({ ...state, page: helpLines() }, { columns: 80, rows: 24 }).text)
     expect(lines[0]).toMatch(/^ATOP - made/)
     expect(lines.join('\n')).toContain('Columns of processes:')
@@ -78,35 +78,35 @@ describe('the screen', () => {
 })
 
 describe('keys', () => {
-  it('are told apart, however many come at once', () => {
+  it('are separated, even if several arrive together', () => {
     expect(keysOf('m\x1b[Bq')).toEqual(['m', 'down', 'q'])
     expect(keysOf('\x1b[6~\x06\x02\r')).toEqual(['pagedown', 'pagedown', 'pageup', 'enter'])
     expect(keysOf('\x1b')).toEqual(['escape'])
     expect(keysOf('\x1b[15~x')).toEqual(['x'])
   })
 
-  it('switch what is shown on and off', () => {
+  it('toggle settings', () => {
     const on = [...'yaf1'].reduce<Settings>((sum, key) => afterKey(sum, key)!, DEFAULTS)
     expect(flagsText(on)).toBe('y-f-a-1----------')
     expect(flagsText(afterKey(on, 'a')!)).toBe('y-f---1----------')
     expect(afterKey(DEFAULTS, 'H')).toBeUndefined()
   })
 
-  it('choose the order of a view that has one', () => {
+  it('set the order of views that have one', () => {
     expect(afterKey(DEFAULTS, 'm')!.order).toBe('M')
     expect(afterKey(afterKey(DEFAULTS, 'm')!, 'g')!.order).toBeUndefined()
   })
 
-  it('ask for what must be typed', async () => {
+  it('prompt for input', async () => {
     const told: string[] = []
     const answering = (answer: string | undefined) => ({
-      ask: async () => answer,
-      tell: (message: string) => told.push(message),
+      readLine: async () => answer,
+      showMessage: (message: string) => told.push(message),
     })
     const focused = await changeByDialogue('U', DEFAULTS, answering('^ann'))
     expect(focused!.focus.user!.test('anna')).toBe(true)
     expect(await changeByDialogue('P', DEFAULTS, answering('('))).toEqual(DEFAULTS)
-    expect(told).toEqual(['"(" is no regular expression'])
+    expect(told).toEqual(['"(" is not a regular expression'])
     expect((await changeByDialogue('I', DEFAULTS, answering('1, 20')))!.focus.pids).toEqual([1, 20])
     expect((await changeByDialogue('Q', DEFAULTS, answering('R,Z')))!.focus.states).toBe('RZ')
     expect((await changeByDialogue('l', DEFAULTS, answering('3')))!.maxLines.cpu).toBe(3)
@@ -118,7 +118,7 @@ describe('keys', () => {
 describe('resource files', () => {
   const initial = { settings: DEFAULTS, intervalSec: undefined, lineLength: undefined }
 
-  it('say what holds before the command line', () => {
+  it('set defaults for the command line', () => {
     const text =
       '# mine\nflags Aaf\ninterval 5\nmaxlinecpu 4\ncpucritperc 80\ncoloralmost blue\nownprocline PID:20 CMD:10\n'
     const { settings, intervalSec } = parseResources(text, 'rc', initial)
@@ -137,9 +137,7 @@ describe('resource files', () => {
     expect(() => parseResources('\ninterval soon\n', 'rc', initial)).toThrow(
       'rc:2: interval needs a number, not "soon"',
     )
-    expect(() => parseResources('ownprocline NIX:1\n', 'rc', initial)).toThrow(
-      'rc:1: there is no column "NIX"',
-    )
+    expect(() => parseResources('ownprocline NIX:1\n', 'rc', initial)).toThrow('rc:1: unknown column "NIX"')
     expect(() => parseResources('colorinfo pink\n', 'rc', initial)).toThrow('rc:1: colorinfo is one of red')
   })
 })

@@ -12,9 +12,9 @@ import {
   sizeText,
 } from '../../../src/tools/pcp-atop/values.ts'
 
-// Expected texts were seen in the output of pcp-atop 6.0.3 for these values.
+// Expected texts are output of pcp-atop 6.0.3 for these values.
 describe('numbers of atop', () => {
-  it('shows counts, and those too wide with a power of ten', () => {
+  it('shows counts, and wide ones with a power of ten', () => {
     expect(countText(64_269_970, 8)).toBe('64269970')
     expect(countText(21_747_691, 7)).toBe('21748e3')
     expect(countText(3_322_672_011, 7)).toBe('33227e5')
@@ -28,7 +28,7 @@ describe('numbers of atop', () => {
     expect(rateText(35, 8, undefined)).toBe('      35')
   })
 
-  it('shows sizes from the smallest unit asked for', () => {
+  it('shows sizes in at least the given unit', () => {
     expect(sizeText(0, 'B')).toBe('    0B')
     expect(sizeText(0, 'K')).toBe('  0.0K')
     expect(sizeText(304 * 1024, 'M')).toBe('  0.3M')

@@ -1,4 +1,4 @@
-/** Plugins of dstat: where they are from, and what is wrong with them. */
+/** Plugins of dstat: their folders and errors. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ function put(folder: string, name: string, text: string): void {
 }
 
 describe('plugins', () => {
-  it('of this package all make sense', () => {
+  it('of this package are valid', () => {
     const { plugins, folders } = read()
     expect(folders.map(({ path }) => path)).toEqual([expect.stringMatching(/share\/dstat$/)])
     for (const [name, keys] of plugins) expect(pluginOf(name, keys).columns.length, name).toBeGreaterThan(0)
@@ -38,7 +38,7 @@ describe('plugins', () => {
     )
   })
 
-  it('of the system and of the user are put together, key by key', () => {
+  it('of the system and of the user are merged key by key', () => {
     put('etc/dstat', 'cpu', '[cpu]\nlabel = processors\nusr = kernel.all.cpu.user\n')
     put('home/.pcp/dstat', 'mine', '[cpu]\nusr.label = mine\n[queue]\nwaiting = my.queue\n')
     const { plugins, folders } = read()
@@ -51,7 +51,7 @@ describe('plugins', () => {
     expect(folders[0]!.names).not.toContain('cpu')
   })
 
-  it('are not what editors and packages left behind', () => {
+  it('are not read from backup files', () => {
     for (const name of ['.swp', 'cpu~', 'cpu.rpmsave', 'cpu.dpkg-old']) put('etc/dstat', name, 'nothing')
     mkdirSync(join(dir, 'etc', 'dstat', 'folder'))
     expect(read().plugins.has('cpu')).toBe(true)

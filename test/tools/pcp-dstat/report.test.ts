@@ -1,4 +1,4 @@
-/** dstat over an archive of a small host, with the plugins of this package. */
+/** Reports of dstat over an archive of a small host, with the plugins of this package. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ describe('a report', () => {
     `)
   })
 
-  it('shows the instances that are listed, or all of them', async () => {
+  it('shows listed instances, or all', async () => {
     expect(await linesOf('-c', '-C', '1,total', '1', '1')).toMatchInlineSnapshot(`
       [
         "-----cpu1-usage---- ----total-usage----",
@@ -80,7 +80,7 @@ describe('a report', () => {
     `)
   })
 
-  it('goes on without plugins whose metrics are not known, and says so', async () => {
+  it('reports plugins with unknown metrics, and continues without them', async () => {
     const { stdout, stderr, status } = await run('-ln', '1', '1')
     expect(stderr).toMatch(/^Invalid metric dstat\.net\.bits_in \(PM_ERR_BADDERIVE .*\)\.\n$/)
     expect(stdout.split('\n')[1]).toBe(' 1m   5m  15m ')
@@ -92,7 +92,7 @@ describe('a report', () => {
     expect((await linesOf('-l', '3')).length).toBe(2 + 4)
   })
 
-  it('has colours where they are asked for, no line without values', async () => {
+  it('has colours on request, and no lines without values', async () => {
     const [heading, titles, first] = await linesOf('-c', '--color', '4', '1')
     expect(heading).toBe('\x1b[7l\x1b[0;34m----total-usage----\x1b[0;0m')
     expect(titles).toContain('\x1b[1;34m\x1b[4musr\x1b[0;0m')
@@ -100,7 +100,7 @@ describe('a report', () => {
   })
 })
 
-it('a file has the values as they are, and goes on when there is one', async () => {
+it('a file has unformatted values, and is appended to if it exists', async () => {
   const file = join(dir, 'report.csv')
   await linesOf('-dl', '-o', file, '1', '1')
   await linesOf('-l', '--output', file, '1', '1')
@@ -128,7 +128,7 @@ it('a file has the values as they are, and goes on when there is one', async () 
   `)
 })
 
-it('what is wrong is told in a line', async () => {
+it('errors are reported in one line', async () => {
   for (const [args, message] of [
     [['x'], "Invalid sample delay 'x'\n"],
     [['0'], "Invalid sample delay '0'\n"],

@@ -1,4 +1,4 @@
-/** An archive of a small Linux host for tests of what `pcp` runs: two processors, a disk, two processes. */
+/** An archive of a small Linux host for tests of commands run by `pcp`: two processors, a disk, two processes. */
 
 import { openArchive } from '../../../src/pmapi/archive.ts'
 import type { Tool } from '../../../src/tools/lib/tool.ts'
@@ -6,19 +6,18 @@ import { desc, text as helpText, indom, labels, mark, result, type TestSet } fro
 import { onDisk } from '../archive-runner.ts'
 import { type Printed, testIo } from '../run-tool.ts'
 
-/** PM_TYPE_* and PM_SEM_*. */
 const [U32, U64, FLOAT64, STRING] = [1, 3, 5, 6]
 const [COUNTER, INSTANT, DISCRETE] = [1, 3, 4]
 /** Units: milliseconds, kilobytes, a count. */
 const [MSEC, KBYTE, COUNT] = [(1 << 24) | (2 << 12), (1 << 28) | (1 << 16), 1 << 20]
 
-/** What a metric is and what it has at each second: a value, or values by instance. */
+/** A metric with its values at each second. */
 interface HostMetric {
   readonly type?: number
   readonly sem?: number
   readonly units?: number
   readonly domain?: keyof typeof DOMAINS
-  /** By instance, of one sample after the other; undefined for none. */
+  /** Values by instance; undefined if missing. */
   readonly at: (second: number) => readonly (number | string | undefined)[]
 }
 
@@ -58,7 +57,7 @@ const always =
   (...values: (number | string)[]): HostMetric['at'] =>
   () =>
     values
-/** What is said only once, at the beginning. */
+/** Recorded only at the beginning. */
 const once =
   (value: number | string): HostMetric['at'] =>
   (second) => [second === 0 ? value : undefined]
@@ -80,7 +79,7 @@ function processorMetrics(): Record<string, HostMetric> {
   const rates = { ...SHARES, ...Object.fromEntries(OTHER_SHARES.map((name) => [name, 0])), idle: 1250 }
   for (const [name, rate] of Object.entries(rates)) {
     metrics[`kernel.all.cpu.${name}`] = { ...counter, units: MSEC, at: (second) => [1000 + rate * second] }
-    // The first processor does all the work there is.
+    // The first processor does all the work.
     const shares = name === 'idle' ? [250, 1000] : [rate, 0]
     metrics[`kernel.percpu.cpu.${name}`] = {
       ...counter,
@@ -144,7 +143,7 @@ function socketMetrics(): Record<string, HostMetric> {
     'network.persocket.state': metric(STRING, 'ESTAB', 'UNCONN'),
     'network.persocket.src': metric(STRING, '[::1]:44321', '10.0.0.1:53'),
     'network.persocket.dst': metric(STRING, '[::1]:50000', '0.0.0.0:*'),
-    // Nobody knows queues behind the eighth second.
+    // Queue sizes are missing after the eighth second.
     'network.persocket.recvq': {
       type: U32,
       domain: 'sockets',
@@ -238,8 +237,8 @@ const DOMAIN_IDS = Object.keys(DOMAINS)
 const domainId = (name: string): number => (9 << 22) | (DOMAIN_IDS.indexOf(name) + 1)
 
 /**
- * The archive: a record a second, from 1 January 1970 on for ten of them, without `missing`. Remove it when done. `evil` follows all that
- * others may choose: the host, instances, values, labels and help texts.
+ * Makes the archive: ten records, one a second, from 1 January 1970, without the metrics `missing`. Remove it when done. `evil` is
+ * appended to all untrusted text: host, instances, values, labels and help texts.
  */
 export function hostArchive(missing: readonly string[] = [], evil = ''): ReturnType<typeof onDisk> {
   const metrics = Object.entries(METRICS).filter(([name]) => !missing.includes(name))
@@ -281,7 +280,7 @@ export function hostArchive(missing: readonly string[] = [], evil = ''): ReturnT
   })
 }
 
-/** Labels of the host and help texts of the first metric. */
+/** Returns labels of the host and help texts of the first metric. */
 function notes(evil: string): Uint8Array[] {
   const json = [...evil].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
   return [
@@ -306,7 +305,7 @@ function setOf(
   return values.length === 0 ? [] : [{ pmid, type, values }]
 }
 
-/** Runs a command as `pcp OPTIONS... COMMAND` starts it: `options` are in the environment. */
+/** Runs a command as `pcp OPTIONS... COMMAND` does, with `options` in the environment. */
 export async function runOver(
   tool: Tool,
   archive: string,

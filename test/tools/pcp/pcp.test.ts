@@ -16,14 +16,14 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-/** A program that leaves its name, arguments and a variable in `told`, and ends with a status. */
+/** Makes a program that writes its name, arguments and a variable to the file `told`, and exits with a status. */
 function program(path: string, status: number): void {
   writeFileSync(path, `#!/bin/sh\necho "$0 $* $PCP_HOST" > ${home}/told\nexit ${status}\n`)
   chmodSync(path, 0o755)
 }
 const told = (): string => readFileSync(join(home, 'told'), 'utf8').trim()
 
-/** What a command of the package was given. */
+/** The environment that a command of this package was run with. */
 let given: ToolIo | undefined
 const ours = (name: string): Tool => ({
   name,
@@ -47,7 +47,7 @@ async function run(args: readonly string[]): Promise<TestIo & { readonly status:
   return { ...io, status }
 }
 
-test('options before the command become variables, those behind it are its own', async () => {
+test('options before the command become variables, those after it are arguments', async () => {
   const { status } = await run(['-h', 'db1', '-z', '--samples=3', '-t', '5s', 'iostat', '-x', 't', '-h'])
   expect(status).toBe(3)
   expect(given?.progname).toBe('pcp-iostat')
@@ -60,7 +60,7 @@ test('options before the command become variables, those behind it are its own',
   })
 })
 
-test('without a command there is a summary', async () => {
+test('shows a summary without a command', async () => {
   await run(['-a', 'yesterday', '-P'])
   expect([given?.progname, given?.args, given?.env['PCP_ARCHIVE']]).toEqual([
     'pcp-summary',
@@ -69,7 +69,7 @@ test('without a command there is a summary', async () => {
   ])
 })
 
-test("a command of the user's own comes first, then ours, then one that is installed, then a program by its path", async () => {
+test('looks for commands of the user, of this package, of the system, and then for a path', async () => {
   program(join(system, 'pcp-iostat'), 4)
   expect((await run(['iostat'])).status).toBe(3)
   program(join(home, '.pcp', 'bin', 'pcp-iostat'), 5)
@@ -83,7 +83,7 @@ test("a command of the user's own comes first, then ours, then one that is insta
   expect(told()).toBe(`${home}/mine.sh b`)
 })
 
-test('says which command may be meant', async () => {
+test('suggests similar commands', async () => {
   const { status, printed } = await run(['oistat'])
   expect([status, printed.stderr]).toEqual([
     1,

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import type { MetricDesc } from '../../../src/model/desc.ts'
 import { statusOf } from '../../../src/model/errors.ts'
 import { emptySet } from '../../../src/model/values.ts'
-import { mustSeeProcesses } from '../../../src/tools/lib/processes/figures.ts'
+import { requireProcessAccess } from '../../../src/tools/lib/processes/process-values.ts'
 import { Sample } from '../../../src/tools/lib/sampled/metrics.ts'
 import { tool as free } from '../../../src/tools/pcp-free/index.ts'
 import { tool as iostat } from '../../../src/tools/pcp-iostat/index.ts'
@@ -35,7 +35,7 @@ test('free', async () => {
   `)
 })
 
-test('free again and again', async () => {
+test('free, repeated', async () => {
   const { stdout } = await runOver(free, path, ['-c', '2', '-s', '2', '-b', '-w'])
   expect(stdout).toMatchInlineSnapshot(`
     "              total        used        free      shared     buffers       cache   available
@@ -57,7 +57,7 @@ test('uptime', async () => {
   `)
 })
 
-test('uptime of the first record at the moment or behind it', async () => {
+test('uptime of the first record at or after a time', async () => {
   expect((await runOver(uptime, path, [], { PCP_ORIGIN_TIME: '1.5' })).stdout).toMatch(/^ 00:00:02 /)
 })
 
@@ -99,7 +99,7 @@ test('iostat', async () => {
   `)
 })
 
-test('iostat shows the last record of all with -u', async () => {
+test('iostat -u shows the last record', async () => {
   const { stdout } = await runOver(iostat, path, ['-u', '-x', 't,h'])
   expect(stdout.split('\n').at(-2)).toMatch(/^Thu Jan {2}1 00:00:09 1970 sda /)
 })
@@ -109,7 +109,7 @@ test('iostat refuses -t with -u', async () => {
   expect([status, stdout]).toEqual([1, 'Error: -t incompatible with -u\n'])
 })
 
-test('mpstat: all processors are their mean, one is itself; the machine is known though it was recorded once', async () => {
+test('mpstat averages processors, and shows the machine although it was recorded once', async () => {
   const { stdout } = await runOver(mpstat, path, ['-P', 'ALL'], { PCP_SAMPLES: '3' })
   expect(stdout.startsWith(MACHINE)).toBe(true)
   expect(stdout.slice(MACHINE.length)).toMatchInlineSnapshot(`
@@ -145,7 +145,7 @@ test('mpstat -I', async () => {
   `)
 })
 
-test('mpstat names what is missing', async () => {
+test('mpstat reports missing metrics', async () => {
   const other = hostArchive(['kernel.all.intr'])
   const { status, stderr } = await runOver(mpstat, other.path)
   other.remove()
@@ -170,7 +170,7 @@ test.each(PIDSTAT)('pidstat %s %s', async (...args) => {
   expect(stdout).toMatchSnapshot()
 })
 
-test('pidstat chooses processes', async () => {
+test('pidstat selects processes', async () => {
   const { stdout } = await runOver(pidstat, path, ['-G', '^work', '-p', '1,42', '-U', 'alice'], {
     PCP_SAMPLES: '2',
   })
@@ -200,15 +200,15 @@ test('ps -o', async () => {
   `)
 })
 
-test('processes that are not for everybody are no empty list', () => {
+test('processes without permission are an error, not an empty list', () => {
   const desc = { pmid: 1, type: 1, indom: 2, sem: 3, units: 0 } as unknown as MetricDesc
   const sets = [{ ...emptySet(1), status: statusOf('PM_ERR_PERMISSION') }]
   const found = new Map([['proc.psinfo.pid', { id: 1, desc, factor: 1 }]])
   const sample = new Sample({ timestamp: { sec: 0, nsec: 0 }, changes: 0, sets }, found, new Map())
-  expect(() => mustSeeProcesses(sample)).toThrow(/^No permission .*-h unix:/)
+  expect(() => requireProcessAccess(sample)).toThrow(/^No permission .*-h unix:/)
 })
 
-test('ss shows what was known last at the end of an archive', async () => {
+test('ss shows the last known values at the end of an archive', async () => {
   const { stdout } = await runOver(ss, path, ['-o'])
   expect(stdout).toMatchInlineSnapshot(`
     "# Time: 1970-01-01 00:00:09.500000 Filter: state connected
@@ -219,13 +219,13 @@ test('ss shows what was known last at the end of an archive', async () => {
   `)
 })
 
-test('ss chooses sockets', async () => {
+test('ss selects sockets', async () => {
   const { stdout } = await runOver(ss, path, ['-u', '-H'], { PCP_START_TIME: '3' })
   expect(stdout.split(/ +/).slice(0, 5)).toEqual(['udp', 'UNCONN', '0', '0', '10.0.0.1:53'])
   expect((await runOver(ss, path, ['-6', '-H'])).stdout).toMatch(/^tcp .*\n$/)
 })
 
-test('ss says what it lacks', async () => {
+test('ss reports missing metrics and options', async () => {
   const other = hostArchive(['network.persocket.state'])
   const { status, stderr } = await runOver(ss, other.path)
   other.remove()

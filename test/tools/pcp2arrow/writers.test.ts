@@ -1,4 +1,4 @@
-/** What is written as columns is read back by the packages that others read such files with. */
+/** Written columns are read back by the packages that others use. */
 import { tableFromIPC } from 'apache-arrow'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { ipcWriter } from '../../../src/tools/pcp2arrow/ipc.ts'
 import { parquetWriter } from '../../../src/tools/pcp2arrow/parquet.ts'
 
 const KINDS: readonly Kind[] = ['int32', 'uint32', 'int64', 'uint64', 'float', 'double', 'string']
-// What the metric is means nothing to who writes.
+// The writers do not look at the metric.
 const COLUMNS = KINDS.map((kind, at) => ({ name: `a.${kind}[x y]`, kind, at, inst: 0 }) as unknown as Column)
 
 const FIRST: Batch = {
@@ -40,7 +40,7 @@ function written(make: (out: Output) => ColumnWriter): Uint8Array {
   return new Uint8Array(Buffer.concat(blocks))
 }
 
-test('Parquet holds what was written', async () => {
+test('Parquet files contain the written values', async () => {
   const { buffer } = written((out) => parquetWriter(COLUMNS, out, { 'pcp.host': 'h' }))
   const file = buffer as ArrayBuffer
   const rows = await parquetReadObjects({ file })
@@ -61,7 +61,7 @@ test('Parquet holds what was written', async () => {
   expect(parquetMetadata(file).key_value_metadata).toContainEqual({ key: 'pcp.host', value: 'h' })
 })
 
-test('Arrow holds what was written', () => {
+test('Arrow files contain the written values', () => {
   const table = tableFromIPC(written((out) => ipcWriter(COLUMNS, out, { 'pcp.host': 'h' })))
   expect(table.numRows).toBe(3)
   expect(table.schema.metadata.get('pcp.host')).toBe('h')

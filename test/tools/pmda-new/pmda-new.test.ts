@@ -26,7 +26,7 @@ async function run(...args: string[]) {
   return { status, ...io.printed }
 }
 
-test('records the highest free domain, and that an agent has one', async () => {
+test('records the highest free domain for the agent', async () => {
   expect((await run('queue')).stdout).toContain('domain 510')
   expect((await run('next_one')).stdout).toContain('domain 508')
   expect(readFileSync(join(dir, 'pmns/stdpmid.local'), 'utf8')).toBe('QUEUE\t510\nNEXT_ONE\t508\n')
@@ -46,7 +46,7 @@ test('a chosen domain is not recorded; what exists is not overwritten', async ()
   await expect(run('-d', '400', 'mine')).rejects.toMatchObject({ code: 'EEXIST' })
 })
 
-test('makes the directory of name spaces; where it cannot, it writes no agent', async () => {
+test('makes the name space directory, and writes no agent if that fails', async () => {
   rmSync(join(dir, 'pmns'), { recursive: true })
   writeFileSync(join(dir, 'pmns'), '')
   await expect(run('other')).rejects.toThrow('choose a domain with -d')
@@ -56,14 +56,14 @@ test('makes the directory of name spaces; where it cannot, it writes no agent', 
   expect(readFileSync(join(dir, 'pmns/stdpmid.local'), 'utf8')).toBe('OTHER\t510\n')
 })
 
-test('refuses names and numbers that cannot be', async () => {
+test('refuses invalid names and domains', async () => {
   for (const args of [[], ['a', 'b'], ['Queue'], ['1a'], ['a-b'], ['-d', '511', 'a'], ['-d', 'x', 'a']])
     expect((await run(...args)).status, args.join(' ')).toBe(1)
 })
 
-test('says when no domain is left', () => {
+test('reports that all domains are taken', () => {
   const rows = Array.from({ length: 126 }, (_, i) => `A${i} ${385 + i}`)
   const domains = { registers: [{ file: 'f', text: rows.join('\n') }], conf: '' }
-  expect(() => freeDomain(domains)).toThrow('Every domain from 385 to 510 is taken')
+  expect(() => freeDomain(domains)).toThrow('Every domain from 385 to 510 is in use')
   expect(registeredDomain('A3', domains)).toBe(388)
 })

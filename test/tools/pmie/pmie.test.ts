@@ -24,7 +24,7 @@ const pmie = (rules: string, ...args: string[]): ReturnType<typeof runTool> => {
   return runTool(tool, ['-q', '-t', '10sec', '-T', '30sec', ...args, '-a', archive.path, file])
 }
 
-/** Values of one statement, evaluation by evaluation. */
+/** Returns the values of one statement, one for each evaluation. */
 async function valuesOf(rule: string): Promise<string[]> {
   const { stdout } = await pmie(`x = ${rule};\n`, '-v')
   return [...stdout.matchAll(/^x \(.*?\): (.*)$/gm)].map((match) => match[1]!)
@@ -41,7 +41,7 @@ test('values are in bytes, seconds and counts, like constants with units', async
   expect(await valuesOf('t.discrete * 0 + 6 Kbytes / min')).toEqual(['102', '102', '102', '102'])
 })
 
-test('samples back in time are there once they have been taken', async () => {
+test('earlier samples are unknown until they have been taken', async () => {
   expect(await valuesOf('t.discrete @0..2')).toEqual(['0 ? ?', '100 0 ?', '120 100 0', '140 120 100'])
   expect(await valuesOf('sum_sample t.discrete @0..1')).toEqual(['?', '100', '220', '260'])
   expect(await valuesOf('t.discrete @0..1 > 50')).toEqual([
@@ -52,7 +52,7 @@ test('samples back in time are there once they have been taken', async () => {
   ])
 })
 
-test('instances are counted, compared and chosen by name', async () => {
+test('instances are counted, compared and selected by name', async () => {
   expect(await valuesOf("t.instances #'two'")).toEqual(['0', '200', '240', '280'])
   expect(await valuesOf('max_inst t.instances')).toEqual(['0', '200', '240', '280'])
   expect(await valuesOf('count_inst t.instances > 100')).toEqual(['0', '1', '2', '2'])
@@ -64,27 +64,27 @@ test('instances are counted, compared and chosen by name', async () => {
   ])
 })
 
-test('what is not known decides nothing, unless the rest does', async () => {
+test('unknown operands make a result unknown, unless the others decide it', async () => {
   expect(await valuesOf('t.failing > 1 || t.discrete >= 0')).toEqual(['true', 'true', 'true', 'true'])
   expect(await valuesOf('t.failing > 1 && t.discrete >= 0')).toEqual(Array(4).fill('unknown'))
   expect(await valuesOf('! (t.failing > 1)')).toEqual(Array(4).fill('unknown'))
 })
 
-test('rising is true when something has become so', async () => {
+test('rising is true when a condition becomes true', async () => {
   expect(await valuesOf('rising (t.discrete > 50)')).toEqual(['unknown', 'true', 'false', 'false'])
   expect(await valuesOf('falling (t.discrete < 50)')).toEqual(['unknown', 'true', 'false', 'false'])
 })
 
-test('texts are equal or not', async () => {
+test('texts are compared for equality', async () => {
   expect(await valuesOf('t.text == "at 10"')).toEqual(['false', 'true', 'false', 'false'])
 })
 
-test('actions tell the instances and values that made a rule true', async () => {
+test('actions show the instances and values that made a rule true', async () => {
   const { stdout } = await pmie('some_inst t.instances > 150 -> print "hot:" " %h:%i=%v";')
   expect(stdout.split('\n')[0]).toMatch(/^print .*: hot: testhost:two words=200$/)
 })
 
-test('placeholders are of the outermost condition with instances, and go where no instance made a rule true', async () => {
+test('placeholders refer to the outermost condition with instances, and vanish if no instance made a rule true', async () => {
   const messages = async (rule: string): Promise<string[]> =>
     [...(await pmie(rule)).stdout.matchAll(/^print .{24}: (.*)$/gm)].map((match) => match[1]!)
   expect(await messages('some_inst match_inst "two" t.instances > 150 -> print "%i=%v";')).toEqual([
@@ -103,7 +103,7 @@ test('placeholders are of the outermost condition with instances, and go where n
   expect((await messages('true -> print "%i %v";'))[0]).toBe('<%i undefined> true')
 })
 
-test('instances that an expression has not are unknown, and match no pattern', async () => {
+test('instances missing in an expression are unknown, and match no pattern', async () => {
   expect(await valuesOf('all_inst some_inst t.instances >= 0')).toEqual([
     'unknown',
     'unknown',
@@ -114,7 +114,7 @@ test('instances that an expression has not are unknown, and match no pattern', a
   expect(await valuesOf('match_inst ".*" (t.discrete >= 0)')).toEqual(['false', 'false', 'false', 'false'])
 })
 
-test('an archive that lacks a metric is named once in a statement, and -C fails', async () => {
+test('an archive without a metric is reported once for a statement, and -C fails', async () => {
   const { status, stderr } = await pmie(
     't.nope > 1 && t.nope < 5 -> print "x";\nt.nope + 1;\nt.discrete;\n',
     '-v',
@@ -125,7 +125,7 @@ test('an archive that lacks a metric is named once in a statement, and -C fails'
   expect((await pmie('t.discrete > 1;\n', '-C')).status).toBe(0)
 })
 
-test('statements that are left out take a number where they are rules only, and their names are free', async () => {
+test('skipped statements take a number only if they are rules, and their names can be reused', async () => {
   const { stdout } = await pmie(
     't.nope > 1;\nt.nope > 1 -> print "x";\nx = t.nope > 1 -> print "x";\nx = t.discrete;\nt.discrete;\n',
     '-v',
@@ -142,7 +142,7 @@ test('an instance of a metric without instances is refused', async () => {
   expect(status).toBe(1)
 })
 
-test('mistakes are near the line that was read when they were found', async () => {
+test('errors are reported near the line being read', async () => {
   const lineOf = async (rules: string): Promise<string | undefined> =>
     /^pmie: syntax error - (?:near line )?(\d+|at end of file)/.exec((await pmie(rules, '-C')).stderr)?.[1]
   expect(await lineOf('t.instances > 1 -> print "x";\n\n\nt.discrete;\n')).toBe('4')
@@ -151,7 +151,7 @@ test('mistakes are near the line that was read when they were found', async () =
   expect(await lineOf('t.instances > 1 -> print "x";\n')).toBe('at end of file')
 })
 
-test('the end is told where something was evaluated, in the log if there is one', async () => {
+test('the end is reported after an evaluation, in the log if there is one', async () => {
   const log = join(folder, 'log')
   const file = join(folder, 'rules')
   writeFileSync(file, 't.discrete;\n')
@@ -169,18 +169,18 @@ test('the end is told where something was evaluated, in the log if there is one'
   expect((await runTool(tool, [...args, file])).stderr).toBe('')
 })
 
-test('a program that reads values takes no named rules', async () => {
+test('agent mode refuses rules with actions', async () => {
   const { stdout, stderr } = await pmie('x = t.discrete > 1 -> print "y";\nt.discrete;\n', '-X')
   expect(stderr).toContain('operator -> not allowed in agent mode\n')
   expect(stdout).toBe('0 \n100 \n120 \n140 \n')
 })
 
-test('an action is held back for its time', async () => {
+test('an action is not repeated within its holdoff time', async () => {
   const { stdout } = await pmie('true -> print 20 sec "now";')
   expect(stdout.trimEnd().split('\n')).toHaveLength(2)
 })
 
-test('the first true rule of a set counts, and others have their turn', async () => {
+test('only the first true rule of a rule set fires', async () => {
   const { stdout } = await pmie(`ruleset t.counter > 5 -> print "fast"
     else t.counter > 2 -> print "slow" unknown -> print "who knows" otherwise -> print "idle";`)
   expect([...stdout.matchAll(/: (.*)$/gm)].map((match) => match[1])).toEqual([
@@ -191,7 +191,7 @@ test('the first true rule of a set counts, and others have their turn', async ()
   ])
 })
 
-test('firings are lines of JSON where that is asked for', async () => {
+test('firings are JSON lines on request', async () => {
   const { stdout } = await pmie('hot = some_inst t.instances > 150 -> print "%i";', '--format=json')
   expect(JSON.parse(stdout.split('\n')[0]!)).toMatchObject({
     rule: 'hot',
@@ -202,7 +202,7 @@ test('firings are lines of JSON where that is asked for', async () => {
   })
 })
 
-test('mistakes are told with their place, and what follows is read on', async () => {
+test('errors are reported with their position, and parsing continues', async () => {
   const { status, stderr } = await pmie('a = t.counter +\n  "x";\nb = t.nope;\nc = sum_inst t.text;\n', '-C')
   expect(status).toBe(1)
   expect(stderr).toContain('pmie: syntax error - near line 2 of file')
@@ -221,19 +221,22 @@ test.each([
   ['a = some_inst t.counter;\n\nb = t.counter;\n', 3, 'logical expression expected to follow quantifier'],
   ['a = t.counter > "x";\n\nb = t.counter;\n', 1, 'arithmetic expression expected to follow >'],
   ['a = t.counter > 1 -> t.counter;\n\nb = t.counter;\n', 1, 'action expected to follow ->'],
-])('the line of a mistake is where its statement stops to make sense: %j', async (rules, line, reason) => {
-  const { stderr } = await pmie(rules, '-C')
-  expect(stderr).toContain(`near line ${line} of file`)
-  expect(stderr).toContain(`\n${reason}\n`)
-})
+])(
+  'an error is reported at the line where its statement becomes invalid: %j',
+  async (rules, line, reason) => {
+    const { stderr } = await pmie(rules, '-C')
+    expect(stderr).toContain(`near line ${line} of file`)
+    expect(stderr).toContain(`\n${reason}\n`)
+  },
+)
 
-test('a time that cannot be read is shown without the name of the command', async () => {
+test('an invalid time is reported without the name of the command', async () => {
   const { status, stderr } = await pmie('a = t.counter;', '-A', '0')
   expect(status).toBe(1)
   expect(stderr).toBe('0\n^ -- alignment specified by -A switch could not be applied\n')
 })
 
-test('macros may hold parts of names', async () => {
+test('macros can contain parts of names', async () => {
   const { stdout } = await pmie('a = "t.dis"; b = "$\'a\'crete"; x = $b @0;', '-v')
   expect(stdout).toContain('): 100\n')
   expect((await pmie('x = $nope;', '-C')).stderr).toContain('undefined macro name $nope\n')

@@ -19,14 +19,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 const pmieconf = (...args: string[]): ReturnType<typeof runTool> =>
   runTool(tool, ['-r', 'builtin', '-f', file, ...args])
 
-test('lists at least twenty rules of its own', async () => {
+test('lists at least twenty built-in rules', async () => {
   const { stdout } = await pmieconf('rules')
   expect(stdout.trimEnd().split('\n').length).toBeGreaterThanOrEqual(20)
   expect(stdout).toContain('  memory.swap_low  [Low free swap space]\n')
   expect(existsSync(file)).toBe(false)
 })
 
-test('keeps what was changed, and writes the rules that follow', async () => {
+test('keeps changes, and writes the resulting rules', async () => {
   await pmieconf('modify', 'cpu.util', 'threshold', '70.50%')
   await pmieconf('modify', 'global', 'hosts', 'a b')
   const text = readFileSync(file, 'utf8')
@@ -40,7 +40,7 @@ test('keeps what was changed, and writes the rules that follow', async () => {
   expect(readFileSync(file, 'utf8')).not.toContain('70.5')
 })
 
-test('what is behind the generated rules stays', async () => {
+test('text after the generated rules stays', async () => {
   await pmieconf('-F')
   const { writeFileSync } = await import('node:fs')
   writeFileSync(file, `${readFileSync(file, 'utf8')}mine = kernel.all.nprocs;\n`)
@@ -48,7 +48,7 @@ test('what is behind the generated rules stays', async () => {
   expect(readFileSync(file, 'utf8')).toMatch(/preserved\) ---\nmine = kernel\.all\.nprocs;\n$/)
 })
 
-test('all rules are rules that pmie can read', async () => {
+test('all rules are valid for pmie', async () => {
   await pmieconf('enable', 'all')
   await pmieconf('modify', 'all', 'pcplog_action', 'yes')
   const parser = new Parser(
@@ -62,7 +62,7 @@ test('all rules are rules that pmie can read', async () => {
   expect(rules).toBe(24)
 })
 
-test('refuses what cannot be', async () => {
+test('refuses invalid values and variables', async () => {
   expect((await pmieconf('foo')).stderr).toBe('pmieconf: error - unrecognised command "foo" - try "help"\n')
   expect((await pmieconf('modify', 'memory.swap_low', 'threshold', 'x')).stderr).toContain(
     'It should be a percentage between 0.0 and 100.0.',

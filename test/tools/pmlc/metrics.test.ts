@@ -22,7 +22,7 @@ const several = {
   instances: [],
 }
 
-/** What is warned of when the logger answers with these words. */
+/** Returns the warnings for the states that the logger returns. */
 function warned(state: number, one: number, bin: readonly number[]): string {
   const request = { control: PM_LOG_MANDATORY, state, deltaMs: 0, sets: [] }
   return failuresText(
@@ -39,7 +39,7 @@ test('metrics and instances that did not change are listed, each metric with an 
   expect(warned(PM_LOG_OFF, MANDATORY, [MANDATORY, MANDATORY])).toBe('')
 })
 
-test('warns of advisory states that stay on', () => {
+test('warns if advisory logging stays on', () => {
   expect(warned(PM_LOG_MAYBE, 0, [ON, ON + (5000 << 4)])).toContain('bin instance(s):\n    [2 or "second"]\n')
 })
 
@@ -49,6 +49,6 @@ test.each([
   ['query { a }', false],
   ['{', false],
   ['timezone "{"', false],
-])('%s goes on in the next line: %s', (text, expected) => {
+])('%s continues on the next line: %s', (text, expected) => {
   expect(isOpen(text)).toBe(expected)
 })

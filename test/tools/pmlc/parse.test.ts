@@ -53,7 +53,7 @@ test.each([
   expect(() => parseCommand(text)).toThrow(new SyntaxError(message))
 })
 
-test('a command goes on while a brace is open', () => {
+test('a command continues while a brace is open', () => {
   expect(isOpen('query {')).toBe(true)
   expect(isOpen('query { a # }')).toBe(true)
   expect(isOpen('query { a["}"]')).toBe(true)

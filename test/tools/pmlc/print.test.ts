@@ -1,4 +1,4 @@
-/** What pmlc prints; texts recorded from PCP 6.0.3. */
+/** Output of pmlc, compared with texts recorded from PCP 6.0.3. */
 import { expect, test } from 'vitest'
 import { makeZone } from '../../../src/time/zone.ts'
 import { queryText, statusText } from '../../../src/tools/pmlc/print.ts'
@@ -15,7 +15,7 @@ const STATUS = {
 }
 const ZONE = { zone: makeZone('UTC'), zoneName: 'local' }
 
-test('a logger is told of by its process id, the primary one as such', () => {
+test('loggers are listed by PID, and the primary one as primary', () => {
   const text = statusText(STATUS, { pid: 11396, isPrimary: false, host: 'local:' }, ZONE)
   expect(text).toBe(`pmlogger [11396] on host local: is logging metrics from host vm
 PMCD host        vm

@@ -27,7 +27,7 @@ const CONFIG = {
   ],
 }
 
-test('a set has the metrics of the groups that are shown, without their instances', () => {
+test('a set has the metrics of the included groups, without instances', () => {
   const text = repConfigText(CONFIG)
   expect(isRepConfig(text)).toBe(true)
   expect(text).toContain('[metrics]\ndisk.all = disk.all\ndisk.dev.read = disk.dev.read\n\n')
@@ -36,7 +36,7 @@ test('a set has the metrics of the groups that are shown, without their instance
   )
 })
 
-test('what is read is written again, with what others wrote below', () => {
+test('a file is written unchanged, including the text below the groups', () => {
   const text = `${repConfigText(CONFIG)}[mine]\nmem.util.free = free\n`
   const read = parseRepConfig(text)
   expect(read.entries.map(({ tag, choice }) => `${tag} ${choice}`)).toEqual(['disk/all y', 'mem n', 'net x'])
@@ -44,7 +44,7 @@ test('what is read is written again, with what others wrote below', () => {
   expect(repConfigText({ ...read, entries: CONFIG.entries })).toBe(text)
 })
 
-test('options replace those of their name', () => {
+test('options replace earlier ones of the same name', () => {
   const { options } = withOptions(CONFIG, ['ignore_unknown=no', 'timestamp=yes'])
   expect(options).toEqual(['version=1', 'ignore_unknown=no', 'timestamp=yes'])
 })

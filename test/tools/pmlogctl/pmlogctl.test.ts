@@ -55,7 +55,7 @@ db1 n n PCP_ARCHIVE_DIR/db1 -c x
 #!#db2 n n PCP_ARCHIVE_DIR/db2 -c x
 `
 
-test('status shows what runs, what does not, and what was stopped', async () => {
+test('status shows running, failed and stopped instances', async () => {
   control('two', TWO)
   const archive = join(dir, 'archives/db1/20261122.10.31')
   writeFileSync(join(dir, 'tmp/pmlogger', String(process.pid)), `4330\nhost\n${archive}\npmlogger\n`)
@@ -90,7 +90,7 @@ Installing control file: DIR/pmlogger/control.d/db9
   expect(readdirSync(join(dir, 'pmlogger/control.d'))).toEqual([])
 })
 
-test('two instances must not have one directory', async () => {
+test('two instances cannot share a directory', async () => {
   control('two', TWO)
   expect(await run('-N', 'create', 'db1')).toMatchObject({
     status: 1,
@@ -115,7 +115,7 @@ test('destroy removes a line, and the file with its last one', async () => {
   })
 })
 
-test('start and stop change the mark of a line', async () => {
+test('start and stop remove and add the mark of a line', async () => {
   control('two', TWO)
   expect(
     (await run('-N', '-V', 'start', 'db2')).stdout,
@@ -132,7 +132,7 @@ Enable pmlogger for host db2 and directory PCP_ARCHIVE_DIR/db2 in control file D
   })
 })
 
-test('check leaves alone what was stopped', async () => {
+test('check leaves stopped instances alone', async () => {
   control('two', TWO)
   expect((await run('-N', 'check')).stdout).toBe('+ sudo -u pcp -g pcp CHECK -c DIR/pmlogger/control.d/two\n')
 })
@@ -172,7 +172,7 @@ test.each([
   ['[create]\ncondition(demo.one +)', false],
   ['[create]\nhostname(^db)', true],
   ['[create]\nhostname(^b)\nexists(demo.one)', false],
-])('cond-create asks %j', async (conditions, isTrue) => {
+])('cond-create evaluates %j', async (conditions, isTrue) => {
   const policy = join(dir, 'policy')
   writeFileSync(policy, HEAD + conditions)
   const { status, stdout, stderr } = await run('-N', '-p', policy, 'cond-create', 'db1')
@@ -181,7 +181,7 @@ test.each([
   expect(stderr.includes('Warning: no instance created for host db1')).toBe(!isTrue)
 })
 
-test('says which host name of a policy is no pattern', async () => {
+test('reports an invalid host name pattern of a policy', async () => {
   const policy = join(dir, 'policy')
   writeFileSync(policy, `${HEAD}[create]\nhostname(()`)
   const { status, stderr } = await run('-N', '-p', policy, 'cond-create', 'db1')
@@ -189,7 +189,7 @@ test('says which host name of a policy is no pattern', async () => {
   expect(stderr).toContain('bad regular expression in hostname((): Unmatched (')
 })
 
-test('a host that several classes want gets one instance with the configurations of all', async () => {
+test('a host of several classes gets one instance with all their configurations', async () => {
   const wants = (name: string): void => {
     writeFileSync(join(dir, name), `log on once { ${name} }`)
     const line = `%h n n PCP_ARCHIVE_DIR/%i -c ${join(dir, name)}`
@@ -204,7 +204,7 @@ test('a host that several classes want gets one instance with the configurations
   expect(stdout).toContain('db1 n n PCP_ARCHIVE_DIR/pmfind-db1 -c ./pmfind-db1.config -r\n')
 })
 
-test('pmiectl has logs in place of directories', async () => {
+test('pmiectl has logs instead of directories', async () => {
   writeFileSync(join(dir, 'pmie/control.d/e'), '$version=1.1\ndb1 n n PCP_LOG_DIR/pmie/e1/pmie.log -c x\n')
   const { stdout } = await runTool(pmiectl, ['-V', 'status'], undefined, env())
   expect(stdout).toBe(`pmcd Host            Rules Evaluations Class        PID State    Instance Id

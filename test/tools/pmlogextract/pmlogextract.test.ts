@@ -56,7 +56,7 @@ function make(
 const ID = pmid(60, 1, 1)
 const at = (sec: number): { sec: number; nsec: number } => ({ sec, nsec: 0 })
 
-/** An archive with records of `foo.bar` at these seconds. */
+/** Writes an archive with records of `foo.bar` at these seconds. */
 function series(name: string, times: readonly number[], metric: MetricOptions = {}, options = {}): string {
   return make(
     name,
@@ -78,14 +78,14 @@ async function extract(...args: string[]): Promise<{ status: number; stderr: str
   return { status, stderr: io.printed.stderr.replaceAll(dir, 'DIR'), out }
 }
 
-/** Spoils the length of a record. */
+/** Damages the length of a record. */
 function spoil(path: string, offset: number): void {
   const bytes = readFileSync(path)
   bytes.writeInt32BE(-1, offset)
   writeFileSync(path, bytes)
 }
 
-/** Times of the records, with an m for marks. */
+/** Returns the times of records, with an m for marks. */
 function times(base: string): string {
   return records(
     base,
@@ -106,7 +106,7 @@ function records<T>(
   return found
 }
 
-/** Values as `metric[instance]=value`. */
+/** Returns values as `metric[instance]=value`. */
 function values(base: string): string[] {
   return records(base, (record, { metadata }) =>
     record
@@ -121,13 +121,13 @@ function values(base: string): string[] {
 }
 
 describe('merging', () => {
-  test('goes by time, with a mark where an input ends', async () => {
+  test('merges by time, with a mark at the end of an input', async () => {
     const { status, stderr, out } = await extract(series('b', [15, 25, 35]), series('a', [10, 20, 30]))
     expect([status, stderr]).toEqual([0, ''])
     expect(times(out)).toBe('10 15 20 25 30 30.1000000m 35')
   })
 
-  test('writes instances once when inputs say the same of the same time', async () => {
+  test('writes equal instances of the same time once', async () => {
     const part = (name: string): string =>
       make(name, (archive) => {
         archive.addMetric('foo.bar', { pmid: ID, type: PM_TYPE_32, indom: 'd' })
@@ -145,7 +145,7 @@ describe('merging', () => {
     archive.close()
   })
 
-  test('writes no mark where the collector went on, unless told', async () => {
+  test('writes no mark if the collector kept running, unless requested', async () => {
     const logue = (name: string, seconds: readonly number[], seqnum: number): string =>
       make(name, (archive) => {
         const string = { type: PM_TYPE_STRING }
@@ -171,7 +171,7 @@ describe('merging', () => {
     expect(times((await extract('-m', a, b)).out)).toBe('1 2 2.1000000m 3 4')
   })
 
-  test('takes the newest version, or the one asked for if it is no older', async () => {
+  test('uses the newest version, or a given one that is not older', async () => {
     const [a, b] = [series('a', [1, 2]), series('b', [3], {}, { version: 3 })]
     const version = (base: string): number => Archive.open(base, archiveFiles()).label.version
     expect(version((await extract(a)).out)).toBe(2)
@@ -184,7 +184,7 @@ describe('merging', () => {
     )
   })
 
-  test('refuses other hosts, and takes the zone of the last input or, with -f, the first', async () => {
+  test('refuses other hosts, and uses the zone of the last input or, with -f, the first', async () => {
     const [a, b] = [series('a', [1]), series('b', [2], {}, { timezone: 'EST-10' })]
     const zone = (base: string): string => Archive.open(base, archiveFiles()).label.timezone
     const { stderr, out } = await extract(a, b)
@@ -205,7 +205,7 @@ describe('merging', () => {
     ['meaning', { sem: 0 }, 'metric foo.bar: semantics changed from instant to unknown (0)!'],
     ['units', { units: 'byte' }, 'metric foo.bar: units changed from  to byte!'],
     ['PMID', { pmid: pmid(60, 1, 3) }, 'metric foo.bar: PMID changed from 60.1.1 to 60.1.3!'],
-  ])('refuses a metric with another %s, or leaves it out', async (_, metric, message) => {
+  ])('refuses or skips a metric with another %s', async (_, metric, message) => {
     const [a, b] = [series('a', [1]), series('b', [2], metric)]
     expect((await extract(a, b)).stderr).toBe(
       `pmlogextract: Error: ${message}\nArchive "DIR/out1" not created.\n`,
@@ -234,7 +234,7 @@ describe('selecting', () => {
     return join(dir, 'config')
   }
 
-  test('takes metrics, subtrees and instances', async () => {
+  test('extracts metrics, subtrees and instances', async () => {
     const input = wide()
     expect(values((await extract('-c', config('other\n'), input)).out)).toEqual([
       'other[-1]=0',
@@ -256,7 +256,7 @@ describe('selecting', () => {
     expect(metadata.descs.size).toBe(1)
   })
 
-  test('says what a configuration names in vain, and where it is wrong', async () => {
+  test('reports unknown names and syntax errors of a configuration', async () => {
     const input = wide()
     const { stderr, status } = await extract('-c', config('no.such\ntop.one [ w, 7 ]\nother\n'), input)
     expect(status).toBe(0)
@@ -277,7 +277,7 @@ describe('selecting', () => {
     expect((await extract('-c', config('no.such'), input)).stderr).toContain('selects no metric')
   })
 
-  test('takes a window, of one day or of each', async () => {
+  test('extracts a time window, of one day or of each', async () => {
     const days = series(
       'days',
       Array.from({ length: 72 }, (_, i) => 864_000 + i * 3600),
@@ -294,7 +294,7 @@ describe('selecting', () => {
     })
   })
 
-  test('ends after some records, and begins volumes', async () => {
+  test('stops after a number of records, and begins volumes', async () => {
     const input = series('long', [1, 2, 3, 4, 5, 6, 7])
     expect(times((await extract('-s', '3', input)).out)).toBe('1 2 3')
     const { stderr, out } = await extract('-v', '3', '-Z', 'UTC', input)
@@ -307,8 +307,8 @@ describe('selecting', () => {
   })
 })
 
-describe('what is there', () => {
-  test('is never written over, and nothing is left behind', async () => {
+describe('an existing archive', () => {
+  test('is never overwritten, and no files are left behind', async () => {
     const input = series('in', [1])
     writeFileSync(join(dir, 'out1.meta'), 'mine')
     expect(await extract(input)).toMatchObject({
@@ -319,7 +319,7 @@ describe('what is there', () => {
     expect(readdirSync(dir).sort()).toEqual(['in.0', 'in.index', 'in.meta', 'out1.meta'])
   })
 
-  test('is taken up to where it is damaged', async () => {
+  test('is read up to its damage', async () => {
     const input = series('in', [1, 2, 3])
     truncateSync(`${input}.0`, 132 + 40 + 40 + 20)
     const { status, stderr, out } = await extract(input)
@@ -331,7 +331,7 @@ describe('what is there', () => {
     )
   })
 
-  test('--replace removes inputs that were read, or whose last record was torn by a crash', async () => {
+  test('--replace removes inputs that were read, including those cut short by a crash', async () => {
     const input = series('in', [1, 2, 3])
     truncateSync(`${input}.0`, 132 + 40 + 40 + 20)
     const { status, out } = await extract('--replace', input)
@@ -351,10 +351,10 @@ describe('what is there', () => {
     const before = readdirSync(dir).sort()
     const { status, stderr } = await extract('--replace', input)
     expect([status, readdirSync(dir).sort()]).toEqual([1, before])
-    expect(stderr).toContain('cannot replace what cannot be read completely: DIR/in')
+    expect(stderr).toContain('cannot replace archives that are not completely readable: DIR/in')
   })
 
-  test('but empty is left out, and missing is an error', async () => {
+  test('is skipped if it is empty, and an error if it is missing', async () => {
     const input = series('in', [1])
     for (const part of ['0', 'meta', 'index']) writeFileSync(join(dir, `empty.${part}`), '')
     const { status, stderr } = await extract(join(dir, 'empty'), input)
@@ -368,7 +368,7 @@ describe('what is there', () => {
     )
   })
 
-  test('and has values without descriptor loses them, with a warning', async () => {
+  test('loses values without descriptor, with a warning', async () => {
     const base = join(dir, 'raw')
     const { ArchiveWriter } = await import('../../../src/archive/write/writer.ts')
     const writer = ArchiveWriter.create(archiveOutput(base), { hostname: 'h', timezone: 'UTC', pid: 7 })

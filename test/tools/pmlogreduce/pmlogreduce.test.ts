@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-/** An archive of 100 s, a record every 10 s; `rare` has values only at 0 and 60 s; a mark behind 80 s. */
+/** Makes an archive of 100 s, with a record every 10 s, values of `rare` only at 0 and 60 s, and a mark after 80 s. */
 function make(): string {
   const base = join(dir, 'in')
   const archive = new ArchiveImport(archiveOutput(base), { hostname: 'h', timezone: 'UTC', pid: 7 })
@@ -83,7 +83,7 @@ function records(base: string): unknown[] {
   return found
 }
 
-test('samples at an interval; what was not recorded in between is left out', async () => {
+test('samples at an interval, leaving out metrics without values in it', async () => {
   const { status, stderr, out } = await reduce('-t', '25')
   expect([status, stderr]).toEqual([0, 'pmlogreduce: blob: Warning: skipping AGGREGATE metric\n'])
   expect(records(out)).toEqual([
@@ -92,11 +92,11 @@ test('samples at an interval; what was not recorded in between is left out', asy
     [50, { count: [100], signed: [-50] }],
     [75, { count: [150], signed: [-75], rare: [60] }],
     [80, 'mark'],
-    [100, { count: [], signed: [], rare: [] }], // a mark was crossed: no rate may come of it
+    [100, { count: [], signed: [], rare: [] }], // no rate across a mark
   ])
 })
 
-test('counters become 64 bits wide, texts and labels stay', async () => {
+test('counters are extended to 64 bits, texts and labels are kept', async () => {
   const { metadata } = Archive.open((await reduce()).out, archiveFiles())
   const type = (name: string): number | undefined => metadata.descs.get(metadata.names.idOf(name)!)?.type
   expect([type('count'), type('signed')]).toEqual([PM_TYPE_U64, PM_TYPE_64])
@@ -106,7 +106,7 @@ test('counters become 64 bits wide, texts and labels stay', async () => {
   expect(metadata.labels({ level: 1, id: 0xffffffff }, undefined)[0]?.json).toBe('{"site":"roof"}')
 })
 
-/** A counter that goes back, a gauge, a metric that stops, and text that claims to be a counter. */
+/** Makes an archive with a counter that decreases, a gauge, a metric that stops, and text with counter semantics. */
 function makeOdd(): string {
   const base = join(dir, 'odd')
   const archive = new ArchiveImport(archiveOutput(base), { hostname: 'h', timezone: 'UTC', pid: 7 })
@@ -125,7 +125,7 @@ function makeOdd(): string {
   return base
 }
 
-test('metrics that stopped, and those with an error, say so in every record', async () => {
+test('metrics that stopped or have an error are in every record', async () => {
   const { out } = await reduceInput(makeOdd(), {}, '-t', '20')
   const archive = Archive.open(out, archiveFiles())
   const reader = new RecordReader(archive)
@@ -145,7 +145,7 @@ test('metrics that stopped, and those with an error, say so in every record', as
   ])
 })
 
-test('the environment decides about wraps, and about values between observations', async () => {
+test('the environment controls counter wraps and interpolation', async () => {
   const odd = makeOdd()
   const at6 = async (env: Record<string, string>): Promise<unknown> =>
     records((await reduceInput(odd, env, '-S', '6s', '-s', '1')).out)[0]
@@ -154,8 +154,8 @@ test('the environment decides about wraps, and about values between observations
   expect(await at6({ PCP_COUNTER_WRAP: '1' })).toMatchObject([6, { back: [6] }])
 })
 
-test('-s counts records, not the samples of which nothing is left', async () => {
-  // Discrete and recorded once: between its values there is nothing new to say.
+test('-s counts written records, not empty samples', async () => {
+  // Discrete and recorded once, so later samples are empty.
   const base = join(dir, 'once')
   const archive = new ArchiveImport(archiveOutput(base), { hostname: 'h', timezone: 'UTC', pid: 7 })
   archive.addMetric('once', { sem: 4 })
@@ -172,14 +172,14 @@ test('-s counts records, not the samples of which nothing is left', async () => 
   expect(stderr).toBe('pmlogreduce: New log volume 1, at 00:17:30.000000000\n')
 })
 
-test('ends after some samples, and begins volumes', async () => {
+test('stops after a number of samples, and begins volumes', async () => {
   const { stderr, out } = await reduce('-t', '10', '-s', '5', '-v', '2', '-Z', 'UTC')
   expect(records(out).length).toBe(5)
   expect(existsSync(`${out}.2`)).toBe(true)
   expect(stderr).toContain('pmlogreduce: New log volume 1, at 00:17:00.000000000\n')
 })
 
-test('writes over nothing and leaves nothing behind', async () => {
+test('overwrites no files and leaves none behind', async () => {
   const base = make()
   const io = testIo('pmlogreduce', [base, base])
   expect(await tool.run(io)).toBe(1)
@@ -194,7 +194,7 @@ test.each([
   ],
   [['-s', '-1'], '-s requires numeric argument\n'],
   [['-z', '-Z', 'UTC'], 'at most one of -Z and/or -z allowed\n'],
-])('words that cannot be used are told: %j', async (words, text) => {
+])('invalid arguments are reported: %j', async (words, text) => {
   const { status, stderr } = await reduce(...words)
   expect(status).toBe(1)
   expect(stderr.startsWith(`pmlogreduce: ${text}`)).toBe(true)

@@ -51,7 +51,7 @@ const NOTE = pmid(60, 2, 1)
 const BYTES = packUnits({ dimSpace: 1, scaleSpace: 1 })
 const at = (sec: number): { sec: number; nsec: number } => ({ sec, nsec: 0 })
 
-/** An archive with `disk.bytes` of two disks, `disk.total` and `note`, a text, labels, at 10, 11 and 12 seconds with a mark at 11.5. */
+/** Makes an archive with `disk.bytes` of two disks, `disk.total`, `note`, a text and labels, at 10, 11 and 12 seconds, and a mark at 11.5. */
 function sample(
   name: string,
   options: Partial<WriterOptions> = {},
@@ -112,7 +112,7 @@ function open<T>(base: string, look: (archive: Archive) => T): T {
   }
 }
 
-/** Values of a metric, record by record: `time inst=value ...`. */
+/** Returns the values of a metric by record: `time inst=value ...`. */
 function values(base: string, id: number): string[] {
   return open(base, (archive) => {
     const reader = new RecordReader(archive)
@@ -134,7 +134,7 @@ const instances = (base: string, id: number, sec: number): string[] =>
     return snapshot === undefined ? [] : Array.from(snapshot.ids, (inst, i) => `${inst} ${snapshot.name(i)}`)
   })
 
-/** Everything in the files of an archive. */
+/** Returns the contents of an archive's files. */
 function contents(base: string): string[] {
   const names = readdirSync(dir).filter((name) => join(dir, name).startsWith(`${base}.`))
   return names
@@ -150,7 +150,7 @@ describe.each([2, 3] as const)('version %i', (version) => {
     expect(contents(out)).toEqual(contents(input))
   })
 
-  test('metrics get other names, numbers, types and semantics, and their values other types', async () => {
+  test('changes names, PMIDs, types and semantics of metrics, and types of values', async () => {
     const rules = `metric disk.total { name -> total  type -> double  sem -> counter  pmid -> 61.*.* }`
     const { out } = await rewrite(sample('in', { version }), rules)
     const id = pmid(61, 1, 2)
@@ -163,7 +163,7 @@ describe.each([2, 3] as const)('version %i', (version) => {
     expect(values(out, DISKS)).toEqual(values(join(dir, 'in'), DISKS))
   })
 
-  test('times move everywhere, and marks and the index with them', async () => {
+  test('shifts all times, including marks and the index', async () => {
     const { out } = await rewrite(sample('in', { version }), 'global { time -> -1:00.5 hostname -> web1 }')
     open(out, (archive) => {
       expect(archive.label).toMatchObject({
@@ -182,7 +182,7 @@ describe.each([2, 3] as const)('version %i', (version) => {
     expect(instances(out, INDOM, -48)).toHaveLength(3)
   })
 
-  test('instances get other numbers and names, or go with their values and labels', async () => {
+  test('changes numbers and names of instances, or removes them with their values and labels', async () => {
     const rules = 'indom 60.1 { inst 1 -> 9 iname "sda" -> "disk one" iname "sdb" -> delete }'
     const { out } = await rewrite(sample('in', { version }), rules)
     expect(instances(out, INDOM, 10)).toEqual(['9 disk one'])
@@ -194,13 +194,13 @@ describe.each([2, 3] as const)('version %i', (version) => {
     expect(sets).toMatchObject([{ inst: 9, json: '{"bay":4}' }])
   })
 
-  test('a domain that no metric has any longer is left out', async () => {
+  test('an unused instance domain is removed', async () => {
     const { out } = await rewrite(sample('in', { version }), 'metric disk.bytes { indom -> null output sum }')
     expect(open(out, ({ metadata }) => metadata.indoms)).toEqual([])
     expect(values(out, DISKS)).toEqual(['10 -1=1010', '11 -1=1111', '12 -1=1212'])
   })
 
-  test('a duplicated domain has the changes, the first one has not', async () => {
+  test('changes apply to a duplicated domain only', async () => {
     const rules =
       'indom 60.1 { indom -> duplicate 60.2 inst 2 -> delete } metric disk.total { indom -> 60.2 }'
     const { out, stderr } = await rewrite(sample('in', { version }), rules)
@@ -221,18 +221,18 @@ test.each([
   ['inst 2', '2=10'],
   ['iname "sda"', '1=1000'],
   ['inst 77', ''],
-])('OUTPUT %s picks among values', async (pick, expected) => {
+])('OUTPUT %s selects or aggregates values', async (pick, expected) => {
   const rules = `indom 60.1 { indom -> duplicate 60.2 } metric disk.bytes { indom -> 60.2 output ${pick} }`
   const { out } = await rewrite(sample('in'), rules)
   expect(values(out, DISKS)[0]).toBe(`10 ${expected}`.trim())
 })
 
-test('the average of integers is the nearest one', async () => {
+test('the average of integers is rounded', async () => {
   const { out } = await rewrite(sample('in'), 'metric disk.bytes { indom -> null output avg }')
   expect(values(out, DISKS)).toEqual(['10 -1=505', '11 -1=556', '12 -1=606'])
 })
 
-test('units change alone, or with the values', async () => {
+test('units change with or without the values', async () => {
   const input = sample('in')
   const rule = 'metric disk.bytes { units -> 1,0,0,BYTE,0,0'
   await rewrite(input, `${rule} }`)
@@ -285,10 +285,10 @@ test('labels are added, changed and deleted', async () => {
   })
 })
 
-test('labels of the context are found whatever id a record has', async () => {
+test('context labels are found for any id in the record', async () => {
   const input = sample('in')
   const meta = readFileSync(`${input}.meta`)
-  // Behind the time and the level of the first record, which has the labels of the context.
+  // After the time and the level of the first record, which has the context labels.
   meta.writeUInt32BE(0, meta.readInt32BE(0) + 24)
   writeFileSync(`${input}.meta`, meta)
   const { out, stderr } = await rewrite(input, 'label context "userid" { delete }', '-w')
@@ -300,7 +300,7 @@ test('labels of the context are found whatever id a record has', async () => {
   expect(json).toBe('{"host":"h"}')
 })
 
-test('values of labels are anything that JSON has but lists and objects', async () => {
+test('label values are any JSON values except arrays and objects', async () => {
   const rules = `label context "userid" 5 { value -> null }
     label context "host" 5 { value -> "not this one" }
     label item note { new "text" "a \\"b\\" \\u00e9" new "number" -123.456e+789 new "yes" TRUE new "no" false new "none" null }
@@ -322,7 +322,7 @@ test('values of labels are anything that JSON has but lists and objects', async 
     )
 })
 
-test('a domain that is duplicated stays, also when all its metrics move', async () => {
+test('a duplicated domain is kept, even if all its metrics use the copy', async () => {
   const rules = `indom 60.1 { indom -> duplicate 60.2 } metric disk.bytes { indom -> 60.2 }`
   const { out } = await rewrite(sample('in'), rules)
   expect(instances(out, INDOM, 12)).toHaveLength(3)
@@ -345,14 +345,14 @@ test('labels of domains and clusters follow their metrics', async () => {
   const moved = `{"cluster":${pmid(60, 1, 0)}}`
   expect(found(all.out, LABEL_CLUSTER, pmid(60, 1, 0), pmid(127, 1, 0))).toEqual([undefined, moved])
   expect(found(all.out, LABEL_CLUSTER, pmid(60, 9, 0))).toEqual([`{"cluster":${pmid(60, 9, 0)}}`])
-  // A part of them moves: both have the labels.
+  // Only some of the metrics move: both clusters have the labels.
   for (const name of ['out.0', 'out.index', 'out.meta']) rmSync(join(dir, name))
   const part = await rewrite(join(dir, 'in'), 'metric disk.bytes { pmid -> 127.3.4 } metric note { delete }')
   expect(found(part.out, LABEL_DOMAIN, 60, 127)).toEqual(['{"agent":60}', '{"agent":60}'])
   expect(found(part.out, LABEL_CLUSTER, pmid(60, 1, 0), pmid(127, 3, 0))).toEqual([moved, moved])
   const kept = `{"cluster":${pmid(60, 2, 0)}}`
   expect(found(part.out, LABEL_CLUSTER, pmid(60, 2, 0), pmid(127, 2, 0))).toEqual([kept, undefined])
-  // Labels of things without metrics can be chosen as well.
+  // Labels without metrics can be selected too.
   for (const name of ['out.0', 'out.index', 'out.meta']) rmSync(join(dir, name))
   const rules = 'label domain 61 { domain -> 62 } label cluster 60.9 { cluster -> 60.10 }'
   const others = await rewrite(join(dir, 'in'), rules)
@@ -375,12 +375,12 @@ test.each(['plain', 'compressed'])(
   },
 )
 
-test('-V 3 converts version 2, and nothing is converted back', async () => {
+test('-V 3 converts version 2, but not back', async () => {
   const { out } = await rewrite(sample('in', { version: 2 }), 'global { zoneinfo -> ":UTC" }', '-V', '3')
   open(out, ({ label }) => expect(label).toMatchObject({ version: 3, zoneinfo: ':UTC' }))
   expect(values(out, DISKS)).toEqual(values(join(dir, 'in'), DISKS))
   expect(instances(out, INDOM, 12)).toHaveLength(3)
-  // What was one snapshot after the other is now one and a change, which is shorter.
+  // Of two snapshots the second is now a delta, which is shorter.
   expect(readFileSync(`${out}.meta`).includes('sdb', readFileSync(`${out}.meta`).indexOf('sdb') + 1)).toBe(
     false,
   )
@@ -388,7 +388,7 @@ test('-V 3 converts version 2, and nothing is converted back', async () => {
   expect([status, stderr]).toEqual([1, 'pmlogrewrite: Error: cannot create a v2 archive from v3 (DIR/in3)\n'])
 })
 
-test('-i puts the new archive in the place of the input', async () => {
+test('-i replaces the input', async () => {
   const input = sample('in')
   const { status } = await rewrite(input, 'metric note { delete }', '-i')
   expect(status).toBe(0)
@@ -397,7 +397,7 @@ test('-i puts the new archive in the place of the input', async () => {
   expect(readdirSync(dir).sort()).toEqual(['in.0', 'in.index', 'in.meta', 'rules'])
 })
 
-test('-i leaves an input alone that is damaged', async () => {
+test('-i leaves a damaged input alone', async () => {
   const input = sample('in')
   const { length } = readFileSync(`${input}.0`)
   truncateSync(`${input}.0`, length - 6)
@@ -409,7 +409,7 @@ test('-i leaves an input alone that is damaged', async () => {
   expect(readdirSync(dir)).toHaveLength(4)
 })
 
-test('nothing is left of an output when a value cannot be converted, or the input is damaged; -d keeps the good part', async () => {
+test('a failed conversion or damaged input leaves no output; -d keeps the good part', async () => {
   const input = sample('in')
   const failed = await rewrite(input, 'metric disk.total { type -> u32 }')
   expect(failed.status).toBe(1)
@@ -421,7 +421,7 @@ test('nothing is left of an output when a value cannot be converted, or the inpu
   expect(values(join(dir, 'out'), DISKS)).toHaveLength(2)
 })
 
-test('-q writes nothing when nothing changes, and no archive is written over', async () => {
+test('-q writes nothing without changes, and no archive is overwritten', async () => {
   const input = sample('in')
   const quiet = await rewrite(
     input,
@@ -435,7 +435,7 @@ test('-q writes nothing when nothing changes, and no archive is written over', a
   expect(again.stderr).toContain('__pmLogNewFile: "DIR/out.index" already exists, not over-written')
 })
 
-test('-C says what rules do, and which do nothing', async () => {
+test('-C shows the effect of rules, and reports those without any', async () => {
   const rules = 'metric 60.1.* { type if 32 -> 64 }\nindom 60.1 { inst 1 -> 8 }\nmetric nosuch { delete }'
   const { status, stdout, stderr, out } = await rewrite(sample('in'), rules, '-C')
   expect(status).toBe(0)
@@ -489,7 +489,7 @@ test.each([
     'indom 60.1 { indom -> 60.7 } metric disk.bytes { indom -> 60.8 }',
     'Conflicting indom change for metric disk.bytes (60.8 from metric clause, 60.7 from indom clause)',
   ],
-])('refuses what cannot be: %s', async (rules, text) => {
+])('refuses an impossible rule: %s', async (rules, text) => {
   const { status, stderr } = await rewrite(sample('in'), rules)
   expect([status, stderr]).toEqual([1, `Semantic error in configuration file (DIR/rules)\n${text}\n`])
 })

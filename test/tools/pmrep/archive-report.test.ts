@@ -1,4 +1,4 @@
-/** pmrep -o archive copies records, whatever the interval. */
+/** pmrep -o archive copies records, independent of the interval, and instances by name. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +6,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Archive } from '../../../src/archive/archive.ts'
 import { ArchiveImport } from '../../../src/archive/import/archive-import.ts'
 import { RecordReader } from '../../../src/archive/reader.ts'
+import { ArchiveWriter } from '../../../src/archive/write/writer.ts'
+import { PM_SEM_INSTANT, PM_TYPE_32 } from '../../../src/model/types.ts'
 import { valuesOf } from '../../../src/model/value-set.ts'
+import { makeSet } from '../../../src/model/value-writer.ts'
 import { archiveFiles } from '../../../src/sys/archive-files.ts'
 import { archiveOutput } from '../../../src/sys/archive-output.ts'
 import { tool } from '../../../src/tools/pmrep/index.ts'
@@ -18,7 +21,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true }))
 
-/** `often` every 3 seconds; `rare` twice, between samples of any whole interval. */
+/** Makes an archive with `often` every 3 seconds, and `rare` twice, between samples of any integer interval. */
 function make(): string {
   const base = join(dir, 'in')
   const archive = new ArchiveImport(archiveOutput(base), { hostname: 'h', timezone: 'UTC', pid: 7 })
@@ -65,4 +68,43 @@ test('-s counts records', async () => {
   const io = testIo('pmrep', ['-a', make(), '-o', 'archive', '-F', out, '-s', '3', 'often', 'rare'])
   expect(await tool.run(io)).toBe(0)
   expect(records(out)).toEqual(['0 often 0', '3 often 3', '3.5 rare 30'])
+})
+
+test('an instance that came back under another number is one instance', async () => {
+  const input = join(dir, 'in')
+  const [pmid, indom] = [0x0a000401, 0x0a000007]
+  const writer = ArchiveWriter.create(archiveOutput(input), { hostname: 'h', timezone: 'UTC', pid: 7 })
+  writer.desc({ pmid, type: PM_TYPE_32, indom, sem: PM_SEM_INSTANT, units: 0 }, ['clients'])
+  for (const [sec, insts] of [
+    [1000, [1, 2]],
+    [1001, [2, 3]],
+    [1002, [1, 3]],
+  ] as const) {
+    writer.instances(
+      { sec, nsec: 0 },
+      indom,
+      [...insts],
+      insts.map((inst) => (inst === 2 ? 'two' : 'one')),
+    )
+    writer.result({ sec, nsec: 0 }, [
+      makeSet(
+        pmid,
+        PM_TYPE_32,
+        [...insts],
+        insts.map((inst) => 10 * inst),
+      ),
+    ])
+  }
+  writer.close()
+  const out = join(dir, 'out')
+  const io = testIo('pmrep', ['-a', input, '-o', 'archive', '-F', out, 'clients'])
+  expect(await tool.run(io)).toBe(0)
+  // In the last record both are called "one": an archive by names has the first.
+  expect(records(out)).toEqual([
+    '0 clients 10',
+    '0 clients 20',
+    '1 clients 30',
+    '1 clients 20',
+    '2 clients 10',
+  ])
 })

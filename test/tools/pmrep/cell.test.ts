@@ -12,7 +12,7 @@ const real = (width: number, precision = 3): Parameters<typeof cellText>[1] => (
   isReal: true,
 })
 
-test('reals keep as many decimals as fit, and then none', () => {
+test('reals keep as many decimals as fit', () => {
   expect(cellText(42182, real(6), ' ')).toBe('42182')
   expect(cellText(820, real(6), ' ')).toBe('820.00')
   expect(cellText(42170, real(7), ' ')).toBe('42170.0')
@@ -24,31 +24,31 @@ test('numbers that do not fit are not cut', () => {
   expect(cellText(1234567.5, real(5), ' ')).toBe('xxx')
 })
 
-test('what is no number is told', () => {
+test('NaN and infinities are shown', () => {
   expect(cellText(Number.NaN, real(8), ' ')).toBe('NaN')
   expect(cellText(Number.NEGATIVE_INFINITY, real(8), ' ')).toBe('-inf')
   expect(cellText(undefined, real(8), ' ')).toBe('N/A')
 })
 
-test('text stays on its line and leaves the delimiter out', () => {
+test('text is kept on one line, without the delimiter', () => {
   const text = { width: 20, precision: 3, isReal: false }
   expect(cellText('a\nb', text, '  ')).toBe('a\\nb')
   expect(cellText('a;b', text, ';')).toBe('a_b')
   expect(cellText('a_b', text, '_')).toBe('a b')
 })
 
-test('text fills its column from the right, and is cut to it', () => {
+test('text is right-aligned and cut to its column', () => {
   expect(fitted('abc', 5)).toBe('  abc')
   expect(fitted('1 minute', 5)).toBe('1 min')
 })
 
-test('what a sign or rounding adds takes the place of decimals', () => {
+test('a sign or a digit added by rounding replaces decimals', () => {
   expect(cellText(-0.654, real(3), ' ')).toBe('-1')
   expect(cellText(-0.14, real(3), ' ')).toBe('-0')
   expect(cellText(9.96, real(3), ' ')).toBe('10')
 })
 
-test('cells in bytes are the cells in text', () => {
+test('cells as bytes equal cells as text', () => {
   const values = [
     0,
     -0,

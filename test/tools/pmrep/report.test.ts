@@ -1,4 +1,4 @@
-/** Whole reports, over an agent in this process. */
+/** Whole reports over an in-process agent. */
 import { expect, test } from 'vitest'
 import { openAgent } from '../../../src/pmda/open-agent.ts'
 import { tool } from '../../../src/tools/pmrep/index.ts'
@@ -8,13 +8,13 @@ import { runTool } from '../run-tool.ts'
 const pmrep = (...args: string[]): ReturnType<typeof runTool> =>
   runTool(tool, ['-t', '10msec', ...args], openAgent(demoAgent), { PCP_SYSCONF_DIR: '/none', HOME: '/none' })
 
-test('a table has a line a sample below its headings', async () => {
+test('a table has a line for each sample below its headings', async () => {
   const { stdout, status } = await pmrep('-s', '2', 'demo.one,one,,,,6')
   expect(status).toBe(0)
   expect(stdout).toBe('     one\n        \n       1\n       1\n')
 })
 
-test('headings come again as the screen is high', async () => {
+test('headings are repeated for each screen', async () => {
   const io = runTool(tool, ['-t', '1msec', '-s', '5', '-U', '-E', 'auto', 'demo.one'], openAgent(demoAgent), {
     PCP_SYSCONF_DIR: '/none',
     HOME: '/none',
@@ -24,7 +24,7 @@ test('headings come again as the screen is high', async () => {
   expect(stdout.split('\n').filter((line) => line.includes('d.one'))).toHaveLength(3)
 })
 
-test('JSON lines say what metrics are, and then their values', async () => {
+test('JSON lines have metadata, and then values', async () => {
   const { stdout } = await pmrep('-s', '2', '--json', 'demo.one', 'demo.bin')
   const lines = stdout
     .trimEnd()
@@ -38,7 +38,7 @@ test('JSON lines say what metrics are, and then their values', async () => {
   expect(lines[2].time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/)
 })
 
-test('near names are offered for one that is not there', async () => {
+test('similar names are suggested for an unknown one', async () => {
   const { stderr, status } = await pmrep('-s', '1', 'demo.onee')
   expect(status).toBe(1)
   expect(stderr).toBe(
@@ -49,7 +49,7 @@ test('near names are offered for one that is not there', async () => {
   )
 })
 
-test('a derived metric without a meaning is told by its name, and left out with -I', async () => {
+test('an undefined derived metric is reported by name, and left out with -I', async () => {
   const args = ['-s', '1', '-e', 'my.sum = demo.one + no.such', 'my.sum', 'demo.one']
   expect((await pmrep(...args)).stderr).toBe(
     'Invalid metric my.sum (PM_ERR_BADDERIVE Derived metric definition failed).\n',

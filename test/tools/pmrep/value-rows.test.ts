@@ -1,4 +1,4 @@
-/** Columns out of records make the lines that those out of value sets make: -D, which traces fetches, has pmrep fetch these. */
+/** Reports are the same from records as from value sets. -D, which traces fetches, makes pmrep fetch value sets. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { clearDebug, traceTo } from '../../../src/model/debug.ts'
@@ -26,7 +26,7 @@ interface TestMetric {
   readonly hasInstances: boolean
 }
 
-/** What a record has of a metric: values in hundredths of what its type can hold, an error, or nothing. */
+/** A metric's content in a record: values in hundredths of its type's range, an error, or nothing. */
 type TestValues = readonly number[] | 'error' | 'nothing'
 
 interface TestRecord {
@@ -52,7 +52,7 @@ const aRecord: fc.Arbitrary<TestRecord> = fc.record({
   values: fc.array(someValues, { minLength: 4, maxLength: 4 }),
 })
 
-/** A value of a type, from nothing to the most it holds and a little around both. */
+/** Returns a value of a type, from 0 to its maximum and slightly outside. */
 function numberOf(type: number, hundredths: number): number | bigint {
   if (type === 2 || type === 3) {
     const most = type === 2 ? 2n ** 63n - 1n : 2n ** 64n - 1n
@@ -80,7 +80,7 @@ function setsOf(metrics: readonly TestMetric[], { values }: TestRecord): TestSet
   })
 }
 
-/** Floats stand for themselves. */
+/** Represents values by floats. */
 function bits(some: readonly number[], hasInstances: boolean): [number, number][] {
   const words = new Int32Array(Float32Array.from(some, (n) => n / 7).buffer)
   return Array.from(words.slice(0, hasInstances ? 3 : 1), (word, i) => [inst(i, hasInstances), word])
@@ -142,7 +142,7 @@ const OPTIONS: readonly (readonly string[])[] = [
   ['-u', '-J', '-1', '-X', 'I', '-1'],
 ]
 
-test('lines out of records are those out of value sets', { timeout: 60_000 }, async () => {
+test('lines from records equal those from value sets', { timeout: 60_000 }, async () => {
   let lines = 0
   let traced = 0
   const check = fc.asyncProperty(
@@ -167,7 +167,7 @@ test('lines out of records are those out of value sets', { timeout: 60_000 }, as
   expect(traced).toBeGreaterThan(100)
 })
 
-test('-D fetch tells of every fetch, also where value sets could be done without', async () => {
+test('-D fetch traces every fetch, even if value sets are not needed', async () => {
   const records = [1, 2, 3].map((n): TestRecord => ({ gap: 1, isMark: false, values: [[2 * n]] }))
   const options = archiveOf([{ type: 0, sem: 3, hasInstances: false }], records)
   try {

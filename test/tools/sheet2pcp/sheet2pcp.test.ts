@@ -52,7 +52,7 @@ async function convert(
   return { status, ...io.printed, base }
 }
 
-/** Records as time and values by metric and instance, and the label. */
+/** Returns the label, and records as time and values by metric and instance. */
 function contents(base: string): { records: [Timestamp, Record<string, Value>][]; archive: Archive } {
   const archive = Archive.open(base, archiveFiles())
   const reader = new RecordReader(archive)
@@ -135,7 +135,7 @@ describe('a sheet becomes an archive', () => {
     expect(contents(base).records).toEqual(EXPECTED)
   })
 
-  test('with what the options say where the map says nothing', async () => {
+  test('with options as defaults for the map', async () => {
     const map = '<sheet><metric>a.b</metric><datetime/><data>a.b</data></sheet>'
     const { base } = await convert('d.csv', '31/12/99 23:59:59,1.5\n', map, [
       '-h',
@@ -151,37 +151,37 @@ describe('a sheet becomes an archive', () => {
   })
 })
 
-describe('what cannot be used', () => {
+describe('invalid input', () => {
   const row = (text: string): string => `h\n01/03/2024 10:00,ok,,1,2\n${text}\n`
 
   test.each([
     [
-      'a number that is none',
+      'an invalid number',
       '01/03/2024 10:01,ok,,1,2x',
       2,
       'pmiPutValueHandle: failed at cell[E3]: Impossible value or scale conversion\n',
     ],
     [
-      'time that goes back',
+      'a time that goes back',
       '01/03/2024 09:59,ok,,1,2',
       2,
       'pmiWrite: at row[ 3] (01/03/2024 09:59): Illegal result timestamp\n',
     ],
-    ['a cell that is no time', 'soon,ok,,1,2', 1, 'sheet2pcp: dodate: bad datetime format: "soon"\n'],
+    ['an invalid time', 'soon,ok,,1,2', 1, 'sheet2pcp: dodate: bad datetime format: "soon"\n'],
     [
       'a day that does not exist',
       '31/02/2024 10:00,ok,,1,2',
       1,
       'sheet2pcp: Failed to verify time formatted as "31/02/2024 10:00"\n',
     ],
-  ])('%s ends it after the records before', async (_, text, expected, message) => {
+  ])('%s ends the conversion after the records before it', async (_, text, expected, message) => {
     const { status, stderr, base } = await convert('d.csv', row(text))
     expect(status).toBe(expected)
     expect(stderr.endsWith(message)).toBe(true)
     expect(contents(base).records.length).toBe(1)
   })
 
-  test('an archive that is there already stays', async () => {
+  test('an existing archive is kept', async () => {
     const { base } = await convert('d.csv', CSV)
     const io = testIo('sheet2pcp', [`${base}-d.csv`, `${base}.xml`, base])
     expect(await tool.run(io)).toBe(17)
@@ -189,7 +189,7 @@ describe('what cannot be used', () => {
     expect(contents(base).records.length).toBe(2)
   })
 
-  test('mistakes in the map are listed together', async () => {
+  test('errors in the map are listed together', async () => {
     const map = `<sheet heading="x" colour="red"><metric type="PM_TYPE_ODD" pmid="1.2">a</metric>
       <data>b</data><data>a[</data><what/></sheet>`
     const { status, stderr } = await convert('d.csv', CSV, map)
@@ -198,20 +198,20 @@ describe('what cannot be used', () => {
     expect(stderr.endsWith('Abandoned after 8 mapfile error(s)\n')).toBe(true)
   })
 
-  test('a map that is no XML, a sheet that is no spreadsheet', async () => {
+  test('refuses invalid XML and unknown formats', async () => {
     expect((await convert('d.csv', CSV, '<sheet><metric>')).stderr).toContain('<metric> is not closed')
     expect((await convert('d.xlsx', 'text')).stderr).toContain('Failed to open spreadsheet "')
     expect((await convert('d.xls', 'text')).stderr).toContain('No clue how to deduce format of spreadsheet')
   })
 
-  test('a row with too many columns is used all the same', async () => {
+  test('a row with too many columns is still used', async () => {
     const { status, stderr, base } = await convert('d.csv', `${CSV}01/03/2024 10:02,ok,,1,2,3\n`)
     expect([status, contents(base).records.length]).toEqual([0, 3])
     expect(stderr).toBe('sheet2pcp: Warning: row 4 has 6 columns, the map has 5\n')
   })
 })
 
-test('the map that the man page shows is one', () => {
+test('the map in the man page is valid', () => {
   const [map] = /<\?xml[\s\S]*<\/sheet>/.exec(tool.description!)!
   const { problems, columns, metrics, datefmt } = parseMap(map)
   expect(problems).toEqual([])

@@ -1,7 +1,7 @@
-/** The words of a predicate of hot processes. docs/proc.md */
+/** Splits predicates of hot processes into tokens. docs/reference/agents/proc.md */
 import { PcpError } from '../../../model/errors.ts'
 
-/** A word: what kind it is and what it says, without quotes. */
+/** Kind and text of a token, without quotes. */
 export interface Token {
   readonly kind: 'number' | 'text' | 'pattern' | 'word' | 'sign' | 'end'
   readonly text: string
@@ -18,7 +18,7 @@ const RULES: readonly (readonly [Token['kind'], RegExp])[] = [
   ['sign', /(&&|\|\||==|!=|<=|>=|!~|[<>!~()])/y],
 ]
 
-/** Splits a text into words. PM_ERR_BADSTORE names the line of what is none. */
+/** Splits a text into tokens. PM_ERR_BADSTORE names the line of an invalid one. */
 export function tokenize(text: string): readonly Token[] {
   const tokens: Token[] = []
   let line = 1
@@ -49,6 +49,6 @@ function next(accept: (rule: RegExp) => RegExpExecArray | null, line: number, re
   }
   throw new PcpError(
     'PM_ERR_BADSTORE',
-    `Predicate of hot processes, line ${line}: "${rest()}" is no word of it`,
+    `Predicate of hot processes, line ${line}: "${rest()}" is not a valid token`,
   )
 }

@@ -1,14 +1,14 @@
-/** hotproc: processes of which a predicate holds, and who burns the processors' time. docs/proc.md */
+/** hotproc: processes that match a predicate, and the shares of CPU time. docs/reference/agents/proc.md */
 import { statSync } from 'node:fs'
 import { PcpError } from '../../../model/errors.ts'
 import type { Ask } from '../../../model/source.ts'
 import type { Value } from '../../../model/values.ts'
 import type { IndomSpec } from '../../../pmda/define.ts'
 import { readSmallFile, rooted } from '../../../sys/proc.ts'
-import type { PlacedRow } from '../../lib/name-order.ts'
+import type { OrderedRow } from '../../lib/name-order.ts'
 import type { ProcContext } from '../context.ts'
 import { canonicalName, type ProcessList } from '../process-list.ts'
-import { type HotFacts, parsePredicate } from './predicate.ts'
+import { type HotVariables, parsePredicate } from './predicate.ts'
 import type { HotSampler } from './sampler.ts'
 
 /** The instance domain of hot processes. */
@@ -18,24 +18,24 @@ export function hotDomain(ctx: ProcContext, list: ProcessList, sampler: HotSampl
     isPerRequester: true,
     canonicalName,
     instances: (ask) => {
-      // what guests may not read, such as bytes written, may be what makes a process hot
+      // whether a process is hot may depend on data hidden from guests, such as bytes written
       ctx.checkIsKnown(ask)
       const hot = sampler.hot
       if (hot.size === 0) return { ids: [], names: [] }
       const alive = new Set(list.all())
       return list.named([...hot.keys()].filter((pid) => alive.has(pid)))
     },
-    help: 'Hot processes: those of which the predicate in hotproc.control.config holds',
-    text: 'Named and numbered as all processes are. Which of them are hot is found out every hotproc.control.refresh seconds.',
+    help: 'Hot processes: those that match the predicate in hotproc.control.config',
+    text: 'Names and identifiers are those of proc. Hot processes are determined every hotproc.control.refresh seconds.',
     instanceLabels: (inst) => ({ pid: inst }),
   }
 }
 
-/** The file with the predicate that holds from the start. */
+/** The predicate's file, read at the start. */
 export class HotConfig {
   readonly #ctx: ProcContext
   readonly #sampler: HotSampler
-  /** Grows with each predicate that was accepted; 0 without one. */
+  /** Incremented with each accepted predicate; 0 without one. */
   generation = 0
 
   constructor(ctx: ProcContext, sampler: HotSampler) {
@@ -43,14 +43,14 @@ export class HotConfig {
     this.#sampler = sampler
   }
 
-  /** Takes a predicate's text. PM_ERR_BADSTORE: what held before still holds. */
+  /** Sets the predicate. PM_ERR_BADSTORE if it is invalid; the old one is kept. */
   set(text: string): void {
     const predicate = parsePredicate(text)
     this.generation = predicate === undefined ? 0 : this.generation + 1
     this.#sampler.predicate = predicate
   }
 
-  /** Reads the file again, when there is one that only its owner can change. */
+  /** Reads the file again, if it exists and only its owner can write it. */
   reload(): void {
     const { env, root } = this.#ctx
     const dir = env.env['PCP_PMDAS_DIR']
@@ -59,7 +59,7 @@ export class HotConfig {
     const found = statSync(rooted(root, path), { throwIfNoEntry: false })
     if (found === undefined) return
     if ((found.mode & 0o002) !== 0) {
-      env.log('warning', `${path} can be changed by everybody and is not used: chmod o-w`)
+      env.log('warning', `${path} is world-writable and therefore ignored: chmod o-w`)
       return
     }
     try {
@@ -76,7 +76,7 @@ export function hotMetrics(
   indom: IndomSpec,
   sampler: HotSampler,
   config: HotConfig,
-): { [name: string]: PlacedRow } {
+): { [name: string]: OrderedRow } {
   return {
     'hotproc.nprocs': {
       cluster: 52,
@@ -84,7 +84,7 @@ export function hotMetrics(
       type: 'u32',
       sem: 'instant',
       units: 'none',
-      help: 'How many processes are hot',
+      help: 'Number of hot processes',
       text: 'As of the last sample.',
       value: () => sampler.hot.size,
     },
@@ -94,7 +94,7 @@ export function hotMetrics(
   }
 }
 
-function controlMetrics(sampler: HotSampler, config: HotConfig): { [name: string]: PlacedRow } {
+function controlMetrics(sampler: HotSampler, config: HotConfig): { [name: string]: OrderedRow } {
   const from = { cluster: 60, sem: 'instant', units: 'none' } as const
   return {
     'hotproc.control.refresh': {
@@ -102,7 +102,7 @@ function controlMetrics(sampler: HotSampler, config: HotConfig): { [name: string
       item: 1,
       type: 'u32',
       help: 'Seconds between two samples of all processes; root may store it',
-      text: 'Rates that predicates compare are those over this time.',
+      text: 'Rates in predicates are averages over this time.',
       value: () => sampler.refreshSec,
       store: (value, _inst, ask) => {
         checkIsRoot(ask)
@@ -118,8 +118,8 @@ function controlMetrics(sampler: HotSampler, config: HotConfig): { [name: string
       ...from,
       item: 8,
       type: 'string',
-      help: 'Predicate that says which processes are hot; root may store another',
-      text: 'Written out with all parentheses; empty when nothing is hot because nobody said what would be.',
+      help: 'Predicate that selects hot processes; root may store another',
+      text: 'Written with all parentheses; empty without a predicate.',
       value: () => sampler.predicate?.text ?? '',
       store: (value, _inst, ask) => {
         checkIsRoot(ask)
@@ -130,8 +130,8 @@ function controlMetrics(sampler: HotSampler, config: HotConfig): { [name: string
       ...from,
       item: 9,
       type: 'u32',
-      help: 'How many predicates there were since there last was none',
-      text: '0 while there is none. A change tells that rates begin anew.',
+      help: 'Number of predicates set since there last was none',
+      text: '0 without a predicate. After a change rates start again.',
       value: () => config.generation,
     },
     'hotproc.control.reload_config': {
@@ -153,58 +153,58 @@ const MAX_REFRESH = 86_400
 
 function checkIsRoot(ask: Ask): void {
   if (ask.requester.credentials?.uid !== 0)
-    throw new PcpError('PM_ERR_PERMISSION', 'Only root may say which processes are hot')
+    throw new PcpError('PM_ERR_PERMISSION', 'Only root may set the predicate')
 }
 
 function textIn(value: Value): string {
-  if (typeof value !== 'string') throw new PcpError('PM_ERR_BADSTORE', 'A predicate is a text')
+  if (typeof value !== 'string') throw new PcpError('PM_ERR_BADSTORE', 'The predicate must be a text')
   return value
 }
 
-function totalMetrics(sampler: HotSampler): { [name: string]: PlacedRow } {
+function totalMetrics(sampler: HotSampler): { [name: string]: OrderedRow } {
   const from = { cluster: 60, type: 'float', sem: 'instant', units: 'none' } as const
-  const text = 'In seconds a second, so that 1 is one processor; as of the last sample.'
+  const text = 'In seconds per second, so that 1 is one CPU; as of the last sample.'
   const other = (): number => sampler.totals.transient + sampler.totals.notCpuburn
   return {
     'hotproc.total.cpuidle': {
       ...from,
       item: 2,
-      help: 'Time the processors had nothing to do',
+      help: 'Idle time of the CPUs',
       text,
       value: () => sampler.totals.cpuidle,
     },
     'hotproc.total.cpuburn': {
       ...from,
       item: 3,
-      help: 'Processor time of hot processes',
+      help: 'CPU time of hot processes',
       text,
       value: () => sampler.totals.cpuburn,
     },
     'hotproc.total.cpuother.transient': {
       ...from,
       item: 4,
-      help: 'Time that belongs to nobody: of processes that came and went between samples, and of interrupts',
+      help: 'CPU time not accounted to any process: of processes that ended between samples, and of interrupts',
       text,
       value: () => sampler.totals.transient,
     },
     'hotproc.total.cpuother.not_cpuburn': {
       ...from,
       item: 5,
-      help: 'Processor time of processes that are not hot',
+      help: 'CPU time of other processes',
       text,
       value: () => sampler.totals.notCpuburn,
     },
     'hotproc.total.cpuother.total': {
       ...from,
       item: 6,
-      help: 'Time that hot processes did not have: of others and of nobody',
+      help: 'CPU time not used by hot processes: of other processes or unaccounted',
       text,
       value: other,
     },
     'hotproc.total.cpuother.percent': {
       ...from,
       item: 7,
-      help: 'Share of the time in use that hot processes did not have, in per cent',
+      help: 'Share of busy CPU time not used by hot processes, in per cent',
       text: '0 when no time was used.',
       value: () => {
         const all = other() + sampler.totals.cpuburn
@@ -223,21 +223,21 @@ const PREDICATES: readonly (readonly [
   units: string,
   help: string,
 ])[] = [
-  ['ctxswitch', 1, 'float', 'count / sec', 'Context switches a second of a hot process'],
+  ['ctxswitch', 1, 'float', 'count / sec', 'Context switches per second of a hot process'],
   ['virtualsize', 2, 'u32', 'Kbyte', 'Address space of a hot process'],
-  ['residentsize', 3, 'u32', 'Kbyte', 'Memory a hot process occupies'],
-  ['iodemand', 4, 'float', 'Kbyte / sec', 'What a hot process reads from and writes to disks'],
-  ['iowait', 5, 'float', 'none', 'Share of the time in which a hot process waited for disks'],
-  ['schedwait', 6, 'float', 'none', 'Share of the time in which a hot process waited for a processor'],
-  ['cpuburn', 7, 'float', 'none', 'Processor time of a hot process, in seconds a second'],
+  ['residentsize', 3, 'u32', 'Kbyte', 'Resident memory of a hot process'],
+  ['iodemand', 4, 'float', 'Kbyte / sec', 'Disk reads and writes of a hot process'],
+  ['iowait', 5, 'float', 'none', 'Share of time a hot process waited for disks'],
+  ['schedwait', 6, 'float', 'none', 'Share of time a hot process waited for a CPU'],
+  ['cpuburn', 7, 'float', 'none', 'CPU time of a hot process, in seconds per second'],
 ]
 
 function predicateMetrics(
   ctx: ProcContext,
   indom: IndomSpec,
   sampler: HotSampler,
-): { [name: string]: PlacedRow } {
-  const metrics: { [name: string]: PlacedRow } = {}
+): { [name: string]: OrderedRow } {
+  const metrics: { [name: string]: OrderedRow } = {}
   for (const [name, item, type, units, help] of PREDICATES)
     metrics[`hotproc.predicate.${name}`] = {
       cluster: 61,
@@ -247,15 +247,15 @@ function predicateMetrics(
       units,
       indom,
       help,
-      text: `The number that ${name} stands for in the predicate${name === 'iodemand' ? ', where it is in bytes a second' : ''}; as of the last sample.`,
+      text: `The value of ${name} in the predicate${name === 'iodemand' ? ', where it is in bytes a second' : ''}; as of the last sample.`,
       begin: ctx.checkIsKnown,
       value: (inst) => rateOf(sampler.hot.get(inst), name),
     }
   return metrics
 }
 
-/** What the kernel does not tell is no value. PCP 6.0.3 shows bytes a second as if they were KB. */
-function rateOf(facts: HotFacts | undefined, name: Rate): number | undefined {
+/** No value where the kernel provides none. PCP 6.0.3 exports bytes per second as if they were KB. */
+function rateOf(facts: HotVariables | undefined, name: Rate): number | undefined {
   const value = facts?.[name]
   if (value === undefined || Number.isNaN(value)) return undefined
   return name === 'iodemand' ? value / 1024 : value

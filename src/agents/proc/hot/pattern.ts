@@ -1,7 +1,7 @@
-/** Regular expressions as re_comp(3) reads them, in ours: there parentheses and bars stand for themselves unless escaped. */
+/** Translates regular expressions of re_comp(3) to JavaScript: there parentheses and bars are literal unless escaped. */
 import { PcpError } from '../../../model/errors.ts'
 
-/** Characters after a backslash that mean something of their own, and what they are here. */
+/** Special characters after a backslash, and their translation. */
 const ESCAPED: { readonly [letter: string]: string } = {
   '(': '(?:',
   ')': ')',
@@ -28,7 +28,7 @@ const CLASSES: { readonly [name: string]: string } = {
   xdigit: '0-9A-Fa-f',
 }
 
-/** Compiles a pattern. PM_ERR_BADSTORE when it is none. */
+/** Compiles a pattern. PM_ERR_BADSTORE if it is invalid. */
 export function compilePattern(pattern: string): RegExp {
   let source = ''
   for (let at = 0; at < pattern.length; ) {
@@ -50,7 +50,7 @@ export function compilePattern(pattern: string): RegExp {
   try {
     return new RegExp(source)
   } catch (error) {
-    throw new PcpError('PM_ERR_BADSTORE', `/${pattern}/ is no regular expression`, { cause: error })
+    throw new PcpError('PM_ERR_BADSTORE', `/${pattern}/ is not a regular expression`, { cause: error })
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Predicates that say which processes are hot. docs/proc.md
+ * Predicates that select hot processes. docs/reference/agents/proc.md
  *
  *     predicate   conjunction || conjunction ...
  *     conjunction negation && negation ...
@@ -10,7 +10,7 @@ import { PcpError } from '../../../model/errors.ts'
 import { type Token, tokenize } from './lexer.ts'
 import { compilePattern } from './pattern.ts'
 
-/** Numbers a predicate may ask about. */
+/** Numeric variables of predicates. */
 export const HOT_NUMBERS = [
   'cpuburn',
   'ctxswitch',
@@ -22,29 +22,29 @@ export const HOT_NUMBERS = [
   'uid',
   'gid',
 ] as const
-/** Texts a predicate may ask about. */
+/** Text variables of predicates. */
 export const HOT_TEXTS = ['uname', 'gname', 'fname', 'psargs'] as const
 
-/** What is known of a process. */
-export type HotFacts = { readonly [name in (typeof HOT_NUMBERS)[number]]: number } & {
+/** Values of the variables for a process. */
+export type HotVariables = { readonly [name in (typeof HOT_NUMBERS)[number]]: number } & {
   readonly [name in (typeof HOT_TEXTS)[number]]: string
 }
 
-/** A predicate: what it says of a process, and how it is written out in full. */
+/** A predicate: its evaluation for a process, and its text with all parentheses. */
 export interface Predicate {
-  readonly holds: (facts: HotFacts) => boolean
+  readonly matches: (facts: HotVariables) => boolean
   readonly text: string
 }
 
 interface Operand<T> {
-  readonly of: (facts: HotFacts) => T
+  readonly of: (facts: HotVariables) => T
   readonly text: string
 }
 
-/** Predicates within predicates: a bound for what somebody stores. */
+/** Deepest nesting accepted. */
 const MAX_DEPTH = 200
 
-/** Parses a predicate; undefined for a text without one. PM_ERR_BADSTORE says in which line it is wrong. */
+/** Parses a predicate; undefined for an empty text. PM_ERR_BADSTORE names the wrong line. */
 export function parsePredicate(text: string): Predicate | undefined {
   const tokens = tokenize(text)
   const parser = new Parser(tokens)
@@ -65,7 +65,7 @@ class Parser {
     return this.#peek.kind === 'end'
   }
 
-  /** A file may begin with the version of its language. */
+  /** Skips the optional version of the language at the start of a file. */
   skipVersion(): void {
     const [word, number] = this.#tokens
     if (word?.kind !== 'word' || word.text !== 'Version') return
@@ -95,7 +95,7 @@ class Parser {
     let left = this.#both()
     while (this.#accept('||')) {
       const [a, b] = [left, this.#both()]
-      left = { holds: (facts) => a.holds(facts) || b.holds(facts), text: `(${a.text} || ${b.text})` }
+      left = { matches: (facts) => a.matches(facts) || b.matches(facts), text: `(${a.text} || ${b.text})` }
     }
     return left
   }
@@ -104,7 +104,7 @@ class Parser {
     let left = this.#single()
     while (this.#accept('&&')) {
       const [a, b] = [left, this.#single()]
-      left = { holds: (facts) => a.holds(facts) && b.holds(facts), text: `(${a.text} && ${b.text})` }
+      left = { matches: (facts) => a.matches(facts) && b.matches(facts), text: `(${a.text} && ${b.text})` }
     }
     return left
   }
@@ -113,8 +113,8 @@ class Parser {
     if (++this.#depth > MAX_DEPTH) throw this.#wrong('a simpler predicate')
     try {
       if (this.#accept('!')) {
-        const { holds, text } = this.#single()
-        return { holds: (facts) => !holds(facts), text: `(! ${text})` }
+        const { matches, text } = this.#single()
+        return { matches: (facts) => !matches(facts), text: `(! ${text})` }
       }
       if (this.#accept('(')) {
         const inner = this.#either()
@@ -131,7 +131,7 @@ class Parser {
     const { kind, text } = this.#peek
     if (kind !== 'word' || (text !== 'true' && text !== 'false')) return undefined
     this.#at++
-    return { holds: () => text === 'true', text: `(${text})` }
+    return { matches: () => text === 'true', text: `(${text})` }
   }
 
   #comparison(): Predicate {
@@ -146,7 +146,7 @@ class Parser {
     const right = this.#text()
     if (right === undefined) throw this.#wrong('a text')
     return {
-      holds: (facts) => (left.of(facts) === right.of(facts)) === (sign === '=='),
+      matches: (facts) => (left.of(facts) === right.of(facts)) === (sign === '=='),
       text: `(${left.text} ${sign} ${right.text})`,
     }
   }
@@ -159,7 +159,7 @@ class Parser {
     const right = this.#number()
     if (right === undefined) throw this.#wrong('a number')
     return {
-      holds: (facts) => compare(left.of(facts), right.of(facts)),
+      matches: (facts) => compare(left.of(facts), right.of(facts)),
       text: `(${left.text} ${sign} ${right.text})`,
     }
   }
@@ -170,7 +170,7 @@ class Parser {
     const pattern = compilePattern(text)
     this.#at++
     return {
-      holds: (facts) => pattern.test(left.of(facts)) === (sign === '~'),
+      matches: (facts) => pattern.test(left.of(facts)) === (sign === '~'),
       text: `(${left.text} ${sign} "${text}")`,
     }
   }
@@ -199,7 +199,7 @@ class Parser {
     const { text, line } = this.#peek
     return new PcpError(
       'PM_ERR_BADSTORE',
-      `Predicate of hot processes, line ${line}: ${wanted} is wanted where "${text}" stands`,
+      `Predicate of hot processes, line ${line}: expected ${wanted} instead of "${text}"`,
     )
   }
 }
@@ -213,7 +213,7 @@ const COMPARISONS: { readonly [sign: string]: (a: number, b: number) => boolean 
   '!=': (a, b) => a !== b,
 }
 
-/** Whole numbers of 32 bits as they are, others with six decimals, as in PCP. */
+/** Formats 32-bit integers without decimals, other numbers with six, as in PCP. */
 function written(value: number): string {
   return Number.isInteger(value) && value < 2 ** 31 ? String(value) : value.toFixed(6)
 }

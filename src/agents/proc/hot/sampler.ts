@@ -1,4 +1,4 @@
-/** Samples all processes every few seconds and says which are hot. */
+/** Samples all processes periodically and selects the hot ones. */
 import { every } from '../../../base/every.ts'
 import { Scanner } from '../../../base/scan.ts'
 import { PcpError } from '../../../model/errors.ts'
@@ -9,11 +9,11 @@ import type { Content, ProcessFiles } from '../process-files.ts'
 import type { ProcessList } from '../process-list.ts'
 import { columnAfter, numberAfter } from '../sample.ts'
 import { parseStat } from '../stat.ts'
-import type { HotFacts, Predicate } from './predicate.ts'
+import type { HotVariables, Predicate } from './predicate.ts'
 
-/** What a process has used since it was started. */
+/** Resource use of a process since its start. */
 interface Used {
-  /** Ticks after boot: another start is another process. */
+  /** Ticks after boot: a different start means a different process. */
   readonly start: number
   readonly cpuSec: number
   readonly switches: number
@@ -22,7 +22,7 @@ interface Used {
   readonly runDelaySec: number
 }
 
-/** Where the processors' time went, in seconds a second. */
+/** Shares of CPU time, in seconds per second. */
 export interface HotTotals {
   readonly cpuidle: number
   readonly cpuburn: number
@@ -38,7 +38,7 @@ const START = 22
 const VSIZE = 23
 const RSS = 24
 const BLKIO_DELAY = 42
-/** As long as PCP looks at arguments. */
+/** Characters of arguments compared, as in PCP. */
 const ARGUMENTS = 255
 
 /** The hot processes, as of the last sample. */
@@ -50,7 +50,7 @@ export class HotSampler {
   #used = new Map<number, Used>()
   #sampledAt = 0
   #idleSec = 0
-  #hot = new Map<number, HotFacts>()
+  #hot = new Map<number, HotVariables>()
   #totals: HotTotals = NO_TOTALS
   #timer: NodeJS.Timeout | undefined
   #refreshSec = 10
@@ -62,8 +62,8 @@ export class HotSampler {
     this.#list = list
   }
 
-  /** Facts about the hot processes by number, in ascending order. */
-  get hot(): ReadonlyMap<number, HotFacts> {
+  /** Facts about the hot processes by PID, in ascending order. */
+  get hot(): ReadonlyMap<number, HotVariables> {
     return this.#hot
   }
 
@@ -84,7 +84,7 @@ export class HotSampler {
     return this.#predicate
   }
 
-  /** Watches for processes of which this holds; without a predicate nothing is sampled and nothing is hot. */
+  /** Sets the predicate; without one nothing is sampled and no process is hot. */
   set predicate(predicate: Predicate | undefined) {
     this.#predicate = predicate
     this.#restart()
@@ -96,22 +96,22 @@ export class HotSampler {
     this.#timer = undefined
   }
 
-  /** Takes a sample now. The first one after a while only has rates for the next. */
+  /** Takes a sample. The first one only provides the base of the next one's rates. */
   sample(): void {
     const predicate = this.#predicate
     if (predicate === undefined) return
     const now = this.#ctx.env.clock() / 1000
     const seconds = this.#sampledAt === 0 ? 0 : now - this.#sampledAt
     const used = new Map<number, Used>()
-    const hot = new Map<number, HotFacts>()
+    const hot = new Map<number, HotVariables>()
     let burnt = 0
     let others = 0
     for (const pid of this.#list.all()) {
       const read = this.#read(pid)
-      if (read === undefined) continue // ended since it was listed
+      if (read === undefined) continue // ended in the meantime
       const facts = this.#facts(pid, read, seconds)
       used.set(pid, read.used)
-      if (predicate.holds(facts)) {
+      if (predicate.matches(facts)) {
         hot.set(pid, facts)
         burnt += facts.cpuburn
       } else others += facts.cpuburn
@@ -150,9 +150,9 @@ export class HotSampler {
     this.#timer.unref()
   }
 
-  #facts(pid: number, { used, vsize, rss, comm, uid, gid }: Read, seconds: number): HotFacts {
+  #facts(pid: number, { used, vsize, rss, comm, uid, gid }: Read, seconds: number): HotVariables {
     const before = this.#used.get(pid)
-    // a process that was not there before has no rates yet
+    // a new process has no rates yet
     const rate = (what: keyof Used): number =>
       before === undefined || before.start !== used.start || seconds <= 0
         ? 0
@@ -170,7 +170,7 @@ export class HotSampler {
       uid,
       gid,
       fname: comm,
-      // these cost something, and few predicates ask
+      // read on demand: expensive, and rarely used in predicates
       get uname() {
         return accounts.userName(uid) ?? ''
       },
@@ -225,7 +225,7 @@ export class HotSampler {
     return this.#scan
   }
 
-  /** '' for a file that this process may not read, or the kernel does not have. */
+  /** '' for a file that is not readable or does not exist in this kernel. */
   #text(pid: number, file: string): string {
     try {
       const { bytes, end } = this.#content(pid, file)

@@ -1,13 +1,13 @@
-/** Ages after which something is done: `DD[:HH[:MM]]`, `never`, `forever`. */
+/** Ages of files, as options give them: `DD[:HH[:MM]]`, `never`, `forever`. */
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 
-/** An age that nothing reaches. */
+/** An age that no file reaches. */
 export const NEVER: number = Number.POSITIVE_INFINITY
 
-/** Milliseconds, `NEVER`, or undefined for what is no age. */
+/** Parses an age to milliseconds or `NEVER`; returns undefined for other text. */
 export function parseAge(text: string): number | undefined {
   if (text === 'never' || text === 'forever') return NEVER
   const match = /^(\d+)(?::(\d{1,2})(?::(\d{1,2}))?)?$/.exec(text)
@@ -17,14 +17,14 @@ export function parseAge(text: string): number | undefined {
   return Number(days) * DAY_MS + Number(hours) * HOUR_MS + Number(minutes) * MINUTE_MS
 }
 
-/** What `older than` is followed by in reports: `14 days`, or the text where it is not whole days. */
-export function ageWords(text: string): string {
+/** Returns the words after `older than` in reports: `14 days`, or the text unchanged if it is not whole days. */
+export function formatAge(text: string): string {
   if (!/^\d+$/.test(text)) return text
   return text === '1' ? '1 day' : `${text} days`
 }
 
-/** Names in lines of at most 79 characters, indented by four. */
-export function nameLines(names: readonly string[]): string[] {
+/** Formats names in lines of at most 79 characters, indented by four. */
+export function wrapNames(names: readonly string[]): string[] {
   const lines: string[] = []
   let line = ''
   for (const name of names) {

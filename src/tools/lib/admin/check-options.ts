@@ -1,31 +1,32 @@
-/** The command line of pmlogger_check and pmie_check, and what both do for every instance. */
+/** The command line of pmlogger_check and pmie_check, and the work they share. */
 import { statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import { loadConfig, type Variables } from '../../../sys/config.ts'
-import { endEarly, HELP_ROW, type OptionTable, parseOptions } from '../options.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, parseOptions } from '../options.ts'
 import type { ToolIo } from '../tool.ts'
-import { controlFiles, type Instance, instancesOf, type Service } from './instances.ts'
+import { controlFiles, controlState, type Instance, instancesOf, type Service } from './instances.ts'
 import { findProgram, runProgram } from './programs.ts'
-import { openVoice, type Voice } from './voice.ts'
+import { openReporter, type Reporter } from './reporter.ts'
+import { makeStateDirs } from './state-dirs.ts'
 
-/** What is checked. */
+/** The parts in which the two commands differ. */
 export interface CheckTarget {
   readonly service: Service
-  /** What stays unchanged when something is wrong. */
+  /** What error messages report as unchanged: `logging` or `automated performance reasoning`. */
   readonly subject: string
   readonly options: OptionTable
-  /** Starts or stops what has to be; rejects with what was wrong. */
+  /** Starts or stops an instance as its control line wants; rejects with the reason of a failure. */
   readonly check: (instance: Instance, run: CheckRun) => Promise<void>
-  /** Afterwards, when everything went well or not. */
+  /** Runs after all instances, failures included. */
   readonly finish?: (run: CheckRun) => Promise<void>
 }
 
 /** One run. */
 export interface CheckRun {
   readonly variables: Variables
-  readonly voice: Voice
+  readonly reporter: Reporter
   readonly io: ToolIo
   readonly stops: boolean
   readonly isTerse: boolean
@@ -34,29 +35,29 @@ export interface CheckRun {
   readonly controlPath: string | undefined
 }
 
-/** The command line; `name` is that of the daemon, `others` are options of one of the commands alone. */
+/** Returns the option table; `name` is the daemon, `others` are options of only one of the commands. */
 export function checkOptions(name: Service, others: OptionTable['rows'] = []): OptionTable {
   return {
     synopsis: '[options]',
     operands: 'none',
     rows: [
       { heading: 'Options' },
-      { short: 'c', long: 'control', arg: 'FILE', help: 'read this control file, and no other' },
-      { short: 'l', long: 'logfile', arg: 'FILE', help: 'write messages there' },
-      { short: 'C', help: `do nothing where the service ${name} is not enabled` },
-      { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
+      { short: 'c', long: 'control', arg: 'FILE', help: 'read only this control file' },
+      { short: 'l', long: 'logfile', arg: 'FILE', help: 'write messages to FILE' },
+      { short: 'C', help: `do nothing unless the service ${name} is enabled` },
+      { short: 'N', long: 'showme', help: 'show commands without running them' },
       { short: 'p', long: 'skip-primary', help: `leave out the primary ${name}` },
       { short: 'P', long: 'only-primary', help: `only the primary ${name}` },
       ...others,
-      { short: 's', long: 'stop', help: 'stop what runs instead of starting what does not' },
-      { short: 'T', long: 'terse', help: 'say less' },
-      { short: 'V', long: 'verbose', help: 'say what is done; more often for more' },
+      { short: 's', long: 'stop', help: 'stop running instances instead of starting missing ones' },
+      { short: 'T', long: 'terse', help: 'print fewer messages' },
+      { short: 'V', long: 'verbose', help: 'show progress; repeat for more detail' },
       HELP_ROW,
     ],
   }
 }
 
-/** Runs the command. Status 1 when something was wrong. */
+/** Runs the command. Resolves to status 1 if anything failed. */
 export async function runCheck(target: CheckTarget, io: ToolIo): Promise<number> {
   const { options, service } = target
   const parsed = parseOptions(options, io)
@@ -64,7 +65,7 @@ export async function runCheck(target: CheckTarget, io: ToolIo): Promise<number>
   if (operands.length > 0) problems.push('too many arguments')
   const has = (name: string): boolean => given.some((option) => option.name === name)
   if (has('p') && has('P')) problems.push('-p and -P are mutually exclusive')
-  const status = endEarly(options, parsed, io)
+  const status = handleEarlyExit(options, parsed, io)
   if (status !== undefined) return status
   const last = (name: string): string | undefined => given.findLast((option) => option.name === name)?.value
   const { variables } = loadConfig(io.env)
@@ -72,7 +73,8 @@ export async function runCheck(target: CheckTarget, io: ToolIo): Promise<number>
   const showsOnly = has('N')
   const log = last('l')
   const usual = join(variables['PCP_LOG_DIR']!, service, `${service}_check.log`)
-  const voice = openVoice(io, {
+  if (!showsOnly) makeStateDirs(service, variables)
+  const reporter = openReporter(io, {
     showsOnly,
     verbosity: has('T') ? 0 : given.filter(({ name }) => name === 'V').length,
     logPath: log === undefined ? (showsOnly ? undefined : usual) : resolve(io.cwd, log),
@@ -80,12 +82,12 @@ export async function runCheck(target: CheckTarget, io: ToolIo): Promise<number>
     warnsWithColon: false,
   })
   const controlPath = last('c')
-  const run = { variables, voice, io, stops: has('s'), isTerse: has('T'), isQuick: has('q'), controlPath }
+  const run = { variables, reporter, io, stops: has('s'), isTerse: has('T'), isQuick: has('q'), controlPath }
   const isWanted = ({ isPrimary }: Instance): boolean => (isPrimary ? !has('p') : !has('P'))
   try {
     return await checkAll(target, run, isWanted)
   } finally {
-    voice.close()
+    reporter.close()
   }
 }
 
@@ -95,32 +97,40 @@ async function checkAll(
   isWanted: (instance: Instance) => boolean,
 ): Promise<number> {
   const { service } = target
-  const { variables, voice, io, controlPath } = run
+  const { variables, reporter, io, controlPath } = run
   const path =
     controlPath ?? variables[service === 'pmie' ? 'PCP_PMIECONTROL_PATH' : 'PCP_PMLOGGERCONTROL_PATH']!
   const files = controlPath === undefined ? controlFiles(path) : [controlPath]
-  if (files.length === 0 || statSync(resolve(io.cwd, path), { throwIfNoEntry: false }) === undefined) {
-    voice.line(`${io.progname}: Error: cannot find control file (${path})`)
-    voice.fail()
+  const state = controlState(resolve(io.cwd, path), {
+    isNamed: controlPath !== undefined,
+    confPath: loadConfig(io.env).path,
+  })
+  if (state === 'unused') {
+    reporter.verbose(1, `No ${path}, and none in ${path}.d: nothing to check`)
+    return 0
+  }
+  if (files.length === 0 || state === 'missing') {
+    reporter.line(`${io.progname}: Error: cannot find control file (${path})`)
+    reporter.fail()
     return 1
   }
-  voice.tell(2, `Start: ${new Date(io.now()).toString().slice(0, 24)}`)
+  reporter.verbose(2, `Start: ${new Date(io.now()).toString().slice(0, 24)}`)
   for (const file of files)
-    for (const instance of instancesOf(file, { service, variables, hostName: hostname(), voice })) {
+    for (const instance of instancesOf(file, { service, variables, hostName: hostname(), reporter })) {
       if (io.signal.aborted) return 1
       if (instance.line.isStopped || !isWanted(instance)) continue
       try {
         await target.check(instance, run)
       } catch (error) {
-        voice.error(instance.where, PcpError.from(error).message, instance.host)
+        reporter.error(instance.where, PcpError.from(error).message, instance.host)
       }
     }
   await target.finish?.(run)
-  voice.tell(2, `End: ${new Date(io.now()).toString().slice(0, 24)}`)
-  return voice.hasFailed ? 1 : 0
+  reporter.verbose(2, `End: ${new Date(io.now()).toString().slice(0, 24)}`)
+  return reporter.hasFailed ? 1 : 0
 }
 
-/** Is the service to be started with the system? Without a service manager it is. */
+/** Does the system start the service at boot? True without a service manager. */
 async function isEnabled(service: Service, variables: Variables): Promise<boolean> {
   const program = findProgram('systemctl', variables)
   if (program === undefined || statSync('/run/systemd/system', { throwIfNoEntry: false }) === undefined)

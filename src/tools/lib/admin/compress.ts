@@ -1,16 +1,16 @@
-/** The programs that compress files of archives. */
+/** Programs that compress archive files. */
 import { type Compressor, GZIP } from '../../../archive-store/compress.ts'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
 import { asParent } from '../../../sys/parent-process.ts'
 import type { Owner } from './owner.ts'
 import { findProgram, runProgram } from './programs.ts'
-import { splitWords } from './words.ts'
+import { splitWords } from './shell-words.ts'
 
-/** The default: the first that is installed. */
+/** Defaults in order of preference: the first that is installed is used. */
 const PREFERRED = ['xz -0 --block-size=10MiB', 'zstd -q --rm', 'gzip'] as const
 
-/** Options without which a program of that name prompts, keeps its input, or uses another suffix. */
+/** Program and options by file suffix. Without the options it prompts, keeps its input, or uses another suffix. */
 const PROGRAM_OF_SUFFIX: Readonly<Record<string, string>> = {
   '.xz': 'xz -0',
   '.lzma': 'xz -0 --format=lzma',
@@ -33,17 +33,17 @@ export function compressorFor(command: string | undefined, variables: Variables)
   return command === undefined ? GZIP : undefined
 }
 
-/** Finds the compressor that makes files with a suffix; undefined when its program is not installed. */
+/** Finds the compressor that writes files with a suffix; undefined if its program is not installed. */
 export function compressorOfSuffix(suffix: string, variables: Variables): Compressor | undefined {
   const command = PROGRAM_OF_SUFFIX[suffix]
   const found = command === undefined ? undefined : compressorFor(command, variables)
   return found ?? (suffix === '.gz' ? GZIP : undefined)
 }
 
-/** Files that one command gets: its command line has a limit. */
+/** Files given to one run of the command, as the length of a command line is limited. */
 const AT_ONCE = 200
 
-/** Compresses files of a directory with the rights of their owner, by pmlogcompress. Rejects with EIO and what it printed. */
+/** Compresses files of a directory with pmlogcompress, running as their owner. Rejects with EIO and its output. */
 export async function compressAs(
   dir: string,
   names: readonly string[],

@@ -1,13 +1,13 @@
 /**
- * The lines of pmlogger's and pmie's control files, as written: nothing is looked up or run here.
+ * Parses pmlogger's and pmie's control files. Nothing is expanded, looked up or run here.
  *
  *     $version=1.1
  *     #!#HOST ...                       a stopped instance
  *     HOST PRIMARY SOCKS PLACE ARGS...  PLACE is pmlogger's directory or pmie's log; version 1.0 has no PRIMARY
  */
-import { nextWord } from './words.ts'
+import { nextWord } from './shell-words.ts'
 
-/** A line that says something. */
+/** A line that is not blank or a comment. */
 export type ControlLine = AssignmentLine | InstanceLine
 
 /** A line that begins with `$`. */
@@ -15,31 +15,31 @@ export interface AssignmentLine {
   readonly kind: 'assignment'
   readonly line: number
   readonly text: string
-  /** Undefined for what is no assignment. */
+  /** Undefined if the line is not a valid assignment. */
   readonly name: string | undefined
-  /** As written, quotes and all. */
+  /** As written, with its quotes. */
   readonly value: string
 }
 
-/** A line about an instance. Fields that are not there are empty. */
+/** An instance's line. Missing fields are empty. */
 export interface InstanceLine {
   readonly kind: 'instance'
   readonly line: number
-  /** As in the file, with the mark of a stopped one. */
+  /** As in the file, including the mark of a stopped instance. */
   readonly text: string
   readonly isStopped: boolean
   readonly host: string
   readonly primary: string
   readonly socks: string
   /** Directory or log, as written. */
-  readonly place: string
+  readonly logPath: string
   readonly args: string
 }
 
-/** What stands before the host of an instance that was stopped. */
+/** Prefix of the line of a stopped instance. */
 export const STOPPED = '#!#'
 
-/** The lines of a file; comments and empty lines are left out. The format of instances is that of the `$version` before them. */
+/** Parses a file, without comments and empty lines. The last `$version` before an instance decides its format. */
 export function parseControl(text: string): ControlLine[] {
   const lines: ControlLine[] = []
   let version = ''
@@ -61,9 +61,9 @@ export function parseControl(text: string): ControlLine[] {
 function parseAssignment(text: string, line: number): AssignmentLine {
   const match = /^\$([A-Za-z_]\w*)=(.*)$/.exec(text)
   if (match === null) return { kind: 'assignment', line, text, name: undefined, value: '' }
-  // `; export NAME` is what people copy from scripts.
+  // Users copy `; export NAME` from shell scripts.
   const plain = match[2]!.replace(/;\s*export\s+[\w\s]*$/, '').trimEnd()
-  // PCP's scripts read these lines with the shell's `read`, which takes backslashes away.
+  // PCP's scripts read these lines with the shell's `read`, which removes backslashes.
   const value = plain.replace(/\\(.)/g, '$1')
   return { kind: 'assignment', line, text, name: match[1]!, value }
 }
@@ -84,18 +84,18 @@ function parseInstance(
   const socks = field()
   const place = field()
   const args = text.slice(at).trim()
-  return { kind: 'instance', line, text, isStopped, host, primary, socks, place, args }
+  return { kind: 'instance', line, text, isStopped, host, primary, socks, logPath: place, args }
 }
 
-/** What is wrong with an instance under a version; undefined when nothing is. */
+/** Returns the error in an instance's line for a file version; undefined if it is valid. */
 export function instanceProblem(
   instance: InstanceLine,
   version: string,
   service: 'pmlogger' | 'pmie',
 ): string | undefined {
-  const { primary, socks, place, args } = instance
+  const { primary, socks, logPath, args } = instance
   if (version !== '1.0' && version !== '1.1') return `bad version (${version}) in control file`
-  if (primary === '' || socks === '' || place === '' || args === '')
+  if (primary === '' || socks === '' || logPath === '' || args === '')
     return 'insufficient fields in control file record'
   if (primary !== 'y' && primary !== 'n')
     return `primary field in control file record must be y or n, not "${primary}"`

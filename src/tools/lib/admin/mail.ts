@@ -1,4 +1,4 @@
-/** Mail to administrators, by the host's mail program. mailx(1) */
+/** Mail to administrators by the host's mail program. mailx(1) */
 import { readFileSync } from 'node:fs'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
@@ -8,7 +8,7 @@ import { findProgram } from './programs.ts'
 export interface Mail {
   readonly path: string
   readonly subject: string
-  /** Addresses, between blanks or commas. */
+  /** Addresses, separated by blanks or commas. */
   readonly to: string
 }
 
@@ -17,12 +17,12 @@ export function mailArgs({ subject, to }: Mail): string[] {
   return ['-s', subject, ...to.split(/[\s,]+/)]
 }
 
-/** Sends a file. ENOENT without a mail program, EIO when it fails. */
+/** Sends a file. Throws ENOENT without a mail program, EIO if it fails. */
 export function sendMail(mail: Mail, variables: Variables): void {
   const { path, to } = mail
   const program = findProgram('mail', variables) ?? findProgram('mailx', variables)
   if (program === undefined)
-    throw new PcpError('ENOENT', `cannot mail ${path} to ${to}: there is no program "mail"`)
+    throw new PcpError('ENOENT', `cannot mail ${path} to ${to}: the program "mail" is not installed`)
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   const { status } = spawnSync(program, mailArgs(mail), {
     input: withoutEscapes(readFileSync(path, 'latin1')),
@@ -31,7 +31,7 @@ export function sendMail(mail: Mail, variables: Variables): void {
   if (status !== 0) throw new PcpError('EIO', `${program} ended with status ${status}`)
 }
 
-/** GNU mail obeys `~!COMMAND` at the beginning of a line, also in a pipe; other accounts write notices and choose names in logs. */
+/** GNU mail runs `~!COMMAND` at the beginning of a line, even from a pipe, and other accounts write notices and name files in logs. */
 function withoutEscapes(text: string): Uint8Array {
   return Buffer.from(text.replaceAll(/^~/gm, ' ~'), 'latin1')
 }

@@ -1,29 +1,29 @@
-/** Whose files are: what root does in somebody's directory belongs to them, and is done with no more than their rights. */
+/** File ownership: root acts in a directory with its owner's rights only, and its files belong to the owner. */
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Variables } from '../../../sys/config.ts'
 import { makeDirOf } from '../../../sys/make-dir.ts'
 
-/** Account of a user and a group. */
+/** User and group id of an account. */
 export interface Owner {
   readonly uid: number
   readonly gid: number
 }
 
-/** Whom root acts for in a directory: its owner; undefined when that is root, or when we are not root ourselves. */
-export function ownerToActFor(dir: string): Owner | undefined {
+/** Returns the owner of a directory if we are root and the owner is not; otherwise undefined. */
+export function impersonatedOwner(dir: string): Owner | undefined {
   if (process.geteuid?.() !== 0) return undefined
   const { uid, gid } = statSync(dir)
   return uid === 0 ? undefined : { uid, gid }
 }
 
-/** When root: calls back with the owner of a directory. */
+/** Calls `chown` with a directory's owner if we are root and the owner is not. */
 export function chownLike(dir: string, chown: (uid: number, gid: number) => void): void {
-  const owner = ownerToActFor(dir)
+  const owner = impersonatedOwner(dir)
   if (owner !== undefined) chown(owner.uid, owner.gid)
 }
 
-/** The account of PCP, `$PCP_USER`, for root; undefined for others, and where there is no such account. */
+/** Returns the ids of `$PCP_USER` if we are root; undefined for other users and an unknown account. */
 export function pcpAccount(variables: Variables, readPasswd: () => string): Owner | undefined {
   if (process.geteuid?.() !== 0) return undefined
   const name = variables['PCP_USER'] ?? 'pcp'
@@ -34,7 +34,7 @@ export function pcpAccount(variables: Variables, readPasswd: () => string): Owne
   return undefined
 }
 
-/** Makes a directory with what is missing above it, for an owner. Throws Node's error. */
+/** Makes a directory and its missing parents for an owner. Throws Node's error. */
 export function makeDirFor(path: string, owner: Owner | undefined): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
   const parent = dirname(path)
@@ -43,10 +43,10 @@ export function makeDirFor(path: string, owner: Owner | undefined): void {
 }
 
 /**
- * Does something with no more than the rights of an owner, when root acts for one. No program may be started meanwhile: it would keep
- * root's real user id.
+ * Runs an action with the owner's effective rights, if there is one. The action must not start programs, which would
+ * inherit root's real user id.
  */
-export async function actingAs<T>(owner: Owner | undefined, action: () => Promise<T>): Promise<T> {
+export async function runAs<T>(owner: Owner | undefined, action: () => Promise<T>): Promise<T> {
   if (owner === undefined) return await action()
   const groups = process.getgroups!()
   const gid = process.getegid!()

@@ -4,28 +4,25 @@ import { accessSync, constants } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Variables } from '../../../sys/config.ts'
-import { binDirOf } from '../agent-install/settings.ts'
+import { ownBinDir } from '../own-program.ts'
 import type { Owner } from './owner.ts'
 
 /** How to run a program. */
 export interface RunOptions {
   readonly cwd: string
   readonly env: Variables
-  /** Whom it runs as; undefined for who we are. */
+  /** Account to run as; default is the current one. */
   readonly owner?: Owner | undefined
-  /** Hears what it writes; to standard output and to standard error, in order, unless `writeError` hears the latter. */
+  /** Receives standard output and standard error in order, or only standard output if `writeError` is given. */
   readonly write: (text: string) => void
   readonly writeError?: (text: string) => void
 }
 
-/**
- * Where a program is: beside the command that runs, in the directories of PCP's programs, or on the PATH. Undefined when it is
- * nowhere.
- */
+/** Finds a program beside the running command, in PCP's program directories, or on the PATH. */
 export function findProgram(
   name: string,
   variables: Variables,
-  ownBin: string = binDirOf(process.argv[1]!),
+  ownBin: string = ownBinDir(),
 ): string | undefined {
   if (isAbsolute(name)) return isProgram(name) ? name : undefined
   const path = variables['PATH'] ?? '/usr/bin:/bin'
@@ -47,7 +44,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Runs a program and waits; resolves to its exit status, 128 and more for one that a signal ended. Rejects when it cannot be run. */
+/** Runs a program and resolves to its exit status, 128 plus the signal number if a signal killed it. Rejects if it cannot be run. */
 export async function runProgram(
   program: string,
   args: readonly string[],
@@ -56,7 +53,7 @@ export async function runProgram(
   const { spawn } = process.getBuiltinModule('node:child_process')
   const { cwd, env, owner, write, writeError } = options
   const isMerged = writeError === undefined
-  // The shell makes both outputs one, so their lines stay in the order in which they were written.
+  // The shell merges both outputs into one pipe, which keeps the order of their lines.
   const child = isMerged
     ? spawn('/bin/sh', ['-c', 'exec "$0" "$@" 2>&1', program, ...args], { cwd, env, ...owner, stdio: PIPES })
     : spawn(program, args, { cwd, env, ...owner, stdio: PIPES })
@@ -80,14 +77,14 @@ function ended(child: ChildProcess): Promise<number> {
   })
 }
 
-/** A process that goes on after us. */
+/** A process that outlives this one. */
 export interface Daemon {
   readonly pid: number
-  /** Its exit status once it has ended. */
+  /** Its exit status; undefined while it runs. */
   status(): number | undefined
 }
 
-/** Starts a program that stays; what it says before it has a log of its own goes to `fd`. Rejects when it cannot be run. */
+/** Starts a program in the background; its output before it opens its own log goes to `fd`. Rejects if it cannot be run. */
 export async function startDaemon(
   program: string,
   args: readonly string[],

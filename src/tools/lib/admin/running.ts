@@ -1,4 +1,4 @@
-/** Which loggers and rule engines run: by the files that every one of them leaves in PCP_TMP_DIR. */
+/** Finds running loggers and rule engines by the file that each of them keeps in PCP_TMP_DIR. */
 
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -11,12 +11,12 @@ import { isAlive } from '../../../sys/process-identity.ts'
 /** A pmlogger process. */
 export interface RunningLogger {
   readonly pid: number
-  /** Of the archive that it writes, absolute. */
+  /** Absolute base name of the archive it writes. */
   readonly archive: string
-  /** Where that is, links resolved. */
+  /** Directory of the archive, with symbolic links resolved. */
   readonly dir: string
   readonly isPrimary: boolean
-  /** The port that pmlc asks. */
+  /** The port for pmlc. */
   readonly port: number
 }
 
@@ -30,7 +30,7 @@ export interface RunningEngine {
   readonly evaluations: number
 }
 
-/** The loggers of this host. */
+/** Lists the loggers of this host. */
 export function runningLoggers(variables: Variables): RunningLogger[] {
   const dir = join(tmpDirOf(variables), 'pmlogger')
   const primary = namesIn(dir).includes('primary') ? primaryPid(dir) : undefined
@@ -41,7 +41,7 @@ export function runningLoggers(variables: Variables): RunningLogger[] {
   })
 }
 
-/** The rule engines of this host. */
+/** Lists the rule engines of this host. */
 export function runningEngines(variables: Variables): RunningEngine[] {
   const dir = join(tmpDirOf(variables), 'pmie')
   return pidsIn(dir).flatMap((pid) => {
@@ -50,7 +50,7 @@ export function runningEngines(variables: Variables): RunningEngine[] {
   })
 }
 
-/** A path with the links of what is there of it resolved. */
+/** Resolves symbolic links in the existing part of a path. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path)
@@ -70,7 +70,7 @@ function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir)
   } catch {
-    return [] // nothing has run here yet
+    return [] // no daemon has run here yet
   }
 }
 
@@ -78,11 +78,11 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    return '' // it has ended just now
+    return '' // it has just ended
   }
 }
 
-/** Ends a process and waits for that; false when it is still there. Throws Node's error where that is not allowed. */
+/** Terminates a process and waits; resolves to false if it still runs. Throws Node's error if that is not permitted. */
 export async function endProcess(pid: number, signal: AbortSignal): Promise<boolean> {
   for (const name of ['SIGTERM', 'SIGKILL'] as const) {
     try {
@@ -91,17 +91,21 @@ export async function endProcess(pid: number, signal: AbortSignal): Promise<bool
       if ((error as { code?: unknown }).code === 'ESRCH') return true
       throw error
     }
-    if (await until(END_MS, signal, () => !isAlive(pid))) return true
+    if (await waitUntil(END_MS, signal, () => !isAlive(pid))) return true
   }
   return false
 }
 
-/** Time that a logger has to finish its archive before it is killed. */
+/** Time for a logger to finish its archive before it is killed. */
 const END_MS = 30_000
 const LOOK_MS = 50
 
-/** Waits for a condition; false when it does not come true in time. */
-export async function until(limitMs: number, signal: AbortSignal, isTrue: () => boolean): Promise<boolean> {
+/** Polls a condition; resolves to false if it is not true in time. */
+export async function waitUntil(
+  limitMs: number,
+  signal: AbortSignal,
+  isTrue: () => boolean,
+): Promise<boolean> {
   const end = performance.now() + limitMs
   while (!isTrue()) {
     if (performance.now() >= end || signal.aborted) return false

@@ -1,4 +1,4 @@
-/** Starting a recorder or rule engine for a control file, and waiting until it can be found. */
+/** Starts a logger or rule engine of a control file, and waits until it is registered. */
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -7,33 +7,33 @@ import type { CheckRun } from './check-options.ts'
 import type { Instance } from './instances.ts'
 import { type Owner, pcpAccount } from './owner.ts'
 import { findProgram, startDaemon } from './programs.ts'
-import { runningEngines, runningLoggers, until } from './running.ts'
+import { runningEngines, runningLoggers, waitUntil } from './running.ts'
 
-/** Longest that a daemon may take until it can be found: collectors far away answer late. */
+/** Longest wait for registration: remote collectors can be slow to answer. */
 const START_MS = 30_000
 
-/** What is started, and how it shows. */
-export interface Start {
+/** What to start and how to find it. */
+export interface DaemonStart {
   readonly program: string
   readonly args: readonly string[]
   readonly cwd: string
-  /** Where it says why it cannot go on. */
+  /** The daemon's log, shown if it fails. */
   readonly logPath: string
-  /** The id of the process that is there now; undefined when there is none yet. */
+  /** Returns the id of the running process; undefined if there is no such process yet. */
   readonly find: () => number | undefined
 }
 
-/** Starts it, and tells so; when it ends or cannot be found in time, what it said. Rejects when it cannot be run. */
-export async function startInstance(instance: Instance, start: Start, run: CheckRun): Promise<void> {
+/** Starts a daemon and reports it. If it exits or is not found in time, its output is reported. Rejects if it cannot be run. */
+export async function startInstance(instance: Instance, start: DaemonStart, run: CheckRun): Promise<void> {
   const { program, args, cwd, find } = start
-  const { voice, io, isTerse } = run
+  const { reporter, io, isTerse } = run
   const path = findProgram(program, instance.variables)
   const what = instance.isPrimary && program === 'pmlogger' ? `primary ${program}` : program
   const announced = `Restarting ${what} for host "${instance.host}" ...`
-  const isAnnounced = !isTerse && (voice.showsOnly || voice.verbosity > 0)
-  if (isAnnounced) voice.part(`${announced}${voice.showsOnly ? '\n' : ''}`)
-  if (voice.showsOnly) {
-    voice.show([path ?? program, ...args].join(' '))
+  const isAnnounced = !isTerse && (reporter.showsOnly || reporter.verbosity > 0)
+  if (isAnnounced) reporter.text(`${announced}${reporter.showsOnly ? '\n' : ''}`)
+  if (reporter.showsOnly) {
+    reporter.show([path ?? program, ...args].join(' '))
     return
   }
   if (path === undefined) throw new PcpError('ENOENT', `cannot find the command ${program}`)
@@ -44,16 +44,16 @@ export async function startInstance(instance: Instance, start: Start, run: Check
   try {
     const owner = accountFor(instance)
     const daemon = await startDaemon(path, args, { cwd, env: instance.variables, fd, owner })
-    // One that goes into the background ends at once, with success.
+    // A daemon that moves to the background exits immediately with status 0.
     const hasFailed = (): boolean => (daemon.status() ?? 0) !== 0
-    await until(START_MS, io.signal, () => find() !== undefined || hasFailed())
+    await waitUntil(START_MS, io.signal, () => find() !== undefined || hasFailed())
     const pid = find()
     if (pid !== undefined) {
-      if (voice.verbosity > 0) voice.line(` [process ${pid}]  done`)
+      if (reporter.verbosity > 0) reporter.line(` [process ${pid}]  done`)
       return
     }
     const how = hasFailed() ? 'process exited!' : `not ready after ${START_MS / 1000} seconds`
-    voice.part(`${isAnnounced ? '' : announced} ${how}\n`)
+    reporter.text(`${isAnnounced ? '' : announced} ${how}\n`)
     tellFailure(start, { run, said: readFileSync(said, 'utf8'), begun })
   } finally {
     closeSync(fd)
@@ -61,40 +61,40 @@ export async function startInstance(instance: Instance, start: Start, run: Check
   }
 }
 
-/** Whom root starts daemons as, unless -U says it: they need no more than PCP's account. */
+/** The account that root starts a daemon as, unless its arguments have -U: PCP's, which has all the rights it needs. */
 function accountFor({ args, variables }: Instance): Owner | undefined {
   if (args.some((arg) => /^(?:-U|--username)/.test(arg))) return undefined
   return pcpAccount(variables, () => readFileSync('/etc/passwd', 'utf8'))
 }
 
-/** Times of files may be a little behind those of the clock. */
+/** File times can be slightly behind the clock. */
 const CLOCK_MS = 2000
 
-/** Says why there is no daemon, as PCP's commands do: in the words of the daemon, and with those that there are. */
+/** Reports a failed start as PCP's commands do: the running processes, and the daemon's output and log. */
 function tellFailure(
-  { program, logPath }: Start,
+  { program, logPath }: DaemonStart,
   { run, said, begun }: { run: CheckRun; said: string; begun: number },
 ): void {
-  const { voice, io, isTerse, variables } = run
-  voice.fail()
+  const { reporter, io, isTerse, variables } = run
+  reporter.fail()
   if (!isTerse) {
-    voice.line(`${io.progname}: Error: failed to restart ${program}`)
-    voice.line(`Current ${program} processes:`)
+    reporter.line(`${io.progname}: Error: failed to restart ${program}`)
+    reporter.line(`Current ${program} processes:`)
     const pids = program === 'pmie' ? runningEngines(variables) : runningLoggers(variables)
-    for (const { pid } of pids) voice.line(`${String(pid).padStart(7)} ${commandLine(pid)}`)
-    voice.line('')
+    for (const { pid } of pids) reporter.line(`${String(pid).padStart(7)} ${commandLine(pid)}`)
+    reporter.line('')
   }
-  if (said.trim() !== '') voice.line(said.trimEnd())
+  if (said.trim() !== '') reporter.line(said.trimEnd())
   const stats = statSync(logPath, { throwIfNoEntry: false })
-  if (stats?.isFile() !== true || stats.mtimeMs < begun - CLOCK_MS) return // it did not come so far
-  voice.line(`Contents of ${program} output file "${basename(logPath)}" ...`)
-  voice.part(readFileSync(logPath, 'utf8'))
+  if (stats?.isFile() !== true || stats.mtimeMs < begun - CLOCK_MS) return // the daemon did not open its log
+  reporter.line(`Contents of ${program} output file "${basename(logPath)}" ...`)
+  reporter.text(readFileSync(logPath, 'utf8'))
 }
 
 function commandLine(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').join(' ').trimEnd()
   } catch {
-    return '' // it has ended just now, or this system does not say
+    return '' // it has just ended, or there is no /proc
   }
 }

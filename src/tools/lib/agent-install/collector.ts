@@ -1,48 +1,49 @@
-/** The running collector: telling it that its configuration changed, and whether an agent's metrics came or went. */
+/** Makes the running collector reload its configuration, and checks whether an agent's metrics appeared or went away. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isError, PcpError } from '../../../model/errors.ts'
 import type { Pmid } from '../../../model/ids.ts'
+import { defaultSocketPath } from '../../../net/host-spec.ts'
 import { connect } from '../../../pmapi/connect.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import type { Variables } from '../../../sys/config.ts'
 
-/** What was found of the metrics of an agent. */
-export interface Found {
+/** Counts of an agent's metrics in the collector. */
+export interface MetricCounts {
   readonly metrics: number
   readonly values: number
-  /** Metrics that have an error in place of values. */
+  /** Metrics with an error instead of values. */
   readonly warnings: number
-  /** Names that the collector does not know, and has none below. */
+  /** Names that the collector knows neither as a metric nor as a node of the name space. */
   readonly unknown: number
 }
 
-/** What is waited for: that all are known and some have values, that none is known, or a moment for any, as they come and go. */
-export type Expected = 'there' | 'gone' | 'any'
+/** What `find` waits for: `there` all names and some values, `gone` no names, `any` a short time for metrics that come and go. */
+export type ExpectedState = 'there' | 'gone' | 'any'
 
-/** What installing asks of a collector. */
+/** The collector as the installation needs it. */
 export interface CollectorControl {
-  /** Makes it read its configuration again; false when none is running. Rejects when it cannot be told, or does not come back. */
+  /** Makes it reload its configuration; resolves to false if none is running. Rejects if it cannot be signalled or does not come back. */
   reload(): Promise<boolean>
-  /**
-   * The metrics of these names, and below them; undefined when it knows none. Waits a while for what is expected.
-   */
-  find(names: readonly string[], expected: Expected): Promise<Found | undefined>
+  /** Returns the path of the local socket if a collector answers there, with or without a PID file. */
+  listeningSocket(): Promise<string | undefined>
+  /** Counts the metrics with or below these names; resolves to undefined if it knows none. Waits a limited time for the expected result. */
+  find(names: readonly string[], expected: ExpectedState): Promise<MetricCounts | undefined>
 }
 
-/** As PCP's scripts: the time a collector may take to read its configuration, and to have its agents answer. */
+/** Time for a collector to reload, and for its agents to answer, as in PCP's scripts. */
 const RELOAD_MS = 60_000
 const FIND_MS = 20_000
-/** An agent that is starting has this long to tell names that come and go; then it may have none. */
+/** Time for a starting agent to report names that come and go; it may have none. */
 const ANY_MS = 5000
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 1000
-/** Counts the signals that the collector has obeyed; a collector without its own agent has no such metric. */
+/** Counts the SIGHUPs that the collector has handled; missing in a collector without its own agent. */
 const HANGUPS = 'pmcd.sighups'
-const UNTOLD = -1
+const UNKNOWN_COUNT = -1
 
-/** The collector that the configuration's variables lead to: by its PID file, and as `local:`. */
+/** Returns the collector of a configuration, found by its PID file and as `local:`. */
 export function runningCollector(variables: Variables, signal: AbortSignal): CollectorControl {
   const pidFile = join(variables['PCP_RUN_DIR']!, 'pmcd.pid')
   return {
@@ -53,26 +54,36 @@ export function runningCollector(variables: Variables, signal: AbortSignal): Col
       try {
         process.kill(pid, 'SIGHUP')
       } catch (error) {
-        throw PcpError.from(error, `Cannot tell the collector (process ${pid} of ${pidFile})`)
+        throw PcpError.from(error, `Cannot signal the collector (process ${pid} of ${pidFile})`)
       }
       await until(RELOAD_MS, signal, async () => {
         if (pidIn(pidFile) === undefined)
           throw new PcpError(
             'PM_ERR_NOTCONN',
-            `The collector (process ${pid}) ended when it read its configuration`,
+            `The collector (process ${pid}) exited while reloading its configuration`,
           )
         const now = await hangups(variables, signal)
-        return now !== undefined && (before === undefined || now > before || now === UNTOLD)
+        return now !== undefined && (before === undefined || now > before || now === UNKNOWN_COUNT)
           ? true
           : undefined
       })
       return true
     },
+    listeningSocket: async () => {
+      try {
+        return await withContext('unix:', variables, signal, async () => defaultSocketPath(variables))
+      } catch (error) {
+        if (signal.aborted) throw error
+        return undefined
+      }
+    },
     find: async (names, expected) => {
       const limit = expected === 'any' ? ANY_MS : FIND_MS
       const { found } = await until(limit, signal, async (isLast) => {
-        const found = await withContext(variables, signal, (context) => findIn(context, names, signal))
-        // A collector may be in the middle of reading its configuration, and agents take a moment until they answer.
+        const found = await withContext('local:', variables, signal, (context) =>
+          findIn(context, names, signal),
+        )
+        // The collector may still be reloading, and agents need time to answer.
         return isLast || isAsExpected(found, expected) ? { found } : undefined
       })
       return found
@@ -80,7 +91,7 @@ export function runningCollector(variables: Variables, signal: AbortSignal): Col
   }
 }
 
-/** The process that the file names, if it is there. */
+/** Reads a PID file; returns undefined if the process does not exist. */
 function pidIn(file: string): number | undefined {
   try {
     const pid = Number(readFileSync(file, 'utf8').trim())
@@ -95,27 +106,28 @@ function pidIn(file: string): number | undefined {
   }
 }
 
-/** How often it has been told; undefined while it cannot be asked, and UNTOLD when it does not say. */
+/** Returns the number of SIGHUPs handled; undefined while the collector is unreachable, UNTOLD if it has no such metric. */
 async function hangups(variables: Variables, signal: AbortSignal): Promise<number | undefined> {
   try {
-    return await withContext(variables, signal, async (context) => {
+    return await withContext('local:', variables, signal, async (context) => {
       const [id] = await context.lookupNames([HANGUPS], { signal })
-      if (id === undefined || isError(id)) return UNTOLD
+      if (id === undefined || isError(id)) return UNKNOWN_COUNT
       const { sets } = await context.fetch([id], { signal })
-      return sets[0]!.status === 1 ? sets[0]!.word[0]! : UNTOLD
+      return sets[0]!.status === 1 ? sets[0]!.word[0]! : UNKNOWN_COUNT
     })
   } catch (error) {
     if (signal.aborted) throw error
-    return undefined // it may be about to come back
+    return undefined // it may be restarting
   }
 }
 
 async function withContext<T>(
+  host: string,
   env: Variables,
   signal: AbortSignal,
   use: (context: Context) => Promise<T>,
 ): Promise<T> {
-  const context = await connect('local:', { env, signal })
+  const context = await connect(host, { env, signal })
   try {
     return await use(context)
   } finally {
@@ -127,7 +139,7 @@ async function findIn(
   context: Context,
   names: readonly string[],
   signal: AbortSignal,
-): Promise<Found | undefined> {
+): Promise<MetricCounts | undefined> {
   const known = new Set<Pmid>()
   let unknown = 0
   const outcomes = await context.lookupNames(names, { signal })
@@ -150,13 +162,13 @@ async function findIn(
   }
 }
 
-function isAsExpected(found: Found | undefined, expected: Expected): boolean {
+function isAsExpected(found: MetricCounts | undefined, expected: ExpectedState): boolean {
   if (expected === 'any') return found !== undefined
   if (expected === 'gone') return found === undefined
   return found !== undefined && found.unknown === 0 && found.warnings < found.metrics
 }
 
-/** PMIDs of the metrics that an agent has below a name now. */
+/** Returns the PMIDs of the metrics that an agent currently has below a name. */
 async function leavesBelow(context: Context, name: string, signal: AbortSignal): Promise<readonly Pmid[]> {
   try {
     const ids = await context.lookupNames(await context.traverse(name, { signal }), { signal })
@@ -167,7 +179,7 @@ async function leavesBelow(context: Context, name: string, signal: AbortSignal):
   }
 }
 
-/** Tries until there is a result; the last time is announced. PM_ERR_TIMEOUT when there never is. */
+/** Retries until there is a result; `isLast` marks the last attempt. Rejects with PM_ERR_TIMEOUT. */
 async function until<T>(
   limitMs: number,
   signal: AbortSignal,

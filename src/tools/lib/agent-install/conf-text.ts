@@ -1,25 +1,25 @@
-/** Adding and removing the line of an agent in the text of pmcd.conf. pmcd(1), docs/agents.md */
+/** Adds and removes an agent's line in pmcd.conf. pmcd(1), docs/reference/agent-toolkit.md */
 
 /** The line of an agent. */
 export interface AgentLine {
   readonly name: string
   readonly domain: number
-  /** Everything behind the domain: `pipe binary /path/pmdaNAME`. */
+  /** The text after the domain: `pipe binary /path/pmdaNAME`. */
   readonly rest: string
 }
 
 /** A changed pmcd.conf. */
 export interface ChangedConf {
   readonly text: string
-  /** Lines of other agents that had to go: they had the name or the domain. */
+  /** Removed lines of other agents with the same name or domain. */
   readonly displaced: readonly string[]
-  /** Was a line of this agent there before? */
+  /** Did this agent have a line before? */
   readonly hadLine: boolean
 }
 
 /**
- * The text with this line in it, and no other of the same name or domain; without `line` no line of that name and
- * domain. Agents are in the order of their domains, comments before them, and the access section comes last.
+ * Puts `line` into the text and removes other lines of the same name or domain; without `line` only removes. Agents are
+ * sorted by domain, with their comments before them, and the access section is last.
  */
 export function changeConf(
   text: string,
@@ -48,7 +48,7 @@ interface Row {
   readonly name: string
   readonly domain: number
   readonly text: string
-  /** Place among the lines: those whose domain cannot be read stay in it. */
+  /** Sort key; lines without a readable domain keep their position. */
   readonly order: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Installing and removing agents: names, help files, what an agent brings for other parts, the line in pmcd.conf, then the
- * collector, and a look whether the metrics came or went. Whatever fails, everything is as it was. docs/agents.md
+ * Installs and removes agents: names, help files, extra files, the line in pmcd.conf, then a reload of the collector and
+ * a check of the metrics. Any failure restores the previous state. docs/reference/agent-toolkit.md
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,48 +12,48 @@ import { Pmns } from '../../../pmns/tree.ts'
 import type { Variables } from '../../../sys/config.ts'
 import { takeLock } from '../../../sys/file-lock.ts'
 import { defaultPmnsPath, pmnsFiles } from '../../../sys/pmns-files.ts'
+import { type AgentPackage, extraFiles } from './agent-package.ts'
 import type { CollectorControl } from './collector.ts'
 import { changeConf } from './conf-text.ts'
 import { Journal } from './journal.ts'
-import { extraFiles, type Subject } from './subject.ts'
 
-/** Where and how to install. */
+/** Options of an installation. */
 export interface InstallSettings {
   readonly variables: Variables
   readonly collector: CollectorControl
-  /** Look for the metrics in the end. */
+  /** Check the metrics afterwards. */
   readonly checks: boolean
-  /** Hears what is being done, without newline at the end of what will be continued. */
-  readonly say: (text: string) => void
-  /** Hears what somebody should know of. */
+  /** Receives progress messages, without a newline if the line will be continued. */
+  readonly progress: (text: string) => void
+  /** Receives warnings. */
   readonly warn: (text: string) => void
-  /** Notes what was done to pmcd.conf among the notices of the host. */
+  /** Records the change of pmcd.conf in the host's notices file. */
   readonly notice: (text: string) => void
-  /** Hears of each change of a file before it is made. */
+  /** Called before each change of a file. */
   readonly onChange?: (what: string) => void
   readonly signal: AbortSignal
 }
 
-/** What was put in place, kept until it is removed. */
+/** The installed parts of an agent, recorded until it is removed. */
 interface Manifest {
   readonly name: string
   readonly domain: number
   readonly names: readonly string[]
-  /** Files that are removed with the agent. */
+  /** Files to remove with the agent. */
   readonly files: readonly string[]
 }
 
 const LOCK_MS = 120_000
 
-/** Puts an agent in place. Rejects with why that failed, when everything is as it was. Doing it again is harmless. */
-export async function installAgent(subject: Subject, settings: InstallSettings): Promise<void> {
+/** Installs an agent, or updates one. A failure restores the previous state and rejects with the reason. */
+export async function installAgent(subject: AgentPackage, settings: InstallSettings): Promise<void> {
   const { variables, warn, notice } = settings
   const { name, domain, rest } = subject
   const notices: string[] = []
   await transact(settings, async (journal, reload) => {
     const old = readManifest(name, variables)
     const files: string[] = []
-    settings.say('Updating the Performance Metrics Name Space ...\n')
+    settings.progress('Updating the Performance Metrics Name Space ...\n')
     changeNames(journal, settings, (pmns) => {
       for (const each of old?.names ?? []) pmns.remove(each)
       addNames(pmns, subject, warn)
@@ -68,7 +68,7 @@ export async function installAgent(subject: Subject, settings: InstallSettings):
     putHelp(subject, old, settings, put)
     for (const { from, to } of extraFiles(subject, variables)) put(to, readFileSync(from))
     for (const file of old?.files ?? []) if (!files.includes(file)) journal.remove(file)
-    settings.say('Updating the PMCD control file, and notifying PMCD ...\n')
+    settings.progress('Updating the PMCD control file, and notifying PMCD ...\n')
     const path = variables['PCP_PMCDCONF_PATH']!
     const conf = changeConf(readConf(path), { name, domain }, { name, domain, rest })
     for (const line of conf.displaced) {
@@ -80,33 +80,33 @@ export async function installAgent(subject: Subject, settings: InstallSettings):
     journal.write(manifestPath(name, variables), manifestText({ name, domain, names, files }))
     const isRunning = await reload()
     notices.push(`PMDA add: to ${path}: ${name} ${domain} ${rest.replaceAll('\t', ' ')}`)
-    if (!isRunning) settings.say('PMCD is not running: it will have the agent when it starts\n')
+    if (!isRunning) await explainNoReload(settings)
     else if (settings.checks) await checkAppeared(subject, settings)
   })
   for (const each of notices) notice(each)
 }
 
-/** Where the names of one agent are kept: by its name, but for that of the whole name space. */
+/** The file name of an agent's names; `root` is the name of the whole name space's file. */
 function namesFile(agent: string): string {
   return agent === 'root' ? 'root_agent' : agent
 }
 
-/** Takes away what `installAgent` put in place; false when it is not there. Rejects when that fails, as `installAgent`. */
+/** Removes what `installAgent` installed; resolves to false if it is not installed. Rejects as `installAgent` does. */
 export async function removeAgent(name: string, settings: InstallSettings): Promise<boolean> {
   const { variables, notice } = settings
   const old = readManifest(name, variables)
   if (old === undefined) return false
   await transact(settings, async (journal, reload) => {
-    settings.say('Culling the Performance Metrics Name Space ...\n')
+    settings.progress('Culling the Performance Metrics Name Space ...\n')
     changeNames(journal, settings, (pmns) => {
       for (const each of old.names) pmns.remove(each)
     })
     for (const file of old.files) {
       journal.remove(file)
-      // Directories that were made for them: only what is empty goes.
+      // Remove the directories made for the agent, if they are empty.
       if (dirname(file).endsWith(`/${name}`)) journal.removeDir(dirname(file))
     }
-    settings.say('Updating the PMCD control file, and notifying PMCD ...\n')
+    settings.progress('Updating the PMCD control file, and notifying PMCD ...\n')
     const path = variables['PCP_PMCDCONF_PATH']!
     journal.write(path, changeConf(readConf(path), old).text)
     journal.remove(manifestPath(name, variables))
@@ -117,47 +117,52 @@ export async function removeAgent(name: string, settings: InstallSettings): Prom
   return true
 }
 
-/** Runs changes under a lock, and takes them back when they fail: files first, then the collector is told again. */
+/** Runs changes under a lock. If they fail, restores the files and then reloads the collector. */
 async function transact(
   settings: InstallSettings,
   change: (journal: Journal, reload: () => Promise<boolean>) => Promise<void>,
 ): Promise<void> {
   const { variables, collector, signal } = settings
   const root = defaultPmnsPath(variables)
-  // The lock of commands that edit the name space; where there is no directory for one there is nothing to edit.
+  // The lock of the commands that edit the name space. A missing directory means there is nothing to edit.
   const isNew = !existsSync(dirname(root))
   const lock = isNew ? undefined : await takeLock(`${root}.edit`, { limitMs: LOCK_MS, signal })
-  if (lock === undefined && !isNew) throw new PcpError('EBUSY', `Somebody else changes ${root}: try again`)
+  if (lock === undefined && !isNew)
+    throw new PcpError('EBUSY', `Another command is changing ${root}: try again`)
   const journal = new Journal(settings.onChange)
-  let wasTold = false
+  let wasReloaded = false
   const reload = (): Promise<boolean> => {
-    wasTold = true
+    wasReloaded = true
     return collector.reload()
   }
   try {
     await change(journal, reload)
   } catch (error) {
     const failures = [...journal.rollBack()]
-    if (wasTold) await collector.reload().catch((failure: Error) => failures.push(failure))
+    if (wasReloaded) await collector.reload().catch((failure: Error) => failures.push(failure))
     if (failures.length === 0) throw error
     const what = failures.map(({ message }) => message).join('; ')
-    throw new PcpError('PM_ERR_GENERIC', `${PcpError.from(error).message}; taking it back failed: ${what}`, {
-      cause: error,
-    })
+    throw new PcpError(
+      'PM_ERR_GENERIC',
+      `${PcpError.from(error).message}; undoing the changes failed: ${what}`,
+      {
+        cause: error,
+      },
+    )
   } finally {
     lock?.release()
   }
 }
 
-/** Changes the name space. Where there is no file of it, the collector takes names from its agents. */
+/** Changes the name space file. Without one our collector takes names from its agents, and PCP's does not start. */
 function changeNames(
   journal: Journal,
-  { variables, say }: InstallSettings,
+  { variables, progress }: InstallSettings,
   change: (pmns: Pmns) => void,
 ): void {
   const path = defaultPmnsPath(variables)
   if (!existsSync(path)) {
-    say(`No name space ${path}: the collector takes names from its agents\n`)
+    progress(`No name space ${path}: the collector takes names from its agents\n`)
     return
   }
   const pmns = loadPmns(path, pmnsFiles(variables), {})
@@ -165,8 +170,8 @@ function changeNames(
   journal.write(path, pmns.toString())
 }
 
-/** The agent's names in place of older ones; PM_ERR_PMNS when one would be both a metric and above metrics. */
-function addNames(pmns: Pmns, { name: agent, names }: Subject, warn: (text: string) => void): void {
+/** Replaces older names with the agent's. Throws PM_ERR_PMNS if a name would be both a metric and a node above metrics. */
+function addNames(pmns: Pmns, { name: agent, names }: AgentPackage, warn: (text: string) => void): void {
   for (const [name, id] of names) {
     const old: Pmid | undefined = pmns.idOf(name)
     if (old === id) continue
@@ -177,18 +182,18 @@ function addNames(pmns: Pmns, { name: agent, names }: Subject, warn: (text: stri
   }
 }
 
-/** Help files that somebody else made stay: their agent is theirs. */
+/** Writes help files, but never replaces those that another installation made. */
 function putHelp(
-  { name, help }: Subject,
+  { name, help }: AgentPackage,
   old: Manifest | undefined,
-  { variables, say }: InstallSettings,
+  { variables, progress }: InstallSettings,
   put: (path: string, content: Uint8Array) => void,
 ): void {
   if (help.length === 0) return
   const base = join(variables['PCP_PMDAS_DIR']!, name, 'help')
   const paths = [`${base}.pag`, `${base}.dir`]
   if (paths.some((path) => existsSync(path) && old?.files.includes(path) !== true)) {
-    say(`Help files ${base}.* are another agent's and stay\n`)
+    progress(`Help files ${base}.* belong to another agent and are kept\n`)
     return
   }
   const { dir, pag } = encodeHelp(help)
@@ -196,18 +201,32 @@ function putHelp(
   put(paths[1]!, dir)
 }
 
+/** Reports why no collector was signalled. That of `npm start` has no PID file and never reads pmcd.conf. */
+async function explainNoReload({ variables, collector, progress, warn }: InstallSettings): Promise<void> {
+  const socket = await collector.listeningSocket()
+  if (socket === undefined) {
+    progress('PMCD is not running: it will start the agent when it starts\n')
+    return
+  }
+  const conf = variables['PCP_PMCDCONF_PATH']
+  warn(
+    `Warning: the collector on ${socket} has no PID file: it was not signalled, and does not have the agent`,
+  )
+  warn(`pmcd -f with ${conf} takes the agent after a SIGHUP; see docs/how-to/add-an-agent.md`)
+}
+
 async function checkAppeared(
-  { name, names: all }: Subject,
-  { collector, say }: InstallSettings,
+  { name, names: all }: AgentPackage,
+  { collector, progress }: InstallSettings,
 ): Promise<void> {
-  say(`Check ${name} metrics have appeared ... `)
+  progress(`Check ${name} metrics have appeared ... `)
   const fixed = all.flatMap(([each, id]) => (isDynamicRoot(id) ? [] : [each]))
   if (fixed.length === 0) {
     const found = await collector.find(
       all.map(([each]) => each),
       'any',
     )
-    say(`${found?.metrics ?? 0} metrics and ${found?.values ?? 0} values\n`) // they come and go
+    progress(`${found?.metrics ?? 0} metrics and ${found?.values ?? 0} values\n`) // they come and go
     return
   }
   const found = await collector.find(fixed, 'there')
@@ -217,19 +236,19 @@ async function checkAppeared(
       `The collector does not know ${found?.unknown ?? fixed.length} metrics of ${name}`,
     )
   const { metrics, values, warnings } = found
-  say(`${warnings > 0 ? `${warnings} warnings, ` : ''}${metrics} metrics and ${values} values\n`)
+  progress(`${warnings > 0 ? `${warnings} warnings, ` : ''}${metrics} metrics and ${values} values\n`)
   if (warnings === metrics)
-    throw new PcpError('PM_ERR_NOAGENT', `The agent ${name} does not answer: its log and pmcd.log say why`)
+    throw new PcpError('PM_ERR_NOAGENT', `The agent ${name} does not answer: see its log and pmcd.log`)
 }
 
 async function checkGone(
   name: string,
   names: readonly string[],
-  { collector, say, warn }: InstallSettings,
+  { collector, progress, warn }: InstallSettings,
 ): Promise<void> {
-  say(`Check ${name} metrics have gone away ... `)
+  progress(`Check ${name} metrics have gone away ... `)
   const found = await collector.find(names, 'gone')
-  say(found === undefined ? 'OK\n' : '\n')
+  progress(found === undefined ? 'OK\n' : '\n')
   if (found !== undefined) warn(`Warning: the collector still knows ${found.metrics} of them`)
 }
 
@@ -245,7 +264,7 @@ function manifestText(manifest: Manifest): string {
   return `${JSON.stringify(manifest, null, 2)}\n`
 }
 
-/** What an earlier installation put in place; undefined when there was none. PM_ERR_CONV for a file that tells nothing. */
+/** Reads the record of an earlier installation; undefined without one. Throws PM_ERR_CONV for a damaged file. */
 function readManifest(name: string, variables: Variables): Manifest | undefined {
   const path = manifestPath(name, variables)
   if (!existsSync(path)) return undefined

@@ -1,25 +1,25 @@
-/** Changes of files that can be taken back: an installation that fails leaves everything as it was. */
+/** File changes that can be undone if an installation fails. */
 import { chmodSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { replaceFile } from '../../../sys/replace-file.ts'
 
-/** Writes, removes and makes; remembers what was there. Files are replaced as a whole. */
+/** Writes and removes files and makes directories, and remembers their previous state. Files are replaced atomically. */
 export class Journal {
   /** The newest last. */
   readonly #undo: (() => void)[] = []
   readonly #onChange: (what: string) => void
 
-  /** `onChange` hears of each change before it is made. */
+  /** `onChange` is called before each change. */
   constructor(onChange: (what: string) => void = () => {}) {
     this.#onChange = onChange
   }
 
-  /** Is anything different from what it was? */
+  /** Did any file change? */
   get hasChanges(): boolean {
     return this.#undo.length > 0
   }
 
-  /** Writes a file and makes the directories it needs. A file that has this content already is left alone. */
+  /** Writes a file and makes its parent directories. Does nothing if the content is the same. */
   write(path: string, content: string | Uint8Array, mode = 0o644): void {
     const bytes = Buffer.from(content)
     const old = contentOf(path)
@@ -36,7 +36,7 @@ export class Journal {
     if (old === undefined) chmodSync(path, mode)
   }
 
-  /** Removes a file; one that is not there is no error. */
+  /** Removes a file if it exists. */
   remove(path: string): void {
     const old = contentOf(path)
     if (old === undefined) return
@@ -50,7 +50,7 @@ export class Journal {
     rmSync(path)
   }
 
-  /** Removes a directory if nothing is in it. */
+  /** Removes a directory if it is empty. */
   removeDir(path: string): void {
     try {
       const { mode } = statSync(path)
@@ -63,7 +63,7 @@ export class Journal {
     }
   }
 
-  /** Takes everything back, the newest first. Returns what could not be: the rest is as it was. */
+  /** Undoes all changes, newest first. Returns the errors of failed steps. */
   rollBack(): readonly Error[] {
     const errors: Error[] = []
     for (let undo = this.#undo.pop(); undo !== undefined; undo = this.#undo.pop()) {
@@ -84,7 +84,7 @@ export class Journal {
   }
 }
 
-/** Content of a file, links followed; undefined when there is none. */
+/** Reads a file, following links; undefined if it does not exist. */
 function contentOf(path: string): Buffer | undefined {
   try {
     return readFileSync(path)

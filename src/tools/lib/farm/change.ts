@@ -1,20 +1,20 @@
-/** start, stop, restart, check and destroy: daemons and the lines that ask for them. pmlogctl(1) */
+/** start, stop, restart, check and destroy: changes daemons and their control lines. pmlogctl(1) */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { disableLine, type Edit, enableLine, hasInstances, removeLine } from './control-edit.ts'
+import { disableLine, type EditedText, enableLine, hasInstances, removeLine } from './control-edit.ts'
 import { type FarmInstance, instancesIn, readFarm } from './farm-files.ts'
-import { daemonOf, launch, migrateTo, stopDaemon } from './launch.ts'
+import { daemonOf, migrateTo, startDaemon, stopDaemon } from './launch.ts'
 import { isFile } from './policy-files.ts'
 import { type FarmRun, installControl } from './run.ts'
 import { ambiguousHosts, selectInstances } from './selection.ts'
 
-/** What is done to every instance; false when it failed, which has been told. */
+/** Changes one instance. Resolves to false after reporting a failure. */
 type Action = (run: FarmRun, instance: FarmInstance) => Promise<boolean>
 
-/** The actions by the name of the command. */
+/** Actions by command name. */
 export const ACTIONS: Readonly<Record<string, Action>> = { start, stop, restart, check, destroy }
 
-/** Applies a command to the instances of a class and of hosts. Resolves to the exit status. */
+/** Applies a command to the instances of a class and hosts. Resolves to the exit status. */
 export async function applyToAll(command: string, hosts: readonly string[], run: FarmRun): Promise<number> {
   const { kind, variables, className, error, warn } = run
   if (hosts.length === 0 && className === undefined && command !== 'check') {
@@ -35,7 +35,7 @@ export async function applyToAll(command: string, hosts: readonly string[], run:
     return !isPrimary
   })
   if (targets.length === 0) {
-    // Nothing to look after is nothing wrong.
+    // Without instances there is nothing to check, and no error.
     if (command === 'check' && hosts.length === 0 && className === undefined) return 0
     error(`no matching host(s) to ${command}`)
     return 1
@@ -51,7 +51,7 @@ export async function applyToAll(command: string, hosts: readonly string[], run:
   let status = 0
   for (const target of targets) {
     if (run.io.signal.aborted) return 1
-    // Lines move when others of the same file go.
+    // Removing lines of the same file changes line numbers.
     const instance = command === 'destroy' ? again(run, target) : target
     if (instance !== undefined && !(await ACTIONS[command]!(run, instance))) status = 1
   }
@@ -59,10 +59,9 @@ export async function applyToAll(command: string, hosts: readonly string[], run:
   return status
 }
 
-/** The same instance, with the line that it is in now. */
-function again(run: FarmRun, { file, writtenHost, writtenPlace }: FarmInstance): FarmInstance | undefined {
-  const isSame = (each: FarmInstance): boolean =>
-    each.writtenHost === writtenHost && each.writtenPlace === writtenPlace
+/** Finds the same instance at its current line. */
+function again(run: FarmRun, { file, rawHost, rawPath }: FarmInstance): FarmInstance | undefined {
+  const isSame = (each: FarmInstance): boolean => each.rawHost === rawHost && each.rawPath === rawPath
   return instancesIn(file, readFileSync(file, 'utf8'), { ...run, warn: () => {} }).find(isSame)
 }
 
@@ -70,24 +69,24 @@ async function start(run: FarmRun, instance: FarmInstance): Promise<boolean> {
   return (await isThere(run, instance)) || enableAndLaunch(run, instance)
 }
 
-/** Does it run already? Tells so. */
+/** Is its daemon already running? Reports the result. */
 async function isThere(run: FarmRun, instance: FarmInstance): Promise<boolean> {
-  const { kind, tell } = run
-  tell(1, `Looking for ${kind.service} using directory ${instance.place} ...`)
+  const { kind, verbose } = run
+  verbose(1, `Looking for ${kind.service} using directory ${instance.path} ...`)
   const daemon = daemonOf(run, instance)
   if (daemon === undefined) {
-    tell(1, `Not found, launching new ${kind.service}`)
+    verbose(1, `Not found, launching new ${kind.service}`)
     return false
   }
-  tell(1, `${kind.service} PID ${daemon.pid} already running for host ${instance.host}, nothing to do`)
+  verbose(1, `${kind.service} PID ${daemon.pid} already running for host ${instance.host}, nothing to do`)
   await migrateTo(run, instance)
   return true
 }
 
 async function enableAndLaunch(run: FarmRun, instance: FarmInstance): Promise<boolean> {
   if (instance.isStopped) edit(run, instance, 'Enable', 'enabling', enableLine)
-  else run.tell(1, `${nameOf(run, instance)} already enabled in control file ${instance.file}`)
-  return launch(run, instance)
+  else run.verbose(1, `${nameOf(run, instance)} already enabled in control file ${instance.file}`)
+  return startDaemon(run, instance)
 }
 
 async function stop(run: FarmRun, instance: FarmInstance): Promise<boolean> {
@@ -97,48 +96,48 @@ async function stop(run: FarmRun, instance: FarmInstance): Promise<boolean> {
   return true
 }
 
-function wasStopped({ kind, warn }: FarmRun, { isStopped, writtenHost }: FarmInstance): boolean {
-  if (isStopped) warn(`${kind.service} for host ${writtenHost} already stopped, nothing to do`)
+function wasStopped({ kind, warn }: FarmRun, { isStopped, rawHost }: FarmInstance): boolean {
+  if (isStopped) warn(`${kind.service} for host ${rawHost} already stopped, nothing to do`)
   return isStopped
 }
 
 async function restart(run: FarmRun, instance: FarmInstance): Promise<boolean> {
-  const { kind, tell, error } = run
-  const { host, className, place } = instance
+  const { kind, verbose, error } = run
+  const { host, className, path } = instance
   if (wasStopped(run, instance)) return enableAndLaunch(run, instance)
   if (!(await stopDaemon(run, instance))) {
     error(`restart failed to stop host ${host} in class ${className}`)
     return false
   }
-  tell(1, `Looking for ${kind.service} using directory ${place} ...`)
-  // A dry run finds it still there.
+  verbose(1, `Looking for ${kind.service} using directory ${path} ...`)
+  // A dry run did not stop it.
   if (run.showsOnly && daemonOf(run, instance) !== undefined) return true
-  tell(1, `Not found as expected, launching new ${kind.service}`)
-  return launch(run, instance)
+  verbose(1, `Not found as expected, launching new ${kind.service}`)
+  return startDaemon(run, instance)
 }
 
-/** Starts what has failed. Unlike the reference's, it leaves alone what was stopped on purpose. */
+/** Starts daemons that failed. Unlike the reference it does not start instances that were stopped on purpose. */
 async function check(run: FarmRun, instance: FarmInstance): Promise<boolean> {
   if (instance.isStopped) {
-    run.tell(1, `${nameOf(run, instance)} is stopped, nothing to do`)
+    run.verbose(1, `${nameOf(run, instance)} is stopped, nothing to do`)
     return true
   }
   return (await isThere(run, instance)) || enableAndLaunch(run, instance)
 }
 
-/** A file goes with its last instance. Unlike in the reference, a stopped instance is one. */
+/** Removes an instance, and the file with its last one. Unlike in the reference, stopped instances count. */
 async function destroy(run: FarmRun, instance: FarmInstance): Promise<boolean> {
-  const { showsOnly, say, tell } = run
+  const { showsOnly, say, verbose } = run
   const { file, line } = instance
   if (!wasStopped(run, instance) && !(await stopDaemon(run, instance))) return false
-  tell(1, `Remove ${nameOf(run, instance)} in control file ${file}`)
+  verbose(1, `Remove ${nameOf(run, instance)} in control file ${file}`)
   const { text, difference } = removeLine(readFileSync(file, 'utf8'), line)
   tellDifference(run, instance, 'removing', difference)
   if (hasInstances(text)) {
     installControl(run, file, text)
     return true
   }
-  tell(1, `Remove control file ${file}`)
+  verbose(1, `Remove control file ${file}`)
   if (showsOnly) say(`+ rm ${file}`)
   else rmSync(file)
   return true
@@ -149,25 +148,25 @@ function edit(
   instance: FarmInstance,
   what: string,
   whileDoing: string,
-  change: (text: string, line: number) => Edit,
+  change: (text: string, line: number) => EditedText,
 ): void {
   const { file, line } = instance
-  run.tell(1, `${what} ${nameOf(run, instance)} in control file ${file}`)
+  run.verbose(1, `${what} ${nameOf(run, instance)} in control file ${file}`)
   const { text, difference } = change(readFileSync(file, 'utf8'), line)
   tellDifference(run, instance, whileDoing, difference)
   installControl(run, file, text)
 }
 
 function tellDifference(
-  { tell }: FarmRun,
-  { file, writtenHost, writtenPlace }: FarmInstance,
+  { verbose }: FarmRun,
+  { file, rawHost, rawPath }: FarmInstance,
   whileDoing: string,
   difference: string,
 ): void {
-  const after = `after ${whileDoing} host ${writtenHost} and directory ${writtenPlace} ...`
-  tell(2, `Diffs for control file ${file} ${after}\n${difference.trimEnd()}`)
+  const after = `after ${whileDoing} host ${rawHost} and directory ${rawPath} ...`
+  verbose(2, `Diffs for control file ${file} ${after}\n${difference.trimEnd()}`)
 }
 
-function nameOf({ kind }: FarmRun, { writtenHost, writtenPlace }: FarmInstance): string {
-  return `${kind.service} for host ${writtenHost} and directory ${writtenPlace}`
+function nameOf({ kind }: FarmRun, { rawHost, rawPath }: FarmInstance): string {
+  return `${kind.service} for host ${rawHost} and directory ${rawPath}`
 }

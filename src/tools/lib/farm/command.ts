@@ -1,12 +1,12 @@
-/** The command line of pmlogctl and pmiectl, and the lock that lets one of them work at a time. */
+/** The command line of pmlogctl and pmiectl, and their lock. */
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import { loadConfig } from '../../../sys/config.ts'
 import { type FileLock, holderOf, takeLock } from '../../../sys/file-lock.ts'
 import { makeDir } from '../../../sys/make-dir.ts'
-import { splitWords } from '../admin/words.ts'
-import { endEarly, HELP_ROW, type OptionTable, type ParsedOptions, parseOptions } from '../options.ts'
+import { splitWords } from '../admin/shell-words.ts'
+import { HELP_ROW, handleEarlyExit, type OptionTable, type ParsedOptions, parseOptions } from '../options.ts'
 import type { ToolIo } from '../tool.ts'
 import { ACTIONS, applyToAll } from './change.ts'
 import { createAll, createWhereWanted } from './create.ts'
@@ -14,25 +14,25 @@ import { readFarm } from './farm-files.ts'
 import type { FarmKind } from './kinds.ts'
 import { beginRun, type FarmOptions, type FarmRun } from './run.ts'
 import { selectInstances } from './selection.ts'
-import { primaryState } from './service-manager.ts'
+import { primaryServiceState } from './service-manager.ts'
 import { statusTable } from './status.ts'
 
-/** The options. */
+/** Returns the option table. */
 export function farmOptions({ service, checker }: FarmKind): OptionTable {
   return {
     synopsis: '[options] create|cond-create|start|stop|restart|check|status|destroy [host ...]',
     operands: 'host',
     rows: [
       { heading: 'Options' },
-      { short: 'a', long: 'all', help: 'every instance of a host that has more than one' },
+      { short: 'a', long: 'all', help: 'all instances of a host with several ones' },
       { short: 'c', long: 'class', arg: 'NAME', kind: 'none', help: 'instances of this class' },
       { short: 'C', long: 'checkargs', arg: 'ARGS', kind: 'none', help: `arguments for ${checker}` },
-      { short: 'f', long: 'force', help: 'destroy also where the class has no policy' },
+      { short: 'f', long: 'force', help: 'destroy even if the class has no policy' },
       { short: 'i', long: 'ident', arg: 'IDENT', kind: 'none', help: 'name of the instance to create' },
       { short: 'm', long: 'migrate', help: `create, check: move processes to the service ${service}_farm` },
-      { short: 'N', long: 'showme', help: 'show what would be done, and do nothing' },
+      { short: 'N', long: 'showme', help: 'show commands without running them' },
       { short: 'p', long: 'policy', arg: 'FILE', help: 'policy of the class' },
-      { short: 'V', long: 'verbose', help: 'say what is done; twice for more' },
+      { short: 'V', long: 'verbose', help: 'show progress; twice for more detail' },
       HELP_ROW,
     ],
   }
@@ -45,7 +45,7 @@ export async function runFarm(kind: FarmKind, options: OptionTable, io: ToolIo):
   const asksForHelp = parsed.given.some(({ option }) => option.long === 'help')
   if (command === undefined && parsed.problems.length === 0 && !asksForHelp)
     parsed.problems.push('a command is missing')
-  const early = endEarly(options, parsed, io)
+  const early = handleEarlyExit(options, parsed, io)
   if (early !== undefined) return early
   const wanted = optionsFrom(parsed)
   const { variables } = loadConfig(io.env)
@@ -61,7 +61,7 @@ export async function runFarm(kind: FarmKind, options: OptionTable, io: ToolIo):
   }
 }
 
-/** Node's own messages begin with a code and end with a call. */
+/** Returns Node's message without the code before it and the system call after it. */
 function messageOf(error: unknown): string {
   const { path } = error as { path?: unknown }
   const { text, message } = PcpError.from(error)
@@ -108,7 +108,7 @@ async function perform(command: string, hosts: readonly string[], run: FarmRun):
     return await applyToAll(command, hosts, run)
   } finally {
     lock?.release()
-    if (lock !== undefined) run.tell(2, 'Lock released')
+    if (lock !== undefined) run.verbose(2, 'Lock released')
   }
 }
 
@@ -117,19 +117,19 @@ async function status(hosts: readonly string[], run: FarmRun): Promise<number> {
   const all = readFarm(run)
   const chosen = selectInstances(all, { kind, className, hosts }, warn)
   if (all.length === 0) return 0
-  const state = await primaryState(kind.service, variables)
+  const state = await primaryServiceState(kind.service, variables)
   const running = kind.running(variables)
   const options = { kind, running, isVerbose: verbosity > 0, primaryState: () => state }
   io.stdout.write(statusTable(chosen.length === 0 ? all : chosen, options))
   return 0
 }
 
-/** Longest that somebody else may be at work. */
+/** Longest wait for another command's lock. */
 const LOCK_MS = 10_000
 
-/** The lock; undefined, and told, when somebody else has it. */
+/** Takes the lock. If another command holds it, reports that and resolves to undefined. */
 async function lockFarm(run: FarmRun): Promise<FileLock | undefined> {
-  const { kind, variables, io, warn, error, tell } = run
+  const { kind, variables, io, warn, error, verbose } = run
   const path = join(variables['PCP_SYSCONF_DIR'] ?? '/etc/pcp', kind.service, 'lock')
   makeDir(dirname(path), 0o755)
   const list = (): void => {
@@ -148,7 +148,7 @@ async function lockFarm(run: FarmRun): Promise<FileLock | undefined> {
   }
   const lock = await takeLock(path, options)
   if (lock !== undefined) {
-    tell(2, `Lock acquired: ${path}`)
+    verbose(2, `Lock acquired: ${path}`)
     return lock
   }
   warn(`is another ${kind.command} job running concurrently?`)

@@ -1,4 +1,4 @@
-/** The configuration of an instance that several classes want: what each of them has, one after the other. pmlogctl(1), cond-create */
+/** The configuration of an instance of several classes: the concatenation of their configurations. pmlogctl(1), cond-create */
 import { lchownSync, readFileSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
@@ -6,30 +6,30 @@ import { replaceFile } from '../../../sys/replace-file.ts'
 import { parseControl } from '../admin/control-lines.ts'
 import { makeDirFor, pcpAccount } from '../admin/owner.ts'
 import { findProgram, runProgram } from '../admin/programs.ts'
-import { splitWords } from '../admin/words.ts'
+import { splitWords } from '../admin/shell-words.ts'
 import type { FarmInstance } from './farm-files.ts'
 import { expandMacros, type Policy } from './policy.ts'
 import { isFile } from './policy-files.ts'
 import type { FarmRun } from './run.ts'
 
 /**
- * Writes the configuration IDENT.config in the directory of the instance: the configurations that the classes name, as far as they
- * are there, and once what the daemon's configurator makes if one is not. Throws PcpError when that fails.
+ * Writes IDENT.config in the directory of the instance from the existing configurations of its classes, and once from the
+ * generated one if any is missing. Rejects with PcpError.
  */
 export async function writeComposite(
   policies: readonly Policy[],
-  { host, place }: FarmInstance,
+  { host, path: place }: FarmInstance,
   ident: string,
   run: FarmRun,
 ): Promise<void> {
-  const { kind, variables, showsOnly, tell, say } = run
+  const { kind, variables, showsOnly, verbose, say } = run
   const named = policies.map((policy) => configOf(policy, { host, ident }, run))
   const texts = named
     .filter((path) => path !== undefined && isFile(path))
     .map((path) => readFileSync(path!, 'utf8'))
   if (texts.length < named.length) texts.push(await generate(host, run))
   const text = kind.service === 'pmlogger' ? joinRecordings(texts) : joinTexts(texts)
-  tell(2, `--- start combined config file ---\n${text.trimEnd()}\n--- end combined config file ---`)
+  verbose(2, `--- start combined config file ---\n${text.trimEnd()}\n--- end combined config file ---`)
   const dir = kind.dirOf(place)
   const path = join(dir, `${ident}.config`)
   if (showsOnly) {
@@ -45,7 +45,7 @@ export async function writeComposite(
   if (account !== undefined) lchownSync(path, account.uid, account.gid)
 }
 
-/** The configuration that a policy's instance would have: where daemons look for it. Undefined when it names none. */
+/** Returns the path of a policy's configuration, as daemons resolve it; undefined if it names none. */
 function configOf(
   policy: Policy,
   { host, ident }: { host: string; ident: string },
@@ -64,11 +64,11 @@ function configOf(
   const word = words[at]!
   const name = word === '-c' || word === '--config' ? words[at + 1] : word.replace(/^(?:--config=|-c)/, '')
   if (name === undefined || isAbsolute(name)) return name
-  // One beside the daemon's files is of an instance that is not there yet.
+  // The instance's directory does not exist yet, so a relative name is one of the daemon's own files.
   return join(variables['PCP_VAR_DIR'] ?? '', 'config', kind.service, name)
 }
 
-/** What pmlogconf or pmieconf makes for a host. */
+/** Returns the configuration that pmlogconf or pmieconf generates for a host. */
 async function generate(host: string, run: FarmRun): Promise<string> {
   const { kind, variables, scratch } = run
   const path = scratch.path('generated')
@@ -90,13 +90,13 @@ async function generate(host: string, run: FarmRun): Promise<string> {
 
 const ACCESS = /^\[access\]\s*$/m
 
-/** Configurations of pmlogger: what may be asked of it is one section, the last; the first that has one decides. */
+/** Joins pmlogger configurations. The access section must be last, and the first one is used. */
 export function joinRecordings(texts: readonly string[]): string {
   const parts = texts.map((text) => {
     const at = text.search(ACCESS)
     return at === -1 ? { head: text, access: undefined } : { head: text.slice(0, at), access: text.slice(at) }
   })
-  // What pmlogconf has made is known by its first line, and must not be made anew without the others.
+  // pmlogconf updates files with its first line, and would drop the other classes.
   const heads = parts.map(({ head }) => (parts.length > 1 ? head.replace(/^#pmlogconf.*\n/, '') : head))
   const access = parts.find((part) => part.access !== undefined)?.access
   return joinTexts(access === undefined ? heads : [...heads, access])

@@ -1,4 +1,4 @@
-/** The conditions of a policy's [create] section, asked of a host. pmlogctl(1), CLASS POLICY FILE */
+/** Evaluates the conditions in a policy's [create] section for a host. pmlogctl(1), CLASS POLICY FILE */
 import { compilePattern, PatternError } from '../../../base/pattern.ts'
 import { isError, PcpError } from '../../../model/errors.ts'
 import type { Pmid } from '../../../model/ids.ts'
@@ -8,17 +8,17 @@ import type { Context } from '../../../pmapi/context.ts'
 import { DerivedMetrics } from '../../../pmapi/derived.ts'
 import type { Policy } from './policy.ts'
 
-/** Whom conditions are asked of, and who hears of it. */
+/** The host to test, and receivers of messages. */
 export interface ConditionOptions {
   readonly host: string
-  /** Connects, once; rejects when the host cannot be reached. */
+  /** Connects to the host once; rejects if it cannot be reached. */
   readonly context: () => Promise<Context>
-  /** Where a mistake in an expression is said to be. */
+  /** Returns the file to name in messages about an expression. */
   readonly expressionFile: () => string
   readonly warn: (text: string) => void
-  /** Hears what came out: of true ones, and of all. */
+  /** Receives results: of true conditions at level 1, of false ones at level 2. */
   readonly tell: (level: 1 | 2, text: string) => void
-  /** Whole lines about an expression that is none. */
+  /** Receives whole lines about an invalid expression. */
   readonly report: (text: string) => void
 }
 
@@ -26,17 +26,17 @@ export interface ConditionOptions {
 const CLAUSE = /^(exists|values|condition|hostname)\((.*)\)$/
 type Verb = 'exists' | 'values' | 'condition' | 'hostname'
 
-/** What a condition comes to, and what is said behind it. */
+/** The result of a condition, and text appended to its message. */
 interface Answer {
   readonly isTrue: boolean
   readonly detail?: string
 }
 
 /**
- * Shall the host have an instance? Conditions are tried in order: the first true one about metrics decides, a host name that does
- * not match ends it, one that matches counts and the others may still be asked.
+ * Does the policy want an instance for the host? Conditions are tried in order. The first true one about metrics decides, and
+ * a hostname that does not match ends the search; a matching one is enough if no later condition decides otherwise.
  */
-export async function mayCreate(policy: Policy, options: ConditionOptions): Promise<boolean> {
+export async function shouldCreate(policy: Policy, options: ConditionOptions): Promise<boolean> {
   const { path, create = [] } = policy
   const bad = create.filter((line) => !CLAUSE.test(line))
   if (bad.length > 0)
@@ -75,7 +75,7 @@ async function answer(
   return compute(argument, path, context, options)
 }
 
-/** Does the host's name match? What is no pattern matches none, and the user hears of it. */
+/** Does the host's name match? An invalid pattern matches none and is reported. */
 function isNamed(pattern: string, path: string, { host, warn }: ConditionOptions): boolean {
   try {
     return compilePattern(pattern).test(host)
@@ -91,7 +91,7 @@ async function exists(name: string, context: Context): Promise<boolean> {
   return id !== undefined && (!isError(id) || id.code === 'PM_ERR_NONLEAF')
 }
 
-/** Of a metric, of any below a name, or of an expression. */
+/** Does a metric, any metric below a name, or an expression have values? */
 async function hasValues(argument: string, context: Context, options: ConditionOptions): Promise<boolean> {
   if (!/^[\w.:]+$/.test(argument))
     return (await evaluate(argument, context, options.report, options.expressionFile)).length > 0
@@ -121,7 +121,7 @@ async function compute(
 
 const NAME = 'pm_ctl.check'
 
-/** The numbers that an expression has on the host; none for a mistake, which is reported, and for metrics that are not there. */
+/** Evaluates an expression on the host; empty for missing metrics and for a syntax error, which is reported. */
 async function evaluate(
   expression: string,
   context: Context,
@@ -133,7 +133,7 @@ async function evaluate(
     isWrong = true
     report(text)
   }
-  // Only for its messages: those of a file name the place of the mistake.
+  // Loaded as a file only for its messages, which show the position of the error.
   new DerivedMetrics().load(`${NAME} = ${expression}\n`, { file: file(), report: hear })
   if (isWrong) return []
   try {
@@ -150,11 +150,11 @@ async function evaluate(
   }
 }
 
-/** The next expression has the same name. */
+/** Removes the definition, as the next expression uses the same name. */
 function forget(context: Context): void {
   try {
     context.removeDerived(NAME)
   } catch {
-    // It could not be defined.
+    // The definition had failed.
   }
 }

@@ -1,4 +1,4 @@
-/** create and cond-create: control files of new instances, made from policies. pmlogctl(1) */
+/** create and cond-create: makes control files of new instances from policies. pmlogctl(1) */
 import { join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import { parseHostSpec } from '../../../net/host-spec.ts'
@@ -6,14 +6,14 @@ import { connect } from '../../../pmapi/connect.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import { parseControl } from '../admin/control-lines.ts'
 import { writeComposite } from './composite.ts'
-import { mayCreate } from './conditions.ts'
+import { shouldCreate } from './conditions.ts'
 import { type FarmInstance, instancesIn, readFarm } from './farm-files.ts'
-import { launch } from './launch.ts'
+import { startDaemon } from './launch.ts'
 import { controlText, expandMacros, identOf, type Policy } from './policy.ts'
 import { classOf, isFile, LAST_RESORT, policiesToTry, policyToCreate } from './policy-files.ts'
 import { type FarmRun, installControl } from './run.ts'
 
-/** Makes an instance for every host. Resolves to the exit status. Throws PcpError for a policy that is none. */
+/** Creates an instance for every host. Resolves to the exit status. Rejects with PcpError for an invalid policy. */
 export async function createAll(hosts: readonly string[], run: FarmRun): Promise<number> {
   if (hosts.length === 0) {
     run.error('"create" command requres hostname(s) and/or a --class')
@@ -26,7 +26,7 @@ export async function createAll(hosts: readonly string[], run: FarmRun): Promise
   return status
 }
 
-/** Makes an instance for every host that a policy wants one for. */
+/** Creates an instance for every host and every policy whose conditions are true. */
 export async function createWhereWanted(hosts: readonly string[], run: FarmRun): Promise<number> {
   if (hosts.length === 0) {
     run.error('"cond-create" command requres hostname(s)')
@@ -40,7 +40,7 @@ export async function createWhereWanted(hosts: readonly string[], run: FarmRun):
       if (wanting.length === 0) run.warn(`no instance created for host ${host}`)
       else if (!(await createFor(host, wanting, run))) status = 1
     } catch (error) {
-      // Another host may still get one.
+      // Continue with the other hosts.
       run.error(PcpError.from(error).message)
       run.warn(`no instance created for host ${host}`)
       status = 1
@@ -66,18 +66,18 @@ async function wantingPolicies(
     context,
     expressionFile: () => run.scratch.path('derived'),
     warn: run.warn,
-    tell: run.tell,
-    report: run.complain,
+    tell: run.verbose,
+    report: run.errorLines,
   }
   try {
     const wanting: Policy[] = []
-    for (const policy of policies) if (await mayCreate(policy, options)) wanting.push(policy)
+    for (const policy of policies) if (await shouldCreate(policy, options)) wanting.push(policy)
     if (wanting.length > 0 || lastResort === undefined) {
       if (lastResort !== undefined)
-        run.tell(2, `host: ${host} condition true for some class, skip ${LAST_RESORT} class`)
+        run.verbose(2, `host: ${host} condition true for some class, skip ${LAST_RESORT} class`)
       return wanting
     }
-    return (await mayCreate(lastResort, options)) ? [lastResort] : []
+    return (await shouldCreate(lastResort, options)) ? [lastResort] : []
   } finally {
     await opening?.then((opened) => opened.close()).catch(() => {})
   }
@@ -100,12 +100,12 @@ async function createFor(host: string, wanting: readonly Policy[], run: FarmRun)
   return create(host, { ...plan, prepare }, run)
 }
 
-/** What a new instance is made from. */
+/** The parts of a new instance. */
 interface Plan {
   readonly ident: string
   readonly className: string
   readonly template: readonly string[]
-  /** What has to be there before it starts. */
+  /** Runs before the daemon starts. */
   readonly prepare?: (instance: FarmInstance) => Promise<void>
 }
 
@@ -114,28 +114,29 @@ function planOf(policy: Policy, host: string, run: FarmRun): Plan {
   return { ident, className: classOf(policy, run), template: policy.control }
 }
 
-/** Makes the control file and starts the daemon; false when that did not start. Throws EEXIST, EINVAL with nothing done. */
+/** Installs the control file and starts the daemon; resolves to false if that fails to start. Rejects with EEXIST or EINVAL before any change. */
 async function create(host: string, plan: Plan, run: FarmRun): Promise<boolean> {
-  const { kind, variables, tell } = run
+  const { kind, variables, verbose } = run
   const { ident, className, template, prepare } = plan
-  if (ident.includes('/')) throw new PcpError('EINVAL', `identifier ${ident} is no name of a file: use -i`)
+  if (ident.includes('/'))
+    throw new PcpError('EINVAL', `identifier ${ident} cannot be a file name: choose another with -i`)
   const path = join(`${variables[kind.controlVariable]!}.d`, ident)
   if (isFile(path)) throw new PcpError('EEXIST', `control file ${path} already exists`)
   const creator = `# created by ${kind.command} on ${dateText(run.io.now())}`
   const { text, addedVersion } = controlText(template, { creator, className }, (line) =>
     expandMacros(line, { h: host, i: ident }, variables),
   )
-  if (addedVersion) tell(1, 'Adding $version=1.1 to control file')
+  if (addedVersion) verbose(1, 'Adding $version=1.1 to control file')
   const instance = instanceOf(path, text, run)
   refuseTwin(instance, run)
   await prepare?.(instance)
-  tell(1, `--- start control file ---\n${text}--- end control file ---`)
-  tell(1, `Installing control file: ${path}`)
+  verbose(1, `--- start control file ---\n${text}--- end control file ---`)
+  verbose(1, `Installing control file: ${path}`)
   installControl(run, path, text)
-  return launch(run, instance)
+  return startDaemon(run, instance)
 }
 
-/** The instance of a new file. EINVAL for a line that says too little, or is about the primary instance. */
+/** Returns the instance of a new control file. Throws EINVAL for missing fields and for the primary instance. */
 function instanceOf(path: string, text: string, run: FarmRun): FarmInstance {
   const { kind, say } = run
   const line = parseControl(text).find((each) => each.kind === 'instance')
@@ -145,7 +146,7 @@ function instanceOf(path: string, text: string, run: FarmRun): FarmInstance {
   if (instance !== undefined) return instance
   const field = line?.kind !== 'instance' || line.primary === '' ? 'primary' : 'directory'
   say(`control file ...\n${text.trimEnd()}`)
-  const isShort = line?.kind !== 'instance' || line.place === ''
+  const isShort = line?.kind !== 'instance' || line.logPath === ''
   throw new PcpError(
     'EINVAL',
     isShort
@@ -154,19 +155,19 @@ function instanceOf(path: string, text: string, run: FarmRun): FarmInstance {
   )
 }
 
-/** Two daemons must not write to the same place. */
-function refuseTwin({ host, place, writtenPlace }: FarmInstance, run: FarmRun): void {
-  const twins = readFarm({ ...run, warn: () => {} }).filter((each) => each.place === place)
+/** Throws if another daemon writes to the same place. */
+function refuseTwin({ host, path, rawPath }: FarmInstance, run: FarmRun): void {
+  const twins = readFarm({ ...run, warn: () => {} }).filter((each) => each.path === path)
   const isSame = twins.filter((each) => each.host === host)
   const found = (isSame.length > 0 ? isSame : twins).map(({ file }) => file)
   if (found.length > 0)
     throw new PcpError(
       'EEXIST',
-      `host ${host} and directory ${writtenPlace} already defined in ${found.join('\n')}`,
+      `host ${host} and directory ${rawPath} already defined in ${found.join('\n')}`,
     )
 }
 
-/** As date(1) shows it. */
+/** Formats the time as date(1) does. */
 function dateText(nowMs: number): string {
   const date = new Date(nowMs)
   const [weekday, month, , year, time] = date.toString().split(' ')

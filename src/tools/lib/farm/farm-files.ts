@@ -1,10 +1,10 @@
-/** The instances of all control files, as pmlogctl and pmiectl see them: also those that are stopped. spec: pmlogger_check(1), CONFIGURATION */
+/** Reads the instances of all control files for pmlogctl and pmiectl, including stopped ones. spec: pmlogger_check(1), CONFIGURATION */
 import { readFileSync } from 'node:fs'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
 import { type InstanceLine, parseControl } from '../admin/control-lines.ts'
 import { controlFiles } from '../admin/instances.ts'
-import { expandWord } from '../admin/words.ts'
+import { expandWord } from '../admin/shell-words.ts'
 import type { FarmKind } from './kinds.ts'
 
 /** An instance of a control file. */
@@ -14,30 +14,30 @@ export interface FarmInstance {
   readonly line: number
   readonly isPrimary: boolean
   readonly isStopped: boolean
-  /** As written: may be LOCALHOSTNAME. */
-  readonly writtenHost: string
+  /** As written; can be LOCALHOSTNAME. */
+  readonly rawHost: string
   readonly host: string
-  /** Directory or log, as written and resolved. */
-  readonly writtenPlace: string
-  readonly place: string
+  /** Directory or log, as written and resolved below. */
+  readonly rawPath: string
+  readonly path: string
   readonly className: string
 }
 
-/** What reading needs to know. */
-export interface FarmPlace {
+/** Where and how control files are read. */
+export interface FarmContext {
   readonly kind: FarmKind
   readonly variables: Variables
   readonly hostName: string
   readonly warn: (text: string) => void
 }
 
-/** The class of the instance that belongs to this host's collector. */
+/** The class of the instance of this host's collector. */
 export const PRIMARY_CLASS = 'primary'
-/** Of instances whose file names no class. */
+/** The class of instances whose file does not set one. */
 export const DEFAULT_CLASS = 'default'
 
-/** Instances in the order of the files; lines that say too little are warned of and left out. */
-export function readFarm(place: FarmPlace): FarmInstance[] {
+/** Returns the instances in the order of the files. Warns of incomplete lines and skips them. */
+export function readFarm(place: FarmContext): FarmInstance[] {
   const { kind, variables } = place
   return controlFiles(variables[kind.controlVariable]!).flatMap((file) => {
     try {
@@ -49,15 +49,15 @@ export function readFarm(place: FarmPlace): FarmInstance[] {
   })
 }
 
-/** The instances of one file. */
-export function instancesIn(file: string, text: string, place: FarmPlace): FarmInstance[] {
+/** Returns the instances of one file. */
+export function instancesIn(file: string, text: string, place: FarmContext): FarmInstance[] {
   const instances: FarmInstance[] = []
   let variables = place.variables
   let className = DEFAULT_CLASS
   for (const line of parseControl(text)) {
     if (line.kind === 'assignment') {
       if (line.name === undefined) continue
-      // Commands in a file are not run for a look at it: what depends on them stays as it is written.
+      // Reading a file must not run its commands: values that depend on them stay unexpanded.
       const value = expandWord(line.value, { variables })
       variables = { ...variables, [line.name]: value }
       if (line.name === 'class') className = value
@@ -71,16 +71,16 @@ export function instancesIn(file: string, text: string, place: FarmPlace): FarmI
   return instances
 }
 
-function isComplete({ primary, socks, place, args }: InstanceLine): boolean {
-  return primary !== '' && socks !== '' && place !== '' && args !== ''
+function isComplete({ primary, socks, logPath, args }: InstanceLine): boolean {
+  return primary !== '' && socks !== '' && logPath !== '' && args !== ''
 }
 
 function instanceOf(
   line: InstanceLine,
-  { variables, hostName }: FarmPlace,
+  { variables, hostName }: FarmContext,
   { file, className }: { file: string; className: string },
 ): FarmInstance {
-  const written = line.place
+  const written = line.logPath
   const isPrimary = line.primary === 'y'
   const place = expandWord(
     written
@@ -95,10 +95,10 @@ function instanceOf(
     line: line.line,
     isPrimary,
     isStopped: line.isStopped,
-    writtenHost: line.host,
+    rawHost: line.host,
     host: line.host === 'LOCALHOSTNAME' ? hostName : line.host,
-    writtenPlace: written,
-    place,
+    rawPath: written,
+    path: place,
     className: isPrimary ? PRIMARY_CLASS : className,
   }
 }

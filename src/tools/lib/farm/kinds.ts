@@ -1,4 +1,4 @@
-/** What pmlogctl and pmiectl differ in: the daemons they look after. pmlogctl(1), pmiectl(1) */
+/** The differences between pmlogctl and pmiectl: the daemons they control. pmlogctl(1), pmiectl(1) */
 import { basename, dirname, join } from 'node:path'
 import type { Variables } from '../../../sys/config.ts'
 import type { Service } from '../admin/instances.ts'
@@ -8,35 +8,35 @@ import { type RunningEngine, realPath, runningEngines, runningLoggers } from '..
 export interface FarmKind {
   readonly command: 'pmlogctl' | 'pmiectl'
   readonly service: Service
-  /** Starts what a control file asks for. */
+  /** Starts the daemons of a control file. */
   readonly checker: 'pmlogger_check' | 'pmie_check'
   readonly controlVariable: 'PCP_PMLOGGERCONTROL_PATH' | 'PCP_PMIECONTROL_PATH'
-  /** The line of an instance of a class without a policy, and of one of several classes. */
+  /** Control lines of a class without a policy, and of an instance of several classes. */
   readonly usualLine: string
   readonly compositeLine: string
   /** Titles of the columns between host and class. */
   readonly heading: string
-  /** The daemons that run now. */
+  /** Lists the running daemons. */
   readonly running: (variables: Variables) => Running
-  /** The directory that the place of an instance is in or is. */
+  /** Returns the directory of an instance's place. */
   readonly dirOf: (place: string) => string
-  /** What a daemon writes about itself. */
+  /** Returns a daemon's log file. */
   readonly logOf: (place: string) => string
 }
 
-/** The daemons of one moment. */
+/** The daemons running at one time. */
 export interface Running {
-  /** The one of a place; of the primary instance without one. */
+  /** Finds the daemon of a place, or the primary one. */
   find(place: string, isPrimary: boolean): RunningDaemon | undefined
 }
 
-/** A daemon, and what it shows in the table of `status`. */
+/** A daemon with its columns in the table of `status`. */
 export interface RunningDaemon {
   readonly pid: number
   readonly columns: string
 }
 
-/** Recorders. */
+/** pmlogctl's loggers. */
 export const LOGGERS: FarmKind = {
   command: 'pmlogctl',
   service: 'pmlogger',
@@ -59,7 +59,7 @@ export const LOGGERS: FarmKind = {
   logOf: (place) => join(place, 'pmlogger.log'),
 }
 
-/** Rule engines. */
+/** pmiectl's rule engines. */
 export const ENGINES: FarmKind = {
   command: 'pmiectl',
   service: 'pmie',
@@ -82,7 +82,7 @@ export const ENGINES: FarmKind = {
   logOf: (place) => place,
 }
 
-/** The columns of an instance that does not run. */
+/** Returns the columns of an instance that is not running. */
 export function unknownColumns({ service }: FarmKind): string {
   return service === 'pmlogger' ? loggerColumns('?') : engineColumns('?', '?')
 }

@@ -1,4 +1,4 @@
-/** Finding and reading class policy files. */
+/** Finds and reads class policy files. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
@@ -6,15 +6,15 @@ import { DEFAULT_CLASS } from './farm-files.ts'
 import { defaultPolicy, type Policy, parsePolicy } from './policy.ts'
 import type { FarmRun } from './run.ts'
 
-/** The class that takes hosts which no other class wants. */
+/** The class for hosts that match no other class. */
 export const LAST_RESORT = 'pmfind'
 
-/** Is there such a file? */
+/** Is there a regular file at this path? */
 export function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
-/** The policy that `create` goes by: of -p, of the class, or of the default class. Throws ENOENT, EINVAL. */
+/** Returns the policy for `create`: that of -p, of the class, or of the default class. Throws ENOENT, EINVAL. */
 export function policyToCreate(run: FarmRun): Policy {
   const { className = DEFAULT_CLASS, policyPath, kind } = run
   const path = policyPath ?? join(classDir(run), className)
@@ -26,7 +26,7 @@ export function policyToCreate(run: FarmRun): Policy {
   )
 }
 
-/** The policies whose conditions `cond-create` asks, and the one for hosts that none of them wants. */
+/** Returns the policies that `cond-create` tries, and the one for hosts that match none of them. */
 export function policiesToTry(run: FarmRun): { policies: Policy[]; lastResort: Policy | undefined } {
   const { className, policyPath } = run
   const isOne = policyPath !== undefined || (className !== undefined && className !== DEFAULT_CLASS)
@@ -38,7 +38,7 @@ export function policiesToTry(run: FarmRun): { policies: Policy[]; lastResort: P
   return { policies, lastResort }
 }
 
-/** The class that instances of a policy belong to: -c, what the file says, or its name. */
+/** Returns the class of a policy's instances: -c, the file's [class], or its name. */
 export function classOf(policy: Policy, { className }: Pick<FarmRun, 'className'>): string {
   return className ?? policy.className ?? (policy.path === '' ? DEFAULT_CLASS : basename(policy.path))
 }

@@ -1,12 +1,12 @@
 /**
- * Class policy files: the template of an instance, and when a new host gets one. pmlogctl(1), CLASS POLICY FILE
+ * Class policy files: the template of an instance, and the conditions for creating one. pmlogctl(1), CLASS POLICY FILE
  *
  *     [class] NAME   [ident] WORD   [control] lines   [create] conditions   [destroy] (without effect)
  */
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
 
-/** A policy. Lines are without comments where comments mean nothing, and without empty ones. */
+/** A policy. Comments and empty lines are removed. */
 export interface Policy {
   readonly path: string
   readonly className: string | undefined
@@ -19,7 +19,7 @@ export interface Policy {
 
 const SECTION = /^\[(class|ident|control|create|destroy)\]/
 
-/** Reads a policy. Throws EINVAL for an identifier that is not one word, and for a template that is missing. */
+/** Parses a policy. Throws EINVAL if the identifier is not one word or the template is missing. */
 export function parsePolicy(text: string, path: string): Policy {
   const sections = new Map<string, string[]>()
   let lines: string[] = []
@@ -48,24 +48,24 @@ export function parsePolicy(text: string, path: string): Policy {
   return { path, className: words('class')[0], ident: ident[0] ?? '%h', control, create: said('create') }
 }
 
-/** The name that a policy makes for a host. */
+/** Returns the identifier of a host's instance. */
 export function identOf(policy: Policy, host: string, variables: Variables): string {
   return expandMacros(policy.ident, { h: host }, variables)
 }
 
-/** What the macros stand for. */
+/** Values of the macros %h and %i. */
 export interface Macros {
   readonly h: string
   readonly i?: string
 }
 
 const MACRO = /%([hi])|ENV\(([A-Za-z_]\w*)(?::([^()]*))?\)/g
-/** ENV() may give text with macros in it. */
+/** ENV() can return text with macros in it. */
 const MAX_ROUNDS = 10
 
 /**
- * Replaces %h, %i, ENV(VARIABLE) and ENV(VARIABLE:DEFAULT) as 7.2 does. EINVAL for a variable that is empty and has no default,
- * and for macros that lead to each other.
+ * Replaces %h, %i, ENV(VARIABLE) and ENV(VARIABLE:DEFAULT) as 7.2 does. Throws EINVAL for an empty variable without default,
+ * and for macros that refer to each other.
  */
 export function expandMacros(template: string, macros: Macros, variables: Variables): string {
   let text = template
@@ -80,19 +80,19 @@ export function expandMacros(template: string, macros: Macros, variables: Variab
     if (next === text) return text
     text = next
   }
-  throw new PcpError('EINVAL', `macros in a policy file lead to each other: ${template}`)
+  throw new PcpError('EINVAL', `macros in a policy file refer to each other: ${template}`)
 }
 
-/** A new control file, and what a user may want to know of it. */
+/** A new control file. */
 export interface NewControl {
   readonly text: string
-  /** It lacked a version, and was given one. */
+  /** A missing version line was added. */
   readonly addedVersion: boolean
 }
 
 const VERSION_LINES: readonly string[] = ['#DO NOT REMOVE OR EDIT THE FOLLOWING LINE', '$version=1.1']
 
-/** The control file of an instance: the lines of the template, and what they lack. */
+/** Expands a template to a control file, and adds missing lines. */
 export function controlText(
   template: readonly string[],
   { creator, className }: { creator: string; className: string },
@@ -109,7 +109,7 @@ export function controlText(
   return { text: `${lines.join('\n')}\n`, addedVersion }
 }
 
-/** What a class without a file of its own has: only the default class may. */
+/** Returns the built-in policy of the default class. */
 export function defaultPolicy(usualLine: string): Policy {
   return {
     path: '',

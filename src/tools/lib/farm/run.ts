@@ -1,11 +1,11 @@
-/** One run of pmlogctl or pmiectl: what it was asked for, how it speaks, and the files it prepares. */
+/** The state of one run of pmlogctl or pmiectl: options, messages and temporary files. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Variables } from '../../../sys/config.ts'
 import { makeDir } from '../../../sys/make-dir.ts'
 import { replaceFile } from '../../../sys/replace-file.ts'
 import type { ToolIo } from '../tool.ts'
-import type { FarmPlace } from './farm-files.ts'
+import type { FarmContext } from './farm-files.ts'
 
 /** The options of both commands. */
 export interface FarmOptions {
@@ -20,22 +20,22 @@ export interface FarmOptions {
   readonly verbosity: number
 }
 
-/** What every action needs. */
-export interface FarmRun extends FarmPlace, FarmOptions {
+/** Everything an action needs. */
+export interface FarmRun extends FarmContext, FarmOptions {
   readonly io: ToolIo
   readonly say: (text: string) => void
-  /** Text for those who asked for it, once or twice. */
-  readonly tell: (level: 1 | 2, text: string) => void
+  /** Prints text if -V was given at least `level` times. */
+  readonly verbose: (level: 1 | 2, text: string) => void
   readonly error: (text: string) => void
-  /** Lines on the standard error, without a word before them. */
-  readonly complain: (text: string) => void
-  readonly scratch: Scratch
+  /** Prints lines on standard error without a prefix. */
+  readonly errorLines: (text: string) => void
+  readonly scratch: TempDir
 }
 
-/** Begins a run. Warnings and errors are lines on the standard error, beginning so. */
-export function beginRun(place: Omit<FarmPlace, 'warn'>, options: FarmOptions, io: ToolIo): FarmRun {
+/** Begins a run. */
+export function beginRun(place: Omit<FarmContext, 'warn'>, options: FarmOptions, io: ToolIo): FarmRun {
   const { kind, variables } = place
-  // Behind what was said before it: both may go to the same place.
+  // Flush standard output first, as both may go to the same file.
   const complain = (text: string): void => {
     void io.stdout.flush()
     io.stderr.write(`${text.trimEnd()}\n`)
@@ -45,23 +45,23 @@ export function beginRun(place: Omit<FarmPlace, 'warn'>, options: FarmOptions, i
     ...options,
     io,
     say: (text) => io.stdout.write(`${text}\n`),
-    tell: (level, text) => {
+    verbose: (level, text) => {
       if (options.verbosity >= level) io.stdout.write(`${text}\n`)
     },
     warn: (text) => complain(`Warning: ${text}`),
     error: (text) => complain(`Error: ${text}`),
-    complain,
+    errorLines: complain,
     scratch: openScratch(kind.command, variables),
   }
 }
 
-/** A directory for what is being prepared, made when it is first needed. */
-export interface Scratch {
+/** A temporary directory, made when first used. */
+export interface TempDir {
   path(name: string): string
   close(): void
 }
 
-function openScratch(command: string, variables: Variables): Scratch {
+function openScratch(command: string, variables: Variables): TempDir {
   let dir: string | undefined
   return {
     path: (name) => {
@@ -74,7 +74,7 @@ function openScratch(command: string, variables: Variables): Scratch {
   }
 }
 
-/** Puts a control file in its place, or shows that it would. Throws Node's error. */
+/** Installs a control file, or shows the command with -N. Throws Node's error. */
 export function installControl({ scratch, showsOnly, say }: FarmRun, path: string, text: string): void {
   if (!showsOnly) {
     makeDir(dirname(path), 0o755)

@@ -1,11 +1,11 @@
-/** Which instances a command is about: those of a class, of hosts, or of both. pmlogctl(1) */
+/** Selects instances by class and host. pmlogctl(1) */
 import { compilePattern, PatternError } from '../../../base/pattern.ts'
 import { PcpError } from '../../../model/errors.ts'
 import type { FarmInstance } from './farm-files.ts'
 import type { FarmKind } from './kinds.ts'
 
-/** What the command line asks for. */
-export interface Target {
+/** The classes and hosts on the command line. */
+export interface InstanceSelection {
   readonly kind: FarmKind
   /** As given by -c. */
   readonly className: string | undefined
@@ -13,10 +13,10 @@ export interface Target {
   readonly hosts: readonly string[]
 }
 
-/** The instances that match, in the order of the files; warns of hosts and classes without any. EINVAL for a bad pattern. */
+/** Returns matching instances in the order of the files; warns of hosts and classes without any. Throws EINVAL for a bad pattern. */
 export function selectInstances(
   all: readonly FarmInstance[],
-  target: Target,
+  target: InstanceSelection,
   warn: (text: string) => void,
 ): FarmInstance[] {
   const { kind, className, hosts } = target
@@ -32,7 +32,7 @@ export function selectInstances(
   const chosen = new Set<FarmInstance>()
   for (const host of hosts) {
     const matches = hostMatcher(host)
-    const matching = inClass.filter(({ host: name, writtenHost }) => matches(name) || matches(writtenHost))
+    const matching = inClass.filter(({ host: name, rawHost }) => matches(name) || matches(rawHost))
     if (matching.length === 0) warn(`host ${host} not defined ${where}`)
     for (const each of matching) chosen.add(each)
   }
@@ -40,14 +40,14 @@ export function selectInstances(
 }
 
 /**
- * Tells whether a name is meant: by a pattern that matches the whole of it, where the text has characters that no name has.
- * Unlike the reference, whose patterns may match more than the manual page says: `(abc|vm)` also destroys what belongs to abcd.
+ * Returns a function that matches host names. Text with special characters is a pattern for the whole name. The reference also
+ * matches parts: `(abc|vm)` destroys the instances of abcd.
  */
 function hostMatcher(host: string): (name: string) => boolean {
   if (!/[*+?()[\]{}|^$\\]/.test(host)) return (name) => name === host
   try {
     const pattern = compilePattern(`^(${host})$`)
-    // LOCALHOSTNAME stands for a name: PCP's patterns such as `.*HOST` find it by its beginning (test 1216 of its suite).
+    // PCP's patterns such as `.*HOST` match the literal LOCALHOSTNAME by its beginning (test 1216 of its suite).
     const beginning = compilePattern(`^(${host})`)
     return (name) => name === host || pattern.test(name) || (name === 'LOCALHOSTNAME' && beginning.test(name))
   } catch (error) {
@@ -56,7 +56,7 @@ function hostMatcher(host: string): (name: string) => boolean {
   }
 }
 
-/** The hosts that are there more than once, so that nobody knows which of their instances is meant. */
+/** Returns the hosts that have several instances, so the one meant is unclear. */
 export function ambiguousHosts(instances: readonly FarmInstance[]): string[] {
   const seen = new Set<string>()
   const twice = new Set<string>()

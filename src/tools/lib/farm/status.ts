@@ -1,28 +1,28 @@
-/** The table of `status`: every instance, and what has become of it. pmlogctl(1) */
+/** The table of `status`: every instance and its state. pmlogctl(1) */
 import { readFileSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { decodeText } from '../../../base/text.ts'
 import type { FarmInstance } from './farm-files.ts'
 import { type FarmKind, type Running, unknownColumns } from './kinds.ts'
 
-/** What the table is made of. */
+/** Options of the table. */
 export interface StatusOptions {
   readonly kind: FarmKind
   readonly running: Running
-  /** With identifiers and what dead ones wrote last. */
+  /** Adds identifiers, and the last log lines of dead daemons. */
   readonly isVerbose: boolean
-  /** Why a primary instance does not run, where a service manager knows. */
+  /** Returns why a primary instance does not run, if a service manager knows. */
   readonly primaryState: () => string | undefined
 }
 
 /** Lines of a log shown for a dead instance. */
 const LOG_LINES = 10
-/** What a recorder says of its groups of metrics (-r) is no reason for anything. */
+/** What pmlogger logs with -r about its groups of metrics, which never explains a failure. */
 const GROUP_LINE = /^\t|^Group \[|^\} logged|^preprocessor cmd:|^Config parsed/
-/** What is read of a log's end. */
+/** Bytes read at the end of a log. */
 const LOG_BYTES = 8192
 
-/** The table, sorted by host and class. */
+/** Returns the table, sorted by host and class. */
 export function statusTable(instances: readonly FarmInstance[], options: StatusOptions): string {
   const { kind, running, isVerbose } = options
   const rows = instances.map((instance) => ({ instance, text: rowOf(instance, options) }))
@@ -31,15 +31,15 @@ export function statusTable(instances: readonly FarmInstance[], options: StatusO
   let text = `${title}${isVerbose ? ' Instance Id' : ''}\n`
   for (const { instance, text: row } of rows) {
     text += `${row}${isVerbose ? ` ${identity(instance, kind)}` : ''}\n`
-    const isDead = !instance.isStopped && running.find(instance.place, instance.isPrimary) === undefined
-    if (isVerbose && isDead) text += notes(kind.logOf(instance.place))
+    const isDead = !instance.isStopped && running.find(instance.path, instance.isPrimary) === undefined
+    if (isVerbose && isDead) text += notes(kind.logOf(instance.path))
   }
   return text
 }
 
 function rowOf(instance: FarmInstance, { kind, running, primaryState }: StatusOptions): string {
-  const { host, place, isPrimary, isStopped, className } = instance
-  const daemon = running.find(place, isPrimary)
+  const { host, path, isPrimary, isStopped, className } = instance
+  const daemon = running.find(path, isPrimary)
   const state = (): string => {
     if (daemon !== undefined) return 'running'
     if (isStopped) return `stopped by ${kind.command}`
@@ -53,8 +53,8 @@ function line(host: string, columns: string, className: string, pid: string, sta
   return `${host.padEnd(20)} ${columns} ${className.padEnd(8)} ${pid.padStart(7)} ${state.padEnd(8)}`
 }
 
-function identity({ place }: FarmInstance, { dirOf }: FarmKind): string {
-  return basename(dirOf(place))
+function identity({ path }: FarmInstance, { dirOf }: FarmKind): string {
+  return basename(dirOf(path))
 }
 
 function notes(path: string): string {
@@ -69,7 +69,7 @@ function lastLines(path: string): string[] | undefined {
   try {
     bytes = readFileSync(path)
   } catch {
-    return undefined // not for everybody's eyes
+    return undefined // not readable by this user
   }
   const text = decodeText(bytes.subarray(-LOG_BYTES))
   return text

@@ -1,7 +1,7 @@
-/** Reports that go on in the background once their headings are out. pmrep(1) --daemonize */
+/** Reports that continue in the background after their headings. pmrep(1) --daemonize */
 import { spawn } from 'node:child_process'
 
-/** Set for the process that does the work: it must not go into the background again. */
+/** Set in the environment of the background process. */
 const MARK = 'PCP_REPORT_IN_BACKGROUND'
 
 /** Is this the process in the background? */
@@ -10,10 +10,10 @@ export function isInBackground(env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * Starts the same command in a process group of its own, with this one's output; returns 0 when its headings are out, or the exit
- * status that it ended with before that.
+ * Starts the same command in a new process group with the same output. Resolves to 0 when its headings are written, or to its exit
+ * status if it ends before.
  */
-export function goOnInBackground(): Promise<number> {
+export function continueInBackground(): Promise<number> {
   const child = spawn(process.execPath, process.argv.slice(1), {
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -31,8 +31,8 @@ export function goOnInBackground(): Promise<number> {
   })
 }
 
-/** Tells who started this process that it may go. */
-export function tellHeadingsAreOut(): void {
+/** Notifies the parent process that the headings are written, so it can exit. */
+export function notifyHeadingsWritten(): void {
   if (process.send === undefined) return
   process.send('begun')
 }

@@ -1,36 +1,36 @@
-/** Configuration files of reports: where they are, and what their sections say. pmrep.conf(5) */
+/** Finds and reads configuration files of reports. pmrep.conf(5) */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import type { Variables } from '../../../sys/config.ts'
 import { shippedPath } from '../../../sys/shipped.ts'
-import { insistOnOwnFile } from '../own-files.ts'
+import { requireTrustedFile } from '../trusted-files.ts'
 import { parseIni, type Sections } from './ini.ts'
 import { applySetting, isSetting, type Settings } from './settings.ts'
-import { attributeOf, type MetricSpec, parseSpec, type SpecTexts, specOf, splitSpec } from './spec.ts'
+import { attributeOf, parseSpec, type ReportMetricSpec, type SpecTexts, specOf, splitSpec } from './spec.ts'
 
-/** A report's configuration, of one file or of all files of a directory. */
+/** The configuration read from one file or from all files of a directory. */
 export interface ReportConfig {
   /** The last file read, for messages. */
   readonly file: string
   readonly sections: Sections
 }
 
-/** Metrics of a section, and the derived ones that it defines for them. */
+/** The metrics and derived metrics of a section. */
 export interface SectionMetrics {
-  readonly specs: readonly MetricSpec[]
+  readonly specs: readonly ReportMetricSpec[]
   /** Expressions by name. */
   readonly formulas: ReadonlyMap<string, string>
 }
 
 const NOTHING: ReportConfig = { file: '', sections: new Map() }
-/** Sections that are merged key by key where there are several files. */
+/** Sections merged key by key if several files have them. */
 const MERGED: ReadonlySet<string> = new Set(['options', 'global'])
 
 /**
- * Reads `path`, or the first configuration that is where they are looked for: `./TOOL.conf`, the user's, the system's file, the
- * system's directory. PM_ERR_GENERIC with the lines to print when it cannot be read.
+ * Reads `path`, or the first existing configuration: `./TOOL.conf`, the user's, the system's file, the system's directory. Throws
+ * PM_ERR_GENERIC with the lines to print if it cannot be read.
  */
 export function readConfig(
   tool: string,
@@ -51,9 +51,7 @@ export function readConfig(
   }
 }
 
-/**
- * The configuration with those of our own sets that `operands` name and that it lacks. Nothing is read unless one is missing.
- */
+/** Adds the metric sets of this package that `operands` name and the configuration lacks. Reads nothing if none is missing. */
 export function withShippedSets(config: ReportConfig, operands: readonly string[]): ReportConfig {
   const missing = operands.filter(
     (operand) => operand.startsWith(':') && !config.sections.has(operand.slice(1)),
@@ -71,7 +69,7 @@ export function withShippedSets(config: ReportConfig, operands: readonly string[
   return { file, sections }
 }
 
-/** The sets of metrics that this package ships. */
+/** Reads the metric sets of this package. */
 export function shippedSets(): ReportConfig {
   const folder = shippedPath('pmrep')
   return folder === undefined ? NOTHING : readFiles(configFiles(folder))
@@ -94,7 +92,7 @@ function findConfig(
   ]
   const found = own.find(existsSync)
   if (found === undefined) return [join(system, tool, `${tool}.conf`), join(system, tool)].find(existsSync)
-  insistOnOwnFile(found, 'name it with -c to have it read anyway')
+  requireTrustedFile(found, 'use -c to read it anyway')
   return found
 }
 
@@ -110,7 +108,7 @@ function readFiles(files: readonly string[]): ReportConfig {
   return { file: files.at(-1) ?? '', sections }
 }
 
-/** Applies the settings of `[options]`. PM_ERR_GENERIC with the lines to print for what is none. */
+/** Applies the settings of `[options]`. Throws PM_ERR_GENERIC with the lines to print for an unknown or invalid one. */
 export function applyOptionsSection({ sections, file }: ReportConfig, settings: Settings): void {
   for (const [key, value] of sections.get('options') ?? []) {
     if (!isSetting(key)) throw wrong(file, `Unknown option ${key} in [options].`)
@@ -118,7 +116,7 @@ export function applyOptionsSection({ sections, file }: ReportConfig, settings: 
   }
 }
 
-/** Applies the settings among the keys of a section, which `[global]` may not have. PM_ERR_GENERIC as above. */
+/** Applies the settings of a section; `[global]` cannot have any. Throws PM_ERR_GENERIC with the lines to print. */
 export function applySection({ sections, file }: ReportConfig, name: string, settings: Settings): void {
   for (const [key, value] of sections.get(name) ?? []) {
     if (!isSetting(key)) continue
@@ -127,9 +125,9 @@ export function applySection({ sections, file }: ReportConfig, name: string, set
   }
 }
 
-/** The metrics of a section, in its order. PM_ERR_GENERIC with the lines to print for keys that do not fit together. */
+/** Returns the metrics of a section, in its order. Throws PM_ERR_GENERIC with the lines to print for inconsistent keys. */
 export function sectionMetrics({ sections, file }: ReportConfig, name: string): SectionMetrics {
-  const specs: MetricSpec[] = []
+  const specs: ReportMetricSpec[] = []
   const formulas = new Map<string, string>()
   const handles = new Map<
     string,
@@ -148,7 +146,7 @@ export function sectionMetrics({ sections, file }: ReportConfig, name: string): 
       else specs[handle.at] = specOf(handle.metric, texts)
     } else if (key.includes('.')) specs.push(parseSpec(`${key},${value}`))
     else if (value.includes(',')) {
-      // A metric of the section's own, whose formula follows.
+      // A metric defined in this section; its formula follows.
       const { name: metric, texts } = splitSpec(`${key},${value}`)
       handles.set(key, { at: specs.length, metric, texts })
       specs.push(specOf(metric, texts))

@@ -1,4 +1,4 @@
-/** What exporters share: facts about metrics, times, notes about what is being done. pcp2json(1), pcp2xml(1) */
+/** Shared by exporters: options, metadata of metrics, times, progress notes. pcp2json(1), pcp2xml(1) */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { formatF } from '../../../base/printf.ts'
@@ -8,7 +8,7 @@ import type { Option, OptionTable } from '../options.ts'
 import type { Output, ToolIo } from '../tool.ts'
 import { fileOutput } from './file-output.ts'
 import { labelsOf, type MetricLabels } from './label-texts.ts'
-import { type ReportMetric, sayLines } from './metrics.ts'
+import { linesError, type ReportMetric } from './metrics.ts'
 import {
   CHECK_ROW,
   CONFIG_ROW,
@@ -23,54 +23,54 @@ import type { Settings } from './settings.ts'
 import { readRequest } from './setup.ts'
 import { StampWriter, utcOffset } from './stamps.ts'
 import { type Cell, isReal } from './values.ts'
-import { semanticsWord, typeWord } from './words.ts'
+import { semanticsName, typeName } from './words.ts'
 
-/** What an exporter works with. */
-export interface Export {
+/** The input of an exporter. */
+export interface ExportInput {
   readonly plan: ReportPlan
   readonly out: Output
-  /** By metric name; empty unless labels are wanted. */
+  /** By metric name; empty unless labels are requested. */
   readonly labels: ReadonlyMap<string, MetricLabels>
   readonly stamps: StampWriter
-  /** As in documents: the archive, or the host as it was named. */
+  /** As shown in documents: the archive, or the host as the user named it. */
   readonly source: string
   /** `UTC+1`. */
   readonly offset: string
-  /** Lines that say what is being done; none with -H. */
+  /** Lines describing the export; empty with -H. */
   readonly notes: readonly string[]
 }
 
-/** An exporter's own part. */
+/** The parts that differ between exporters. */
 export interface Exporter {
-  /** The name of its configuration file. */
+  /** Also the name of its configuration file. */
   readonly name: string
   readonly table: OptionTable
-  /** Without operands it takes all metrics whose values it can write. */
+  /** Without operands it exports all metrics whose values it can write. */
   readonly takesAll?: boolean
-  /** Settings that it always has. */
+  /** Settings that differ from the defaults. */
   readonly preset?: Partial<Settings>
-  make(work: Export): Reporter | Promise<Reporter>
+  make(work: ExportInput): Reporter | Promise<Reporter>
 }
 
-/** How much documents tell of metrics: rows of those that write JSON or XML. */
+/** Options of exporters that write documents: how much metadata they include. */
 export const DOCUMENT_ROWS: readonly ReportOption[] = [
   R.header,
   R.type,
   R.type_prefer,
-  { short: 'x', long: 'with-extended', key: 'extended', value: 'yes', help: 'types and semantics as well' },
+  { short: 'x', long: 'with-extended', key: 'extended', value: 'yes', help: 'include types and semantics' },
   {
     short: 'X',
     long: 'with-everything',
     key: 'everything',
     value: 'yes',
-    help: 'numbers of metrics, domains and instances as well',
+    help: 'include PMIDs, instance domains and instance numbers',
   },
 ]
 
-/** The rows of an exporter's table; `own` are those that nobody else has. */
+/** Returns the rows of an exporter's table; `own` are its additional options. */
 export function exporterRows(own: readonly ReportOption[]): (Option | { readonly heading: string })[] {
   return [
-    { heading: 'Where values come from, and where they go' },
+    { heading: 'Source and destination' },
     ...SOURCE_ROWS,
     CONFIG_ROW,
     CHECK_ROW,
@@ -92,7 +92,7 @@ export function exporterRows(own: readonly ReportOption[]): (Option | { readonly
     R.names_change,
     R.ignore_incompat,
     R.ignore_unknown,
-    { heading: 'How it looks' },
+    { heading: 'Format' },
     R.precision,
     R.precision_force,
     R.count_scale,
@@ -109,7 +109,7 @@ export function exporterRows(own: readonly ReportOption[]): (Option | { readonly
   ]
 }
 
-/** Seconds between samples where nobody says: exporters watch more slowly than people. */
+/** Default seconds between samples, longer than for reports on a terminal. */
 const INTERVAL = '60'
 const FORMAT = '%Y-%m-%d %H:%M:%S'
 
@@ -125,10 +125,10 @@ export async function runExporter(exporter: Exporter, io: ToolIo): Promise<numbe
     if (typeof request === 'number') return request
     const { settings, standard } = request
     Object.assign(settings, exporter.preset)
-    // Archives are exported as they were recorded, unless somebody asks for another interval.
+    // Archives are exported as recorded unless an interval is given.
     settings.interpol = settings.interval !== INTERVAL || request.hasInterval
     const file = settings.output_file
-    if (file !== '' && existsSync(resolve(io.cwd, file))) throw sayLines(`File ${file} already exists.`)
+    if (file !== '' && existsSync(resolve(io.cwd, file))) throw linesError(`File ${file} already exists.`)
     let out = io.stdout
     const source = standard.source === 'local' ? '@' : (standard.hosts[0] ?? 'local:')
     const status = await runReport(
@@ -148,7 +148,7 @@ export async function runExporter(exporter: Exporter, io: ToolIo): Promise<numbe
   }
 }
 
-async function workOf(plan: ReportPlan, host: string, out: Output): Promise<Export> {
+async function workOf(plan: ReportPlan, host: string, out: Output): Promise<ExportInput> {
   const { settings, zone, schedule, archiveName, metrics } = plan
   const labels = new Map<string, MetricLabels>()
   if (settings.include_labels || settings.everything)
@@ -164,7 +164,7 @@ async function workOf(plan: ReportPlan, host: string, out: Output): Promise<Expo
   }
 }
 
-/** What is being done, in two lines: the first lacks its verb. */
+/** Returns two lines describing the export; the caller puts a verb before the first. */
 function notesOf({ metrics, settings, schedule, archiveName }: ReportPlan): readonly string[] {
   const where = settings.output_file || 'stdout'
   const kind = archiveName === undefined ? '' : 'archived '
@@ -176,11 +176,11 @@ function notesOf({ metrics, settings, schedule, archiveName }: ReportPlan): read
   return [`${what}:`, `${samples} samples(s) with ${interval} sec interval ~ ${runtime} sec runtime.`]
 }
 
-/** Whole seconds since the sample before. */
+/** Whole seconds since the previous sample. */
 export class Elapsed {
   #before: Timestamp | undefined
 
-  /** Of this sample; 0 for the first. */
+  /** Returns those of this sample; 0 for the first. */
   next(time: Timestamp): number {
     const seconds = this.#before === undefined ? 0 : Math.floor(secondsBetween(this.#before, time) + 0.5)
     this.#before = time
@@ -188,7 +188,7 @@ export class Elapsed {
   }
 }
 
-/** A value as documents show it. */
+/** Formats a value for documents. */
 export function valueText(metric: ReportMetric, cell: NonNullable<Cell>): string {
   if (typeof cell === 'string' || !isReal(metric)) return String(cell)
   const value = Number(cell)
@@ -196,29 +196,29 @@ export function valueText(metric: ReportMetric, cell: NonNullable<Cell>): string
   return formatF(value, metric.precision)
 }
 
-/** A metric's type in words. */
+/** Returns a metric's type in words. */
 export function typeText({ desc }: ReportMetric): string {
-  return typeWord(desc)
+  return typeName(desc)
 }
 
-/** A metric's semantics in a word. */
+/** Returns a metric's semantics in one word. */
 export function semanticsText({ desc }: ReportMetric): string {
-  return semanticsWord(desc)
+  return semanticsName(desc)
 }
 
-/** Metrics by the parts of their names, each level in the order of the alphabet; `make` makes what a metric becomes. */
+/** Metrics as a tree of the parts of their names. */
 export interface NameTree<T> {
   readonly children: Map<string, NameTree<T>>
   leaf: T | undefined
 }
 
-/** An empty tree. */
+/** Makes an empty tree. */
 export function newTree<T>(): NameTree<T> {
   return { children: new Map(), leaf: undefined }
 }
 
-/** Puts something at a name. */
-export function plant<T>(tree: NameTree<T>, name: string, leaf: T): void {
+/** Adds a leaf by its name. */
+export function addLeaf<T>(tree: NameTree<T>, name: string, leaf: T): void {
   let node = tree
   for (const part of name.split('.')) {
     const next = node.children.get(part) ?? newTree<T>()
@@ -228,7 +228,7 @@ export function plant<T>(tree: NameTree<T>, name: string, leaf: T): void {
   node.leaf = leaf
 }
 
-/** Children of a node in the order of the alphabet. */
-export function inOrder<T>({ children }: NameTree<T>): readonly (readonly [string, NameTree<T>])[] {
+/** Returns the children of a node in alphabetical order. */
+export function sortedChildren<T>({ children }: NameTree<T>): readonly (readonly [string, NameTree<T>])[] {
   return [...children].sort(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -1,12 +1,12 @@
-/** The file that a report goes to. */
+/** The output file of a report. */
 import { openSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { FdOutput } from '../output.ts'
 import type { Output } from '../tool.ts'
 
 /**
- * Makes the file of -F, which must not exist; `isCheck`: of a report that is only checked, which leaves none. To be made
- * once everything is known to be there: what an error left behind would be in the way of the next run.
+ * Creates the file of -F, which must not exist, or discards output with `isCheck`. Call it after all other checks, as a file left
+ * behind by a failed run would make the next one fail.
  */
 export function fileOutput(path: string, isCheck: boolean): Output {
   return new FdOutput(isCheck ? openSync(devNull, 'w') : openSync(path, 'wx'), () => {})

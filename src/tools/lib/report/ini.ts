@@ -1,12 +1,12 @@
 /** The syntax of report configurations: sections of keys with values. pmrep.conf(5) */
 import { PcpError } from '../../../model/errors.ts'
 
-/** Keys and values of each section, in the order of the file. */
+/** Keys and values by section, in the order of the file. */
 export type Sections = Map<string, Map<string, string>>
 
 /**
- * Reads a file's text. A key may be separated by `=` or `:`; lines that begin with blanks continue the value before. PM_ERR_GENERIC
- * with the lines to print for what is neither a section nor a key with a value.
+ * Parses a file. Keys end with `=` or `:`; indented lines continue the previous value. Throws PM_ERR_GENERIC with the lines to
+ * print for a line that is neither a section nor a key with a value.
  */
 export function parseIni(source: string, file: string): Sections {
   const sections: Sections = new Map()
@@ -45,12 +45,12 @@ export function parseIni(source: string, file: string): Sections {
   return sections
 }
 
-/** A percent sign is written twice, as 6.0.3 wants it; one that stands alone is itself, as 7.2 reads it. */
+/** 6.0.3 requires `%%` for a percent sign; 7.2 also accepts a single one. */
 function unescaped(value: string): string {
   return value.replaceAll('%%', '%')
 }
 
-/** What 6.0.3 prints, which is what Python says. */
+/** Returns Python's error about a duplicate, as printed by 6.0.3. */
 function twice(file: string, line: number, what: string): PcpError {
   return unreadable(file, line, `While reading from '${file}' ${numbered(line)}: ${what} already exists`)
 }

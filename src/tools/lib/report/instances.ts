@@ -1,17 +1,17 @@
 /** Which instances a report shows. pmrep(1) -i */
 import { PcpError } from '../../../model/errors.ts'
 
-/** Chooses instances by name. */
+/** Selects instances by name. */
 export class InstanceFilter {
   readonly #items: readonly string[]
   readonly #patterns: readonly RegExp[]
 
-  /** PM_ERR_GENERIC with the line to print for a pattern that is none. */
+  /** Throws PM_ERR_GENERIC with the line to print for an invalid pattern. */
   constructor(items: readonly string[]) {
     this.#items = items
     this.#patterns = items.map((item) => {
       try {
-        // A bracket right behind an opening one belongs to the class, as in Python.
+        // As in Python, a closing bracket right after the opening one is part of the class.
         return new RegExp(`^(?:${item.replaceAll(/\[(\^?)\]/g, '[$1\\]')})$`, 's')
       } catch (error) {
         const why = (error as Error).message.replace(/^.*: /s, '')
@@ -20,12 +20,12 @@ export class InstanceFilter {
     })
   }
 
-  /** Does it let everything pass? */
+  /** Does it select all instances? */
   get isEmpty(): boolean {
     return this.#items.length === 0
   }
 
-  /** Returns positions of the chosen names, in the order of what chose them: twice where two items choose one. */
+  /** Returns positions of the selected names, in the order of the patterns; a name selected by two of them appears twice. */
   choose(names: readonly string[]): number[] {
     return this.#items.flatMap((item, i) => {
       const found = [...byNumber(item, names), ...byCommand(item, names)]
@@ -34,7 +34,7 @@ export class InstanceFilter {
   }
 }
 
-/** `1` is the process `000001 /sbin/init`, if instances are processes. */
+/** Selects a process by its PID: `1` is `000001 /sbin/init`. */
 function byNumber(item: string, names: readonly string[]): number[] {
   if (!/^\d+$/.test(item) || !isNumbered(names[0])) return []
   const number = Number(item)
@@ -42,7 +42,7 @@ function byNumber(item: string, names: readonly string[]): number[] {
   return at < 0 ? [] : [at]
 }
 
-/** `init` is every process such as `000001 /sbin/init`, if instances are processes. */
+/** Selects processes by command: `init` is every process such as `000001 /sbin/init`. */
 function byCommand(item: string, names: readonly string[]): number[] {
   if (!/^[A-Za-z0-9._-]+$/.test(item) || !isNumbered(names[0]) || !names[0]!.includes(' ')) return []
   return [...names.keys()].filter((i) => {
@@ -51,12 +51,11 @@ function byCommand(item: string, names: readonly string[]): number[] {
   })
 }
 
-/** Does the name begin with a number? */
 function isNumbered(name: string | undefined): boolean {
   return name !== undefined && /^\d+(?: |$)/.test(name)
 }
 
-/** `(kworker)`, `-bash`, `sshd:` and `/sbin/init` without what is not the name. */
+/** Returns the name in `(kworker)`, `-bash`, `sshd:` or `/sbin/init`. */
 function commandName(command: string): string {
   if (command.startsWith('(')) return command.slice(1, -1)
   const path = command.replace(/^-/, '').replace(/:$/, '')

@@ -1,16 +1,16 @@
-/** The metrics of a report: names looked up, instances chosen, units decided. pmrep(1) */
+/** Resolves the metrics of a report: names, instances, units. pmrep(1) */
 import type { MetricDesc } from '../../../model/desc.ts'
 import { isError, PcpError } from '../../../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../../../model/ids.ts'
 import type { Instances } from '../../../model/source.ts'
 import { PM_TYPE_32, PM_TYPE_STRING } from '../../../model/types.ts'
 import type { Context } from '../../../pmapi/context.ts'
-import { nearMetrics } from '../near-metrics.ts'
-import { didYouMean } from '../near-names.ts'
+import { similarMetrics } from '../similar-metrics.ts'
+import { didYouMean } from '../similar-names.ts'
 import type { ToolIo } from '../tool.ts'
 import { InstanceFilter } from './instances.ts'
 import type { Settings } from './settings.ts'
-import { type MetricSpec, numbersOf } from './spec.ts'
+import { numbersOf, type ReportMetricSpec } from './spec.ts'
 import { checkUnits, type ReportUnits, reportUnits } from './units.ts'
 
 /** A metric of a report. */
@@ -18,36 +18,36 @@ export interface ReportMetric {
   readonly name: string
   readonly label: string
   readonly desc: MetricDesc
-  readonly spec: MetricSpec
+  readonly spec: ReportMetricSpec
   readonly units: ReportUnits
   readonly hasInstances: boolean
   readonly filter: InstanceFilter
-  /** Instances at the start, in an archive all there are, that pass the filter; one without a name for a singular metric. */
+  /** Selected instances: of an archive all, otherwise those at the start. A singular metric has one without a name. */
   readonly insts: readonly number[]
   readonly names: readonly string[]
-  /** Column width and decimals; what was not said is decided by who prints. */
+  /** Column width and decimals; the reporter chooses a missing width. */
   readonly width: number | undefined
   readonly precision: number
   readonly limit: number
 }
 
-/** What holds for looking up metrics. */
+/** Rules for resolving metrics. */
 export interface FindRules {
   readonly settings: Settings
-  /** Derived metrics that have no meaning in this source. */
+  /** Derived metrics whose operands this source lacks. */
   readonly broken: ReadonlySet<string>
 }
 
-/** Looks up what the specifications name. PM_ERR_GENERIC with the lines to print when a report cannot be made of it. */
+/** Resolves metric specifications. Throws PM_ERR_GENERIC with the lines to print if a report cannot be made. */
 export async function findMetrics(
   context: Context,
-  specs: readonly MetricSpec[],
+  specs: readonly ReportMetricSpec[],
   rules: FindRules,
   io: ToolIo,
 ): Promise<readonly ReportMetric[]> {
   const { settings } = rules
   const found = await expandNames(context, specs, rules, io)
-  if (found.size === 0) throw sayLines('Not one known metric found.')
+  if (found.size === 0) throw linesError('Not one known metric found.')
   const metrics: ReportMetric[] = []
   const seen = new Set<Pmid>()
   const checked: Checked[] = []
@@ -58,24 +58,24 @@ export async function findMetrics(
     checked.push(metric)
   }
   if (checked.length === 0 && !settings.ignore_unknown) throw nothingChosen(settings, io)
-  // Units are looked at when every metric is known to exist.
+  // Check units only after all names, so unknown metrics are reported first.
   for (const one of checked) {
     const metric = withUnits(one, settings)
     if (metric !== undefined) metrics.push(metric)
   }
   if (metrics.length === 0)
-    throw sayLines(settings.ignore_unknown ? 'Not one known metric found.' : 'No compatible metrics found.')
+    throw linesError(settings.ignore_unknown ? 'Not one known metric found.' : 'No compatible metrics found.')
   return metrics
 }
 
-/** All leaves below the names, each once at its first place with its own specification, or else the first of a name above it. */
+/** Expands names to leaves. Each appears once, at its first place, with its own specification or the first one of an inner node. */
 async function expandNames(
   context: Context,
-  specs: readonly MetricSpec[],
+  specs: readonly ReportMetricSpec[],
   { settings, broken }: FindRules,
   io: ToolIo,
-): Promise<ReadonlyMap<string, MetricSpec>> {
-  const found = new Map<string, MetricSpec>()
+): Promise<ReadonlyMap<string, ReportMetricSpec>> {
+  const found = new Map<string, ReportMetricSpec>()
   const problems: string[] = []
   for (const spec of specs) {
     try {
@@ -87,22 +87,22 @@ async function expandNames(
       const meant = [...broken].filter((name) => name === spec.name || name.startsWith(`${spec.name}.`))
       const failure = meant.length > 0 ? new PcpError('PM_ERR_BADDERIVE') : known
       if (isIgnored(failure, settings)) continue
-      const near = failure.code === 'PM_ERR_NAME' ? await nearMetrics(context, spec.name, io) : []
+      const near = failure.code === 'PM_ERR_NAME' ? await similarMetrics(context, spec.name, io) : []
       problems.push(invalid(meant[0] ?? spec.name, failure) + didYouMean(near))
     }
   }
-  if (problems.length > 0) throw sayLines(problems.join('\n'))
+  if (problems.length > 0) throw linesError(problems.join('\n'))
   return found
 }
 
-/** A metric that exists and has the instances wanted. */
+/** A metric that exists and has the selected instances. */
 type Checked = Pick<ReportMetric, 'name' | 'desc' | 'spec' | 'hasInstances' | 'filter' | 'insts' | 'names'>
 
-/** Looks a metric up; undefined when it is left out. PM_ERR_GENERIC with the line to print. */
+/** Resolves a metric; undefined if it is to be left out. Throws PM_ERR_GENERIC with the line to print. */
 async function check(
   context: Context,
   name: string,
-  spec: MetricSpec,
+  spec: ReportMetricSpec,
   settings: Settings,
   io: ToolIo,
 ): Promise<Checked | undefined> {
@@ -123,11 +123,11 @@ async function check(
     const known = PcpError.from(error)
     if (known.code === 'PM_ERR_GENERIC' || known.code === 'ECANCELED') throw error
     if (isIgnored(known, settings)) return undefined
-    throw sayLines(invalid(name, known))
+    throw linesError(invalid(name, known))
   }
 }
 
-/** Decides how a metric is shown; undefined when its units do not fit and that is ignored. PM_ERR_CONV, PM_ERR_GENERIC. */
+/** Chooses units; returns undefined for incompatible units if those are ignored. Throws PM_ERR_CONV, PM_ERR_GENERIC. */
 function withUnits(checked: Checked, settings: Settings): ReportMetric | undefined {
   const { name, spec } = checked
   try {
@@ -163,13 +163,13 @@ function known(error: { readonly status: number } | undefined): PcpError {
   return error === undefined ? new PcpError('PM_ERR_NAME') : PcpError.fromStatus(error.status)
 }
 
-/** In an archive all instances there ever were. */
+/** In an archive, all instances that ever existed. */
 async function instancesOf(context: Context, { indom }: MetricDesc, io: ToolIo): Promise<Instances> {
   return context.archive === undefined ? context.instances(indom, io) : context.archive.instances(indom)
 }
 
-/** Units that cannot be are an error of the whole report, in the library's words. */
-function scaled(desc: MetricDesc, spec: MetricSpec, settings: Settings): ReportUnits {
+/** Invalid units are an error of the whole report, with the library's message. */
+function scaled(desc: MetricDesc, spec: ReportMetricSpec, settings: Settings): ReportUnits {
   try {
     return reportUnits(desc, spec, settings)
   } catch (error) {
@@ -179,7 +179,7 @@ function scaled(desc: MetricDesc, spec: MetricSpec, settings: Settings): ReportU
   }
 }
 
-/** First letters of all parts but the last: `k.a.load`. */
+/** Abbreviates a name: all parts but the last to their first letters, as in `k.a.load`. */
 export function defaultLabel(name: string): string {
   const parts = name.split('.')
   return parts.map((part, i) => (i < parts.length - 1 ? part.slice(0, 1) : part)).join('.')
@@ -190,13 +190,13 @@ function invalid(name: string, { code, text }: PcpError): string {
 }
 
 function nothingChosen(settings: Settings, { stdout }: ToolIo): PcpError {
-  // On standard output, as a Python list: as PCP prints it.
+  // On standard output and as a Python list, as PCP prints it.
   const requested = settings.instances.map((item) => `'${item}'`).join(', ')
   if (requested !== '') stdout.write(`\nRequested global instances:\n[${requested}]\n`)
-  return sayLines('No matching instances found.')
+  return linesError('No matching instances found.')
 }
 
-/** An error whose lines are printed as they are. */
-export function sayLines(lines: string): PcpError {
+/** Returns an error whose lines are printed unchanged. */
+export function linesError(lines: string): PcpError {
   return new PcpError('PM_ERR_GENERIC', lines)
 }

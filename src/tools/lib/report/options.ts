@@ -1,4 +1,4 @@
-/** Options that reports share. Each says which key of configuration files it stands for. pmrep(1), pcp2json(1) */
+/** Options shared by reports, each for one key of configuration files. pmrep(1), pcp2json(1) */
 import { HELP_ROW, type Option, VERSION_ROW } from '../options.ts'
 import { STANDARD } from '../standard.ts'
 import type { Settings } from './settings.ts'
@@ -6,11 +6,11 @@ import type { Settings } from './settings.ts'
 /** An option that sets a key of configuration files. */
 export interface ReportOption extends Option {
   readonly key: string
-  /** What the key becomes, for an option without an argument. */
+  /** Value of the key for an option without an argument. */
   readonly value?: string
 }
 
-/** Where values come from, and where the report goes. */
+/** Options for the source of values and the destination of the report. */
 export const SOURCE_ROWS: readonly Option[] = [
   STANDARD.archive,
   STANDARD.archiveList,
@@ -22,17 +22,21 @@ export const SOURCE_ROWS: readonly Option[] = [
   STANDARD.debug,
 ]
 
-/** The file or directory of the configuration: read before any other option. */
+/** The configuration file or directory, which is read before other options. */
 export const CONFIG_ROW: Option = {
   short: 'c',
   long: 'config',
   arg: 'FILE',
   help: 'read the configuration from FILE, or from a directory',
 }
-/** Ends when everything was looked up. */
-export const CHECK_ROW: Option = { short: 'C', long: 'check', help: 'look everything up, and end' }
+/** Exits after all metrics are resolved. */
+export const CHECK_ROW: Option = {
+  short: 'C',
+  long: 'check',
+  help: 'check options, configuration and metrics, and exit',
+}
 
-/** When, and in which zone. */
+/** Options for sampling times and zone. */
 export const TIME_ROWS: readonly Option[] = [
   STANDARD.align,
   STANDARD.start,
@@ -44,7 +48,7 @@ export const TIME_ROWS: readonly Option[] = [
   STANDARD.hostzone,
 ]
 
-/** The rows that end a table. */
+/** The last rows of a table. */
 export const END_ROWS: readonly Option[] = [VERSION_ROW, HELP_ROW]
 
 const row = (short: string, long: string, key: string, help: string, value = 'yes'): ReportOption => ({
@@ -62,7 +66,7 @@ const withArgument = (short: string, long: string, key: string, arg: string, hel
   help,
 })
 
-/** Keys that only configuration files have, or only one exporter. */
+/** Keys without an option here: only in configuration files, or of a single exporter. */
 type Elsewhere =
   | 'problems'
   | 'source'
@@ -91,29 +95,29 @@ export const REPORT_OPTIONS: Readonly<Record<Exclude<keyof Settings, Elsewhere>,
   ),
   output_file: withArgument('F', 'output-file', 'output_file', 'FILE', 'write to FILE, which must not exist'),
   derived: withArgument('e', 'derived', 'derived', 'FILE|NAME=EXPR', 'define derived metrics'),
-  daemonize: row('', 'daemonize', 'daemonize', 'go on in the background behind the headings'),
+  daemonize: row('', 'daemonize', 'daemonize', 'continue in the background after the headings'),
   header: row('H', 'no-header', 'header', 'leave headings out', 'no'),
   unitinfo: row('U', 'no-unit-info', 'unitinfo', 'leave units out of headings', 'no'),
-  csv_unitinfo: row('', 'csv-unit-info', 'csv_unitinfo', 'units in headings of CSV, too'),
+  csv_unitinfo: row('', 'csv-unit-info', 'csv_unitinfo', 'show units in CSV headings'),
   instinfo: row('', 'no-inst-info', 'instinfo', 'leave instances out of headings', 'no'),
   globals: row('G', 'no-globals', 'globals', 'leave the metrics of [global] out', 'no'),
   timestamp: row('p', 'timestamps', 'timestamp', 'begin lines with the time'),
-  delay: row('d', 'delay', 'delay', 'replay archives as slowly as they were recorded'),
-  type: row('r', 'raw', 'type', 'show counters as they are, not as rates', 'raw'),
+  delay: row('d', 'delay', 'delay', 'replay archives in real time'),
+  type: row('r', 'raw', 'type', 'show raw counters instead of rates', 'raw'),
   type_prefer: row(
     'R',
     'raw-prefer',
     'type_prefer',
-    'show counters as they are unless a specification says otherwise',
+    'show raw counters unless a specification has another type',
     'raw',
   ),
   ignore_incompat: row(
     'I',
     'ignore-incompat',
     'ignore_incompat',
-    'leave out metrics whose type or units do not fit',
+    'leave out metrics with unsuitable type or units',
   ),
-  ignore_unknown: row('5', 'ignore-unknown', 'ignore_unknown', 'leave out metrics that nobody knows'),
+  ignore_unknown: row('5', 'ignore-unknown', 'ignore_unknown', 'leave out unknown metrics'),
   instances: withArgument(
     'i',
     'instances',
@@ -121,7 +125,7 @@ export const REPORT_OPTIONS: Readonly<Record<Exclude<keyof Settings, Elsewhere>,
     'LIST',
     'show these instances: names, patterns, process numbers',
   ),
-  live_filter: row('j', 'live-filter', 'live_filter', 'choose instances anew for every sample'),
+  live_filter: row('j', 'live-filter', 'live_filter', 'select instances again for every sample'),
   rank: withArgument(
     'J',
     'rank',
@@ -129,14 +133,19 @@ export const REPORT_OPTIONS: Readonly<Record<Exclude<keyof Settings, Elsewhere>,
     'N',
     'show the N highest values of each metric, or with -N the lowest',
   ),
-  overall_rank: row('2', 'overall-rank', 'overall_rank', 'rank over all samples, and show only that'),
-  overall_rank_alt: row('3', 'overall-rank-alt', 'overall_rank_alt', 'the same, as metric specifications'),
+  overall_rank: row('2', 'overall-rank', 'overall_rank', 'rank over all samples, and show only the result'),
+  overall_rank_alt: row(
+    '3',
+    'overall-rank-alt',
+    'overall_rank_alt',
+    'the same, printed as metric specifications',
+  ),
   names_change: withArgument(
     '4',
     'names-change',
     'names_change',
     'ACTION',
-    'when metrics come or go: ignore, abort or update',
+    'when metrics appear or vanish: ignore, abort or update',
   ),
   limit_filter: withArgument(
     '8',
@@ -150,53 +159,46 @@ export const REPORT_OPTIONS: Readonly<Record<Exclude<keyof Settings, Elsewhere>,
     'limit-filter-force',
     'limit_filter_force',
     'N',
-    'the same, whatever specifications say',
+    'the same, overriding specifications',
   ),
-  invert_filter: row('n', 'invert-filter', 'invert_filter', 'rank first, choose instances then'),
+  invert_filter: row('n', 'invert-filter', 'invert_filter', 'rank before selecting instances'),
   predicate: withArgument(
     'N',
     'predicate',
     'predicate',
     'METRICS',
-    'show only instances that these metrics show',
+    'show only instances that these metrics have',
   ),
   sort_metric: withArgument(
     '6',
     'sort-metric',
     'sort_metric',
     'METRIC',
-    'sort lines by its values, with -METRIC ascending',
+    'sort lines by METRIC, or ascending by -METRIC',
   ),
   omit_flat: row('v', 'omit-flat', 'omit_flat', 'leave out metrics without instances'),
   include_labels: row('m', 'include-labels', 'include_labels', 'show labels'),
   include_texts: row('', 'include-texts', 'include_texts', 'write help texts into archives'),
-  colxrow: withArgument(
-    'X',
-    'colxrow',
-    'colxrow',
-    'TEXT',
-    'a line for each instance, TEXT above their names',
-  ),
+  colxrow: withArgument('X', 'colxrow', 'colxrow', 'TEXT', 'one line for each instance, headed TEXT'),
   width: withArgument('w', 'width', 'width', 'N', 'width of columns'),
-  width_force: withArgument('W', 'width-force', 'width_force', 'N', 'the same, whatever specifications say'),
-  precision: withArgument(
-    'P',
-    'precision',
-    'precision',
-    'N',
-    'digits behind the point, 3 unless said otherwise',
-  ),
+  width_force: withArgument('W', 'width-force', 'width_force', 'N', 'the same, overriding specifications'),
+  precision: withArgument('P', 'precision', 'precision', 'N', 'decimals (default 3)'),
   precision_force: withArgument(
     '0',
     'precision-force',
     'precision_force',
     'N',
-    'the same, whatever specifications say',
+    'the same, overriding specifications',
   ),
-  delimiter: withArgument('l', 'delimiter', 'delimiter', 'TEXT', 'what stands between columns'),
-  extcsv: row('k', 'extended-csv', 'extcsv', 'host and interval in CSV'),
-  extheader: row('x', 'extended-header', 'extheader', 'begin with source, times and numbers'),
-  fixed_header: row('7', 'fixed-header', 'fixed_header', 'headings once, lines for instances that are there'),
+  delimiter: withArgument('l', 'delimiter', 'delimiter', 'TEXT', 'text between columns'),
+  extcsv: row('k', 'extended-csv', 'extcsv', 'add host and interval to CSV'),
+  extheader: row('x', 'extended-header', 'extheader', 'begin with source, times and counts'),
+  fixed_header: row(
+    '7',
+    'fixed-header',
+    'fixed_header',
+    'print headings once, and lines only for existing instances',
+  ),
   repeat_header: withArgument(
     'E',
     'repeat-header',
@@ -208,23 +210,23 @@ export const REPORT_OPTIONS: Readonly<Record<Exclude<keyof Settings, Elsewhere>,
     '1',
     'dynamic-header',
     'dynamic_header',
-    'new headings when metrics or instances change',
+    'repeat headings when metrics or instances change',
   ),
   separate_header: row(
     'g',
     'separate-header',
     'separate_header',
-    'number columns, and tell before what they are',
+    'number the columns and explain them in a legend',
   ),
-  timefmt: withArgument('f', 'timestamp-format', 'timefmt', 'FORMAT', 'how times look, as in strftime(3)'),
-  interpol: row('u', 'no-interpol', 'interpol', 'show the records of archives as they are', 'no'),
+  timefmt: withArgument('f', 'timestamp-format', 'timefmt', 'FORMAT', 'format of times, as in strftime(3)'),
+  interpol: row('u', 'no-interpol', 'interpol', 'do not interpolate the records of archives', 'no'),
   count_scale: withArgument('q', 'count-scale', 'count_scale', 'UNIT', 'unit for counts'),
   count_scale_force: withArgument(
     'Q',
     'count-scale-force',
     'count_scale_force',
     'UNIT',
-    'the same, whatever specifications say',
+    'the same, overriding specifications',
   ),
   space_scale: withArgument('b', 'space-scale', 'space_scale', 'UNIT', 'unit for sizes'),
   space_scale_force: withArgument(
@@ -232,7 +234,7 @@ export const REPORT_OPTIONS: Readonly<Record<Exclude<keyof Settings, Elsewhere>,
     'space-scale-force',
     'space_scale_force',
     'UNIT',
-    'the same, whatever specifications say',
+    'the same, overriding specifications',
   ),
   time_scale: withArgument('y', 'time-scale', 'time_scale', 'UNIT', 'unit for times'),
   time_scale_force: withArgument(
@@ -240,6 +242,6 @@ export const REPORT_OPTIONS: Readonly<Record<Exclude<keyof Settings, Elsewhere>,
     'time-scale-force',
     'time_scale_force',
     'UNIT',
-    'the same, whatever specifications say',
+    'the same, overriding specifications',
   ),
 }

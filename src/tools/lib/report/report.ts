@@ -1,4 +1,4 @@
-/** Running a report: source, metrics, samples; who prints them is handed in. pmrep(1), pcp2json(1) */
+/** Runs a report: opens the source, resolves metrics, and passes samples to a reporter. pmrep(1), pcp2json(1) */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -11,7 +11,7 @@ import { exclude, include } from '../../../model/profile.ts'
 import type { ValueColumns } from '../../../model/value-columns.ts'
 import { PMCD_ADD_AGENT, PMCD_DROP_AGENT, PMCD_NAMES_CHANGE } from '../../../model/values.ts'
 import type { Context } from '../../../pmapi/context.ts'
-import { type ContextRows, valueRows } from '../../../pmapi/value-rows.ts'
+import { type ColumnCursor, valueRows } from '../../../pmapi/value-rows.ts'
 import { sendWhoami } from '../../../pmapi/whoami.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { fetchError } from '../fetch-error.ts'
@@ -20,15 +20,15 @@ import { boundsOf, openContext } from '../source.ts'
 import type { Output, ToolIo } from '../tool.ts'
 import { type SamplingWindow, samplingWindow } from '../window.ts'
 import { reportingZone } from '../zone.ts'
-import { goOnInBackground, isInBackground, tellHeadingsAreOut } from './background.ts'
-import { findMetrics, type ReportMetric, sayLines } from './metrics.ts'
-import { kept, Narrowing, predicatesOf } from './narrow.ts'
-import { momentsOf, placeIn, type Schedule, scheduleOf } from './schedule.ts'
+import { continueInBackground, isInBackground, notifyHeadingsWritten } from './background.ts'
+import { findMetrics, linesError, type ReportMetric } from './metrics.ts'
+import { keepPlaces, predicatesOf, SampleFilter } from './sample-filter.ts'
+import { positionArchive, type Schedule, sampleTimes, scheduleOf } from './schedule.ts'
 import { checkValues, type Settings } from './settings.ts'
 import type { Derived, ReportRequest } from './setup.ts'
 import { MetricReader } from './values.ts'
 
-/** Everything that is known before the first sample. */
+/** The source, metrics and schedule of a report, resolved before the first sample. */
 export interface ReportPlan {
   readonly settings: Settings
   readonly context: Context
@@ -38,31 +38,31 @@ export interface ReportPlan {
   readonly archiveName: string | undefined
   readonly host: string
   metrics: readonly ReportMetric[]
-  /** Name of an instance; '' for none. */
+  /** Returns the name of an instance; '' if it has none. */
   readonly nameOf: (metric: ReportMetric, inst: number) => string
-  /** Remembers the names of the metrics' instances. */
+  /** Records the names of the metrics' instances. */
   readonly learn: () => void
 }
 
-/** One sample: readings in step with the metrics of the plan. */
+/** One sample, with one element for each metric of the plan. */
 export interface Sample {
   readonly time: Timestamp
-  readonly readings: readonly ValueColumns[]
+  readonly values: readonly ValueColumns[]
 }
 
-/** Who prints. */
+/** Prints samples. */
 export interface Reporter {
-  /** Headings that come before any sample. */
+  /** Prints headings before any sample. */
   begin(): void | Promise<void>
-  /** What the sample has is good until the next one. */
+  /** Prints a sample, whose values are only valid until the next one. */
   sample(sample: Sample): void | Promise<void>
-  /** Behind the last sample, also when the user interrupts. */
+  /** Called after the last sample, also if the user interrupts. */
   end(): void | Promise<void>
 }
 
 /**
- * Opens the source, looks everything up, hands samples to the reporter. Returns the exit status. Throws PcpError: PM_ERR_GENERIC
- * with lines to print as they are, others as commands print them. `out`: what people read, if this is for people.
+ * Opens the source, resolves metrics and passes samples to the reporter. Resolves to the exit status. Rejects with PcpError:
+ * PM_ERR_GENERIC with lines to print unchanged, others as commands print them. `out` is the output of reports for people.
  */
 export async function runReport(
   request: ReportRequest,
@@ -71,20 +71,20 @@ export async function runReport(
   out?: Pick<Output, 'isTerminal'>,
 ): Promise<number> {
   const isDaemon = request.settings.daemonize
-  if (isDaemon && !isInBackground(io.env)) return goOnInBackground()
+  if (isDaemon && !isInBackground(io.env)) return continueInBackground()
   const context = await open(request, io)
   if (out?.isTerminal) context.formNames(oneLine)
   try {
     await sendWhoami(context, [io.progname, ...io.args], io)
     const plan = await makePlan(context, request, io)
-    const reading = new Reading(plan, io)
+    const reading = new SampleReader(plan, io)
     const reporter = await makeReporter(plan)
     await reporter.begin()
     if (isDaemon) {
       await io.stdout.flush()
-      tellHeadingsAreOut()
+      notifyHeadingsWritten()
     }
-    return request.isCheck ? 0 : await take(plan, request, reading, reporter, io)
+    return request.isCheck ? 0 : await runSamples(plan, request, reading, reporter, io)
   } finally {
     await context.close()
   }
@@ -94,7 +94,7 @@ async function open({ derived, standard }: ReportRequest, io: ToolIo): Promise<C
   const files = derived.flatMap((each) => ('file' in each ? [each.file] : []))
   for (const file of files)
     if (!existsSync(resolve(io.cwd, file)))
-      throw sayLines(
+      throw linesError(
         `Failed to load derived metric definitions from file '${file}':\nNo such file or directory.`,
       )
   return openContext({ ...standard, derived: { files } }, io)
@@ -110,8 +110,8 @@ async function makePlan(context: Context, request: ReportRequest, io: ToolIo): P
   predicatesOf(metrics, settings)
   const isRecorded = context.archive !== undefined && !settings.interpol
   const schedule = scheduleOf(window, standard.window.finish !== undefined, isRecorded)
-  // Labels are those of the moment at which the report begins.
-  if (context.archive !== undefined) placeIn(context.archive, schedule, settings)
+  // Labels are those at the start of the report.
+  if (context.archive !== undefined) positionArchive(context.archive, schedule, settings)
   const archiveName = context.archive === undefined ? undefined : standard.archives.join(',')
   const names = new Map<Indom, Map<number, string>>()
   const plan: ReportPlan = {
@@ -136,7 +136,7 @@ async function makePlan(context: Context, request: ReportRequest, io: ToolIo): P
   return plan
 }
 
-/** The window that is asked for. PM_ERR_GENERIC with the lines to print. */
+/** Resolves the time window. Throws PM_ERR_GENERIC with the lines to print. */
 function windowOf(
   context: Context,
   standard: ReportRequest['standard'],
@@ -147,11 +147,11 @@ function windowOf(
     return samplingWindow(standard, boundsOf(context, standard, io), zone, io)
   } catch (error) {
     const { code, message } = PcpError.from(error)
-    throw code === 'PM_ERR_GENERIC' ? sayLines(`${io.progname}: ${message}`) : error
+    throw code === 'PM_ERR_GENERIC' ? linesError(`${io.progname}: ${message}`) : error
   }
 }
 
-/** Predicates need not be reported otherwise. */
+/** Adds predicates that are not among the reported metrics. */
 function withPredicates({ specs, settings }: ReportRequest): ReportRequest['specs'] {
   const more = settings.predicate.filter((name) =>
     specs.every((spec) => spec.name !== name && !name.startsWith(`${spec.name}.`)),
@@ -168,7 +168,7 @@ function withPredicates({ specs, settings }: ReportRequest): ReportRequest['spec
   return [...specs, ...more.map((name) => ({ name, ...nothing }))]
 }
 
-/** Defines derived metrics; returns those that have no meaning here, as the source lacks what they are made of. */
+/** Defines derived metrics; returns those whose operands the source lacks. */
 async function define(
   context: Context,
   derived: readonly Derived[],
@@ -184,7 +184,7 @@ async function define(
       const { code, message, cause } = PcpError.from(error)
       if (code === 'ECANCELED') throw error
       if (isFault(parseExpr(each.expression)))
-        throw sayLines(`Failed to register derived metric:\n${message.trimEnd()}`)
+        throw linesError(`Failed to register derived metric:\n${message.trimEnd()}`)
       if (cause instanceof PcpError) io.stderr.write(`${cause.message}\n`)
       broken.add(each.name)
     }
@@ -197,29 +197,29 @@ async function isKnown(context: Context, name: string, io: ToolIo): Promise<bool
   return typeof id === 'number'
 }
 
-/** Hands samples to the reporter until the schedule ends, or the user; returns the exit status. */
-async function take(
+/** Passes samples to the reporter until the end of the schedule or an interrupt. Resolves to the exit status. */
+async function runSamples(
   plan: ReportPlan,
   request: ReportRequest,
-  reading: Reading,
+  reading: SampleReader,
   reporter: Reporter,
   io: ToolIo,
 ): Promise<number> {
   const { settings } = plan
   restrict(plan)
   try {
-    const moments = momentsOf(plan.context, () => reading.next(io), plan.schedule, settings, io)
+    const moments = sampleTimes(plan.context, () => reading.next(io), plan.schedule, settings, io)
     for (;;) {
       const answer = moments.next()
       const time = answer instanceof Promise ? await answer : answer
       if (time === undefined) break
       const isNews = (reading.changes & NAMES) !== 0
       if (isNews && settings.names_change === 'abort') {
-        // Scripts know PCP's to end without a word.
+        // PCP's reports print nothing here, which scripts expect.
         if (io.stderr.isTerminal) io.stderr.write('Aborting because of changed metric names.\n')
         return 1
       }
-      const printing = reporter.sample({ time, readings: reading.read(time) })
+      const printing = reporter.sample({ time, values: reading.read(time) })
       if (printing instanceof Promise) await printing
       if (io.signal.aborted) break
       if (isNews && (await hasNewNames(plan, request, io))) reading.begin()
@@ -235,10 +235,10 @@ async function take(
   return 0
 }
 
-/** Bits of a result that say that metrics may have come or gone. */
+/** Flags of a result that mean the available metrics may have changed. */
 const NAMES = PMCD_ADD_AGENT | PMCD_DROP_AGENT | PMCD_NAMES_CHANGE
 
-/** Acts on changed names as the settings say; true when there are other metrics now. */
+/** Acts on changed names according to the settings; resolves to true if metrics were resolved again. */
 async function hasNewNames(plan: ReportPlan, request: ReportRequest, io: ToolIo): Promise<boolean> {
   const { settings, context } = plan
   if (settings.names_change === 'ignore') return false
@@ -253,16 +253,16 @@ async function hasNewNames(plan: ReportPlan, request: ReportRequest, io: ToolIo)
   return true
 }
 
-/** Reads sample after sample. Readers of metrics that stay go on where they were. */
-class Reading {
+/** Reads samples. Readers of metrics that remain keep their state. */
+class SampleReader {
   readonly #plan: ReportPlan
   readonly #wraps: boolean
   readonly #known = new Map<Pmid, MetricReader>()
   #readers: readonly MetricReader[] = []
-  #rows: ContextRows | undefined
-  #narrowing!: Narrowing
-  /** What is wanted of each metric; undefined for all its instances. */
-  #wanted: readonly (Wanted | undefined)[] = []
+  #rows: ColumnCursor | undefined
+  #narrowing!: SampleFilter
+  /** Selected instances of each metric; undefined for all. */
+  #wanted: readonly (SelectedInstances | undefined)[] = []
   #cells: ValueColumns[] = []
   #before: Timestamp | undefined
 
@@ -272,7 +272,7 @@ class Reading {
     this.begin()
   }
 
-  /** Takes the plan's metrics as they are now. */
+  /** Starts with the current metrics of the plan. */
   begin(): void {
     const { metrics, settings, nameOf } = this.#plan
     this.#rows = undefined
@@ -281,19 +281,19 @@ class Reading {
       this.#known.set(metric.desc.pmid, reader)
       return reader
     })
-    this.#narrowing = new Narrowing(metrics, settings, nameOf)
+    this.#narrowing = new SampleFilter(metrics, settings, nameOf)
     this.#wanted = metrics.map(({ insts, hasInstances }) =>
-      hasInstances && !settings.live_filter ? new Wanted(insts) : undefined,
+      hasInstances && !settings.live_filter ? new SelectedInstances(insts) : undefined,
     )
     this.#cells = []
   }
 
-  /** Changes that came with the values. */
+  /** State change flags of the last result. */
   get changes(): number {
     return this.#rows?.changes ?? 0
   }
 
-  /** On to the next values. */
+  /** Advances to the next values. */
   next(io: ToolIo): Timestamp | Promise<Timestamp> {
     const { context, metrics } = this.#plan
     this.#rows ??= valueRows(
@@ -303,7 +303,7 @@ class Reading {
     return this.#rows.next(io)
   }
 
-  /** What is left of the values that `next` went on to. */
+  /** Returns the filtered values of the current sample. */
   read(time: Timestamp): readonly ValueColumns[] {
     const elapsed = this.#before === undefined ? 0 : secondsBetween(this.#before, time)
     this.#before = time
@@ -316,27 +316,27 @@ class Reading {
   }
 }
 
-/** The instances at the start that are wanted. */
-class Wanted {
+/** Keeps the instances that were selected at the start. */
+class SelectedInstances {
   readonly #insts: ReadonlySet<number>
-  /** Instances that all are wanted. */
+  /** Instances known to be all selected, to avoid checking them again. */
   #known: Int32Array | undefined
 
   constructor(insts: readonly number[]) {
     this.#insts = new Set(insts)
   }
 
-  /** Without others. */
+  /** Returns only the selected instances. */
   among(cells: ValueColumns): ValueColumns {
     const { insts, size } = cells
     if (size === 0 || insts === this.#known) return cells
-    const left = kept(cells, (place) => this.#insts.has(insts[place]!))
+    const left = keepPlaces(cells, (place) => this.#insts.has(insts[place]!))
     if (left === cells) this.#known = insts
     return left
   }
 }
 
-/** Fetches no instances that are not wanted, unless a derived metric may need them. */
+/** Restricts the profile to selected instances, unless a derived metric may need others. */
 function restrict({ context, metrics, settings }: ReportPlan): void {
   if (settings.live_filter || metrics.some(({ desc }) => domainOf(desc.pmid) === DOMAIN_RESERVED)) return
   const wanted = new Map<Indom, readonly number[] | undefined>()

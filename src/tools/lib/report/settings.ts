@@ -1,7 +1,7 @@
-/** What a report may be told, by configuration files and options alike: one table of keys. pmrep.conf(5) */
+/** All settings of a report, from configuration files and options, in one table of keys. pmrep.conf(5) */
 import { PcpError } from '../../../model/errors.ts'
 
-/** Everything a report may be told. Keys of configuration files have the same names, with underscores. */
+/** Settings of a report. Names are those of the keys in configuration files. */
 export interface Settings {
   source: string | undefined
   speclocal: string | undefined
@@ -18,7 +18,7 @@ export interface Settings {
   globals: boolean
   timestamp: boolean
   delay: boolean
-  /** All counters as they are. */
+  /** Show raw counters instead of rates. */
   type: boolean
   type_prefer: boolean
   ignore_incompat: boolean
@@ -37,7 +37,7 @@ export interface Settings {
   omit_flat: boolean
   include_labels: boolean
   include_texts: boolean
-  /** Heading of the column of instances; undefined: instances are columns. */
+  /** Heading of the instances' column; undefined to show instances as columns. */
   colxrow: string | undefined
   width: number
   width_force: number | undefined
@@ -47,7 +47,7 @@ export interface Settings {
   extcsv: boolean
   extheader: boolean
   fixed_header: boolean
-  /** Samples until headings are repeated; 0: never; 'auto': as the terminal is high. */
+  /** Samples between headings; 0 for never, 'auto' for the height of the terminal. */
   repeat_header: number | 'auto'
   dynamic_header: boolean
   separate_header: boolean
@@ -59,29 +59,29 @@ export interface Settings {
   space_scale_force: string | undefined
   time_scale: string | undefined
   time_scale_force: string | undefined
-  /** Semantics and types besides values: exporters. */
+  /** Exporters: add semantics and types. */
   extended: boolean
-  /** All there is to know besides values: exporters. */
+  /** Exporters: add all metadata. */
   everything: boolean
-  /** Numbers as numbers in JSON. */
+  /** Write numbers as JSON numbers. */
   exact_types: boolean
-  /** Times beside values: pcp2openmetrics. */
+  /** pcp2openmetrics: write times. */
   times: boolean
   no_comment: boolean
-  /** Format of files: pcp2arrow. */
+  /** pcp2arrow: file format. */
   file_format: string | undefined
   url: string | undefined
   http_timeout: number
   http_user: string | undefined
   http_pass: string | undefined
-  /** Errors of values that do not fit, by key; `checkValues` throws them. */
+  /** Errors of invalid values by key, thrown by `checkValues`. */
   readonly problems: Map<string, PcpError>
 }
 
-/** What happens when metrics come or go. */
+/** Action when metrics appear or vanish. */
 export type NamesChange = 'ignore' | 'abort' | 'update'
 
-/** What a report does unless it is told otherwise. */
+/** Returns the built-in defaults. */
 export function defaultSettings(): Settings {
   return {
     source: undefined,
@@ -177,7 +177,7 @@ const integer =
       settings[field] = Number(value)
   }
 
-/** Words and numbers for what happens when metrics come or go. */
+/** Names and numbers of the actions. */
 const NAMES_CHANGES: Readonly<Record<string, NamesChange>> = {
   ignore: 'ignore',
   '0': 'ignore',
@@ -187,7 +187,7 @@ const NAMES_CHANGES: Readonly<Record<string, NamesChange>> = {
   '2': 'update',
 }
 
-/** Keys by name, and what each does. */
+/** Setters by key. */
 const KEYS: Readonly<Record<string, Setter>> = {
   version: (_, value) => {
     if (value !== '1')
@@ -297,12 +297,12 @@ export function isSetting(key: string): boolean {
   return Object.hasOwn(KEYS, key)
 }
 
-/** Sets what a key says. PM_ERR_GENERIC with the line to print for a value that does not fit. */
+/** Sets a key. Throws PM_ERR_GENERIC with the line to print for an invalid value. */
 export function applySetting(settings: Settings, key: string, value: string): void {
   KEYS[key]?.(settings, value, key)
 }
 
-/** Keys whose values are checked once the source is open, in this order. */
+/** Keys whose values are checked after the source is opened, in this order. */
 const CHECKED_LATE = [
   'rank',
   'limit_filter',
@@ -315,7 +315,7 @@ const CHECKED_LATE = [
   'output',
 ] as const
 
-/** Throws the first error of a value that did not fit: PM_ERR_GENERIC with the line to print. */
+/** Throws the first error of an invalid value: PM_ERR_GENERIC with the line to print. */
 export function checkValues({ problems }: Settings): void {
   for (const key of CHECKED_LATE) {
     const problem = problems.get(key)
@@ -323,13 +323,13 @@ export function checkValues({ problems }: Settings): void {
   }
 }
 
-/** A whole number that is not negative; undefined, with a problem noted, for anything else. */
+/** Parses a non-negative integer; for other text records a problem and returns undefined. */
 function naturalNumber(settings: Settings, value: string, key: string): number | undefined {
   const isNatural = /^\s*\+?\d+\s*$/.test(value)
   return fits(settings, key, isNatural, 'Non-negative integer expected') ? Number(value) : undefined
 }
 
-/** Notes whether the last value of a key fits, and returns it. */
+/** Records whether the value of a key is valid, and returns it. */
 function fits({ problems }: Settings, key: string, does: boolean, why: string): boolean {
   if (does) problems.delete(key)
   else problems.set(key, badOption(key, why))
@@ -344,7 +344,7 @@ function truth(value: string): boolean {
   return ['true', 'True', 'y', 'yes', 'Yes', '1'].includes(value)
 }
 
-/** Items between commas, with or without quotes of either kind around them. */
+/** Splits items at commas and removes quotes around each. */
 export function splitList(value: string): string[] {
   const items: string[] = []
   for (const [, double, single, plain] of value.matchAll(/\s*(?:"([^"]*)"|'([^']*)'|([^,]*))\s*(?:,|$)/g)) {

@@ -1,9 +1,9 @@
-/** From command line and configuration to what is to be reported. pmrep(1), pmrep.conf(5) */
+/** Turns command line and configuration into a report request. pmrep(1), pmrep.conf(5) */
 import { PcpError } from '../../../model/errors.ts'
 import { loadConfig } from '../../../sys/config.ts'
 import { parseInterval } from '../../../time/interval.ts'
-import { didYouMean, nearNames } from '../near-names.ts'
-import { endEarly, type OptionTable, parseOptions, usageText } from '../options.ts'
+import { handleEarlyExit, type OptionTable, parseOptions, usageText } from '../options.ts'
+import { didYouMean, similarNames } from '../similar-names.ts'
 import { parseStandard, STANDARD, type StandardOptions } from '../standard.ts'
 import type { ToolIo } from '../tool.ts'
 import {
@@ -15,40 +15,40 @@ import {
   shippedSets,
   withShippedSets,
 } from './config.ts'
-import { sayLines } from './metrics.ts'
+import { linesError } from './metrics.ts'
 import type { ReportOption } from './options.ts'
 import { applySetting, defaultSettings, type Settings } from './settings.ts'
-import { type MetricSpec, parseSpec } from './spec.ts'
+import { parseSpec, type ReportMetricSpec } from './spec.ts'
 
-/** A report as it was asked for. */
+/** A requested report. */
 export interface ReportRequest {
   readonly settings: Settings
   readonly standard: StandardOptions
-  readonly specs: readonly MetricSpec[]
-  /** Derived metrics, in the order in which they are defined: expressions by name, or files. */
+  readonly specs: readonly ReportMetricSpec[]
+  /** Derived metrics in the order of definition: expressions by name, or files. */
   readonly derived: readonly Derived[]
   /** -t was given. */
   readonly hasInterval: boolean
-  /** -C: look everything up, and end. */
+  /** -C: only resolve metrics. */
   readonly isCheck: boolean
 }
 
-/** One definition, or a file of them. */
+/** A definition, or a file of definitions. */
 export type Derived =
   | { readonly name: string; readonly expression: string; readonly unlessKnown: boolean }
   | { readonly file: string }
 
-/** What a command wants of its command line. */
+/** Differences between commands. */
 export interface RequestRules {
-  /** Sets what holds unless something else is said. */
+  /** Changes defaults. */
   readonly preset?: (settings: Settings) => void
-  /** Without operands all metrics are meant. */
+  /** Without operands, report all metrics. */
   readonly takesAll?: boolean
 }
 
 /**
- * Reads command line and configuration: built-in defaults, then the environment, `[options]`, the sections that operands name,
- * and the command line. Returns the exit status when the command ends here. PM_ERR_GENERIC with the lines to print.
+ * Reads command line and configuration, later ones winning: built-in defaults, environment, `[options]`, the sections that operands
+ * name, command line. Returns the exit status if the command ends here. Throws PM_ERR_GENERIC with the lines to print.
  */
 export function readRequest(
   tool: string,
@@ -76,7 +76,7 @@ export function readRequest(
       if (!isHopeless) throw unknownSet(set, config)
     } else if (set !== ':options') applySection(config, set.slice(1), settings)
   }
-  const status = endEarly(table, parsed, io)
+  const status = handleEarlyExit(table, parsed, io)
   if (status !== undefined) return status
   applyOptions(
     parsed.given.map(({ option, value }) => ({ option: option as Partial<ReportOption>, value })),
@@ -98,7 +98,7 @@ export function readRequest(
   return { settings, standard, specs, derived, hasInterval, isCheck }
 }
 
-/** Who names a configuration means that one; otherwise sets that it lacks are those of this package. */
+/** Adds missing sets of this package, unless the user chose a configuration. */
 function withOwnSets(
   config: ReportConfig,
   operands: readonly string[],
@@ -109,11 +109,11 @@ function withOwnSets(
 
 function unknownSet(set: string, { sections }: ReportConfig): PcpError {
   const known = new Set([...sections.keys(), ...shippedSets().sections.keys()])
-  const near = nearNames(set.slice(1), known).map((name) => `:${name}`)
-  return sayLines(`Metricset definition '${set}' not found.${didYouMean(near)}`)
+  const near = similarNames(set.slice(1), known).map((name) => `:${name}`)
+  return linesError(`Metricset definition '${set}' not found.${didYouMean(near)}`)
 }
 
-/** Options of the command line; lists that are given in pieces become one. */
+/** Applies options of the command line; repeated list options are concatenated. */
 function applyOptions(
   given: readonly { readonly option: Partial<ReportOption>; readonly value: string }[],
   settings: Settings,
@@ -129,7 +129,7 @@ function applyOptions(
   for (const [key, values] of lists) applySetting(settings, key, values.join(','))
 }
 
-/** What configuration says about source, samples and interval holds where the command line says nothing. */
+/** Uses the configured source, samples and interval where the command line has none. */
 function withConfigured(
   standard: StandardOptions,
   settings: Settings,
@@ -148,7 +148,7 @@ function withConfigured(
   let result = standard
   const { source, samples, interval, speclocal } = settings
   if (samples !== undefined && !isGiven('samples')) {
-    if (!/^\+?\d+$/.test(samples)) throw sayLines('pcp: sample count must be a positive numeric argument')
+    if (!/^\+?\d+$/.test(samples)) throw linesError('pcp: sample count must be a positive numeric argument')
     result = { ...result, samples: Number(samples) }
   }
   if (interval !== undefined && !isGiven('interval')) result = { ...result, interval: intervalOf(interval) }
@@ -169,17 +169,17 @@ function intervalOf(text: string): NonNullable<StandardOptions['interval']> {
   try {
     return parseInterval(text)
   } catch (error) {
-    throw sayLines(`Error while reading option interval: ${PcpError.from(error).message.trimEnd()}`)
+    throw linesError(`Error while reading option interval: ${PcpError.from(error).message.trimEnd()}`)
   }
 }
 
-/** Metrics and definitions: of `[global]`, of the sections that operands name, of the operands themselves. */
+/** Collects metrics and definitions of `[global]`, of the sections that operands name, and of operands. */
 function wanted(
   config: ReportConfig,
   operands: readonly string[],
   settings: Settings,
-): { readonly specs: readonly MetricSpec[]; readonly derived: readonly Derived[] } {
-  const specs = new Map<string, MetricSpec>()
+): { readonly specs: readonly ReportMetricSpec[]; readonly derived: readonly Derived[] } {
+  const specs = new Map<string, ReportMetricSpec>()
   const derived: Derived[] = settings.derived.filter((text) => text.trim() !== '').map(derivedOf)
   const addSection = (name: string): void => {
     const section = sectionMetrics(config, name)
@@ -200,6 +200,6 @@ function wanted(
 function derivedOf(text: string): Derived {
   if (/^[/.]/.test(text.trim())) return { file: text.trim() }
   const at = text.indexOf('=')
-  if (at < 0) throw sayLines(`Failed to register derived metric:\nNo "=" in ${text.trim()}`)
+  if (at < 0) throw linesError(`Failed to register derived metric:\nNo "=" in ${text.trim()}`)
   return { name: text.slice(0, at).trim(), expression: text.slice(at + 1).trim(), unlessKnown: false }
 }

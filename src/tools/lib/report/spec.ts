@@ -2,15 +2,15 @@
 import { PcpError } from '../../../model/errors.ts'
 import { splitList } from './settings.ts'
 
-/** A metric, or all metrics below a name, as somebody wants it reported. Undefined where nothing is said. */
-export interface MetricSpec {
+/** Specification of a metric or of all metrics below a name; unspecified attributes are undefined. */
+export interface ReportMetricSpec {
   readonly name: string
   readonly label: string | undefined
   readonly instances: readonly string[]
   readonly unit: string | undefined
-  /** Counters as they are (`raw`), or as usual whatever is preferred (anything else). */
+  /** `raw` for counters instead of rates; any other text for rates, also with -R. */
   readonly type: string | undefined
-  /** Numbers as they are written; `numbersOf` reads them. */
+  /** Numbers as written; `numbersOf` parses them. */
   readonly width: string | undefined
   readonly precision: string | undefined
   readonly limit: string | undefined
@@ -19,7 +19,7 @@ export interface MetricSpec {
 /** Attributes of metrics in configuration files. */
 const ATTRIBUTES = ['label', 'instances', 'unit', 'type', 'width', 'precision', 'limit', 'formula'] as const
 
-/** The attribute that a key names behind its dot: `used.width`. */
+/** Returns the attribute after the dot of a key such as `used.width`. */
 export function attributeOf(key: string): { readonly handle: string; readonly name: string } | undefined {
   const dot = key.indexOf('.')
   if (dot < 0) return undefined
@@ -30,13 +30,13 @@ export function attributeOf(key: string): { readonly handle: string; readonly na
 /** Texts of a specification by attribute. */
 export type SpecTexts = Partial<Record<(typeof ATTRIBUTES)[number], string>>
 
-/** Takes `metric,label,instances,...` apart. */
-export function parseSpec(text: string): MetricSpec {
+/** Parses `metric,label,instances,...`. */
+export function parseSpec(text: string): ReportMetricSpec {
   const { name, texts } = splitSpec(text)
   return specOf(name, texts)
 }
 
-/** The name and the texts of `metric,label,instances,...`. */
+/** Splits `metric,label,instances,...` into the name and texts by attribute. */
 export function splitSpec(text: string): { readonly name: string; readonly texts: SpecTexts } {
   const fields = splitFields(text)
   const [name = '', label, instances, unit, type, width, precision, limit] = fields.map((field) =>
@@ -58,8 +58,8 @@ function given(key: keyof SpecTexts, value: string | undefined): SpecTexts {
   return value === undefined || value === '' ? {} : { [key]: value }
 }
 
-/** The specification that attributes make. */
-export function specOf(name: string, texts: SpecTexts): MetricSpec {
+/** Returns the specification with these attributes. */
+export function specOf(name: string, texts: SpecTexts): ReportMetricSpec {
   return {
     name,
     label: texts.label,
@@ -72,15 +72,15 @@ export function specOf(name: string, texts: SpecTexts): MetricSpec {
   }
 }
 
-/** Numbers of a specification. */
+/** Parsed numbers of a specification. */
 interface SpecNumbers {
   readonly width: number | undefined
   readonly precision: number | undefined
   readonly limit: number | undefined
 }
 
-/** Reads the numbers of a specification, for the metric `name` that it is about. PM_ERR_GENERIC with the line to print for words. */
-export function numbersOf({ width, precision, limit }: MetricSpec, name: string): SpecNumbers {
+/** Parses the numbers of a specification of metric `name`. Throws PM_ERR_GENERIC with the line to print for other text. */
+export function numbersOf({ width, precision, limit }: ReportMetricSpec, name: string): SpecNumbers {
   return {
     width: natural(width, name),
     precision: natural(precision, name),
@@ -99,7 +99,7 @@ function integer(text: string, name: string): number {
   return Number(text)
 }
 
-/** Fields between commas. From the first quote to the last one like it everything is one field, quotes included. */
+/** Splits fields at commas. The text from the first quote to the last one of its kind is one field, including the quotes. */
 function splitFields(text: string): string[] {
   const first = /["']/.exec(text)
   const end = first === null ? -1 : text.lastIndexOf(first[0])
@@ -110,7 +110,7 @@ function splitFields(text: string): string[] {
   return [...before, ...after]
 }
 
-/** A list of instances; quotes around the whole of it are not part of its items. */
+/** Splits a list of instances; quotes around the whole list are removed. */
 function instanceList(text: string): string[] {
   const quote = text[0]
   const isWhole = (quote === '"' || quote === "'") && text.indexOf(quote, 1) === text.length - 1

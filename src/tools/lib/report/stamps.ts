@@ -3,7 +3,7 @@ import type { Timestamp } from '../../../base/timestamp.ts'
 import { strftime } from '../../../time/strftime.ts'
 import { type LocalTime, localTime, type Zone } from '../../../time/zone.ts'
 
-/** Formats times; those of one second look alike, so the last text is kept. */
+/** Formats times, caching the last text, as those of one second often look the same. */
 export class StampWriter {
   readonly #format: string
   readonly #zone: Zone
@@ -17,7 +17,7 @@ export class StampWriter {
     this.#isFine = format.includes('%f')
   }
 
-  /** The text of a moment. */
+  /** Formats a time. */
   text({ sec, nsec }: Timestamp): string {
     if (sec === this.#sec && !this.#isFine) return this.#text
     this.#sec = sec
@@ -43,7 +43,7 @@ function two(n: number): string {
   return n < 10 ? `0${n}` : String(n)
 }
 
-/** `UTC+5:30`: what clocks of a zone show beyond UTC at a moment. */
+/** Formats a zone's offset from UTC at a time: `UTC+5:30`. */
 export function utcOffset(zone: Zone, sec: number): string {
   const { offset } = zone.at(sec)
   const minutes = Math.floor(Math.abs(offset) / 60)
@@ -51,7 +51,7 @@ export function utcOffset(zone: Zone, sec: number): string {
   return `UTC${offset < 0 ? '-' : '+'}${Math.floor(minutes / 60)}${rest === 0 ? '' : `:${two(rest)}`}`
 }
 
-/** `00:00:04`, `2 days, 15:01:40`; rounded to whole seconds. */
+/** Formats a duration in whole seconds: `00:00:04`, `2 days, 15:01:40`. */
 export function durationText(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds + 0.5))
   const days = Math.floor(whole / 86_400)

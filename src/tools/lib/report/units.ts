@@ -1,4 +1,4 @@
-/** In which units a report shows a metric, and what it calls them. pmrep(1) -q -b -y */
+/** Chooses and names the units of a report's metrics. pmrep(1) -q -b -y */
 import type { MetricDesc } from '../../../model/desc.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { parseUnits } from '../../../model/parse-units.ts'
@@ -6,14 +6,14 @@ import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../../../model/t
 import { unitsStr, unpackUnits } from '../../../model/units.ts'
 import { type Conversion, planConversion } from '../../../pmapi/conversion.ts'
 import type { Settings } from './settings.ts'
-import type { MetricSpec } from './spec.ts'
+import type { ReportMetricSpec } from './spec.ts'
 
-/** A metric's values as they are shown. */
+/** The units in which a metric is shown. */
 export interface ReportUnits {
   readonly conversion: Conversion
-  /** '' for none. */
+  /** '' for a metric without units. */
   readonly text: string
-  /** As in configuration files: without abbreviations, and without the rate. */
+  /** As in configuration files, without abbreviations and rate. */
   readonly plain: string
 }
 
@@ -26,8 +26,8 @@ const ABBREVIATIONS: readonly (readonly [RegExp, string])[] = [
   [/ \/ /g, '/'],
 ]
 
-/** Decides about units and rate. PM_ERR_CONV for units that do not fit the metric, PM_ERR_TYPE for types without values. */
-export function reportUnits(desc: MetricDesc, spec: MetricSpec, settings: Settings): ReportUnits {
+/** Chooses units. Throws PM_ERR_CONV for incompatible units, PM_ERR_TYPE for types without values. */
+export function reportUnits(desc: MetricDesc, spec: ReportMetricSpec, settings: Settings): ReportUnits {
   const isPreferred = spec.type === undefined ? settings.type_prefer : spec.type === 'raw'
   const isRaw = isPreferred || settings.type || settings.output === 'archive'
   const own = unitsStr(desc.units)
@@ -36,12 +36,12 @@ export function reportUnits(desc: MetricDesc, spec: MetricSpec, settings: Settin
   const plain = wanted ?? own
   const isCounter = desc.sem === PM_SEM_COUNTER && desc.type !== PM_TYPE_STRING
   const text = isCounter && !isRaw && !plain.includes('/') ? `${plain} / s` : plain
-  // 6.0.3 has no name for a counter without units as it is: it stays a rate, and so test 1240 of its suite wants it.
+  // Test 1240 of the reference's suite: a raw counter without units stays a rate, as 6.0.3 has no name for its units.
   const isRate = isCounter && (!isRaw || (plain === '' && settings.output !== 'archive'))
   const scale = isRate || (wanted !== undefined && wanted !== own) ? text : 'instant'
   const isPlainRate = scale === '' || scale.trim() === '/ s'
   const plan = planConversion(desc, { scale: isPlainRate ? 'rate' : scale, type: undefined })
-  // The same units in other words leave integers what they are.
+  // The same units under another name must not turn integers into floating point numbers.
   const isSame =
     !plan.isRate &&
     plan.scaling !== undefined &&
@@ -56,8 +56,8 @@ export function reportUnits(desc: MetricDesc, spec: MetricSpec, settings: Settin
   return { conversion, text: abbreviated(text), plain: own }
 }
 
-/** Checks that units are wanted in words that mean some. PM_ERR_GENERIC with the line PCP prints where they do not. */
-export function checkUnits(desc: MetricDesc, spec: MetricSpec, settings: Settings): void {
+/** Throws PM_ERR_GENERIC with the line PCP prints for unknown units. */
+export function checkUnits(desc: MetricDesc, spec: ReportMetricSpec, settings: Settings): void {
   const text = unitsOf(desc, spec, settings)
   if (text === undefined) return
   try {
@@ -69,7 +69,7 @@ export function checkUnits(desc: MetricDesc, spec: MetricSpec, settings: Setting
   }
 }
 
-function unitsOf({ units }: MetricDesc, { unit }: MetricSpec, settings: Settings): string | undefined {
+function unitsOf({ units }: MetricDesc, { unit }: ReportMetricSpec, settings: Settings): string | undefined {
   if (settings.output === 'archive') return undefined
   const { dimCount, dimSpace, dimTime } = unpackUnits(units)
   let prefer: string | undefined

@@ -1,23 +1,23 @@
-/** The values of a report's metrics, sample after sample: rates and scales. pmFetchGroup(3) */
+/** Converts the values of a report's metrics to rates and units. pmFetchGroup(3) */
 import type { MetricDesc } from '../../../model/desc.ts'
 import { Counters } from '../../../model/rate.ts'
 import { convScale } from '../../../model/scale.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_FLOAT } from '../../../model/types.ts'
-import { type ColumnValue, NOTHING, OTHER, ValueColumns } from '../../../model/value-columns.ts'
+import { type ColumnValue, NO_VALUE, OTHER_VALUE, ValueColumns } from '../../../model/value-columns.ts'
 import type { Conversion } from '../../../pmapi/conversion.ts'
 
-/** What of a metric decides how its values are read. */
+/** The properties of a metric that determine how its values are read. */
 export interface ReadMetric {
   readonly desc: MetricDesc
   readonly units: { readonly conversion: Conversion }
 }
 
-/** Are the metric's cells real numbers? Others are whole ones, or text. */
+/** Are the metric's cells floating point numbers, not integers or text? */
 export function isReal({ units: { conversion } }: ReadMetric): boolean {
   return conversion.type === PM_TYPE_DOUBLE || conversion.type === PM_TYPE_FLOAT
 }
 
-/** Reads the values of one metric, sample after sample. */
+/** Reads one metric's values from successive samples. */
 export class MetricReader {
   readonly #shown: ValueColumns
   readonly #counters: Counters | undefined
@@ -26,7 +26,7 @@ export class MetricReader {
   readonly #repeats: boolean
   readonly #convert: ((value: number) => number) | undefined
 
-  /** `wraps`: an integer counter that decreased has gone round once. */
+  /** `wraps`: treat a decreased integer counter as having wrapped once. */
   constructor(metric: ReadMetric, wraps: boolean) {
     const { desc, units } = metric
     const { isRate } = units.conversion
@@ -37,8 +37,8 @@ export class MetricReader {
   }
 
   /**
-   * The cells of a sample, good until the next one; `elapsedSec` since the one before, which rates need. A discrete metric without
-   * values keeps those it had.
+   * Returns the cells of a sample, valid until the next call; `elapsedSec` since the previous sample is needed for rates. A discrete
+   * metric without values keeps its previous ones.
    */
   read(now: ValueColumns, elapsedSec: number): ValueColumns {
     const shown = this.#shown
@@ -61,7 +61,7 @@ export class MetricReader {
     const seconds = Math.abs(elapsedSec)
     shown.beginAs(now)
     for (let i = 0; i < growth.length; i++) {
-      if (Number.isNaN(growth[i]) || seconds === 0) shown.has[i] = NOTHING
+      if (Number.isNaN(growth[i]) || seconds === 0) shown.has[i] = NO_VALUE
       else {
         const rate = growth[i]! / seconds
         shown.putNumber(i, convert === undefined ? rate : convert(rate))
@@ -69,12 +69,12 @@ export class MetricReader {
     }
   }
 
-  /** Has the counters in step with the values. */
+  /** Puts the counters in the order of the values. */
   #arrange(counters: Counters, { insts, isSingular }: ValueColumns): void {
     const before = this.#insts
     if (insts === before) return
     this.#insts = insts
-    // The instance number of a metric without instances means nothing: some archives have another in each record.
+    // A singular metric's instance number is meaningless: some archives have another one in each record.
     if (isSingular && insts.length === before.length) return
     counters.rearrange(
       Array.from(insts, (inst, i) => (isSingular || before[i] === inst ? i : before.indexOf(inst))),
@@ -85,22 +85,22 @@ export class MetricReader {
     const shown = this.#shown
     shown.beginAs(now)
     for (let i = 0; i < now.size; i++) {
-      if (now.has[i] === NOTHING) shown.has[i] = NOTHING
-      else shown.putNumber(i, convert(now.has[i] === OTHER ? Number(now.others[i]) : now.values[i]!))
+      if (now.has[i] === NO_VALUE) shown.has[i] = NO_VALUE
+      else shown.putNumber(i, convert(now.has[i] === OTHER_VALUE ? Number(now.others[i]) : now.values[i]!))
     }
   }
 }
 
-/** What a conversion does to numbers; undefined for nothing. */
+/** Returns a conversion as a function; undefined if it changes nothing. */
 function scaleOf({ scaling }: Conversion): ((value: number) => number) | undefined {
   if (scaling === undefined) return undefined
   const { factor, from, to, multiplier } = scaling
   const convert = (value: number): number => Number(convScale(PM_TYPE_DOUBLE, value, from, to))
-  // Temperatures do not begin at the same zero; everything else is a factor.
+  // Temperature scales differ in their zero; all others differ by a factor only.
   const ratio = convert(0) === 0 ? convert(1) : undefined
   if (ratio === undefined) return (value) => convert(value * factor) * multiplier
   return (value) => value * factor * ratio * multiplier
 }
 
-/** A value as a report shows it; undefined for a missing value. */
+/** A value in a report; undefined if missing. */
 export type Cell = ColumnValue

@@ -1,4 +1,4 @@
-/** Types and semantics in the words of documents. pcp2json(1) -x */
+/** Words for types and semantics in documents. pcp2json(1) -x */
 import type { MetricDesc } from '../../../model/desc.ts'
 import {
   PM_SEM_COUNTER,
@@ -22,13 +22,11 @@ const TYPES: ReadonlyMap<number, string> = new Map([
   [PM_TYPE_STRING, 'string'],
 ])
 
-/** A type in words. */
-export function typeWord({ type }: MetricDesc): string {
+export function typeName({ type }: MetricDesc): string {
   return TYPES.get(type) ?? 'unknown'
 }
 
-/** Semantics in a word. */
-export function semanticsWord({ sem }: MetricDesc): string {
+export function semanticsName({ sem }: MetricDesc): string {
   if (sem === PM_SEM_COUNTER) return 'counter'
   return sem === PM_SEM_DISCRETE ? 'discrete' : 'instant'
 }

@@ -5,17 +5,17 @@ import type { Sample } from './metrics.ts'
 
 const PARTS = ['nodename', 'release', 'sysname', 'machine'].map((name) => `kernel.uname.${name}`)
 
-/** How many processors the host has. */
+/** Number of processors of the host. */
 export const CPU_COUNT = 'hinv.ncpu'
-/** What the line is made of. */
+/** Metrics of the line. */
 export const MACHINE_METRICS: readonly string[] = [...PARTS, CPU_COUNT]
 
-/** Does a sample know the machine? As in PCP reports begin with the first that does. */
+/** Does a sample have the machine's data? As in PCP, reports begin with the first that does. */
 export function knowsMachine(sample: Sample): boolean {
   return sample.has(CPU_COUNT)
 }
 
-/** The line, with its newline; what is not known is left out. */
+/** Returns the line, with its newline; unknown parts are left out. */
 export function machineLine(sample: Sample, zone: Zone): string {
   const [node, release, system, machine] = PARTS.map((name) => sample.text(name) ?? '')
   const date = strftime('%m/%d/%y', sample.time.sec, zone)

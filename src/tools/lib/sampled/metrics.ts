@@ -1,49 +1,49 @@
-/** The metrics that a report is made of, and what one fetch says of them. pmFetch(3) */
+/** The metrics of a report, and the values of one fetch. pmFetch(3) */
 import type { Timestamp } from '../../../base/timestamp.ts'
 import type { MetricDesc } from '../../../model/desc.ts'
 import { isError, PcpError } from '../../../model/errors.ts'
 import { type Indom, PM_INDOM_NULL, type Pmid } from '../../../model/ids.ts'
 import { unitsFromText } from '../../../model/parse-units.ts'
-import { counterGrowth } from '../../../model/rate.ts'
+import { counterDelta } from '../../../model/rate.ts'
 import { convScale } from '../../../model/scale.ts'
 import { PM_SEM_DISCRETE, PM_TYPE_DOUBLE, PM_TYPE_STRING } from '../../../model/types.ts'
 import { extract, extractNumber } from '../../../model/value-set.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../../../model/values.ts'
 import type { CallOptions, Context } from '../../../pmapi/context.ts'
-import { freshNames, type InstanceNames } from '../../../pmapi/instances.ts'
+import { emptyNameCache, type InstanceNames } from '../../../pmapi/instances.ts'
 
-/** A metric, and the units that the report shows it in; without them it is shown as it is. */
+/** A metric, with the units to convert it to, if any. */
 export type WantedMetric = string | { readonly name: string; readonly units: string }
 
-/** A metric that is there. */
+/** A metric known to the source. */
 interface FoundMetric {
   readonly id: Pmid
   readonly desc: MetricDesc
-  /** What a value is multiplied with to be in the units of the report. */
+  /** Factor from the metric's units to the report's. */
   readonly factor: number
 }
 
 const NOTHING: ReadonlyMap<number, string> = new Map()
 
-/** Metrics by name, to be fetched together again and again. */
+/** Metrics by name that are fetched together repeatedly. */
 export class SampledMetrics {
   readonly #context: Context
   readonly #names: InstanceNames
   readonly #found: ReadonlyMap<string, FoundMetric>
   readonly #ids: readonly Pmid[]
   readonly #kept = new Map<Pmid, ValueSet>()
-  /** Those the source does not know, in the order they were asked for. */
+  /** Metrics unknown to the source, in the given order. */
   readonly missing: readonly string[]
 
   private constructor(context: Context, found: ReadonlyMap<string, FoundMetric>, missing: readonly string[]) {
     this.#context = context
-    this.#names = freshNames(context)
+    this.#names = emptyNameCache(context)
     this.#found = found
     this.#ids = [...found.values()].map(({ id }) => id)
     this.missing = missing
   }
 
-  /** Looks metrics up; what the source does not know is `missing`. PM_ERR_CONV for units that do not fit a metric. */
+  /** Looks metrics up; unknown ones are in `missing`. Rejects with PM_ERR_CONV for incompatible units. */
   static async find(
     context: Context,
     wanted: readonly WantedMetric[],
@@ -69,16 +69,16 @@ export class SampledMetrics {
     return this.#found.has(name)
   }
 
-  /** Of a metric that is there; undefined for another. */
+  /** Returns the descriptor of a metric; undefined if it is unknown. */
   descOf(name: string): MetricDesc | undefined {
     return this.#found.get(name)?.desc
   }
 
   /**
-   * Of an archive, each metric's first values at a moment or behind it, wherever they are; where none come any more, those that hold
-   * at the moment. The time is that moment. Errors as for `fetch`.
+   * Returns each metric's first values at or after a time of an archive, or without any the values held at that time. The sample has
+   * that time. Rejects as `fetch` does.
    */
-  async firsts(origin: Timestamp, options?: CallOptions): Promise<Sample> {
+  async firstValues(origin: Timestamp, options?: CallOptions): Promise<Sample> {
     const archive = this.#context.archive!
     const sets: ValueSet[] = []
     for (const id of this.#ids) {
@@ -93,8 +93,8 @@ export class SampledMetrics {
     return this.#sample({ timestamp: origin, changes: 0, sets }, options)
   }
 
-  /** Of an archive, each metric's last values at a moment or before it. The time is that moment. Errors as for `fetch`. */
-  async lasts(moment: Timestamp, options?: CallOptions): Promise<Sample> {
+  /** Returns each metric's last values at or before a time of an archive. The sample has that time. Rejects as `fetch` does. */
+  async lastValues(moment: Timestamp, options?: CallOptions): Promise<Sample> {
     const archive = this.#context.archive!
     const sets: ValueSet[] = []
     for (const id of this.#ids) {
@@ -104,7 +104,7 @@ export class SampledMetrics {
     return this.#sample({ timestamp: moment, changes: 0, sets }, options)
   }
 
-  /** A value that holds until there is another one may have been recorded only once. */
+  /** Fills in values that stay valid until they change, as those may be recorded only once. */
   #withKept(sets: readonly ValueSet[]): readonly ValueSet[] {
     let i = 0
     return [...this.#found.values()].map(({ id, desc }) => {
@@ -115,7 +115,7 @@ export class SampledMetrics {
     })
   }
 
-  /** Names that are not known at a moment of an archive may be known at another. */
+  /** Returns instance names, of an archive also those known only at other times. */
   async #namesOf(indom: Indom, set: ValueSet, options?: CallOptions): Promise<ReadonlyMap<number, string>> {
     const { archive } = this.#context
     try {
@@ -136,7 +136,7 @@ export class SampledMetrics {
     }
   }
 
-  /** Fetches all of them. PM_ERR_EOL behind the end of an archive, and whatever is wrong with the source. */
+  /** Fetches all metrics. Rejects with PM_ERR_EOL after the end of an archive, and with errors of the source. */
   async fetch(options?: CallOptions): Promise<Sample> {
     return this.#sample(await this.#context.fetch(this.#ids, options), options)
   }
@@ -154,7 +154,7 @@ export class SampledMetrics {
   }
 }
 
-/** What is discrete does, and what the host is called, which old archives say is instantaneous. */
+/** Does a value stay valid until it changes? True for discrete metrics and singular strings, as old archives record the host name as instantaneous. */
 function holds({ sem, type, indom }: MetricDesc): boolean {
   return sem === PM_SEM_DISCRETE || (type === PM_TYPE_STRING && indom === PM_INDOM_NULL)
 }
@@ -164,7 +164,7 @@ function factorOf({ units }: MetricDesc, wanted: WantedMetric): number {
   return Number(convScale(PM_TYPE_DOUBLE, 1, units, unitsFromText(wanted.units)))
 }
 
-/** What one fetch brought. A metric without values, unknown or in error, has none: nothing here throws. */
+/** The values of one fetch. Metrics that are unknown or in error have none; no method throws. */
 export class Sample {
   readonly time: Timestamp
   readonly #sets: ReadonlyMap<string, ValueSet>
@@ -186,18 +186,18 @@ export class Sample {
     this.#form = form
   }
 
-  /** Has it a value? */
+  /** Does a metric have values? */
   has(name: string): boolean {
     return (this.#sets.get(name)?.status ?? 0) > 0
   }
 
-  /** Why there are no values: the error that the source gave for the metric; undefined for none. */
+  /** Returns the source's error for a metric; undefined without one. */
   error(name: string): PcpError | undefined {
     const status = this.#sets.get(name)?.status ?? 0
     return status < 0 ? PcpError.fromStatus(status) : undefined
   }
 
-  /** Numbers by instance; none for a metric that is text. */
+  /** Returns numbers by instance; empty for a text metric. */
   numbers(name: string): ReadonlyMap<number, number> {
     const known = this.#numbers.get(name)
     if (known !== undefined) return known
@@ -208,31 +208,31 @@ export class Sample {
     return numbers
   }
 
-  /** The number of an instance; without one, of a metric that has a single value. */
+  /** Returns the number of an instance, or of a singular metric. */
   number(name: string, inst?: number): number | undefined {
     const numbers = this.numbers(name)
     return inst === undefined ? numbers.values().next().value : numbers.get(inst)
   }
 
-  /** How much a counter grew since a sample before; undefined without a value in either, or when it restarted. */
+  /** Returns the growth of a counter since an earlier sample; undefined without a value in either, or if it decreased. */
   growth(before: Sample | undefined, name: string, inst?: number): number | undefined {
     const now = this.number(name, inst)
     const earlier = before?.number(name, inst)
-    return now === undefined || earlier === undefined ? undefined : counterGrowth(earlier, now)
+    return now === undefined || earlier === undefined ? undefined : counterDelta(earlier, now)
   }
 
-  /** Texts by instance, in the form that the context has for names; numbers as text. */
+  /** Returns texts by instance, in the context's form for names; numbers as text. */
   texts(name: string): ReadonlyMap<number, string> {
     return this.#read(name, (set, i, { desc }) => this.#form(String(extract(set, i, desc.type))))
   }
 
-  /** The text of an instance; without one, of a metric that has a single value. */
+  /** Returns the text of an instance, or of a singular metric. */
   text(name: string, inst?: number): string | undefined {
     const texts = this.texts(name)
     return inst === undefined ? texts.values().next().value : texts.get(inst)
   }
 
-  /** Names by instance, in the order of the values; the number where nobody knows the name. */
+  /** Returns instance names in the order of the values; the number if the name is unknown. */
   instances(name: string): ReadonlyMap<number, string> {
     const set = this.#sets.get(name)
     const found = this.#found.get(name)
@@ -254,7 +254,7 @@ export class Sample {
         const value = read(set, i, found)
         if (value !== undefined) values.set(set.inst[i]!, value)
       } catch {
-        // A value of another type than its metric's, as in damaged archives: it is not there.
+        // The value's type differs from the metric's, as in damaged archives: treat it as missing.
       }
     }
     return values

@@ -1,13 +1,13 @@
-/** Commands that `pcp` starts: their options, their source, their zone. pcp(1) */
+/** Runs reports started by `pcp`: options, source, zone. pcp(1) */
 
 import { secondsBetween, type Timestamp, toSeconds } from '../../../base/timestamp.ts'
 import type { Context } from '../../../pmapi/context.ts'
-import { type Samples, samples } from '../../../pmapi/samples.ts'
+import { type SampleSequence, sampleLoop } from '../../../pmapi/samples.ts'
 import { sendWhoami } from '../../../pmapi/whoami.ts'
 import { compareTimes } from '../../../time/arithmetic.ts'
 import type { Zone } from '../../../time/zone.ts'
 import { isCtrlC } from '../interrupt.ts'
-import { endEarly, type GivenOption, type OptionTable } from '../options.ts'
+import { type GivenOption, handleEarlyExit, type OptionTable } from '../options.ts'
 import { boundsOf, openReport } from '../source.ts'
 import { parseStandard, type StandardOptions } from '../standard.ts'
 import type { ToolIo } from '../tool.ts'
@@ -15,7 +15,7 @@ import { type SamplingWindow, samplingWindow } from '../window.ts'
 import { reportingZone } from '../zone.ts'
 import { type Sample, SampledMetrics, type WantedMetric } from './metrics.ts'
 
-/** What a report starts from. */
+/** The opened source, window and zone of a report. */
 export interface ReportSource {
   readonly context: Context
   readonly standard: StandardOptions
@@ -23,10 +23,10 @@ export interface ReportSource {
   readonly zone: Zone
 }
 
-/** A command line as such a report has it: what is wrong is added to `problems`. */
-export interface ReportLine<S> {
+/** The command line of a report. Errors are added to `problems`. */
+export interface ReportCommand<S> {
   readonly table: OptionTable
-  /** Reads the command's own options. What it throws ends the command. */
+  /** Reads the command's own options. An error it throws ends the command. */
   readonly read: (
     given: readonly GivenOption[],
     line: {
@@ -38,18 +38,18 @@ export interface ReportLine<S> {
 }
 
 /**
- * Reads the command line and the environment, opens the source and reports. Returns the exit status: that of the report, or 1 with
- * the usage text. Throws PcpError with the message that ends the command.
+ * Reads the command line and the environment, opens the source and runs the report. Resolves to the report's exit status, or to 1
+ * after printing the usage text. Rejects with PcpError with the message to end the command with.
  */
 export async function runReport<S>(
-  { table, read }: ReportLine<S>,
+  { table, read }: ReportCommand<S>,
   io: ToolIo,
   report: (source: ReportSource, own: S, io: ToolIo) => Promise<number>,
 ): Promise<number> {
   const parsed = parseStandard(table, io, { inherits: true, isHighRes: true })
   const { given, operands, problems, standard } = parsed
   const own = read(given, { operands, problems, standard })
-  const status = endEarly(table, parsed, io)
+  const status = handleEarlyExit(table, parsed, io)
   if (status !== undefined) return status
   const context = await openReport(standard, io)
   try {
@@ -58,7 +58,7 @@ export async function runReport<S>(
     const window = samplingWindow(standard, boundsOf(context, standard, io), zone, io)
     return await report({ context, standard, window, zone }, own, io)
   } catch (error) {
-    // Scripts know PCP's reports to end well so.
+    // PCP's reports end with status 0 on Ctrl-C, which scripts expect.
     if (!isCtrlC(io.signal)) throw error
     return 0
   } finally {
@@ -66,21 +66,21 @@ export async function runReport<S>(
   }
 }
 
-/** When to fetch. */
+/** When to fetch samples. */
 export interface SamplePlan {
-  /** How often; undefined: until the window or the archive ends, or the user interrupts. */
+  /** Number of fetches; undefined to fetch until the end of the window or archive, or an interrupt. */
   readonly fetches: number | undefined
   readonly intervalSec: number
   readonly origin: Timestamp
-  /** Samples come before this moment, unless their number is given. */
+  /** Time that samples must precede, unless `fetches` is given. */
   readonly finish: Timestamp
-  /** Of an archive, the records as they are: nothing is interpolated. */
+  /** Read the records of an archive without interpolation. */
   readonly isRecorded?: boolean
 }
 
 /**
- * When a report fetches whose first sample only begins the counting: as often as -s says (`samples` in its place), or, as in PCP, as
- * many intervals as there are until the moment of -T, or until the end.
+ * Returns the plan of a report whose first sample only starts its counters: `samples` fetches, or as in PCP the number of intervals
+ * up to -T or the end.
  */
 export function samplingPlan(
   { standard, window }: ReportSource,
@@ -93,16 +93,16 @@ export function samplingPlan(
   return { fetches: samples === 0 ? undefined : (samples ?? untilFinish), intervalSec, origin, finish }
 }
 
-/** Fetches as planned; live, moments that passed meanwhile are not made up for. Errors as for `SampledMetrics.fetch`. */
+/** Fetches samples as planned. Live, intervals that were missed are skipped. Errors are those of `SampledMetrics.fetch`. */
 export function samplesOf(
   context: Context,
   metrics: SampledMetrics,
   { fetches, intervalSec, origin, finish, isRecorded = false }: SamplePlan,
   io: ToolIo,
-): Samples<Sample> {
-  // The last record of all is one of the records, but no moment begins at the end.
+): SampleSequence<Sample> {
+  // The last record counts, but no interval begins at the end.
   const end = isRecorded ? 0 : -1
-  return samples(context, {
+  return sampleLoop(context, {
     take: () => metrics.fetch(io),
     origin,
     intervalSec,
@@ -116,7 +116,7 @@ export function samplesOf(
   })
 }
 
-/** Metrics that a report cannot do without; undefined when some are missing, which has been said on standard error then. */
+/** Looks up required metrics; reports missing ones on standard error and resolves to undefined. */
 export async function requireMetrics(
   context: Context,
   wanted: readonly WantedMetric[],
@@ -124,12 +124,12 @@ export async function requireMetrics(
 ): Promise<SampledMetrics | undefined> {
   const metrics = await SampledMetrics.find(context, wanted, io)
   if (metrics.missing.length === 0) return metrics
-  sayMissing(metrics.missing, 'Missing', io)
+  reportMissing(metrics.missing, 'Missing', io)
   return undefined
 }
 
-/** Says which metrics a report lacks, as PCP's reports do: `Missing ['a', 'b']`. */
-export function sayMissing(names: readonly string[], word: string, { stderr }: ToolIo): void {
+/** Reports missing metrics as PCP does: `Missing ['a', 'b']`. */
+export function reportMissing(names: readonly string[], word: string, { stderr }: ToolIo): void {
   const list = names.map((name) => `'${name}'`).join(', ')
   stderr.write(`Error: not all required metrics are available\n${word} [${list}]\n`)
 }

@@ -1,4 +1,4 @@
-/** One look at a source: now, or at a moment of an archive. pcp-free(1), pcp-uptime(1) */
+/** Values at a single time: now, or in an archive. pcp-free(1), pcp-uptime(1) */
 
 import type { Timestamp } from '../../../base/timestamp.ts'
 import { PcpError } from '../../../model/errors.ts'
@@ -7,11 +7,8 @@ import type { Context } from '../../../pmapi/context.ts'
 import type { ToolIo } from '../tool.ts'
 import { type Sample, SampledMetrics, type WantedMetric } from './metrics.ts'
 
-/**
- * Looks metrics up for a report that shows what there is. PM_ERR_NAME with the message of PCP's reports when none of them is known,
- * or not all of `required`.
- */
-export async function findAny(
+/** Looks metrics up. Rejects with PM_ERR_NAME and PCP's message if none of them is known, or not all of `required`. */
+export async function findMetrics(
   context: Context,
   wanted: readonly WantedMetric[],
   io: ToolIo,
@@ -25,10 +22,10 @@ export async function findAny(
 }
 
 /**
- * The values at a moment of an archive, or now. An archive may begin before its values do: where nothing of `leading` is known yet,
- * the values of the first record behind it are those of the moment, and later samples go on from there. Errors as for a fetch.
+ * Fetches the values at a time of an archive, or now. If the archive has no values of `leading` yet at that time, uses the first
+ * later record that has, and later samples continue from there. Rejects as a fetch does.
  */
-export async function snapshot(
+export async function fetchAt(
   { archive }: Context,
   metrics: SampledMetrics,
   origin: Timestamp,
@@ -44,8 +41,8 @@ export async function snapshot(
 }
 
 /**
- * The values of the first record at a moment of an archive or behind it that has some of the metrics, or now. PM_ERR_EOL where there is
- * none, and errors as for a fetch.
+ * Fetches the values of the first record at or after a time of an archive that has some of `leading`, or current values. Rejects
+ * with PM_ERR_EOL without such a record, and as a fetch does.
  */
 export async function nextRecord(
   { archive }: Context,
@@ -61,7 +58,7 @@ export async function nextRecord(
   return found
 }
 
-/** The values at the first record from a moment on where something is known. */
+/** Finds the first record from `origin` on for which `isKnown` is true. */
 async function behind(
   archive: ArchiveControl,
   metrics: SampledMetrics,

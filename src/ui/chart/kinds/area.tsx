@@ -1,17 +1,17 @@
-/** Lines that are filled down to nothing. */
-import { thinned } from '../../theme.ts'
+/** Lines filled down to zero. */
+import { withOpacity } from '../../theme.ts'
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
 import type { TimeLook } from '../time-chart.ts'
 
 const LOOK: TimeLook = {
   isFromZero: true,
-  series: ({ color }) => ({ fill: thinned(color, 0.2) }),
+  series: ({ color }) => ({ fill: withOpacity(color, 0.2) }),
 }
 
 export const area: ChartKind = {
   id: 'area',
-  title: 'Filled lines',
+  title: 'Filled area',
   legend: true,
   isOverlaid: true,
   view: (props) => <TimeView {...props} look={LOOK} />,

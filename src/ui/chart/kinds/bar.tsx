@@ -1,4 +1,4 @@
-/** A bar a sample, of parts on top of each other. */
+/** A stacked bar for each sample. */
 import uPlot from 'uplot'
 import { resolveColor } from '../../theme.ts'
 import type { ChartKind } from '../kind.ts'
@@ -8,7 +8,7 @@ import type { TimeLook } from '../time-chart.ts'
 const LOOK: TimeLook = {
   stacking: 'sum',
   isFromZero: true,
-  // Each bar stands before the taller one that it is a part of.
+  // Each bar is drawn over the taller bar of which it is a part.
   isReversed: true,
   series: ({ color }) => ({
     points: { show: false },

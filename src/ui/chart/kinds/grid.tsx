@@ -3,7 +3,7 @@ import type { ChartKind } from '../kind.ts'
 
 export const grid: ChartKind = {
   id: 'grid',
-  title: 'Grid of bars',
+  title: 'Bar grid',
   legend: false,
   most: 512,
   view: (props, parts) => parts && <parts.GridView {...props} />,

@@ -1,4 +1,4 @@
-/** Lines: one for each instance. */
+/** A line for each instance. */
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
 import type { TimeLook } from '../time-chart.ts'

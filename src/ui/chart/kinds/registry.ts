@@ -1,4 +1,4 @@
-/** The kinds of charts, in the order they are offered. */
+/** All chart kinds, in the order of the style list. */
 import type { ChartKind } from '../kind.ts'
 import { area } from './area.tsx'
 import { bar } from './bar.tsx'
@@ -13,14 +13,14 @@ export const CHART_KINDS: readonly ChartKind[] = [lines, area, stacking, utiliza
 
 const byId = new Map(CHART_KINDS.map((kind) => [kind.id, kind]))
 
-/** Is there a kind with this id? */
+/** Checks whether there is a kind with this id. */
 export function isChartKind(id: string): boolean {
   return byId.has(id)
 }
 
-/** Returns the kind with an id. Throws for one that `isChartKind` rejects: readers leave such charts out. */
+/** Returns the kind with an id. Throws for unknown ids, which readers of views must filter with `isChartKind`. */
 export function kindOf(id: string): ChartKind {
   const kind = byId.get(id)
-  if (kind === undefined) throw new Error(`No kind of chart is called ${id}`)
+  if (kind === undefined) throw new Error(`Unknown kind of chart: ${id}`)
   return kind
 }

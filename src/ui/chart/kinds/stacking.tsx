@@ -1,4 +1,4 @@
-/** Areas on top of each other. */
+/** Stacked areas. */
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
 import { stackLook } from '../time-chart.ts'

@@ -1,4 +1,4 @@
-/** Shares of a whole, on top of each other. */
+/** Shares of a whole, stacked to 100 %. */
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
 import { stackLook } from '../time-chart.ts'

@@ -1,4 +1,4 @@
-/** What arguments of a command line can be drawn from: the metrics, instances and times of an archive or of a collector. */
+/** Values for arguments of command lines: the metrics, instances and times of an archive or a collector. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Archive } from '../../../../src/archive/archive.ts'
@@ -8,7 +8,7 @@ import { PM_INDOM_NULL } from '../../../../src/model/ids.ts'
 import { archiveFiles } from '../../../../src/sys/archive-files.ts'
 import { suiteFolder } from '../suite.ts'
 
-/** A metric with what decides how it is reported. */
+/** A metric with the properties that affect reports. */
 export interface MetricFacts {
   readonly name: string
   /** A PM_TYPE_* number. */
@@ -26,14 +26,14 @@ export interface SourceFacts {
   readonly end: number
 }
 
-/** Where command lines run: names of archives in them are relative to it. */
+/** Working directory of command lines; names of archives are relative to it. */
 export const ARCHIVES: string = suiteFolder('archives')
 
-/** More instances than these add nothing to draw from. */
+/** Limit of instances to choose from. */
 const MAX_INSTANCES = 200
 const known = new Map<string, SourceFacts | undefined>()
 
-/** Names of the archives of the suite, those in folders as FOLDER/NAME. */
+/** Returns the names of the suite's archives; in folders as FOLDER/NAME. */
 export function archiveNames(): readonly string[] {
   if (!existsSync(ARCHIVES)) return []
   const names = new Set<string>()
@@ -45,7 +45,7 @@ export function archiveNames(): readonly string[] {
   return [...names].sort()
 }
 
-/** Files of an archive, as paths relative to the suite's folder. */
+/** Returns the files of an archive as paths relative to the suite's folder. */
 export function filesOf(name: string): readonly string[] {
   const slash = name.lastIndexOf('/') + 1
   const folder = name.slice(0, slash)
@@ -56,12 +56,12 @@ export function filesOf(name: string): readonly string[] {
     .filter((file) => parseFileName(file)?.base === name)
 }
 
-/** Size of an archive's files together. */
+/** Returns the total size of an archive's files. */
 export function bytesOf(name: string): number {
   return filesOf(name).reduce((sum, file) => sum + statSync(join(ARCHIVES, file)).size, 0)
 }
 
-/** Facts of an archive; undefined if it cannot be opened or has no record. */
+/** Returns the facts of an archive; undefined if it cannot be opened or has no record. */
 export function archiveFacts(name: string): SourceFacts | undefined {
   if (!known.has(name)) known.set(name, read(name))
   return known.get(name)

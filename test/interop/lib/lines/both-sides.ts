@@ -1,4 +1,4 @@
-/** Runs a command line on both sides, and compares what they print, write and return. */
+/** Runs a command line on both sides, and compares output, files and status. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   copyFileSync,
@@ -20,13 +20,13 @@ import { ARCHIVES, filesOf } from './archive-facts.ts'
 import { type Line, wordsOf } from './line.ts'
 import { HOST } from './live-source.ts'
 
-/** What one side did. */
+/** Results of one side. */
 export interface Done {
-  /** Exit status, the name of the signal that ended it, or why it was given up. */
+  /** Exit status, the name of a signal, or why the run was aborted. */
   readonly status: string
   readonly stdout: string
   readonly stderr: string
-  /** Text of files it wrote, by name; archives as the reference dumps them. */
+  /** Text of written files by name; archives as dumped by the reference. */
   readonly files: string
 }
 
@@ -36,7 +36,7 @@ export interface Both {
   readonly theirs: Done
 }
 
-/** Reasons to give a side up: it ran too long, or printed too much. */
+/** Reasons to abort a side: it ran too long, or printed too much. */
 export const GIVEN_UP = ['late', 'long'] as const
 
 const LIMIT_MS = 20_000
@@ -58,7 +58,7 @@ export function killAll(): void {
 export async function runBoth(line: Line, host?: string): Promise<Both> {
   const theirPath = referencePath(line.command)
   if (theirPath === undefined) throw new Error(`the reference has no command ${line.command}`)
-  // Values between observations as 6.0.3 takes them: docs/differences.md.
+  // Values are interpolated like in 6.0.3: docs/explanation/differences.md.
   const [ours, theirs] = await Promise.all([
     runSide(line, join(top, 'bin', line.command), { PCP_INTERP_EARLIER: '1' }, host),
     runSide(line, theirPath, {}, host),
@@ -106,7 +106,7 @@ async function runSide(
   }
 }
 
-/** Masks the moments of live samples. */
+/** Masks the times of live samples. */
 function withoutTimes(text: string): string {
   return text
     .replaceAll(/\b\d{4}-\d\d-\d\d\b/g, 'DATE')
@@ -116,14 +116,14 @@ function withoutTimes(text: string): string {
     .replaceAll(/\b1[78]\d{8}\b/g, 'NOW')
 }
 
-/** Removes usage texts, which are our own, and paths before the names of commands. */
+/** Removes usage texts, which are our own, and paths before command names. */
 function normalised(text: string, command: string): string {
   return (
     text
       .replace(/^Usage: [\s\S]*/m, '')
       .replaceAll(/^\S*\/(pcp-\w+|\w+): /gm, '$1: ')
       .replaceAll(`/usr/lib/pcp/bin/${command}`, command)
-      // What a process writes into a log or a label of itself.
+      // Identity of the process in a log or label.
       .replaceAll(/^\[\w+ \w+ +\d+ [\d:]+\] (\w+)\(\d+\)/gm, '[NOW] $1(PID)')
       .replaceAll(/^PID for pmlogger: \d+$/gm, 'PID for pmlogger: PID')
   )

@@ -1,4 +1,4 @@
-/** Makes command lines up: a command, an archive, options from the command's table, arguments from the archive. */
+/** Generates random command lines: a command, an archive, options from the command's table, arguments from the archive. */
 import type { Option, OptionTable } from '../../../../src/tools/lib/options.ts'
 import type { Tool } from '../../../../src/tools/lib/tool.ts'
 import { TOOLS } from '../../../../src/tools/registry.ts'
@@ -9,31 +9,31 @@ import { COMMANDS, type CommandRow, drawOf, isDrawn } from './commands.ts'
 import { anyMetric, type Drawing, interval, metricSpec, prefixOf } from './draw.ts'
 import type { Line, LineTables, Part } from './line.ts'
 
-/** Archives beyond this size take long, and find little more. */
+/** Larger archives are slow, and rarely find more. */
 const MANY_BYTES = 1_000_000
 const LARGE_SHARE = 0.1
-/** Archives looked at for one that has what a command needs. */
+/** Attempts to find a suitable archive for a command. */
 const TRIES = 100
-/** Numbers of options to draw from; options that a command always needs are extra. */
+/** Numbers of options to choose from, without required ones. */
 const OPTION_COUNTS = [0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 5, 7]
-/** Options of the time window that every sampling command has, drawn together more often than apart. */
+/** Time window options of every sampling command, often used together. */
 const WINDOW = ['S', 'T', 'O', 'A', 't', 's', 'Z', 'z']
 const WINDOW_CHANCE = 0.5
 
-/** A command that both sides have, with its table. */
+/** A command that both sides have, with its option table. */
 interface Candidate {
   readonly row: CommandRow
   readonly table: OptionTable
-  /** Of `pcp`, before the name of its report. */
+  /** Options of `pcp`, before the name of its report. */
   readonly outer?: OptionTable
 }
 
-/** Makes lines up. */
+/** Generates lines. */
 export class LineGenerator {
   readonly #candidates: readonly Candidate[]
   readonly #archives: readonly string[]
 
-  /** What live lines are about, in place of archives. */
+  /** The source of live lines, instead of archives. */
   readonly #live: SourceFacts | undefined
 
   private constructor(
@@ -46,7 +46,7 @@ export class LineGenerator {
     this.#live = live
   }
 
-  /** For all commands, or those of these names: `pmval`, `pcp`, `pcp-free`. Live lines are about one source. */
+  /** Creates a generator for all commands, or those of these names: `pmval`, `pcp`, `pcp-free`. Live lines use one source. */
   static async create(names: readonly string[] = [], live?: SourceFacts): Promise<LineGenerator> {
     const candidates: Candidate[] = []
     for (const row of COMMANDS) {
@@ -66,7 +66,7 @@ export class LineGenerator {
     return new LineGenerator(candidates, archiveNames(), live)
   }
 
-  /** Makes one line up. */
+  /** Generates one line. */
   line(random: Random): Line {
     const candidate = this.#pickCandidate(random)
     const { table, outer } = candidate
@@ -106,7 +106,7 @@ export class LineGenerator {
     let tries = needs !== undefined && random.chance(0.1) ? 0 : TRIES
     for (;;) {
       const name = random.pick(this.#archives)
-      // Opened when it is drawn: opening all of them takes seconds.
+      // Opened on demand: opening all of them takes seconds.
       if (bytesOf(name) > MANY_BYTES && !random.chance(LARGE_SHARE)) continue
       const source = archiveFacts(name)
       if (source !== undefined && (tries-- <= 0 || isSuited(source))) return source
@@ -128,10 +128,10 @@ export class LineGenerator {
       const option = byName(always.slice(1))
       if (option !== undefined) chosen.add(option)
     }
-    // Something bounds the samples, as windows may be years of seconds.
+    // Limits the samples, because windows may span years at intervals of a second.
     const bounds = isSampling ? (['t', 's'] as const).flatMap((name) => byName(name) ?? []) : []
     if (bounds.length > 0 && !bounds.some((one) => chosen.has(one))) chosen.add(random.pick(bounds))
-    // Two zones are a mistake, which is soon known.
+    // Two time zones would only give a usage error.
     const hostZone = byName('z')
     if (hostZone !== undefined && chosen.has(byName('Z')!) && !random.chance(0.05)) chosen.delete(hostZone)
     return random
@@ -161,7 +161,7 @@ export class LineGenerator {
       row.metrics === undefined
         ? []
         : metrics.map(({ name }) => ({ words: [this.#operand(drawing, row, name)] }))
-    // Without a metric some commands show all there are.
+    // Without a metric some commands show all of them.
     const operands = random.chance(row.tool === 'pmval' || row.tool === 'pmevent' ? 0.99 : 0.9) ? named : []
     switch (row.archive) {
       case '-a':
@@ -199,7 +199,7 @@ export class LineGenerator {
   }
 }
 
-/** A metric, of the recorder's own in few lines: every archive has them. */
+/** Picks a metric, rarely one of the recorder's own, which every archive has. */
 function pickMetric(random: Random, { metrics }: SourceFacts): MetricFacts {
   const metric = random.pick(metrics)
   return metric.name.startsWith('pmcd.') && !random.chance(0.15) ? random.pick(metrics) : metric
@@ -213,7 +213,7 @@ function kept(...words: string[]): Part {
   return { words, isKept: true }
 }
 
-/** A row for live values: few samples, soon, and no windows that are waited for. */
+/** Adapts a row to live values: few samples at short intervals, and no windows to wait for. */
 function liveRow(row: CommandRow): CommandRow {
   const left = ['S', 'T', 'O', 'A', 'a', 'archive-list', 'F', 'x', 'c', 'N', 'X']
   const options = { ...row.options, ...Object.fromEntries(left.map((name) => [name, false] as const)) }
@@ -229,7 +229,7 @@ function liveRow(row: CommandRow): CommandRow {
   }
 }
 
-/** A report's row without the options that `pcp` takes for it: few lines have them twice. */
+/** Removes options of a report that `pcp` accepts as well; only few lines have them twice. */
 function withoutWindow(random: Random, row: CommandRow): CommandRow {
   if (random.chance(0.1)) return row
   const own = row.options ?? {}
@@ -237,7 +237,7 @@ function withoutWindow(random: Random, row: CommandRow): CommandRow {
   return { ...row, options: { ...own, ...Object.fromEntries(left) } }
 }
 
-/** The interval and count of reports that take them as operands. */
+/** Returns interval and count for reports that take them as operands. */
 function delays(drawing: Drawing): Part[] {
   const { random } = drawing
   if (random.chance(0.4)) return []
@@ -249,7 +249,7 @@ async function loadTool(name: string): Promise<Tool | undefined> {
   return TOOLS.find((entry) => entry.name === name)?.load()
 }
 
-/** The tables that the words of a line are read by. */
+/** Returns the option tables for parsing a line. */
 export async function tablesOf([command = '', ...words]: readonly string[]): Promise<LineTables> {
   const report =
     command === 'pcp' ? words.find((word) => COMMANDS.some((row) => row.report === word)) : undefined

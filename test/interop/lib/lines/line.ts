@@ -1,41 +1,41 @@
-/** A command line as the generator makes it, runs it and shortens it, and its text. */
+/** A generated command line that can be run, shortened and printed. */
 import type { OptionRow } from '../../../../src/tools/lib/options.ts'
 
 /**
- * A command line. Words beginning with `<<` are files with the text behind it; `OUT` is an empty directory, and `OUT/NAME`, where the
- * suite has an archive of that name, for a copy of it there.
+ * A command line. Words beginning with `<<` are files with the following text; `OUT` is an empty directory, and `OUT/NAME`, if the suite has
+ * an archive of that name, a copy of it there.
  */
 export interface Line {
   readonly command: string
   readonly parts: readonly Part[]
 }
 
-/** Rows of the option tables that a line is read by. */
+/** Option tables for parsing a line. */
 export interface LineTables {
   readonly own: readonly OptionRow[]
   /** Of `pcp`, before the name of its report. */
   readonly outer?: readonly OptionRow[]
 }
 
-/** Words that stay together, such as an option and its argument. */
+/** Words that belong together, such as an option and its argument. */
 export interface Part {
   readonly words: readonly string[]
-  /** Shortening leaves it in place, as the line would be about something else without it. */
+  /** Not removed when shortening, because the line would then be about something else. */
   readonly isKept?: true
 }
 
-/** All words after the command. */
+/** Returns all words after the command. */
 export function wordsOf({ parts }: Line): string[] {
   return parts.flatMap(({ words }) => words)
 }
 
-/** The command, with the report of `pcp`. */
+/** Returns the command, with the report of `pcp`. */
 export function nameOf({ command, parts }: Line): string {
   const report = command === 'pcp' ? parts.find((part) => part.isKept && part.words.length === 1) : undefined
   return report === undefined ? command : `${command} ${report.words[0]}`
 }
 
-/** A line as one types it into a shell. */
+/** Returns a line as typed into a shell. */
 export function lineText(line: Line): string {
   return [line.command, ...wordsOf(line)].map(quoted).join(' ')
 }
@@ -44,7 +44,7 @@ function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** Reads the text of a line; each option and its argument become one part, by the command's table. */
+/** Parses the text of a line; each option and its argument become one part, by the command's table. */
 export function parseLine(text: string, { own, outer = own }: LineTables): Line {
   const [command = '', ...words] = splitWords(text)
   const parts: Part[] = []
@@ -63,7 +63,7 @@ export function parseLine(text: string, { own, outer = own }: LineTables): Line 
   return { command, parts }
 }
 
-/** Splits a text into words as a shell does: quotes, no expansion. */
+/** Splits a text into words like a shell: quotes, no expansion. */
 function splitWords(text: string): string[] {
   const words: string[] = []
   const pattern = /\s*((?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+)/gy

@@ -1,4 +1,4 @@
-/** Metrics of the sample agent behind the reference's collector whose values stay the same. */
+/** Constant metrics of the sample agent under the reference's collector. */
 import { isError } from '../../../../src/model/errors.ts'
 import { PM_INDOM_NULL } from '../../../../src/model/ids.ts'
 import { valuesOf } from '../../../../src/model/value-set.ts'
@@ -9,11 +9,11 @@ import type { MetricFacts, SourceFacts } from './archive-facts.ts'
 /** Placeholder of the collector's HOST:PORT. */
 export const HOST = 'HOST'
 
-/** Metrics that change by themselves or with each fetch, answer late, or are stored into. */
+/** Metrics that change over time or with each fetch, reply late, or can be stored into. */
 const MOVING =
   /\.(not_ready|hang|abort|sysinfo|dynamic|event|noinst|bad|updown|scale_step|dodgey|part_bin|drift|\w*seconds|load|wrap|rapid|step|control|secret|pdu|recv|xmit|datasize|percontext|many|needprofile|mirage|proc|hordes|ghosts|lights|magnitude|colour|darkness|k?byte_)|write_me/
 
-/** Metrics of the sample agent that have the same values twice, with their instances. */
+/** Returns the sample agent's metrics that have the same values twice, with their instances. */
 export async function liveFacts(host: string): Promise<SourceFacts> {
   const context = await connect(host)
   try {

@@ -1,12 +1,12 @@
-/** `npm run lines`: what scripts/lines.mjs runs. */
+/** `npm run lines`, run by scripts/lines.mjs. */
 import { appendFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { seed as seedOfDay } from '../../../lib/seed.ts'
 import { startReference } from '../programs.ts'
 import { type Both, killAll, runBoth } from './both-sides.ts'
 import { differenceOf } from './difference.ts'
-import { excuseFor } from './excuses.ts'
 import { LineGenerator, tablesOf } from './generate.ts'
+import { knownDifference } from './known-differences.ts'
 import { type Line, lineText, nameOf, parseLine } from './line.ts'
 import { liveFacts } from './live-source.ts'
 import { type Cause, search, type Tally } from './search.ts'
@@ -120,7 +120,7 @@ async function repeat(text: string, run: (line: Line) => Promise<Both>): Promise
   if (difference === undefined) console.log('== no difference')
   else
     console.log(
-      `== ${difference.signature}\n== excuse: ${excuseFor(nameOf(line), line, both, difference) ?? 'none'}`,
+      `== ${difference.signature}\n== excuse: ${knownDifference(nameOf(line), line, both, difference) ?? 'none'}`,
     )
   return difference === undefined ? 0 : 1
 }

@@ -1,12 +1,12 @@
-/** Lines that pmie prints about rules, for differences that are deliberate in some of them. */
+/** Lines of pmie about rules, for intended differences in some of them. */
 import type { Both } from './both-sides.ts'
 
-/** Returns the first value where the reference shows that alone. */
+/** Returns only the first value if that is all the reference shows. */
 export function firstOf(mine: string, other: string): string {
   return mine.startsWith(`${other} `) ? other : mine
 }
 
-/** Returns what the reference shows where it knows nothing, and agrees otherwise. */
+/** Returns the reference's text if it is unknown there, else ours. */
 export function knownOf(mine: string, other: string): string {
   const cells = other.split(' ')
   const own = mine.split(' ')
@@ -15,7 +15,7 @@ export function knownOf(mine: string, other: string): string {
   return agrees ? other : mine
 }
 
-/** Returns the names of the rules whose text in the words of a line matches. */
+/** Returns the names of rules in a line's words whose text matches. */
 export function rulesWith(words: readonly string[], pattern: RegExp): ReadonlySet<string> {
   const names = new Set<string>()
   for (const [, name = '', text = ''] of words.join('\n').matchAll(/^(?:.*<<)?(r\d+) = (.*);$/gm))
@@ -23,7 +23,7 @@ export function rulesWith(words: readonly string[], pattern: RegExp): ReadonlySe
   return names
 }
 
-/** Takes lines of rules out that the other text has no line of. */
+/** Removes lines about rules that the other text does not have. */
 export function withoutRulesBut(text: string, other: string): string {
   const kept = new Set(other.match(/^r\d+(?= \()/gm))
   const lines = text
@@ -32,7 +32,7 @@ export function withoutRulesBut(text: string, other: string): string {
   return kept.size === 0 ? other : lines.join('\n')
 }
 
-/** Changes what some rules of pmie come to, line by line where both sides have as many; `change` sees the reference's as well. */
+/** Changes the results of some pmie rules line by line, if both sides have the same number; `change` also gets the reference's. */
 export function onRules(
   { ours, theirs }: Both,
   names: ReadonlySet<string>,

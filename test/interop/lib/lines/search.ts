@@ -1,20 +1,20 @@
-/** Runs made-up lines on both sides, shortens the differing ones, and sorts them by cause. */
+/** Runs random lines on both sides, shortens the ones that differ, and groups them by cause. */
 import { Random } from '../random.ts'
 import { type Both, runBoth } from './both-sides.ts'
 import { type Difference, differenceOf } from './difference.ts'
-import { excuseFor } from './excuses.ts'
+import { knownDifference } from './known-differences.ts'
 import { type Line, lineText, nameOf, type Part } from './line.ts'
 
-/** Lines that differ alike. */
+/** Lines with the same kind of difference. */
 export interface Cause {
   readonly signature: string
-  /** The shortest line that shows it. */
+  /** The shortest line with this difference. */
   line: Line
   difference: Difference
   count: number
 }
 
-/** What a search found. */
+/** Result of a search. */
 export interface Tally {
   lines: number
   /** Lines that the reference did not finish or that crashed it. */
@@ -23,10 +23,10 @@ export interface Tally {
   readonly causes: Map<string, Cause>
 }
 
-/** Examples of a cause that are shortened: the first may be odd. */
+/** Number of examples per cause to shorten, because the first may be unusual. */
 const SHORTENED = 2
 
-/** Runs `count` lines of a seed, some at a time. */
+/** Runs `count` lines of a seed, several at a time. */
 export async function search(
   generator: { line(random: Random): Line },
   options: {
@@ -44,7 +44,7 @@ export async function search(
   let next = 0
   const work = async (): Promise<void> => {
     while (next < count && !signal.aborted) {
-      // Each line has its own seed, so that one can be made again without those before it.
+      // Each line has its own seed, so that it can be generated without the previous ones.
       const line = generator.line(new Random(seed * 1_000_003 + next++))
       const both = await run(line)
       if (signal.aborted) return
@@ -73,14 +73,14 @@ export async function search(
   return tally
 }
 
-/** The difference of a line that nothing excuses. */
+/** Returns a line's unexpected difference, if any. */
 function judge(line: Line, both: Both, tally?: Tally): Difference | undefined {
   const difference = differenceOf(both)
   if (difference === undefined) {
     if (tally !== undefined && isUndecided(both)) tally.undecided++
     return undefined
   }
-  const excuse = excuseFor(nameOf(line), line, both, difference)
+  const excuse = knownDifference(nameOf(line), line, both, difference)
   if (excuse === undefined) return difference
   tally?.excused.set(excuse, (tally.excused.get(excuse) ?? 0) + 1)
   return undefined
@@ -90,7 +90,7 @@ function isUndecided({ ours, theirs }: Both): boolean {
   return [ours, theirs].some(({ status }) => status === 'late' || status === 'long')
 }
 
-/** Leaves out parts for as long as the line still differs in the same channel. */
+/** Removes parts while the line still differs in the same channel. */
 async function shorten(
   line: Line,
   difference: Difference,
@@ -109,7 +109,7 @@ async function shorten(
   return best
 }
 
-/** Letters and names of a line's options, sorted. */
+/** Returns letters and names of a line's options, sorted. */
 function optionsOf({ parts }: Line): string {
   const name = ({ words: [first = ''] }: Part): string =>
     first.startsWith('--') ? first.split('=', 1)[0]! : first.startsWith('-') ? first.slice(0, 2) : ''

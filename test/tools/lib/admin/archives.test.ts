@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { archiveFilesIn, byPart } from '../../../../src/archive-store/files.ts'
-import { ageWords, NEVER, nameLines, parseAge } from '../../../../src/tools/lib/admin/ages.ts'
+import { formatAge, NEVER, parseAge, wrapNames } from '../../../../src/tools/lib/admin/ages.ts'
 import {
   datedFilesIn,
   dateOf,
@@ -37,9 +37,9 @@ test.each([
   expect(parseAge(text)).toBe(ms)
 })
 
-test('ages and names in words', () => {
-  expect(['1', '14', '1:12'].map(ageWords)).toEqual(['1 day', '14 days', '1:12'])
-  const lines = nameLines(Array.from({ length: 8 }, (_, i) => `20261120.10.0${i}.meta`))
+test('formats ages and lists of names', () => {
+  expect(['1', '14', '1:12'].map(formatAge)).toEqual(['1 day', '14 days', '1:12'])
+  const lines = wrapNames(Array.from({ length: 8 }, (_, i) => `20261120.10.0${i}.meta`))
   expect(lines.map((line) => line.length <= 79)).toEqual([true, true, true])
   expect(lines.join(' ').split(/ +/).filter(Boolean)).toHaveLength(8)
 })
@@ -56,7 +56,7 @@ test.each([
   expect([dateOf(base), isWholeDay(base), isPartOfDay(base)]).toEqual([date, isDay, isPart])
 })
 
-test('days are those of the calendar', () => {
+test('uses calendar days', () => {
   const at = new Date(2026, 2, 1, 0, 30).getTime()
   expect([dayName(at), dayName(dayBefore(at)), fullDate('991231')]).toEqual([
     '20260301',
@@ -65,7 +65,7 @@ test('days are those of the calendar', () => {
   ])
 })
 
-test('files of archives, those compressed among them', () => {
+test('lists files of archives, including compressed ones', () => {
   const names = [
     '20261120.10',
     '20261120.2.xz',

@@ -1,12 +1,12 @@
-/** Control files: lines, the shell's words in them, and the instances that follow. */
+/** Control files: lines, shell words, and instances. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { instanceProblem, parseControl } from '../../../../src/tools/lib/admin/control-lines.ts'
 import { controlFiles, type Instance, instancesOf } from '../../../../src/tools/lib/admin/instances.ts'
-import { openVoice } from '../../../../src/tools/lib/admin/voice.ts'
-import { expandWord, splitWords } from '../../../../src/tools/lib/admin/words.ts'
+import { openReporter } from '../../../../src/tools/lib/admin/reporter.ts'
+import { expandWord, splitWords } from '../../../../src/tools/lib/admin/shell-words.ts'
 import { testIo } from '../../run-tool.ts'
 
 let dir = ''
@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true }))
 
 describe('lines', () => {
-  test('are assignments and instances, each with its number', () => {
+  test('are assignments and instances with line numbers', () => {
     const text =
       '# remark\n\n$version=1.1\n$FOO="a b"; export FOO\nh y n "/logs/a b" -c x  -v 1Mb\n#!#g n n /g -c y\n'
     expect(parseControl(text)).toMatchObject([
@@ -28,20 +28,20 @@ describe('lines', () => {
         host: 'h',
         primary: 'y',
         socks: 'n',
-        place: '"/logs/a b"',
+        logPath: '"/logs/a b"',
         args: '-c x  -v 1Mb',
       },
-      { line: 6, isStopped: true, host: 'g', primary: 'n', socks: 'n', place: '/g', args: '-c y' },
+      { line: 6, isStopped: true, host: 'g', primary: 'n', socks: 'n', logPath: '/g', args: '-c y' },
     ])
   })
 
   test('without a version have no field for the primary instance', () => {
     expect(parseControl('h n /logs -c x\n')).toMatchObject([
-      { host: 'h', primary: 'n', socks: 'n', place: '/logs' },
+      { host: 'h', primary: 'n', socks: 'n', logPath: '/logs' },
     ])
   })
 
-  test('that are no assignment are said to be none', () => {
+  test('are checked', () => {
     expect(parseControl('$(rm -rf /)\n$1=2\n')).toMatchObject([{ name: undefined }, { name: undefined }])
   })
 
@@ -85,13 +85,13 @@ describe('words', () => {
 })
 
 describe('instances', () => {
-  /** Instances of a control file, and what was said of it. */
+  /** Reads the instances of a control file, and the messages. */
   function read(text: string, mode = 0o600): { instances: Instance[]; said: string } {
     const file = join(dir, 'control')
     writeFileSync(file, text)
     chmodSync(file, mode)
     const io = testIo('pmlogger_check', [])
-    const voice = openVoice(io, {
+    const reporter = openReporter(io, {
       showsOnly: false,
       verbosity: 0,
       logPath: undefined,
@@ -99,7 +99,7 @@ describe('instances', () => {
       warnsWithColon: false,
     })
     const variables = { PATH: '/usr/bin:/bin', PCP_ARCHIVE_DIR: '/a', PCP_LOG_DIR: '/l' }
-    const instances = [...instancesOf(file, { service: 'pmlogger', variables, hostName: 'me', voice })]
+    const instances = [...instancesOf(file, { service: 'pmlogger', variables, hostName: 'me', reporter })]
     return { instances, said: io.printed.stdout.replaceAll(file, 'FILE') }
   }
 
@@ -111,15 +111,15 @@ describe('instances', () => {
     )
     expect(said).toBe('')
     expect(instances).toMatchObject([
-      { host: 'local:', isPrimary: true, place: '/a/me', className: 'web', isPushed: false },
-      { host: 'far', usesSocks: true, place: '/p/sub', isPushed: true },
+      { host: 'local:', isPrimary: true, path: '/a/me', className: 'web', isPushed: false },
+      { host: 'far', usesSocks: true, path: '/p/sub', isPushed: true },
     ])
     expect(instances[0]!.args).toEqual(['-c', 'config.default', '-l', '/l/x'])
     expect(instances[1]!.args).toEqual(['-c', 'a b', '-R', 'http://p:44322'])
     expect(instances[1]!.variables).toMatchObject({ PLACE: '/p' })
   })
 
-  test('that are wrong are told with their line, and the others stay', () => {
+  test('with errors are reported with their line and skipped', () => {
     const { instances, said } = read('$version=1.1\nbad z n /x -c y\n$PATH=/evil\nfine n n /x -c y\n')
     expect(instances.map(({ host }) => host)).toEqual(['fine'])
     expect(said).toContain('[FILE:2]\nError: primary field')
@@ -127,13 +127,13 @@ describe('instances', () => {
     expect(instances[0]!.variables['PATH']).toBe('/usr/bin:/bin')
   })
 
-  test('get nothing from commands in a file that others may write', () => {
+  test('have no commands run from a file that others can write', () => {
     const { instances, said } = read('$version=1.1\nh n n /x/$(echo y) -c y\n', 0o622)
     expect(instances).toEqual([])
     expect(said).toContain('chmod go-w FILE')
   })
 
-  test('come from the file and from those of its directory, without what editors leave', () => {
+  test('come from the file and its directory, except backup files', () => {
     const path = join(dir, 'control')
     mkdirSync(`${path}.d`)
     for (const name of ['b', 'a', 'a~', 'c.rpmsave', 'd.dpkg-dist'])

@@ -36,11 +36,11 @@ function farm(): FarmInstance[] {
   return instancesIn('f', CONTROL, place)
 }
 
-test('reads the instances of a control file, stopped ones too, and warns of lines that say too little', () => {
-  const brief = farm().map(({ line, host, place, className, isStopped }) => [
+test('reads the instances of a control file, including stopped ones, and warns of incomplete lines', () => {
+  const brief = farm().map(({ line, host, path, className, isStopped }) => [
     line,
     host,
-    place,
+    path,
     className,
     isStopped,
   ])
@@ -53,7 +53,7 @@ test('reads the instances of a control file, stopped ones too, and warns of line
   expect(warnings).toEqual(['f: insufficient fields in control line for host db12'])
 })
 
-test('hosts are whole names, or patterns for whole names', () => {
+test('hosts are matched by whole names or patterns', () => {
   const select = (hosts: string[], className?: string): number[] =>
     selectInstances(farm(), { kind: LOGGERS, className, hosts }, warn).map(({ line }) => line)
   expect(select(['db1'])).toEqual([5, 8])
@@ -121,7 +121,7 @@ test.each([
   expect(() => parsePolicy(text, 'p')).toThrow(message)
 })
 
-test('makes a control file from a policy, with what the policy lacks', () => {
+test('makes a control file from a policy, adding missing lines', () => {
   const expand = (line: string): string => expandMacros(line, { h: 'db1', i: 'web-db1' }, {})
   const options = { creator: '# me', className: 'web' }
   expect(controlText(parsePolicy(POLICY, 'p').control, options, expand)).toEqual({
@@ -141,20 +141,20 @@ db1 n n PCP_ARCHIVE_DIR/web-db1 -c /c
   })
 })
 
-test('expands macros, also those of the environment', () => {
+test('expands macros, including environment variables', () => {
   const expand = (text: string): string =>
     expandMacros(text, { h: 'H', i: 'I' }, { URL: 'http://%h', EMPTY: '', LOOP: 'ENV(LOOP)x' })
   expect(expand('%h/%i%x ENV(URL) ENV(NONE:y) ENV(EMPTY:)')).toBe('H/I%x http://H y ')
   expect(() => expand('ENV(NONE)')).toThrow('the environment variable NONE is not set')
   expect(() => expand('ENV(EMPTY)')).toThrow(PcpError)
-  expect(() => expand('ENV(LOOP)')).toThrow('lead to each other')
+  expect(() => expand('ENV(LOOP)')).toThrow('refer to each other')
 })
 
-test('configurations put together have one section about access, the last', () => {
+test('joined configurations have a single access section at the end', () => {
   const made = '#pmlogconf 2.0\nlog a\n[access]\nallow * : all;\n'
   expect(joinRecordings(['log x', made, 'log y\n[access]\nnone;\n'])).toBe(
     'log x\nlog a\nlog y\n[access]\nallow * : all;\n',
   )
-  // Alone, it is still one that pmlogconf keeps up to date.
+  // A single configuration keeps its first line, so pmlogconf can update it.
   expect(joinRecordings([made])).toBe(made)
 })

@@ -1,4 +1,4 @@
-/** Files that -F names: what is in them, and when there is one. */
+/** Files written by -F. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ test('a file of pcp2json is JSON, as its notes go to standard output', async () 
   expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')))).toEqual(['@pcp'])
 })
 
-test.each([pcp2json, pcp2xml, pmrep])('mistakes leave no file behind: %#', async (tool) => {
+test.each([pcp2json, pcp2xml, pmrep])('errors leave no file behind: %#', async (tool) => {
   expect((await run(tool, '-F', file, 'demo.nosuch')).status).toBe(1)
   expect(existsSync(file)).toBe(false)
   expect((await run(tool, '-F', file, 'demo.one')).status).toBe(0)

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { labelText, mergedTexts } from '../../../../src/tools/lib/report/label-texts.ts'
 
-test('labels come level by level, as text', () => {
+test('labels are merged level by level, as text', () => {
   const json = mergedTexts(['{"hostname":"h","userid":0}', '', '{"agent":"sample","hostname":"other"}'])
   expect(json).toBe('{"hostname":"other","userid":"0","agent":"sample"}')
   expect(labelText(new Map([[-1, json]]), 5)).toBe("{'hostname':'other','userid':'0','agent':'sample'}")
 })
 
-test('an instance has its own, others those of the metric', () => {
+test('instances without labels have those of the metric', () => {
   const labels = new Map([
     [-1, '{"a":"1"}'],
     [7, '{"a":"2"}'],

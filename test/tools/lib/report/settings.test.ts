@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { applySetting, checkValues, defaultSettings } from '../../../../src/tools/lib/report/settings.ts'
 
-test('numbers are checked in a fixed order, whatever was given first', () => {
+test('numbers are checked in a fixed order', () => {
   const settings = defaultSettings()
   applySetting(settings, 'output', 'nosuch')
   applySetting(settings, 'width', '-1')
@@ -15,7 +15,7 @@ test('numbers are checked in a fixed order, whatever was given first', () => {
   expect(() => checkValues(settings)).toThrow('Invalid output target specified.')
 })
 
-test('a later value that fits makes up for one that did not', () => {
+test('a later valid value replaces an invalid one', () => {
   const settings = defaultSettings()
   for (const [key, value] of [
     ['precision', 'x'],

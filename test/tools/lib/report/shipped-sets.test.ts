@@ -1,4 +1,4 @@
-/** The sets of metrics that the package ships: share/pmrep. */
+/** The metric sets of this package: share/pmrep. */
 import { expect, test } from 'vitest'
 import { isFault, parseExpr } from '../../../../src/derive/parse.ts'
 import { sectionMetrics, shippedSets, withShippedSets } from '../../../../src/tools/lib/report/config.ts'
@@ -7,7 +7,7 @@ import { applySetting, defaultSettings, isSetting } from '../../../../src/tools/
 
 const sets = shippedSets()
 
-test('all sets are there, each once', () => {
+test('all sets exist, each once', () => {
   expect(sets.sections.size).toBe(80)
   for (const name of [
     'vmstat',
@@ -22,7 +22,7 @@ test('all sets are there, each once', () => {
     expect(sets.sections.has(name), name).toBe(true)
 })
 
-test('every set has metrics, settings that are some, and formulas that can be read', () => {
+test('every set has metrics, known settings and valid formulas', () => {
   for (const [name, keys] of sets.sections) {
     const settings = defaultSettings()
     for (const [key, value] of keys) if (isSetting(key)) applySetting(settings, key, value)
@@ -33,7 +33,7 @@ test('every set has metrics, settings that are some, and formulas that can be re
   }
 })
 
-test('a configuration keeps its own sets, and lacks none of the others', () => {
+test('a configuration keeps its sets, and gets the missing ones', () => {
   const own = { file: 'own', sections: parseIni('[vmstat]\nmem.util.free = free\n', 'own') }
   const both = withShippedSets(own, [':vmstat', ':sar', ':nosuchset', 'mem'])
   expect([...both.sections.get('vmstat')!.keys()]).toEqual(['mem.util.free'])
@@ -42,13 +42,13 @@ test('a configuration keeps its own sets, and lacks none of the others', () => {
   expect(withShippedSets(own, [':vmstat'])).toBe(own)
 })
 
-test('a percent sign is written twice, or once', () => {
+test('percent signs may be doubled', () => {
   const sections = parseIni('[a]\nx.y = %%usr,,,,5\nz = mem.util.free\nz.label = 5%\n', 'file')
   expect(sections.get('a')!.get('x.y')).toBe('%usr,,,,5')
   expect(sections.get('a')!.get('z.label')).toBe('5%')
 })
 
-test('a metric of the section has its formula behind the rest', () => {
+test('a metric defined in a section can have its formula after other attributes', () => {
   const sections = parseIni('[a]\nusr = %%usr,,s,,7\nusr.formula = 100 * x.y\nusr.precision = 1\n', 'file')
   const { specs, formulas } = sectionMetrics({ file: 'file', sections }, 'a')
   expect(specs).toMatchObject([{ name: 'usr', label: '%usr', unit: 's', width: '7', precision: '1' }])

@@ -4,7 +4,7 @@ import { parseIni } from '../../../../src/tools/lib/report/ini.ts'
 import { InstanceFilter } from '../../../../src/tools/lib/report/instances.ts'
 import { numbersOf, parseSpec } from '../../../../src/tools/lib/report/spec.ts'
 
-test('a specification has its fields by place, empty ones as usual', () => {
+test('fields of a specification are positional, with defaults for empty ones', () => {
   expect(parseSpec('mem.util.used,used,,MB,,15,2')).toMatchObject({
     name: 'mem.util.used',
     label: 'used',
@@ -26,7 +26,7 @@ test('instances are one item, or several in quotes', () => {
   expect(parseSpec("disk.dev.read,,'sda,sdb'").instances).toEqual(['sda', 'sdb'])
 })
 
-test('a width that is none is told with its metric', () => {
+test('an invalid width is reported with its metric', () => {
   expect(() => numbersOf(parseSpec('kernel.all,,,,,x'), 'kernel.all.load')).toThrow(
     'Non-negative integer expected: kernel.all.load',
   )
@@ -40,7 +40,7 @@ test('a width that is none is told with its metric', () => {
   })
 })
 
-test('sections have metrics in short form and by handle, in their order', () => {
+test('sections define metrics in short form and by handle, in order', () => {
   const sections = parseIni(
     '[set]\nwidth = 9\nmem.util.free = free,,MB\nup = kernel.all.uptime\nup.label = uptime\n',
     'f',
@@ -57,11 +57,11 @@ test('an attribute before its handle is refused', () => {
   expect(() => sectionMetrics({ file: 'f', sections }, 'set')).toThrow('Undeclared metric key up.')
 })
 
-test('a line that is neither section nor key is told with its place', () => {
+test('a line that is neither a section nor a key is reported with its position', () => {
   expect(() => parseIni('[set]\nerror\n', '/f')).toThrow("Failed to read configuration file '/f', line 2")
 })
 
-test('instances are chosen by number, by command, by pattern', () => {
+test('instances are selected by number, by command, by pattern', () => {
   const names = ['000001 /sbin/init', '000570 (kworker)', 'sda', 'sdb']
   expect(new InstanceFilter(['1']).choose(names)).toEqual([0])
   expect(new InstanceFilter(['kworker']).choose(names)).toEqual([1])

@@ -21,13 +21,13 @@ function rates(domain: number, samples: readonly (readonly (readonly [inst: numb
       cells.map(([inst]) => inst),
       cells.map(([, value]) => value),
     )
-    columns.take(set)
+    columns.fillFrom(set)
     const read = reader.read(columns, 2)
     return cells.map((_, i) => read.at(i))
   })
 }
 
-test('a metric without instances has a rate, whatever instance number its values have in the archive', () => {
+test('a singular metric has a rate even if its instance number varies in the archive', () => {
   expect(rates(PM_INDOM_NULL, [[[0, 10]], [[131_076, 14]], [[131_075, 20]], [[-1, 20]]])).toEqual([
     [undefined],
     [2],
@@ -36,7 +36,7 @@ test('a metric without instances has a rate, whatever instance number its values
   ])
 })
 
-test('instances have rates by their number, in any order', () => {
+test('rates are matched by instance number, in any order', () => {
   const samples = [
     [
       [1, 10],

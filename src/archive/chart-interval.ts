@@ -1,0 +1,112 @@
+/**
+ * Estimates the sampling interval of a metric from its samples and detects gaps, across which charts draw no line. An archive does
+ * not record the interval of a metric, and the interval may change.
+ */
+
+/** Intervals without a sample that make a gap. Timers are sometimes late; a single missing sample makes two intervals. */
+const PATIENCE = 1.75
+/** Number of recent distances whose maximum is the interval: a metric may be in several logging groups. */
+const KEPT = 4
+/**
+ * Two long distances make a new interval if they are similar and at most one short distance is between them: two logging groups may
+ * record a metric one right after the other.
+ */
+const MOST_BETWEEN = 1
+const ALIKE = 1.25
+
+/** Follows the samples of a metric or an instance. */
+export class IntervalEstimator {
+  readonly #metric: IntervalEstimator | undefined
+  #last = Number.NaN
+  #interval = 0
+  #patience = Number.POSITIVE_INFINITY
+  readonly #known: number[] = []
+  /** The last long distance, and the number of distances since. */
+  #long = Number.NaN
+  #sinceLong = 0
+
+  /** `metric` provides the interval until the instance has enough samples; `expected` is a known interval in seconds. */
+  constructor(metric?: IntervalEstimator, expected = 0) {
+    this.#metric = metric
+    if (expected <= 0) return
+    this.#known.push(expected)
+    this.#setInterval(expected)
+  }
+
+  /** The interval in seconds; 0 until it is known, which takes three samples. */
+  get interval(): number {
+    return this.#interval === 0 && this.#metric !== undefined ? this.#metric.interval : this.#interval
+  }
+
+  /** Longest distance between two samples without a gap, in seconds. */
+  get gapAfter(): number {
+    return this.#interval === 0 && this.#metric !== undefined ? this.#metric.gapAfter : this.#patience
+  }
+
+  /** Takes the time of the next sample; returns true if there is a gap before it. Ignores times that are not later. */
+  next(time: number): boolean {
+    const distance = time - this.#last
+    if (distance <= 0) return false
+    this.#last = time
+    if (Number.isNaN(distance)) return false
+    if (this.gapAfter === Number.POSITIVE_INFINITY) return this.#takeFirst(distance)
+    if (distance > this.gapAfter) {
+      this.#takeLong(distance)
+      return true
+    }
+    this.#sinceLong++
+    this.#take(distance)
+    return false
+  }
+
+  /** Uses the shorter one of the first two distances as interval; the other one may be a gap. */
+  #takeFirst(distance: number): boolean {
+    const first = this.#known[0]
+    if (first === undefined) {
+      this.#known.push(distance)
+      return false
+    }
+    if (first > PATIENCE * distance) this.#known[0] = distance
+    else if (distance <= PATIENCE * first) this.#known.push(distance)
+    this.#setInterval(Math.max(...this.#known))
+    if (distance <= this.#patience) return false
+    this.#takeLong(distance)
+    return true
+  }
+
+  /** Marks an interruption: the distance across it is not an interval. */
+  interrupt(time: number): void {
+    if (time >= this.#last) this.#last = Number.NaN
+  }
+
+  #take(distance: number): void {
+    const known = this.#known
+    known.push(distance)
+    const gone = known.length > KEPT ? known.shift()! : 0
+    if (distance > this.#interval || gone >= this.#interval || this.#interval === 0)
+      this.#setInterval(Math.max(...known))
+  }
+
+  #takeLong(distance: number): void {
+    const before = this.#sinceLong > MOST_BETWEEN ? Number.NaN : this.#long
+    this.#long = distance
+    this.#sinceLong = 0
+    if (!(Math.max(before, distance) <= ALIKE * Math.min(before, distance))) return
+    this.#known.splice(0, KEPT, before, distance)
+    this.#long = Number.NaN
+    this.#setInterval(Math.max(before, distance))
+  }
+
+  #setInterval(seconds: number): void {
+    this.#interval = seconds
+    this.#patience = PATIENCE * seconds
+  }
+}
+
+/** Returns how long the next sample may take after these samples, which are at least `least` seconds apart. */
+export function gapAfter(times: readonly number[], least: number): number {
+  const pace = new IntervalEstimator()
+  for (const time of times) pace.next(time)
+  const last = times.length < 2 ? 0 : times.at(-1)! - times.at(-2)!
+  return PATIENCE * Math.max(least, pace.interval || last)
+}

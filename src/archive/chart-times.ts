@@ -1,0 +1,192 @@
+/**
+ * Recording times of the metrics that a chart samples: they decide when to sample, and where there are gaps. An archive interpolates
+ * between any two records without a mark, however far apart.
+ */
+import type { MetricDesc } from '../model/desc.ts'
+import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { PM_SEM_DISCRETE } from '../model/types.ts'
+import { IntervalEstimator } from './chart-interval.ts'
+import type { ValueSink } from './scan.ts'
+
+/** Most instances with separate gaps; further ones use those of the metric. Charts have no more columns. */
+const MOST_INSTANCES = 5000
+
+/** Gaps between samples of an instance, or of a metric as a whole. Times must be looked up in ascending order. */
+export class RecordingTimes implements ValueSink {
+  readonly pace: IntervalEstimator
+  readonly #onTime: ((time: number) => void) | undefined
+  /** Start and end of each gap, alternating. */
+  readonly #gaps: number[] = []
+  #at = 0
+  #count = 0
+  #first = Number.NaN
+  #before = Number.NaN
+  #last = Number.NaN
+  #isMarked = false
+
+  /** `onTime` is called once for each time. */
+  constructor(metric: IntervalEstimator | undefined, onTime?: (time: number) => void) {
+    this.pace = new IntervalEstimator(metric)
+    this.#onTime = onTime
+  }
+
+  add(time: number): void {
+    if (time <= this.#last) return
+    const last = this.#last
+    const isGap = this.pace.next(time) || this.#isMarked
+    this.#isMarked = false
+    if (++this.#count === 1) this.#first = time
+    // The third sample shows how far apart the first two may be.
+    else if (this.#count === 3 && this.#gaps.length === 0 && last - this.#before > this.pace.gapAfter)
+      this.#gaps.push(this.#before, last)
+    if (isGap && this.#count > 1) this.#gaps.push(last, time)
+    this.#before = last
+    this.#last = time
+    this.#onTime?.(time)
+  }
+
+  /** Marks an interruption of recording. */
+  mark(time: number): void {
+    if (!(time >= this.#last)) return
+    this.#isMarked = true
+    this.pace.interrupt(time)
+  }
+
+  /** Returns whether there are samples at or around a time, without a gap between them. */
+  covers(time: number): boolean {
+    if (!(time >= this.#first && time <= this.#last)) return false
+    this.#moveTo(time)
+    return !(this.#gaps[this.#at]! < time)
+  }
+
+  /** Returns the end of the last gap before a time, -Infinity without one. */
+  gapEnd(time: number): number {
+    this.#moveTo(time)
+    return this.#gaps[this.#at - 1] ?? Number.NEGATIVE_INFINITY
+  }
+
+  #moveTo(time: number): void {
+    while (this.#gaps[this.#at + 1]! <= time) this.#at += 2
+  }
+}
+
+/** Recording times of one metric. */
+export class MetricRecordingTimes {
+  /** All instances together. */
+  readonly whole: RecordingTimes
+  readonly #isSingular: boolean
+  readonly #byInst = new Map<number, RecordingTimes>()
+
+  constructor({ indom }: MetricDesc, onTime: (time: number) => void) {
+    this.whole = new RecordingTimes(undefined, onTime)
+    this.#isSingular = indom === PM_INDOM_NULL
+  }
+
+  /** Returns the sink for the times of an instance's values. */
+  sinkOf(inst: number): ValueSink {
+    if (this.#isSingular) return this.whole
+    const { whole } = this
+    // Called again for each part that is scanned.
+    let own = this.#byInst.get(inst)
+    if (own === undefined) {
+      if (this.#byInst.size >= MOST_INSTANCES) return whole
+      own = new RecordingTimes(whole.pace)
+      this.#byInst.set(inst, own)
+    }
+    const samples = own
+    return {
+      add: (time) => {
+        whole.add(time)
+        samples.add(time)
+      },
+    }
+  }
+
+  mark(time: number): void {
+    this.whole.mark(time)
+    for (const samples of this.#byInst.values()) samples.mark(time)
+  }
+
+  /** Returns the samples that apply to an instance computed from the metric. */
+  of(inst: number): RecordingTimes {
+    return this.#byInst.get(inst) ?? this.whole
+  }
+}
+
+/** Recording times of all metrics that are sampled together. */
+export class SampleTimes {
+  readonly #start: number
+  readonly #finish: number
+  readonly #most: number
+  readonly #times: number[] = []
+  /** Number of metrics recorded at each time. */
+  readonly #counts: number[] = []
+  /** Last time before the window, with which rates start. */
+  #before = Number.NaN
+  readonly #byId = new Map<Pmid, MetricRecordingTimes>()
+  /** Number of recording times in the window of each metric that is not discrete. */
+  readonly #recorded: { moments: number }[] = []
+
+  /** `most`: if there are more times, the window is sampled at equal steps. */
+  constructor({ start, finish }: { readonly start: number; readonly finish: number }, most: number) {
+    this.#start = start
+    this.#finish = finish
+    this.#most = most
+  }
+
+  /** Follows a recorded metric; the result is shared for equal metrics. */
+  follow(desc: MetricDesc): MetricRecordingTimes {
+    let samples = this.#byId.get(desc.pmid)
+    if (samples === undefined) {
+      const recorded = { moments: 0 }
+      // A discrete metric must not prevent sampling at a time.
+      if (!isDiscrete(desc)) this.#recorded.push(recorded)
+      samples = new MetricRecordingTimes(desc, (time) =>
+        this.#note(time, isDiscrete(desc) ? undefined : recorded),
+      )
+      this.#byId.set(desc.pmid, samples)
+    }
+    return samples
+  }
+
+  get ids(): readonly Pmid[] {
+    return [...this.#byId.keys()]
+  }
+
+  sinkOf(id: Pmid, inst: number): ValueSink | undefined {
+    return this.#byId.get(id)?.sinkOf(inst)
+  }
+
+  mark(time: number): void {
+    for (const samples of this.#byId.values()) samples.mark(time)
+  }
+
+  #note(time: number, recorded: { moments: number } | undefined): void {
+    if (time < this.#start) this.#before = time
+    if (time < this.#start || time > this.#finish || this.#times.length > this.#most) return
+    if (this.#times.at(-1) !== time) {
+      this.#times.push(time)
+      this.#counts.push(0)
+    }
+    if (recorded === undefined) return
+    recorded.moments++
+    this.#counts[this.#counts.length - 1]!++
+  }
+
+  /** Returns the times to sample; undefined if there are too many. */
+  list(isAligned: boolean): readonly number[] | undefined {
+    if (this.#times.length > this.#most) return undefined
+    const times = (isAligned ? this.#together() : undefined) ?? this.#times
+    return Number.isNaN(this.#before) ? times : [this.#before, ...times]
+  }
+
+  /** Returns the times at which all metrics were recorded, if there are enough: values of different times cannot be added. */
+  #together(): number[] | undefined {
+    const counts = this.#recorded.map(({ moments }) => moments).filter((count) => count > 0)
+    const together = this.#times.filter((_, i) => this.#counts[i] === counts.length)
+    return 2 * together.length >= Math.min(...counts) ? together : undefined
+  }
+}
+
+/** Returns whether a metric is discrete, so that missing samples are not gaps. */
+export const isDiscrete = ({ sem }: MetricDesc): boolean => sem === PM_SEM_DISCRETE

@@ -1,0 +1,92 @@
+/** Archives opened from local files, read in a worker and never sent to a server. */
+import { decodeChartRange } from '../../archive/chart-bytes.ts'
+import { addSource, show, showNotice } from '../page.ts'
+import type { Opened, Request, Response } from './archive-worker.ts'
+import { batched } from './batch.ts'
+import type { ChartBytes } from './local-archive.ts'
+import { type CheckAnswer, RequestError } from './responses.ts'
+import type { Source } from './source.ts'
+
+/** Matches names of archive files, compressed or not. */
+const ARCHIVE_FILE = /\.(meta|index|\d+)(\.(xz|lzma|gz|bz2|zst|Z))?$/
+
+/** Opens all complete archives among `files`. Throws if there is none. */
+export async function openLocalArchives(files: readonly File[]): Promise<void> {
+  const parts = files.filter(({ name }) => ARCHIVE_FILE.test(name))
+  const bases = [...new Set(parts.map(({ name }) => name.replace(ARCHIVE_FILE, '')))]
+  if (bases.length === 0)
+    throw new RequestError('These are not archive files; drop NAME.meta, NAME.index and NAME.0, NAME.1 …')
+  for (const base of bases) {
+    const own = parts.filter(({ name }) => name.replace(ARCHIVE_FILE, '') === base)
+    if (!own.some(({ name }) => name.startsWith(`${base}.meta`)))
+      throw new RequestError(`${base}.meta is missing; drop all files of the archive together`)
+    const source = await openInWorker(base, own)
+    addSource(source)
+    show(source.key)
+    showNotice(`Opened ${base} in this browser`)
+  }
+}
+
+/** Returns the URL of the worker script, which the build puts into the page. */
+function workerUrl(): string {
+  return document.querySelector<HTMLMetaElement>('meta[name="archive-worker"]')!.content
+}
+
+type Ask = (request: Request, onPart?: (bytes: ChartBytes) => void) => Promise<never>
+
+interface Waiting {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: Error) => void
+  readonly onPart: ((bytes: ChartBytes) => void) | undefined
+}
+
+async function openInWorker(base: string, files: readonly File[]): Promise<Source> {
+  const worker = new Worker(workerUrl(), { type: 'module' })
+  const waiting = new Map<number, Waiting>()
+  let asked = 0
+  worker.onmessage = ({ data }: MessageEvent<Response>) => {
+    const asking = waiting.get(data.id)
+    if (asking === undefined) return // already rejected because the worker failed
+    const { resolve, reject, onPart } = asking
+    if ('part' in data) {
+      onPart?.(data.part)
+      return
+    }
+    waiting.delete(data.id)
+    if ('message' in data) reject(new RequestError(data.message, data.code))
+    else resolve(data.value as never)
+  }
+  worker.onerror = ({ message }) => {
+    for (const { reject } of waiting.values())
+      reject(new RequestError(`The archive could not be read: ${message}`))
+    waiting.clear()
+  }
+  const ask: Ask = (request, onPart) =>
+    new Promise((resolve, reject) => {
+      const id = ++asked
+      waiting.set(id, { resolve, reject, onPart })
+      worker.postMessage({ id, request })
+    })
+  let opened: Opened
+  try {
+    opened = await ask({ do: 'open', base, files })
+  } catch (error) {
+    worker.terminate()
+    throw error
+  }
+  return {
+    key: `file:${base}`,
+    title: `${opened.host} · ${base}`,
+    host: opened.host,
+    span: { start: opened.start, end: opened.end },
+    names: (match, offset, limit) => ask({ do: 'names', match, offset, limit }),
+    children: (prefix) => ask({ do: 'children', prefix }),
+    metric: (name) => ask({ do: 'metric', name }),
+    instances: (name) => ask({ do: 'instances', name }),
+    check: (expr): Promise<CheckAnswer> => ask({ do: 'check', expr }),
+    range: batched(async (query, onPart) =>
+      decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
+    ),
+    close: () => worker.terminate(),
+  }
+}
