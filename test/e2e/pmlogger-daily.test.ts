@@ -281,7 +281,11 @@ function leaveStaging(pid: number, ...files: string[]): string {
   return name
 }
 
-test('files of killed commands are removed, and those in use are kept', async () => {
+test.for([
+  { work: 'all work', args: ['-x', 'never'] },
+  { work: 'compression alone', args: ['-K', '-x', 'never'] },
+  { work: 'compression of files that are too young', args: ['-K', '-x', '1000', '-f'] },
+])('$work: files of killed commands are removed, and those in use are kept', async ({ args }) => {
   make(1, '00.10', [1])
   leaveStaging(2_000_000_000, `${dayOf(1)}.0`)
   leaveStaging(2_000_000_001)
@@ -289,8 +293,9 @@ test('files of killed commands are removed, and those in use are kept', async ()
   writeFileSync(join(dir, '.pcp-ts.lock'), `${hostname()}:2000000000 1 - - aaaaaaaaaaaa\n`)
   const old = Date.now() / 1000 - 3600
   utimesSync(join(dir, '.pcp-ts.lock'), old, old)
-  await run('pmlogger_daily', '-x', 'never')
-  expect(names()).toEqual([atWork, ...partsOf(dayOf(1))])
+  await run('pmlogger_daily', ...args)
+  const archive = args.includes('-K') ? `${dayOf(1)}.00.10` : dayOf(1)
+  expect(names()).toEqual([atWork, ...partsOf(archive)])
 })
 
 test('errors in a control file are reported with their line, and the other lines are processed', async () => {

@@ -215,16 +215,21 @@ async function recoverPlace({ dir, owner, reporter, instance }: DirectoryJob): P
   }
 }
 
+/** Does the work of one directory. The compressing part alone (-K) often finds no files, and recovers all the same. */
 async function tidy(job: DirectoryJob): Promise<void> {
-  if (!job.settings.onlyCompresses) {
-    await recoverPlace(job)
+  await recoverPlace(job)
+  await maintainFiles(job)
+  // Commands of an earlier, killed run may have ended in the meantime.
+  await recoverPlace(job)
+}
+
+async function maintainFiles(job: DirectoryJob): Promise<void> {
+  const { onlyCompresses } = job.settings
+  if (!onlyCompresses) {
     prepareAutosave(job)
     cull(job)
     if (!(await mergeArchives(job))) return
   }
   await compressArchives(job)
-  if (job.settings.onlyCompresses) return
-  await autosave(job)
-  // Commands of an earlier, killed run may have ended in the meantime.
-  await recoverPlace(job)
+  if (!onlyCompresses) await autosave(job)
 }
