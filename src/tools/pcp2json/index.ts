@@ -1,6 +1,4 @@
 /** pcp2json: exports metric values as JSON. pcp2json(1) */
-import { withSignal } from '../../base/with-signal.ts'
-import { PcpError } from '../../model/errors.ts'
 import type { OptionTable } from '../lib/options.ts'
 import {
   addLeaf,
@@ -16,11 +14,14 @@ import {
   typeText,
   valueText,
 } from '../lib/report/export.ts'
+import { bared, exactly } from '../lib/report/json-numbers.ts'
 import { labelText } from '../lib/report/label-texts.ts'
 import type { ReportMetric } from '../lib/report/metrics.ts'
 import type { ReportOption } from '../lib/report/options.ts'
 import type { Reporter, Sample } from '../lib/report/report.ts'
-import { type Cell, isReal } from '../lib/report/values.ts'
+import type { Settings } from '../lib/report/settings.ts'
+import type { Cell } from '../lib/report/values.ts'
+import { httpServer, sendHttp } from '../lib/send/http.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 
 const OWN: readonly ReportOption[] = [
@@ -64,14 +65,6 @@ leave them out, so that the output is valid JSON.`,
   shutsDownOnSignal: true,
   run: (io) =>
     runExporter({ name: 'pcp2json', table: OPTIONS, make: (work) => new JsonReporter(work, io) }, io),
-}
-
-/** Prefix of a text that becomes a number; metric values never contain it. */
-const BARE = '\0'
-
-/** Removes the quotes from marked numbers. */
-function bared(text: string): string {
-  return text.replaceAll(/"\\u0000(-?\d+\.0)"/g, '$1')
 }
 
 type Json = string | number | Json[] | { [key: string]: Json }
@@ -118,7 +111,7 @@ class JsonReporter implements Reporter {
     const host = { '@host': plan.host, '@metrics': this.#samples, '@source': source, '@timezone': offset }
     const text = `${bared(JSON.stringify({ '@pcp': { '@hosts': [host] } }, undefined, 2))}\n`
     if (plan.settings.url === undefined) out.write(text)
-    else await post(plan.settings.url, text, this.#work, this.#io.signal)
+    else await post(plan.settings, text, this.#io.signal)
   }
 
   /** Returns a metric's object with its keys in alphabetical order. */
@@ -148,34 +141,12 @@ function nested(tree: NameTree<Json>): { [key: string]: Json } {
   return object
 }
 
-/** Returns a number if JSON has it; integers beyond 2^53, NaN and infinities stay text. */
-function exactly(metric: ReportMetric, cell: NonNullable<Cell>): Json {
-  if (typeof cell !== 'number') return valueText(metric, cell)
-  if (!Number.isFinite(cell)) return valueText(metric, cell)
-  if (!isReal(metric)) return cell
-  const value = Number(valueText(metric, cell))
-  // As in PCP's documents, reals have a decimal point, by which some readers distinguish them from integers.
-  return Number.isInteger(value) && Math.abs(value) < 1e16 ? `${BARE}${value}.0` : value
-}
-
 async function post(
-  url: string,
+  { url, http_timeout, http_user, http_pass }: Settings,
   body: string,
-  { plan: { settings } }: ExportInput,
   signal: AbortSignal,
 ): Promise<void> {
-  const { http_timeout, http_user, http_pass } = settings
-  const headers: Record<string, string> = { 'Content-Type': 'application/json' }
-  if (http_user !== undefined)
-    headers['Authorization'] = `Basic ${Buffer.from(`${http_user}:${http_pass ?? ''}`).toString('base64')}`
-  try {
-    const response = await withSignal({ signals: [signal], timeoutMs: http_timeout * 1000 }, (within) =>
-      fetch(url, { method: 'POST', headers, body, signal: within }),
-    )
-    if (!response.ok) throw new Error(`${response.status} ${response.statusText}`)
-  } catch (error) {
-    throw new PcpError('PM_ERR_GENERIC', `Cannot send to ${url}: ${(error as Error).message}`, {
-      cause: error,
-    })
-  }
+  const server = httpServer(url!, http_user, http_pass)
+  const timeoutMs = http_timeout * 1000
+  await sendHttp(server, { method: 'POST', type: 'application/json', body, timeoutMs, signal })
 }

@@ -52,6 +52,8 @@ export interface Exporter {
   make(work: ExportInput): Reporter | Promise<Reporter>
 }
 
+type TableRow = Option | { readonly heading: string }
+
 /** Options of exporters that write documents: how much metadata they include. */
 export const DOCUMENT_ROWS: readonly ReportOption[] = [
   R.header,
@@ -68,13 +70,26 @@ export const DOCUMENT_ROWS: readonly ReportOption[] = [
 ]
 
 /** Returns the rows of an exporter's table; `own` are its additional options. */
-export function exporterRows(own: readonly ReportOption[]): (Option | { readonly heading: string })[] {
+export function exporterRows(own: readonly ReportOption[]): TableRow[] {
+  return tableRows([R.output_file], [R.timefmt, R.include_labels], own)
+}
+
+/** Returns the rows of an exporter that sends to a server; `own` are its additional options. */
+export function senderRows(own: readonly ReportOption[]): TableRow[] {
+  return tableRows([], [], [R.type, R.type_prefer, R.header, ...own])
+}
+
+function tableRows(
+  destination: readonly ReportOption[],
+  format: readonly ReportOption[],
+  own: readonly ReportOption[],
+): TableRow[] {
   return [
     { heading: 'Source and destination' },
     ...SOURCE_ROWS,
     CONFIG_ROW,
     CHECK_ROW,
-    R.output_file,
+    ...destination,
     R.derived,
     R.daemonize,
     { heading: 'When' },
@@ -101,8 +116,7 @@ export function exporterRows(own: readonly ReportOption[]): (Option | { readonly
     R.space_scale_force,
     R.time_scale,
     R.time_scale_force,
-    R.timefmt,
-    R.include_labels,
+    ...format,
     ...own,
     { heading: 'General' },
     ...END_ROWS,

@@ -83,6 +83,7 @@ type Elsewhere =
   | 'http_timeout'
   | 'http_user'
   | 'http_pass'
+  | 'destination'
 
 /** Options by key. */
 export const REPORT_OPTIONS: Readonly<Record<Exclude<keyof Settings, Elsewhere>, ReportOption>> = {

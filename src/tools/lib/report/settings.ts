@@ -74,9 +74,40 @@ export interface Settings {
   http_timeout: number
   http_user: string | undefined
   http_pass: string | undefined
+  /** Settings of a single exporter that sends to a server, as text by key. */
+  readonly destination: Map<DestinationKey, string>
   /** Errors of invalid values by key, thrown by `checkValues`. */
   readonly problems: Map<string, PcpError>
 }
+
+/** Keys of exporters that send to a server, in configuration files too. */
+const DESTINATION_KEYS = [
+  'graphite_host',
+  'graphite_port',
+  'pickle',
+  'pickle_protocol',
+  'prefix',
+  'influx_server',
+  'influx_db',
+  'influx_user',
+  'influx_pass',
+  'influx_tags',
+  'es_server',
+  'es_auth',
+  'es_password',
+  'es_index',
+  'es_hostid',
+  'es_search_type',
+  'zabbix_server',
+  'zabbix_port',
+  'zabbix_host',
+  'zabbix_interval',
+  'zabbix_prefix',
+  'zabbix_lld',
+] as const
+
+/** One of these keys. */
+export type DestinationKey = (typeof DESTINATION_KEYS)[number]
 
 /** Action when metrics appear or vanish. */
 export type NamesChange = 'ignore' | 'abort' | 'update'
@@ -147,6 +178,7 @@ export function defaultSettings(): Settings {
     http_timeout: 2.5,
     http_user: undefined,
     http_pass: undefined,
+    destination: new Map(),
     problems: new Map(),
   }
 }
@@ -176,6 +208,14 @@ const integer =
     if (fits(settings, key, /^\s*[+-]?\d+\s*$/.test(value), 'Integer expected'))
       settings[field] = Number(value)
   }
+
+function destination(key: DestinationKey): Setter {
+  return (settings, value) => settings.destination.set(key, value)
+}
+
+function setPort({ destination }: Settings, port: string, pickle: 'yes' | 'no'): void {
+  destination.set('graphite_port', port).set('pickle', pickle)
+}
 
 /** Names and numbers of the actions. */
 const NAMES_CHANGES: Readonly<Record<string, NamesChange>> = {
@@ -290,6 +330,10 @@ const KEYS: Readonly<Record<string, Setter>> = {
   },
   http_user: text('http_user'),
   http_pass: text('http_pass'),
+  ...Object.fromEntries(DESTINATION_KEYS.map((key) => [key, destination(key)])),
+  // Options of pcp2graphite, which choose the protocol too.
+  pickle_port: (settings, value) => setPort(settings, value, 'yes'),
+  text_port: (settings, value) => setPort(settings, value, 'no'),
 }
 
 /** Is this the name of a setting? */
@@ -340,7 +384,8 @@ function badOption(key: string, why: string): PcpError {
   return new PcpError('PM_ERR_GENERIC', `Error while reading option ${key}: ${why}.`)
 }
 
-function truth(value: string): boolean {
+/** Returns whether a text of a configuration file means yes. */
+export function truth(value: string): boolean {
   return ['true', 'True', 'y', 'yes', 'Yes', '1'].includes(value)
 }
 
