@@ -3,7 +3,9 @@
  * The process signals itself at a certain event, so that timing does not depend on sleeps or a busy machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -90,6 +92,10 @@ const CASES: Readonly<Record<string, Case>> = {
   pcp2json: exporter(LOAD),
   pcp2xml: exporter(LOAD),
   pcp2openmetrics: exporter(LOAD),
+  pcp2graphite: exporter('-E', 'SILENT', LOAD),
+  pcp2influxdb: exporter('-g', 'http://127.0.0.1:SILENT', LOAD),
+  pcp2elasticsearch: exporter('-g', 'http://127.0.0.1:SILENT', LOAD),
+  pcp2zabbix: exporter('-g', '127.0.0.1', '-p', 'SILENT', LOAD),
   mkaf: { args: ['many.index'], at: 'open many' },
   pmafm: { args: ['folio', 'pmlogdump'], at: 'open many.0' },
   pmcd: {
@@ -208,16 +214,23 @@ const MUCH_INPUT = 1024 * 1024
 
 let dir: string
 let closedPort: number
+/** A server that reads everything and answers nothing. */
+let silent: Server
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'pcp-ts-interrupt-'))
   closedPort = await freePort()
+  silent = createServer((socket) => socket.on('error', () => {}).resume())
+  await once(silent.listen(0, '127.0.0.1'), 'listening')
   mkdirSync(join(dir, 'archives'))
   writeLongArchive(join(dir, 'archives/long'))
   writeLongArchive(join(dir, 'archives/many'), 40_000)
   writeFileSync(join(dir, 'hook.cjs'), HOOK)
 })
-afterAll(() => rmSync(dir, { recursive: true }))
+afterAll(() => {
+  silent.close()
+  rmSync(dir, { recursive: true })
+})
 
 interface Ended {
   readonly status: number | undefined
@@ -263,7 +276,11 @@ function place(): string {
 function interrupted(name: string, one: Case, signal: 'SIGINT' | 'SIGTERM'): Promise<Ended> {
   const { by = name, args, at = 'input', input } = one
   const cwd = place()
-  const words = args.map((arg) => arg.replace('CLOSED', String(closedPort)))
+  const words = args.map((arg) =>
+    arg
+      .replace('CLOSED', String(closedPort))
+      .replace('SILENT', String((silent.address() as AddressInfo).port)),
+  )
   const child = spawn(process.execPath, ['--require', join(dir, 'hook.cjs'), ...programOf(by), ...words], {
     cwd,
     env: {

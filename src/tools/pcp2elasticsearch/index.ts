@@ -87,9 +87,8 @@ class ElasticReporter implements Reporter {
     const { destination } = settings
     this.#work = work
     this.#io = io
-    const url = destination.get('es_server') ?? SERVER
     this.#server = httpServer(
-      url.endsWith('/') ? url : `${url}/`,
+      destination.get('es_server') ?? SERVER,
       destination.get('es_auth'),
       destination.get('es_password'),
     )

@@ -186,7 +186,10 @@ class ZabbixReporter implements Reporter {
 function secondsOf(text: string): number {
   try {
     return toSeconds(parseInterval(text))
-  } catch (error) {
-    throw new PcpError('PM_ERR_GENERIC', `zabbix_interval: ${PcpError.from(error).text}`)
+  } catch {
+    throw new PcpError(
+      'PM_ERR_GENERIC',
+      `zabbix_interval: ${text}: expected an interval such as 30sec or 5min`,
+    )
   }
 }

@@ -1,6 +1,7 @@
 /** HTTP requests of exporters. */
 import { withSignal } from '../../../base/with-signal.ts'
 import { PcpError } from '../../../model/errors.ts'
+import { cannotSend } from './problem.ts'
 
 /** The address of a server, and the account for it. */
 export interface HttpServer {
@@ -36,6 +37,7 @@ export function httpServer(text: string, user?: string, password?: string): Http
     )
   const name = user ?? decodeURIComponent(url.username)
   const secret = user === undefined ? decodeURIComponent(url.password) : (password ?? '')
+  if (!url.pathname.endsWith('/')) url.pathname += '/'
   url.username = ''
   url.password = ''
   const login = Buffer.from(`${name}:${secret}`).toString('base64')
@@ -60,9 +62,7 @@ export async function sendHttp({ url, authorization }: HttpServer, request: Http
         throw new Error(`${response.status} ${response.statusText} ${text}`.trim())
     })
   } catch (error) {
-    const { message, cause } = error as Error
-    const why = cause instanceof Error && cause.message !== '' ? cause.message : message
-    throw new PcpError('PM_ERR_GENERIC', `Cannot send to ${url}: ${why}`, { cause: error })
+    throw cannotSend(url, error, timeoutMs)
   }
 }
 

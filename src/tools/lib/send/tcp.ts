@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { withSignal } from '../../../base/with-signal.ts'
 import { PcpError } from '../../../model/errors.ts'
+import { cannotSend } from './problem.ts'
 
 /** Address of a server. */
 export interface TcpServer {
@@ -51,7 +52,7 @@ export class TcpStream {
     } catch (error) {
       this.#socket?.destroy()
       this.#socket = undefined
-      throw cannotSend(this.#server, error)
+      throw cannotSend(nameOf(this.#server), error, timeoutMs)
     }
   }
 
@@ -67,7 +68,7 @@ export class TcpStream {
         await closed
       })
     } catch (error) {
-      if (!signal.aborted) throw cannotSend(this.#server, error)
+      if (!signal.aborted) throw cannotSend(nameOf(this.#server), error, timeoutMs)
     } finally {
       socket.destroy()
     }
@@ -87,7 +88,7 @@ export async function exchange(
       return await aborting(within, answerOf(socket, bytes))
     })
   } catch (error) {
-    throw cannotSend(server, error)
+    throw cannotSend(nameOf(server), error, timeoutMs)
   } finally {
     socket?.destroy()
   }
@@ -132,8 +133,6 @@ async function aborting<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   }
 }
 
-function cannotSend({ host, port }: TcpServer, error: unknown): PcpError {
-  const { cause, message } = error as Error
-  const why = cause instanceof Error ? cause.message : message
-  return new PcpError('PM_ERR_GENERIC', `Cannot send to ${host}:${port}: ${why}`, { cause: error })
+function nameOf({ host, port }: TcpServer): string {
+  return `${host}:${port}`
 }
