@@ -6,7 +6,8 @@ import { PcpError } from '../model/errors.ts'
 import { openArchive } from '../pmapi/archive.ts'
 import { connect } from '../pmapi/connect.ts'
 import type { Context } from '../pmapi/context.ts'
-import type { Row } from '../pmapi/row.ts'
+import { presentNames } from '../pmapi/present-names.ts'
+import type { MetricValues, Row } from '../pmapi/row.ts'
 import { loadConfig, userDirs, type Variables } from '../sys/config.ts'
 import {
   type CollectorPlace,
@@ -201,7 +202,7 @@ async function askCollector(target: string, io: StatusIo): Promise<Row | PcpErro
     const env = { ...io.env, PMCD_CONNECT_TIMEOUT: seconds, PMCD_REQUEST_TIMEOUT: seconds }
     const context: Context = await (io.connect ?? connect)(target, { env, signal: stop.signal })
     try {
-      return await context.values(METRICS)
+      return await context.values(await presentNames(context, METRICS))
     } finally {
       await context.close()
     }
@@ -214,33 +215,44 @@ async function askCollector(target: string, io: StatusIo): Promise<Row | PcpErro
 }
 
 function count(row: Row, metric: string): number | undefined {
-  const value = row.value(metric)
+  const value = metricOf(row, metric)?.value
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : undefined
 }
 
 function text(row: Row, metric: string): string | undefined {
-  const value = row.value(metric)
+  const value = metricOf(row, metric)?.value
   return typeof value === 'string' ? value : undefined
+}
+
+/** Returns a metric; undefined if the collector does not have it. */
+function metricOf(row: Row, metric: string): MetricValues | undefined {
+  return [...row].find(({ name }) => name === metric)
 }
 
 /** Returns the collector's agents, and those of the instance that it lacks. */
 function agentsOf(row: Row, record: InstanceRecord | undefined): readonly AgentStatus[] {
-  const failures = row.get('pmcd.agent.failure').instances
-  const fenced = row.get('pmcd.agent.fenced').instances
-  const found = [...row.get('pmcd.agent.status').instances].map(([name, status]): AgentStatus => {
-    const ended = agentProblem(Number(status))
-    const why = failures.get(name)
-    const isFenced = Number(fenced.get(name) ?? 0) === 1
-    if (ended !== undefined)
-      return {
-        name,
-        isRunning: false,
-        problem: typeof why === 'string' && why !== '' ? `${ended}: ${why}` : ended,
-      }
-    if (isFenced)
-      return { name, isRunning: false, problem: 'is fenced off: pmstore pmcd.agent.fenced 0 lifts the fence' }
-    return { name, isRunning: true }
-  })
+  const failures = metricOf(row, 'pmcd.agent.failure')?.instances
+  const fenced = metricOf(row, 'pmcd.agent.fenced')?.instances
+  const found = [...(metricOf(row, 'pmcd.agent.status')?.instances ?? [])].map(
+    ([name, status]): AgentStatus => {
+      const ended = agentProblem(Number(status))
+      const why = failures?.get(name)
+      const isFenced = Number(fenced?.get(name) ?? 0) === 1
+      if (ended !== undefined)
+        return {
+          name,
+          isRunning: false,
+          problem: typeof why === 'string' && why !== '' ? `${ended}: ${why}` : ended,
+        }
+      if (isFenced)
+        return {
+          name,
+          isRunning: false,
+          problem: 'is fenced off: pmstore pmcd.agent.fenced 0 lifts the fence',
+        }
+      return { name, isRunning: true }
+    },
+  )
   const missing = (record?.agents ?? []).filter((name) => !found.some((each) => each.name === name))
   const problem = `was not opened; see ${record?.logPath}`
   return [...found, ...missing.map((name) => ({ name, isRunning: false, problem }))]

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
 import { PcpError } from '../../src/model/errors.ts'
+import { Context } from '../../src/pmapi/context.ts'
+import type { IndomSpec } from '../../src/pmda/define.ts'
+import { defineAgent } from '../../src/pmda/define-agent.ts'
+import { openAgent } from '../../src/pmda/open-agent.ts'
 import { agentProblem, type InstanceStatus, statusOf } from '../../src/start/status.ts'
 import { durationText, sizeText, statusText } from '../../src/tools/pcp-ts/status/text.ts'
 
@@ -21,6 +25,42 @@ test('nothing is shown where no collector runs, and what fails where one does no
       [`The collector does not answer: no answer from unix:${dir}/pmcd.socket within 0.001 s`],
     ]),
   )
+})
+
+test('a collector of PCP is shown, which lacks some of our metrics', async () => {
+  const plain = { sem: 'discrete', units: 'none', help: 'A metric' } as const
+  const agents: IndomSpec = {
+    serial: 1,
+    instances: () => ({ ids: [1, 2], names: ['linux', 'gone'] }),
+    help: 'Agents',
+  }
+  const status = (inst: number): number => (inst === 2 ? 4 : 0)
+  const pcp = defineAgent({
+    name: 'pmcd',
+    domain: 2,
+    open: () => ({
+      metrics: {
+        'pmcd.version': { ...plain, item: 1, type: 'string', value: () => '6.0.3' },
+        'pmcd.pid': { ...plain, item: 2, type: 'u32', value: () => 50 },
+        'pmcd.agent.status': { ...plain, item: 3, type: 'u32', indom: agents, value: status },
+      },
+    }),
+  })
+  const io = { env, now: () => 0, readText: () => undefined, serviceRunDir: '/nonexistent/run' }
+  const [user, only] = await statusOf({
+    ...io,
+    connect: async () => Context.over(openAgent(pcp), { hostname: 'h' }),
+  })
+  for (const shown of [user, only])
+    expect(shown).toMatchObject({
+      version: '6.0.3',
+      pid: 50,
+      agents: [
+        { name: 'linux', isRunning: true },
+        { name: 'gone', isRunning: false },
+      ],
+      problems: ['Agent gone could not be started'],
+    })
 })
 
 test('the status of an agent is explained', () => {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isError, PcpError } from '../../../model/errors.ts'
 import { connect } from '../../../pmapi/connect.ts'
 import type { Context } from '../../../pmapi/context.ts'
+import { presentNames } from '../../../pmapi/present-names.ts'
 import type { Variables } from '../../../sys/config.ts'
 
 /** One agent of a collector. */
@@ -40,6 +41,7 @@ export interface OwnCollector {
 /** Time for an agent to be started and to report its names, once the configuration was reread. */
 const AWAIT_MS = 15_000
 const PAUSE_MS = 50
+/** PCP's collector does not have the last. */
 const METRICS = ['pmcd.agent.name', 'pmcd.agent.status', 'pmcd.agent.failure'] as const
 
 /** Returns the collector of an instance; its other endpoints are not tried, as another collector may answer there. */
@@ -88,13 +90,13 @@ export function ownCollector(variables: Variables, signal: AbortSignal): OwnColl
 }
 
 async function agentsOf(context: Context, signal: AbortSignal): Promise<readonly AgentState[] | undefined> {
-  const [id] = await context.lookupNames([METRICS[0]], { signal })
-  if (id === undefined || isError(id)) return undefined // it runs without the agent pmcd
+  const present = await presentNames(context, METRICS, { signal })
+  if (!present.includes('pmcd.agent.name')) return undefined // it runs without the agent pmcd
   const counts = await countsOf(context, signal)
-  const row = await context.values(METRICS, { signal })
+  const row = await context.values(present, { signal })
   const { instances: statuses } = row.get('pmcd.agent.status')
   const { instances: names } = row.get('pmcd.agent.name')
-  const { instances: failures } = row.get('pmcd.agent.failure')
+  const failures = [...row].find(({ name }) => name === 'pmcd.agent.failure')?.instances
   const ids = await idsOf(context, signal)
   return [...names].map(([key, name]) => {
     const status = Number(statuses.get(key) ?? -1)
@@ -105,7 +107,7 @@ async function agentsOf(context: Context, signal: AbortSignal): Promise<readonly
       status,
       isConnected: status === 0 || status === 1,
       metrics: counts.get(domain) ?? 0,
-      failure: String(failures.get(key) ?? ''),
+      failure: String(failures?.get(key) ?? ''),
     }
   })
 }
