@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** A server that records. */
 export interface StoreServer extends AsyncDisposable {
@@ -10,9 +11,13 @@ export interface StoreServer extends AsyncDisposable {
   readonly received: string[]
   /** Resolves when there are so many. */
   until(count: number): Promise<void>
+  /** Resolves when everything was received of clients that have ended. */
+  idle(): Promise<void>
 }
 
-async function started(server: Server, received: string[], sockets: Set<Socket>): Promise<Recording> {
+async function started(server: Server): Promise<Recording> {
+  const received: string[] = []
+  const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)))
   })
@@ -25,6 +30,11 @@ async function started(server: Server, received: string[], sockets: Set<Socket>)
       received.length >= count
         ? Promise.resolve()
         : new Promise((resolve) => waiting.push({ count, resolve })),
+    async idle() {
+      // A client that has ended was accepted, as its connection was in the queue before.
+      await nextTurn()
+      while (sockets.size > 0) await Promise.race([...sockets].map((socket) => once(socket, 'close')))
+    },
     add(text) {
       received.push(text)
       for (const { count, resolve } of waiting) if (received.length >= count) resolve()
@@ -46,7 +56,7 @@ export async function tcpStore(
   answer: (bytes: Buffer) => Uint8Array | undefined = () => undefined,
 ): Promise<StoreServer> {
   const server = createServer({ allowHalfOpen: true })
-  const recording = await started(server, [], new Set())
+  const recording = await started(server)
   server.on('connection', (socket) => {
     let bytes: Buffer = Buffer.alloc(0)
     socket.on('data', (chunk: Buffer) => {
@@ -71,7 +81,7 @@ export async function httpStore(
   answer: (request: IncomingMessage) => HttpAnswer = () => ({ status: 204 }),
 ): Promise<StoreServer> {
   const server = createHttpServer()
-  const recording = await started(server, [], new Set())
+  const recording = await started(server)
   server.on('request', (request: IncomingMessage, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -83,5 +93,17 @@ export async function httpStore(
       response.writeHead(status).end(body)
     })
   })
-  return recording
+  // Clients wait for their answers, and may keep connections open.
+  return { ...recording, idle: async () => {} }
+}
+
+/** Returns an answer of Zabbix's trapper for `tcpStore`, given when the request is complete. */
+export function zabbixAnswer(info: string): (bytes: Buffer) => Uint8Array | undefined {
+  return (bytes) => {
+    if (bytes.length < 13 || bytes.length < 13 + bytes.readUInt32LE(5)) return undefined
+    const body = Buffer.from(JSON.stringify({ response: 'success', info }))
+    const header = Buffer.from('ZBXD\x01\0\0\0\0\0\0\0\0', 'latin1')
+    header.writeUInt32LE(body.length, 5)
+    return Buffer.concat([header, body])
+  }
 }

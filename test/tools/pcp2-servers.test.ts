@@ -6,7 +6,7 @@ import { tool as pcp2elasticsearch } from '../../src/tools/pcp2elasticsearch/ind
 import { tool as pcp2graphite } from '../../src/tools/pcp2graphite/index.ts'
 import { tool as pcp2influxdb } from '../../src/tools/pcp2influxdb/index.ts'
 import { tool as pcp2zabbix } from '../../src/tools/pcp2zabbix/index.ts'
-import { httpStore, tcpStore } from '../lib/store-server.ts'
+import { httpStore, tcpStore, zabbixAnswer } from '../lib/store-server.ts'
 import { onDisk, sampleArchive } from './archive-runner.ts'
 import { type Printed, testIo } from './run-tool.ts'
 
@@ -71,9 +71,9 @@ test('pcp2influxdb sends line protocol', async () => {
   expect(store.received).toEqual([
     `POST /write?db=my%20db
 Basic dTpw
-t_instances,host=h _one=0,_two_words=0 0000000000
-t_discrete,host=h value=0.0 0000000000
-t_text,host=h value="at 0" 0000000000`,
+t_instances,host=h _one=0,_two_words=0 0
+t_discrete,host=h value=0.0 0
+t_text,host=h value="at 0" 0`,
     `POST /write?db=my%20db
 Basic dTpw
 t_counter,host=h value=10.0 10000000000
@@ -105,19 +105,8 @@ function itemsOf(received: string): string[] {
   return data.map(({ key, value, clock }) => `${key} ${value} ${clock}`)
 }
 
-/** Answers a complete request. */
-function zabbix(info: string): (bytes: Buffer) => Uint8Array | undefined {
-  return (bytes) => {
-    if (bytes.length < 13 || bytes.length < 13 + bytes.readUInt32LE(5)) return undefined
-    const body = Buffer.from(JSON.stringify({ response: 'success', info }))
-    const header = Buffer.from('ZBXD\x01\0\0\0\0\0\0\0\0', 'latin1')
-    header.writeUInt32LE(body.length, 5)
-    return Buffer.concat([header, body])
-  }
-}
-
 test('pcp2zabbix sends an archive in batches, and its instances once', async () => {
-  await using store = await tcpStore(zabbix('processed: 11; failed: 0; total: 11'))
+  await using store = await tcpStore(zabbixAnswer('processed: 11; failed: 0; total: 11'))
   const args = ['-H', '-g', '127.0.0.1', '-p', String(store.port), '-X', 'me', '-l', ...METRICS]
   expect(await run(pcp2zabbix, ...args)).toEqual({ status: 0, stdout: '', stderr: '' })
   await store.until(1)
@@ -136,7 +125,7 @@ test('pcp2zabbix sends an archive in batches, and its instances once', async () 
 })
 
 test('values that Zabbix does not know are counted', async () => {
-  await using store = await tcpStore(zabbix('processed: 0; failed: 2; total: 2'))
+  await using store = await tcpStore(zabbixAnswer('processed: 0; failed: 2; total: 2'))
   const args = ['-H', '-g', '127.0.0.1', '-p', String(store.port), '-X', 'me', 't.discrete']
   expect(await run(pcp2zabbix, ...args)).toEqual({
     status: 0,
@@ -157,9 +146,8 @@ test.each<[Tool, readonly string[], number]>([
   const { status, stderr } = await run(tool, '-H', ...args, 't.discrete')
   expect(status).toBe(1)
   const lines = stderr.split('\n').slice(0, -1)
-  expect(lines).toHaveLength(count + 1)
-  for (const line of lines.slice(0, -1))
-    expect(line).toMatch(/^pcp2\w+: cannot send to .*127\.0\.0\.1:\d+\/?: Connection refused, continuing$/)
+  expect(lines).toHaveLength(2)
+  expect(lines[0]).toMatch(/^pcp2\w+: cannot send to .*127\.0\.0\.1:\d+\/?: Connection refused, continuing$/)
   expect(lines.at(-1)).toBe(`${tool.name}: ${count} of ${count} messages were not sent`)
 })
 

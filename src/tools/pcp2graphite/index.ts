@@ -47,7 +47,7 @@ export const tool: Tool = {
   summary: 'Send values of metrics to Graphite',
   description: `
 Sends the values of metrics at every sample to Graphite, or to another server that understands one of its two protocols: pickled lists
-(port 2004) or lines of text (port 2003). Names are PREFIX METRIC ._INSTANCE, with _ for every character that is neither letter nor digit.
+(port 2004) or lines of text (port 2003). Names are PREFIX METRIC ._INSTANCE, with _ for all but letters, digits and hyphens.
 Text, which Graphite cannot store, is left out. A sample that cannot be sent is reported, and the next one is sent on a new
 connection; the exit status is then 1.`,
   examples: [

@@ -138,6 +138,6 @@ function fieldText(metric: ReportMetric, cell: NonNullable<Cell>): string | unde
   return `"${cell.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', ' ')}"`
 }
 
-function nanoseconds({ sec, nsec }: Timestamp): string {
-  return `${sec}${String(nsec).padStart(9, '0')}`
+function nanoseconds({ sec, nsec }: Timestamp): bigint {
+  return BigInt(sec) * 1_000_000_000n + BigInt(nsec)
 }

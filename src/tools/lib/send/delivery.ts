@@ -41,16 +41,18 @@ export function numberText(metric: ReportMetric, cell: NonNullable<Cell>): strin
   return Math.abs(value) < 1e16 ? decimal(value) : String(value)
 }
 
-/** Returns the name of an instance as part of a server's name: `_` and then letters, digits and `_`. */
+/** Returns the name of an instance as part of a server's name: `_`, then its letters, digits and hyphens, and `_` for others. */
 export function instancePart(name: string): string {
-  return `_${name.replaceAll(/[^A-Za-z0-9]/g, '_')}`
+  return `_${name.replaceAll(/[^A-Za-z0-9-]/g, '_')}`
 }
 
-/** Sends samples one by one. One that fails is reported and counted, and the export continues. */
+/** Sends samples one by one. A failure is counted, reported if its reason is new, and the export continues. */
 export class Delivery {
   readonly #io: ToolIo
   #sent = 0
   #failed = 0
+  /** Message of the last failure; '' after a success. */
+  #problem = ''
 
   constructor(io: ToolIo) {
     this.#io = io
@@ -61,10 +63,13 @@ export class Delivery {
     try {
       await send()
       this.#sent++
+      this.#problem = ''
     } catch (error) {
       if (this.#io.signal.aborted) return
       if (!(error instanceof PcpError)) throw error
       this.#failed++
+      if (error.message === this.#problem) return
+      this.#problem = error.message
       this.#io.stderr.write(`${this.#io.progname}: ${error.message}, continuing\n`)
     }
   }
