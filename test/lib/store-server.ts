@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** A server that records. */
 export interface StoreServer extends AsyncDisposable {
   readonly port: number
-  /** What was received: everything of a TCP connection, or one request of HTTP. */
+  /** Received bytes of each closed TCP connection, or each request of HTTP. */
   readonly received: string[]
   /** Resolves when there are so many. */
   until(count: number): Promise<void>

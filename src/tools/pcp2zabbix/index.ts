@@ -93,7 +93,7 @@ class ZabbixReporter implements Reporter {
   /** Seconds between messages of live metrics. */
   readonly #intervalSec: number
   readonly #delivery: Delivery
-  /** Discovery by metric: what was sent, and when. */
+  /** Last discovery by metric, and its time. */
   readonly #discovered = new Map<string, { readonly value: string; readonly sec: number }>()
   #items: ZabbixItem[] = []
   #sentSec = -Infinity

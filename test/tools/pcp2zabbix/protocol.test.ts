@@ -19,7 +19,7 @@ test('a request has the length of its JSON in bytes', () => {
   expect(bytes.equals(Buffer.from(answer(json)))).toBe(true)
 })
 
-test('answers say how many values were refused', () => {
+test('the number of refused values is read from the answer', () => {
   const info = 'processed: 1; failed: 2; total: 3; seconds spent: 0.1'
   expect(refusedItems(answer(JSON.stringify({ response: 'success', info })))).toBe(2)
   expect(refusedItems(answer('{"response":"success"}'))).toBe(0)

@@ -1,4 +1,4 @@
-/** What exporters say and do when a server fails. */
+/** Requests of exporters to servers that fail. */
 import { expect, test } from 'vitest'
 import { freePort } from '../../../../bench/macro/lib/free-port.ts'
 import { httpServer, sendHttp } from '../../../../src/tools/lib/send/http.ts'
