@@ -1,6 +1,7 @@
 /** TCP connections of exporters. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { onAbort } from '../../../base/on-abort.ts'
 import { withSignal } from '../../../base/with-signal.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { cannotSend } from './problem.ts'
@@ -120,17 +121,10 @@ async function opened({ host, port }: TcpServer, signal: AbortSignal): Promise<S
 
 /** Rejects when the signal is aborted, even if the work never ends. */
 async function aborting<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  work.catch(() => {})
-  let stop = (): void => {}
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason as Error)
-    signal.addEventListener('abort', stop, { once: true })
+  return await new Promise<T>((resolve, reject) => {
+    const unlink = onAbort(signal, () => reject(signal.reason as Error))
+    work.then(resolve, reject).finally(unlink)
   })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
 }
 
 function nameOf({ host, port }: TcpServer): string {
