@@ -1,0 +1,140 @@
+/** Series that a selector finds. */
+import { compileNode, type Pattern } from '../../base/pattern-machine.ts'
+import { compilePattern } from '../../base/pattern.ts'
+import { globNode } from '../../base/glob.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { SeriesStore } from '../store.ts'
+import type { Condition, Group, Selector } from './syntax.ts'
+
+/** Where the names or values of a key are. */
+type Place =
+  | { readonly kind: 'metric' | 'instance' | 'context' }
+  | { readonly kind: 'label'; readonly label: string }
+
+/** Returns the identifiers of the series that a selector finds, in the store's order. */
+export async function findSeries(store: SeriesStore, { metric, groups }: Selector): Promise<readonly string[]> {
+  let found: readonly string[] | undefined
+  if (metric !== undefined) {
+    const isPattern = /(?<!\\)\*/.test(metric)
+    const pattern = isPattern ? compileNode(globNode(metric)) : undefined
+    const name = metric.replace(/\\(.)/g, '$1')
+    found = pattern === undefined ? await store.withName('metric', name) : await named(store, 'metric', pattern)
+  }
+  for (const group of groups) {
+    if (found?.length === 0) return []
+    const members = await seriesOfGroup(store, group)
+    found = found === undefined ? [...members] : found.filter((each) => members.has(each))
+  }
+  return found ?? []
+}
+
+async function seriesOfGroup(store: SeriesStore, { first, rest }: Group): Promise<ReadonlySet<string>> {
+  let set = await seriesOf(store, first)
+  for (const { operator, condition } of rest) {
+    const other = await seriesOf(store, condition)
+    set = new Set(operator === '||' ? [...set, ...other] : [...set].filter((each) => other.has(each)))
+  }
+  return set
+}
+
+async function seriesOf(store: SeriesStore, condition: Condition): Promise<ReadonlySet<string>> {
+  const { key, relation, value, isVoid } = condition
+  if (isVoid) return new Set()
+  const place = placeOf(key)
+  if (place === undefined) return new Set()
+  if (place.kind !== 'label') {
+    const test = testOf(condition, value)
+    const series =
+      relation === '==' ? await store.withName(place.kind, value) : await named(store, place.kind, test)
+    return new Set(series)
+  }
+  const { label } = place
+  const test = testOf(condition, value)
+  const values = (await store.labelValues(label)).filter((json) => test.test(plainText(json)))
+  const sets = await Promise.all(values.map((json) => store.withLabel(label, json)))
+  return new Set(sets.flat())
+}
+
+async function named(
+  store: SeriesStore,
+  kind: 'metric' | 'instance' | 'context',
+  pattern: Pick<Pattern, 'test'>,
+): Promise<readonly string[]> {
+  const names = (await store.names(kind)).filter((name) => pattern.test(name))
+  const sets = await Promise.all(names.map((name) => store.withName(kind, name)))
+  return [...new Set(sets.flat())]
+}
+
+function placeOf(key: string): Place | undefined {
+  const dot = key.indexOf('.')
+  const [prefix, rest] = dot < 0 ? ['', key] : [key.slice(0, dot), key.slice(dot + 1)]
+  switch (prefix) {
+    case 'metric':
+    case 'm':
+      return rest === 'name' ? { kind: 'metric' } : undefined
+    case 'instance':
+    case 'inst':
+    case 'i':
+      return rest === 'name' ? { kind: 'instance' } : undefined
+    case 'context':
+    case 'source':
+    case 'c':
+    case 's':
+      return rest === 'name' || rest === 'path' ? { kind: 'context' } : undefined
+    case 'label':
+    case 'l':
+      return { kind: 'label', label: rest }
+    default:
+      return { kind: 'label', label: key }
+  }
+}
+
+function testOf({ relation, isNumber }: Condition, value: string): Pick<Pattern, 'test'> {
+  switch (relation) {
+    case '==':
+      return { test: (text) => text === value }
+    case '!=':
+      return { test: (text) => text !== value }
+    case '~~':
+    case ':':
+      return compileNode(globNode(value))
+    case '=~':
+      return regularExpression(value)
+    case '!~': {
+      const pattern = regularExpression(value)
+      return { test: (text) => !pattern.test(text) }
+    }
+    default: {
+      const limit = isNumber ? Number(value) : Number.NaN
+      const compare = (number: number): boolean =>
+        relation === '<'
+          ? number < limit
+          : relation === '<='
+            ? number <= limit
+            : relation === '>'
+              ? number > limit
+              : number >= limit
+      return { test: (text) => text.trim() !== '' && compare(Number(text)) }
+    }
+  }
+}
+
+function regularExpression(value: string): Pattern {
+  try {
+    return compilePattern(value)
+  } catch (error) {
+    throw new PcpError('EINVAL', `"${value}" is not a regular expression: ${(error as Error).message}`, {
+      cause: error,
+    })
+  }
+}
+
+/** Returns a label's value as people write it: a string without its quotes. */
+function plainText(json: string): string {
+  if (!json.startsWith('"')) return json
+  try {
+    return String(JSON.parse(json))
+  } catch {
+    return json.slice(1, -1) // labels are checked only for their outline
+  }
+}
