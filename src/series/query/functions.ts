@@ -1,7 +1,7 @@
 /** Functions of the query language. `_inst` works along time for each instance, `_sample` across the instances of each sample. */
 import { compareTimes } from '../../time/arithmetic.ts'
 import { PcpError } from '../../model/errors.ts'
-import { counterRate } from '../../model/rate.ts'
+import { counterDelta } from '../../model/rate.ts'
 import { convScale } from '../../model/scale.ts'
 import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../model/types.ts'
 import { PM_TIME_SEC, packUnits, unitsStr, unpackUnits } from '../../model/units.ts'
@@ -115,8 +115,8 @@ function rateOf(operand: SeriesResult, text: string): Pick<SeriesResult, 'sample
         const at = first.ids[k] === each ? k : first.ids.indexOf(each)
         if (at < 0) continue
         const [before, after] = isForward ? [first.values[at]!, second.values[k]!] : [second.values[k]!, first.values[at]!]
-        const increase = numberOf(after) - numberOf(before)
-        if (!(increase >= 0)) continue // the counter was reset
+        const increase = isNumeric(before) && isNumeric(after) ? counterDelta(before, after) : undefined
+        if (increase === undefined) continue // the counter was reset
         ids.push(each)
         values.push(increase / seconds)
       }
@@ -202,6 +202,10 @@ function across(
 
 function combined(combine: (numbers: readonly number[]) => number): Reduction {
   return (points) => [{ ...points[0]!, value: combine(points.map(({ value }) => numberOf(value))) }]
+}
+
+function isNumeric(value: Value): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint'
 }
 
 function mean(numbers: readonly number[]): number {
