@@ -22,6 +22,12 @@ export interface CataloguedSeries {
   readonly desc: SeriesDesc
 }
 
+/** An instance, and a series that has it. */
+interface InstanceOf {
+  readonly series: CataloguedSeries
+  readonly inst: number
+}
+
 /** What one archive has. */
 export class ArchiveCatalogue {
   readonly source: string
@@ -31,7 +37,7 @@ export class ArchiveCatalogue {
   readonly #archive: Archive
   readonly #context: readonly LabelSet[]
   readonly #instances = new Map<string, readonly SeriesInstance[]>()
-  #isOfInstance: ReadonlyMap<string, { readonly series: CataloguedSeries; readonly inst: number }> | undefined
+  #byInstance: ReadonlyMap<string, InstanceOf> | undefined
 
   /** The archive must stay open while instances and labels are asked for. */
   constructor(archive: Archive) {
@@ -65,7 +71,12 @@ export class ArchiveCatalogue {
     const instances = ids.map((inst, i) => {
       const set = own.get(inst)
       const name = names[i]!
-      return { id: instanceId(name, set === undefined ? sets : [...sets, set]), inst, name, source: this.source }
+      return {
+        id: instanceId(name, set === undefined ? sets : [...sets, set]),
+        inst,
+        name,
+        source: this.source,
+      }
     })
     this.#instances.set(id, instances)
     return instances
@@ -78,7 +89,7 @@ export class ArchiveCatalogue {
       const { pmid, indom } = series.desc
       return indom === PM_INDOM_NULL ? this.#setsOf(pmid, indom) : undefined
     }
-    const instance = this.#byInstance.get(id)
+    const instance = this.#instanceOf(id)
     if (instance === undefined) return undefined
     const { pmid, indom } = instance.series.desc
     const own = this.#instanceSets(indom).get(instance.inst)
@@ -109,25 +120,27 @@ export class ArchiveCatalogue {
       seen.add(indom)
       const about = textsOf('indom', indom)
       texts.push({ type: 'indom', name: domain, indom: domain, ...about })
-      for (const { name } of this.instances(series)) texts.push({ type: 'instance', name, indom: domain, ...about })
+      for (const { name } of this.instances(series))
+        texts.push({ type: 'instance', name, indom: domain, ...about })
     }
     return texts
   }
 
-  get #byInstance(): NonNullable<typeof this.#isOfInstance> {
-    if (this.#isOfInstance === undefined) {
-      const map = new Map<string, { series: CataloguedSeries; inst: number }>()
+  #instanceOf(id: string): InstanceOf | undefined {
+    if (this.#byInstance === undefined) {
+      const map = new Map<string, InstanceOf>()
       for (const series of this.series.values())
-        for (const { id, inst } of this.instances(series)) map.set(id, { series, inst })
-      this.#isOfInstance = map
+        for (const { id: of, inst } of this.instances(series)) map.set(of, { series, inst })
+      this.#byInstance = map
     }
-    return this.#isOfInstance
+    return this.#byInstance.get(id)
   }
 
   /** Returns the sets of a metric in order of increasing precedence. */
   #setsOf(id: Pmid, indom: Indom): readonly LabelSet[] {
     const { metadata } = this.#archive
-    const at = (level: number, of: number): readonly LabelSet[] => metadata.labels({ level, id: of }, undefined)
+    const at = (level: number, of: number): readonly LabelSet[] =>
+      metadata.labels({ level, id: of }, undefined)
     return [
       ...this.#context,
       ...at(LABEL_DOMAIN, domainOf(id)),

@@ -48,7 +48,8 @@ function latest(archives: readonly SampledArchive[], most: number): readonly Sam
     }
     // The counters of two archives may be of two boots.
     const last = samples.at(-1)
-    if (last !== undefined && samples.length < most) samples[samples.length - 1] = { ...last, isAfterGap: true }
+    if (last !== undefined && samples.length < most)
+      samples[samples.length - 1] = { ...last, isAfterGap: true }
   }
   return samples
 }
@@ -110,7 +111,7 @@ function sampleOf(
   const ids: string[] = []
   const values: Value[] = []
   for (let i = 0; i < count; i++) {
-    ids.push(desc.indom === PM_INDOM_NULL ? '' : idOf(set.insts[i]!))
+    ids.push(desc.indom === PM_INDOM_NULL ? '' : idOf(set.inst[i]!))
     values.push(extract(set, i, desc.type))
   }
   const sample = { sec: record.sec, nsec: record.nsec, ids, values }

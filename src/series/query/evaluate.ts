@@ -17,7 +17,11 @@ export type Answer =
  * Answers a query. Without windows: the identifiers of the series found, or that of a calculation. Errors of
  * `windowOf`, `applyFunction`, `combine` and the store.
  */
-export async function evaluate(store: SeriesStore, { body, hasWindow }: Query, clock: WindowClock): Promise<Answer> {
+export async function evaluate(
+  store: SeriesStore,
+  { body, hasWindow }: Query,
+  clock: WindowClock,
+): Promise<Answer> {
   if (!hasWindow) {
     if (body.kind === 'selector') return { kind: 'ids', ids: await findSeries(store, body) }
     return { kind: 'ids', ids: [expressionId(canonicalText(body))] }
@@ -36,7 +40,8 @@ export async function valuesOf(
     case 'selector': {
       const window = windowFor(expression)
       const results: SeriesResult[] = []
-      for (const id of await findSeries(store, expression)) results.push(...(await seriesValues(store, id, window)))
+      for (const id of await findSeries(store, expression))
+        results.push(...(await seriesValues(store, id, window)))
       return results
     }
     case 'call': {

@@ -1,7 +1,8 @@
 /** Series that a selector finds. */
-import { compileNode, type Pattern } from '../../base/pattern-machine.ts'
-import { compilePattern } from '../../base/pattern.ts'
+
 import { globNode } from '../../base/glob.ts'
+import { compilePattern } from '../../base/pattern.ts'
+import { compileNode, type Pattern } from '../../base/pattern-machine.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { SeriesStore } from '../store.ts'
 import type { Condition, Group, Selector } from './syntax.ts'
@@ -12,13 +13,17 @@ type Place =
   | { readonly kind: 'label'; readonly label: string }
 
 /** Returns the identifiers of the series that a selector finds, in the store's order. */
-export async function findSeries(store: SeriesStore, { metric, groups }: Selector): Promise<readonly string[]> {
+export async function findSeries(
+  store: SeriesStore,
+  { metric, groups }: Selector,
+): Promise<readonly string[]> {
   let found: readonly string[] | undefined
   if (metric !== undefined) {
     const isPattern = /(?<!\\)\*/.test(metric)
     const pattern = isPattern ? compileNode(globNode(metric)) : undefined
     const name = metric.replace(/\\(.)/g, '$1')
-    found = pattern === undefined ? await store.withName('metric', name) : await named(store, 'metric', pattern)
+    found =
+      pattern === undefined ? await store.withName('metric', name) : await named(store, 'metric', pattern)
   }
   for (const group of groups) {
     if (found?.length === 0) return []

@@ -1,12 +1,13 @@
 /** Functions of the query language. `_inst` works along time for each instance, `_sample` across the instances of each sample. */
-import { compareTimes } from '../../time/arithmetic.ts'
+
 import { PcpError } from '../../model/errors.ts'
+import { parseUnits } from '../../model/parse-units.ts'
 import { counterDelta } from '../../model/rate.ts'
 import { convScale } from '../../model/scale.ts'
 import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../model/types.ts'
 import { PM_TIME_SEC, packUnits, unitsStr, unpackUnits } from '../../model/units.ts'
-import { parseUnits } from '../../model/parse-units.ts'
 import type { Value } from '../../model/values.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
 import type { Sample } from '../store.ts'
 import { numberOf, type SeriesResult } from './result.ts'
 
@@ -114,7 +115,9 @@ function rateOf(operand: SeriesResult, text: string): Pick<SeriesResult, 'sample
       for (const [k, each] of second.ids.entries()) {
         const at = first.ids[k] === each ? k : first.ids.indexOf(each)
         if (at < 0) continue
-        const [before, after] = isForward ? [first.values[at]!, second.values[k]!] : [second.values[k]!, first.values[at]!]
+        const [before, after] = isForward
+          ? [first.values[at]!, second.values[k]!]
+          : [second.values[k]!, first.values[at]!]
         const increase = isNumeric(before) && isNumeric(after) ? counterDelta(before, after) : undefined
         if (increase === undefined) continue // the counter was reset
         ids.push(each)
@@ -151,7 +154,9 @@ function rescaled(operand: SeriesResult, text: string): Pick<SeriesResult, 'samp
   }
   const samples = withInstances(operand).map((sample) => ({
     ...sample,
-    values: sample.values.map((value) => Number(convScale(PM_TYPE_DOUBLE, numberOf(value), from, to)) * multiplier),
+    values: sample.values.map(
+      (value) => Number(convScale(PM_TYPE_DOUBLE, numberOf(value), from, to)) * multiplier,
+    ),
   }))
   return { samples, format: 'e', desc: { ...operand.desc, type: PM_TYPE_DOUBLE, units: to } }
 }
@@ -160,7 +165,9 @@ function unitsOf(text: string): { readonly units: number; readonly multiplier: n
   try {
     return parseUnits(text)
   } catch (error) {
-    throw new PcpError('EINVAL', `"${text}" is not a unit: ${PcpError.from(error).message}\n`, { cause: error })
+    throw new PcpError('EINVAL', `"${text}" is not a unit: ${PcpError.from(error).message}\n`, {
+      cause: error,
+    })
   }
 }
 
@@ -196,7 +203,12 @@ function across(
       const points = sample.ids.map((each, i) => ({ sample, id: each, value: sample.values[i]! }))
       const reduced = reduce(points, parameter)
       const { sec, nsec } = sample
-      return { sec, nsec, ids: reduced.map((each) => id ?? each.id), values: reduced.map(({ value }) => value) }
+      return {
+        sec,
+        nsec,
+        ids: reduced.map((each) => id ?? each.id),
+        values: reduced.map(({ value }) => value),
+      }
     })
 }
 

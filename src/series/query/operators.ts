@@ -32,7 +32,12 @@ export function pairsOf(
  * Combines two series. EINVAL for other instance domains, a counter with what is none except by * and /, and other numbers of
  * samples.
  */
-export function combine(operator: Operator, left: SeriesResult, right: SeriesResult, id: string): SeriesResult {
+export function combine(
+  operator: Operator,
+  left: SeriesResult,
+  right: SeriesResult,
+  id: string,
+): SeriesResult {
   if (left.desc.indom !== right.desc.indom)
     throw new PcpError(
       'EINVAL',

@@ -94,7 +94,8 @@ class Parser {
       this.#symbol(',')
       parameter = this.#take(wanted === 'units' ? 'string' : 'number')
       const isWhole = /^\d+$/.test(parameter)
-      if ((wanted === 'count' && !isWhole) || (wanted === 'percentage' && Number(parameter) > 100)) this.#fail()
+      if ((wanted === 'count' && !isWhole) || (wanted === 'percentage' && Number(parameter) > 100))
+        this.#fail()
     }
     this.#symbol(')')
     this.#levels--
@@ -167,7 +168,9 @@ class Parser {
       this.#symbol(':')
       const { kind, text } = this.#peek()
       const isCount = key === 'samples' || key === 'offset'
-      const isFine = isCount ? kind === 'number' && /^\d+$/.test(text) : kind === 'string' || kind === 'number'
+      const isFine = isCount
+        ? kind === 'number' && /^\d+$/.test(text)
+        : kind === 'string' || kind === 'number'
       if (!isFine || (key === 'zone' && kind !== 'string')) this.#fail()
       this.#next++
       texts[key] = text

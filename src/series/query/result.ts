@@ -22,7 +22,10 @@ export interface SeriesResult {
 }
 
 /** Returns a value as PCP stores and shows it. */
-export function valueText(value: Value, { format, desc: { type } }: Pick<SeriesResult, 'format' | 'desc'>): string {
+export function valueText(
+  value: Value,
+  { format, desc: { type } }: Pick<SeriesResult, 'format' | 'desc'>,
+): string {
   if (typeof value === 'string') return type === PM_TYPE_STRING ? `"${value}"` : value
   if (value instanceof Uint8Array) return atomStr(value, type)
   if (format === 'f') return formatF(Number(value), 6)

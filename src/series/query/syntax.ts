@@ -93,7 +93,8 @@ export function canonicalText(expression: Expression): string {
       const { name, operand, parameter } = expression
       if (parameter === undefined) return `${name}(${canonicalText(operand)})`
       // PCP names both functions of percentiles alike.
-      if (name === 'nth_percentile_sample') return canonicalText({ ...expression, name: 'nth_percentile_inst' })
+      if (name === 'nth_percentile_sample')
+        return canonicalText({ ...expression, name: 'nth_percentile_inst' })
       // Written differently by PCP, and part of the hash.
       if (name === 'rescale') return `${name}(${canonicalText(operand)},"${parameter}")`
       return `${name}(${canonicalText(operand)},${name === 'log' ? '' : ' '}${parameter})`

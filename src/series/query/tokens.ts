@@ -1,7 +1,16 @@
 /** Tokens of a query. */
 
 /** What a token is. */
-export type TokenKind = 'name' | 'function' | 'key' | 'string' | 'number' | 'interval' | 'symbol' | 'end' | 'bad'
+export type TokenKind =
+  | 'name'
+  | 'function'
+  | 'key'
+  | 'string'
+  | 'number'
+  | 'interval'
+  | 'symbol'
+  | 'end'
+  | 'bad'
 
 /** A token, with its place in the text. */
 export interface Token {
