@@ -164,6 +164,7 @@ export const TOOLS: readonly ToolEntry[] = [
     file: 'pmlogconf/pmrep',
     load: async () => (await import('./pmlogconf/pmrep.ts')).tool,
   },
+  { name: 'pmseries', load: async () => (await import('./pmseries/index.ts')).tool },
   { name: 'pmstat', load: async () => (await import('./pmstat/index.ts')).tool },
   { name: 'pmstore', load: async () => (await import('./pmstore.ts')).tool },
   { name: 'pmval', load: async () => (await import('./pmval/index.ts')).tool },

@@ -27,6 +27,7 @@ export function findArchives(directories: readonly string[]): readonly ArchivePl
     for (const entry of entriesOf(directory, level === 0)) {
       if (++count > MOST_FILES)
         throw new PcpError('E2BIG', `${directory}: more than ${MOST_FILES} files; name fewer directories`)
+      if (entry.name.startsWith('.')) continue
       const path = join(directory, entry.name)
       if (entry.isDirectory()) {
         if (level < MOST_LEVELS) enter(path, level + 1)

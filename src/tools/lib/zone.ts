@@ -23,10 +23,10 @@ export async function reportingZone(
   if (context.archive !== undefined) return archiveZone({ zone: name, hostzone }, context.archive.label, io)
   if (hostzone) {
     const host = await context.hostname(io)
-    const zone = named(await contextZoneName(context, io), io)
+    const zone = namedZone(await contextZoneName(context, io), io)
     return { zone, note: `Note: timezone set to local timezone of host "${host}"\n\n` }
   }
-  if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
+  if (name !== undefined) return { zone: namedZone(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
   return { zone: processTimeZone(io), note: '' }
 }
 
@@ -37,10 +37,10 @@ export function archiveZone(
   io: ToolIo,
 ): ReportingZone {
   if (hostzone) {
-    const zone = named(zoneinfo === '' ? timezone : zoneinfo, io)
+    const zone = namedZone(zoneinfo === '' ? timezone : zoneinfo, io)
     return { zone, note: `Note: timezone set to local timezone of host "${hostname}" from archive\n\n` }
   }
-  if (name !== undefined) return { zone: named(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
+  if (name !== undefined) return { zone: namedZone(name, io), note: `Note: timezone set to "TZ=${name}"\n\n` }
   return { zone: processTimeZone(io), note: '' }
 }
 
@@ -63,7 +63,8 @@ export function processTimeZone({ env }: ToolIo): Zone {
   }
 }
 
-function named(name: string, io: ToolIo): Zone {
+/** Returns a zone by name. EINVAL for an unknown one. */
+export function namedZone(name: string, io: ToolIo): Zone {
   if (name === '') return UTC // the C library reads an empty TZ as UTC
   const zone = newZone(name, (file) => readZoneFile(file, io.env))
   if (zone === undefined) throw new PcpError('EINVAL', `Cannot set timezone to "${name}": not a zone`)

@@ -1,0 +1,228 @@
+/**
+ * pmseries: series of many hosts by name and label, and calculations with them. pmseries(1)
+ *
+ * Series come from archives, which are neither loaded nor copied; there is no key server.
+ */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { matchesGlob } from '../../base/glob.ts'
+import { PcpError } from '../../model/errors.ts'
+import { ArchiveSeries } from '../../series/archives/store.ts'
+import { isSeriesId } from '../../series/ids.ts'
+import { evaluate, seriesValues } from '../../series/query/evaluate.ts'
+import { parseQuery, parseWindow } from '../../series/query/parse.ts'
+import { type SeriesResult, valueText } from '../../series/query/result.ts'
+import { type WindowClock, windowOf } from '../../series/query/window.ts'
+import type { NameKind, SeriesStore } from '../../series/store.ts'
+import { loadConfig } from '../../sys/config.ts'
+import { ctime } from '../../time/stamp.ts'
+import { handleEarlyExit, type ParsedOptions, parseOptions, usageText } from '../lib/options.ts'
+import type { Tool, ToolIo } from '../lib/tool.ts'
+import { namedZone, processTimeZone } from '../lib/zone.ts'
+import { labelNamesText, type MetadataWanted, metadataText } from './metadata.ts'
+import { OPTIONS } from './options.ts'
+
+/** Queries series. Status 1 for an error; a query that finds nothing is none. */
+export const tool: Tool = {
+  name: 'pmseries',
+  summary: 'Query the archives of many hosts',
+  description: `
+Answers queries about the archives below a directory: by default those that this host's loggers write. A query selects series, each a
+metric of a host, by name and labels, and with a window in brackets shows their values. Functions such as rate, max and avg_sample and
+the operators + - * / calculate with them. Without a window, the identifiers of the series are shown, which the reporting options take
+as operands.
+
+Archives are read where they are; nothing has to be loaded into a server first.`,
+  examples: [
+    ['pmseries \'kernel.all.load{hostname=="db1"}[count:5]\'', 'The five most recent values of a host:'],
+    ['pmseries \'rate(disk.all.total[start:"-1hour"])\'', 'Rates of the last hour on all hosts:'],
+    [
+      "pmseries --directory /srv/archives -a $(pmseries 'hinv.ncpu')",
+      'Everything about a metric of all hosts:',
+    ],
+  ],
+  seeAlso: ['pmrep', 'pmlogger', 'pmproxy'],
+  options: OPTIONS,
+  async run(io) {
+    const parsed = parseOptions(OPTIONS, io)
+    const status = handleEarlyExit(OPTIONS, parsed, io)
+    if (status !== undefined) return status
+    try {
+      const store = openStore(parsed, io)
+      try {
+        return await report(store, parsed, io)
+      } finally {
+        await store.close()
+      }
+    } catch (error) {
+      if (!(error instanceof PcpError)) throw error
+      io.stderr.write(`${io.progname}: [Error] ${error.message}\n`)
+      return 1
+    }
+  },
+}
+
+function openStore({ given }: ParsedOptions, io: ToolIo): SeriesStore {
+  const server = given.find(({ name }) => 'hpcL'.includes(name) && name.length === 1)
+  if (server !== undefined) {
+    const what = server.name === 'L' ? 'archives need not be loaded' : 'series do not come from a key server'
+    throw new PcpError(
+      'PM_ERR_NYI',
+      `-${server.name}: ${what}; name the directory of archives with --directory`,
+    )
+  }
+  const named = given.filter(({ name }) => name === 'directory').map(({ value }) => resolve(io.cwd, value))
+  const { variables } = loadConfig(io.env)
+  const directories = named.length > 0 ? named : [variables['PCP_ARCHIVE_DIR']!]
+  for (const each of directories)
+    if (!existsSync(each))
+      throw new PcpError(
+        'ENOENT',
+        `${each}: there is no such directory; name one of archives with --directory`,
+      )
+  return new ArchiveSeries(directories, {
+    onWarning: ({ message }) => io.stderr.write(`${io.progname}: Warning: ${message}\n`),
+  })
+}
+
+async function report(store: SeriesStore, parsed: ParsedOptions, io: ToolIo): Promise<number> {
+  const { given, operands } = parsed
+  const has = (letter: string): boolean => given.some(({ name }) => name === letter)
+  const argument = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value
+  const clock: WindowClock = {
+    now: io.now,
+    zone: argument('Z') === undefined ? processTimeZone(io) : namedZone(argument('Z')!, io),
+    zoneOf: (name) => namedZone(name, io),
+  }
+  const show = (series: readonly SeriesResult[]): void => showValues(series, clock, has('t'), io)
+  const isAll = has('a') || has('F')
+  const wanted: MetadataWanted = {
+    desc: isAll || has('d'),
+    indom: has('I'),
+    instances: isAll || has('i'),
+    labels: isAll || has('l'),
+    labelNames: has('n'),
+    metrics: isAll || has('m'),
+    pmid: has('M'),
+    source: isAll || has('s'),
+  }
+  if (has('w')) {
+    const window = windowOf(windowTexts(argument('w')!, io), clock)
+    for (const id of idsOf(operands)) show(await seriesValues(store, id, window))
+    return 0
+  }
+  if (has('S')) return showSources(store, operands, argument('g'), io)
+  if (has('v')) return showLabelValues(store, operands, io)
+  if (Object.values(wanted).some(Boolean)) {
+    if (operands.length === 0) return showNames(store, wanted, argument('g'), io)
+    for (const id of has('F') ? await found(store, operands, clock) : idsOf(operands)) {
+      if (wanted.labelNames) io.stdout.write(await labelNamesText(store, id))
+      else io.stdout.write(`\n${id}\n${await metadataText(store, id, wanted)}`)
+    }
+    return 0
+  }
+  if (operands.length === 0) {
+    io.stderr.write(usageText(OPTIONS, io.progname))
+    return 1
+  }
+  const answer = await evaluate(store, parseQuery(operands.join(' ')), clock)
+  if (answer.kind === 'values') show(answer.series)
+  else for (const id of answer.ids) io.stdout.write(`${id}\n`)
+  return 0
+}
+
+/** Returns the identifiers of operands, of which each may be a list. */
+function idsOf(operands: readonly string[]): readonly string[] {
+  return operands.flatMap((each) => each.split(',')).filter((each) => each !== '')
+}
+
+/** Returns the series of a query, or the identifiers given instead. */
+async function found(
+  store: SeriesStore,
+  operands: readonly string[],
+  clock: WindowClock,
+): Promise<readonly string[]> {
+  const ids = idsOf(operands)
+  if (ids.every(isSeriesId)) return ids
+  const answer = await evaluate(store, parseQuery(operands.join(' ')), clock)
+  return answer.kind === 'ids' ? answer.ids : [...new Set(answer.series.map(({ operand }) => operand))]
+}
+
+function windowTexts(text: string, io: ToolIo): ReturnType<typeof parseWindow> {
+  const given = `[${text}]`
+  try {
+    return parseWindow(given)
+  } catch (error) {
+    io.stderr.write(`${io.progname}: [Error] ${PcpError.from(error).message}\n`)
+    throw new PcpError('EINVAL', `invalid window ${given}: use count:N, interval, start or finish`)
+  }
+}
+
+async function showSources(
+  store: SeriesStore,
+  operands: readonly string[],
+  pattern: string | undefined,
+  io: ToolIo,
+): Promise<number> {
+  if (operands.length === 0) return showAll(store, 'context', pattern, io)
+  for (const source of idsOf(operands)) {
+    const names = await store.sourceNames(source)
+    if (names.length > 0) io.stdout.write(`    Context: ${names.join(', ')}\n`)
+  }
+  return 0
+}
+
+async function showLabelValues(store: SeriesStore, operands: readonly string[], io: ToolIo): Promise<number> {
+  for (const label of operands) {
+    const values = await store.labelValues(label)
+    if (values.length > 0) io.stdout.write(`${label}: ${values.join(', ')}\n`)
+  }
+  return 0
+}
+
+async function showNames(
+  store: SeriesStore,
+  { instances, labels, labelNames, metrics }: MetadataWanted,
+  pattern: string | undefined,
+  io: ToolIo,
+): Promise<number> {
+  const kind = metrics ? 'metric' : instances ? 'instance' : labels || labelNames ? 'label' : undefined
+  if (kind !== undefined) return showAll(store, kind, pattern, io)
+  throw new PcpError('PM_ERR_ARG', 'Name the series: identifiers, as a query without a window shows them')
+}
+
+async function showAll(
+  store: SeriesStore,
+  kind: NameKind,
+  pattern: string | undefined,
+  io: ToolIo,
+): Promise<number> {
+  for (const name of await store.names(kind))
+    if (pattern === undefined || matchesGlob(pattern, name)) io.stdout.write(`${name}\n`)
+  return 0
+}
+
+/** Shows values below the identifier of their series, or of the expression that all have in common. */
+function showValues(
+  series: readonly SeriesResult[],
+  { zone }: WindowClock,
+  isNumeric: boolean,
+  io: ToolIo,
+): void {
+  let last = ''
+  for (const result of series) {
+    if (result.samples.length === 0) continue
+    if (result.id !== last) io.stdout.write(`\n${result.id}\n`)
+    last = result.id
+    for (const { sec, nsec, ids, values } of result.samples) {
+      const date = ctime(sec, zone)
+      const clock = `${date.slice(0, -5)}.${String(nsec).padStart(9, '0')}${date.slice(-5)}`
+      const micros = String(Math.floor(nsec / 1000) % 1000).padStart(3, '0')
+      const time = isNumeric ? `${sec * 1000 + Math.floor(nsec / 1e6)}.${micros}` : clock
+      for (const [i, id] of ids.entries()) {
+        const isBare = id === '' && !result.isComputed
+        io.stdout.write(`    [${time}] ${valueText(values[i]!, result)}${isBare ? '' : ` ${id}`}\n`)
+      }
+    }
+  }
+}
