@@ -62,7 +62,8 @@ export class ArchiveCatalogue {
 
   /** Returns the instances that a series ever had; none for a metric without instance domain. */
   instances({ id, desc }: CataloguedSeries): readonly SeriesInstance[] {
-    if (desc.indom === PM_INDOM_NULL) return []
+    // A domain without values was never recorded.
+    if (!this.#archive.metadata.indoms.includes(desc.indom)) return []
     const known = this.#instances.get(id)
     if (known !== undefined) return known
     const { ids, names } = this.#archive.metadata.instances(desc.indom, undefined, undefined)

@@ -11,8 +11,8 @@ import { compareTimes } from '../../time/arithmetic.ts'
 import { Goals, isNewestFirst } from '../query/window.ts'
 import type { Sample, SampleWindow } from '../store.ts'
 
-/** The most values of an answer; more would exhaust the memory of whoever asks. */
-const MOST_VALUES = 5_000_000
+/** The most values of a series in an answer, unless the store is given another limit. */
+export const MOST_VALUES = 5_000_000
 
 /** An archive with the metric as it is there. */
 export interface SampledArchive {
@@ -23,13 +23,17 @@ export interface SampledArchive {
 }
 
 /** Reads samples of archives in order of time. E2BIG if there are too many. Errors of damaged records as `RecordReader`. */
-export function readSamples(archives: readonly SampledArchive[], window: SampleWindow): readonly Sample[] {
-  return isNewestFirst(window) ? latest(archives, window.samples!) : inRange(archives, window)
+export function readSamples(
+  archives: readonly SampledArchive[],
+  window: SampleWindow,
+  mostValues: number = MOST_VALUES,
+): readonly Sample[] {
+  const budget = new Budget(mostValues)
+  return isNewestFirst(window) ? latest(archives, window.samples!, budget) : inRange(archives, window, budget)
 }
 
-function latest(archives: readonly SampledArchive[], most: number): readonly Sample[] {
+function latest(archives: readonly SampledArchive[], most: number, budget: Budget): readonly Sample[] {
   const samples: Sample[] = []
-  const budget = new Budget()
   for (const each of [...archives].reverse()) {
     if (samples.length >= most) break
     const reader = new RecordReader(each.archive, { checkValues: false, sparse: true, bufferBytes: 1 << 16 })
@@ -57,13 +61,13 @@ function latest(archives: readonly SampledArchive[], most: number): readonly Sam
 function inRange(
   archives: readonly SampledArchive[],
   { samples: most = Number.POSITIVE_INFINITY, interval, start, finish }: SampleWindow,
+  budget: Budget,
 ): readonly Sample[] {
   const goals =
     interval === undefined || interval <= 0
       ? undefined
       : new Goals(interval, start === undefined ? undefined : start.sec + start.nsec / 1e9)
   const samples: Sample[] = []
-  const budget = new Budget()
   let waiting: Sample | undefined
   const take = (sample: Sample): void => {
     budget.take(sample)
@@ -123,14 +127,20 @@ function seconds({ sec, nsec }: Sample): number {
 }
 
 class Budget {
-  #left = MOST_VALUES
+  readonly #most: number
+  #left: number
+
+  constructor(most: number) {
+    this.#most = most
+    this.#left = most
+  }
 
   take({ values }: Sample): void {
     this.#left -= values.length
     if (this.#left < 0)
       throw new PcpError(
         'E2BIG',
-        `A query reads at most ${MOST_VALUES} values of a series: give a shorter time, or an interval`,
+        `A query reads at most ${this.#most} values of a series: give a shorter time, or an interval`,
       )
   }
 }

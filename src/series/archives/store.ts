@@ -5,6 +5,7 @@
  *                                                                            └─ samples: only the archives of a series
  */
 import { Archive } from '../../archive/archive.ts'
+import type { MetadataFilter } from '../../archive/metadata.ts'
 import { PcpError } from '../../model/errors.ts'
 import { mergeLabelSets } from '../../model/label-set.ts'
 import { archiveFiles } from '../../sys/archive-files.ts'
@@ -31,6 +32,10 @@ export interface ArchiveSeriesOptions {
   readonly onWarning?: (warning: PcpError) => void
   /** Milliseconds for which a search of the directories is trusted; default 1000. */
   readonly freshMs?: number
+  /** Metrics and instance domains to treat as not recorded; default none. */
+  readonly ignores?: MetadataFilter
+  /** The most values of a series in an answer; default `MOST_VALUES`. */
+  readonly mostValues?: number
   /** Milliseconds on any clock that does not go back. */
   readonly clock?: () => number
 }
@@ -64,6 +69,8 @@ export class ArchiveSeries implements SeriesStore {
   readonly #onWarning: (warning: PcpError) => void
   readonly #freshMs: number
   readonly #clock: () => number
+  readonly #ignores: MetadataFilter | undefined
+  readonly #mostValues: number | undefined
   #known = new Map<string, Known>()
   /** Archives that could not be read, with the stamp of their files. */
   readonly #failed = new Map<string, string>()
@@ -75,6 +82,8 @@ export class ArchiveSeries implements SeriesStore {
   constructor(directories: readonly string[], options: ArchiveSeriesOptions = {}) {
     this.#directories = directories
     this.#onWarning = options.onWarning ?? (() => {})
+    this.#ignores = options.ignores
+    this.#mostValues = options.mostValues
     this.#freshMs = options.freshMs ?? 1000
     this.#clock = options.clock ?? (() => performance.now())
   }
@@ -152,6 +161,7 @@ export class ArchiveSeries implements SeriesStore {
     return readSamples(
       within.map((known) => this.#sampled(known, series)),
       window,
+      this.#mostValues,
     )
   }
 
@@ -245,7 +255,11 @@ export class ArchiveSeries implements SeriesStore {
 
   #add(place: ArchivePlace): void {
     try {
-      const archive = Archive.open(place.base, archiveFiles())
+      const archive = Archive.open(
+        place.base,
+        archiveFiles(),
+        this.#ignores === undefined ? {} : { ignores: this.#ignores },
+      )
       const known: Known = { place, catalogue: new ArchiveCatalogue(archive), start: archive.start, archive }
       this.#failed.delete(place.base)
       this.#known.set(place.base, known)

@@ -88,7 +88,8 @@ function openStore({ given }: ParsedOptions, io: ToolIo): SeriesStore {
 async function report(store: SeriesStore, parsed: ParsedOptions, io: ToolIo): Promise<number> {
   const { given, operands } = parsed
   const has = (letter: string): boolean => given.some(({ name }) => name === letter)
-  const argument = (letter: string): string | undefined => given.findLast(({ name }) => name === letter)?.value
+  const argument = (letter: string): string | undefined =>
+    given.findLast(({ name }) => name === letter)?.value
   const clock: WindowClock = {
     now: io.now,
     zone: argument('Z') === undefined ? processTimeZone(io) : namedZone(argument('Z')!, io),

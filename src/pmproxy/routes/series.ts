@@ -1,0 +1,227 @@
+/** /series over the archives of this server. pmseries(1), docs/reference/rest.md */
+import { matchesGlob } from '../../base/glob.ts'
+import { PcpError } from '../../model/errors.ts'
+import { indomStr, PM_ID_NULL, PM_INDOM_NULL, pmidStr } from '../../model/ids.ts'
+import { semStr, typeStr } from '../../model/types.ts'
+import { unitsStr } from '../../model/units.ts'
+import { isSeriesId } from '../../series/ids.ts'
+import { evaluate, seriesValues, valuesOf } from '../../series/query/evaluate.ts'
+import { parseQuery } from '../../series/query/parse.ts'
+import { type SeriesResult, valueText } from '../../series/query/result.ts'
+import { type WindowClock, windowOf } from '../../series/query/window.ts'
+import type { NameKind, SeriesStore } from '../../series/store.ts'
+import { jsonText } from '../describe.ts'
+import type { Query } from '../http/query.ts'
+import { json, missingParameter, page, type Reply } from '../http/reply.ts'
+
+/** What a route needs. */
+export interface SeriesRequest {
+  readonly query: Query
+  readonly store: SeriesStore
+  readonly clock: WindowClock
+}
+
+/** Returns the JSON text of a result. */
+type Route = (request: SeriesRequest) => Promise<string>
+
+/** A route, and the parameters of which one is required. */
+interface SeriesRoute {
+  readonly needs: readonly string[]
+  readonly answer: Route
+}
+
+const ROUTES: Readonly<Record<string, SeriesRoute>> = {
+  query: { needs: ['expr'], answer: queryAnswer },
+  values: { needs: ['series'], answer: valuesAnswer },
+  descs: { needs: ['series'], answer: ({ query, store }) => listed(idsOf(query), (id) => descOf(store, id)) },
+  instances: {
+    needs: [],
+    answer: ({ query, store }) =>
+      query.get('series') === undefined
+        ? namesOf(store, 'instance', query)
+        : listed(idsOf(query), async (series) =>
+            (await store.instances(series)).map(({ id, inst, name, source }) =>
+              objectOf({ series, source, instance: id, id: inst, name }),
+            ),
+          ),
+  },
+  labels: { needs: [], answer: labelsAnswer },
+  metrics: {
+    needs: [],
+    answer: ({ query, store }) =>
+      query.get('series') === undefined
+        ? namesOf(store, 'metric', query)
+        : listed(idsOf(query), async (series) =>
+            (await store.metricNames(series)).map((name) => objectOf({ series, name })),
+          ),
+  },
+  sources: {
+    needs: ['source', 'match', 'client'],
+    answer: ({ query, store }) =>
+      query.get('source') === undefined
+        ? namesOf(store, 'context', query)
+        : listed(query.list('source') ?? [], async (source) =>
+            (await store.sourceNames(source)).map((name) => objectOf({ source, name })),
+          ),
+  },
+  load: {
+    needs: ['expr'],
+    answer: async () => {
+      throw new PcpError(
+        'PM_ERR_NYI',
+        'archives need not be loaded: those of this server are read as they are',
+      )
+    },
+  },
+}
+
+/** Parameters that are empty are missing. */
+const NEVER_EMPTY = ['series', 'expr', 'name', 'names', 'source'] as const
+
+/**
+ * Answers a request for series; `expressions` are those to which identifiers without a series may refer. Invalid requests are replies with
+ * status 400.
+ */
+export async function answerSeries(name: string, request: SeriesRequest): Promise<Reply> {
+  const { query } = request
+  const client = query.get('client')
+  const start = client === undefined ? '' : `"client":${jsonText(client)},`
+  if (name === 'ping') return json(`{${start}"success":true}`)
+  const route = Object.hasOwn(ROUTES, name) ? ROUTES[name] : undefined
+  if (route === undefined) return page(400, 'unknown', 'no handler for URL')
+  const lacks = route.needs.length > 0 && route.needs.every((each) => query.get(each) === undefined)
+  if (lacks && name === 'values') return json(`{${start}"success":false}`, 400)
+  if (lacks || NEVER_EMPTY.some((each) => query.get(each) === '')) return missingParameter('series')
+  try {
+    const result = await route.answer(request)
+    return json(client === undefined ? result : `{${start}"result":${result}}`)
+  } catch (error) {
+    if (!(error instanceof PcpError)) throw error
+    return json(`{${start}"message":${jsonText(error.message)},"success":false}`, 400)
+  }
+}
+
+async function queryAnswer({ query, store, clock }: SeriesRequest): Promise<string> {
+  const answer = await evaluate(store, parseQuery(query.get('expr')!), clock)
+  if (answer.kind === 'ids') return `[${answer.ids.map((id) => `"${id}"`).join(',')}]`
+  return valuesJson(answer.series)
+}
+
+async function valuesAnswer({ query, store, clock }: SeriesRequest): Promise<string> {
+  const window = windowOf(
+    texts({
+      samples: query.get('samples', 'count'),
+      interval: query.get('interval', 'delta'),
+      start: query.get('start', 'begin'),
+      finish: query.get('finish', 'end'),
+      range: query.get('range'),
+      zone: query.get('zone'),
+    }),
+    clock,
+    true,
+  )
+  const results: SeriesResult[] = []
+  for (const id of idsOf(query)) {
+    const expression = query.get(expressionParameter(id))
+    if (expression === undefined) results.push(...(await seriesValues(store, id, window)))
+    else results.push(...(await valuesOf(store, parseQuery(expression).body, () => window)))
+  }
+  return valuesJson(results)
+}
+
+/** Returns the parameter that carries the expression of an identifier to the thread that calculates it. */
+export function expressionParameter(id: string): string {
+  return `expression.${id}`
+}
+
+async function labelsAnswer({ query, store }: SeriesRequest): Promise<string> {
+  const names = query.list('name', 'names')
+  if (names !== undefined) {
+    const members: string[] = []
+    for (const name of names) {
+      const values = await store.labelValues(name)
+      if (values.length > 0) members.push(`${jsonText(name)}:[${values.join(',')}]`)
+    }
+    return `{${members.join(',')}}`
+  }
+  if (query.get('series') === undefined) return namesOf(store, 'label', query)
+  return listed(idsOf(query), async (series) => {
+    const labels = await store.labels(series)
+    if (labels === undefined) return []
+    const members = [...labels].map(([name, value]) => `${jsonText(name)}:${value}`)
+    return [`{"series":"${series}","labels":{${members.join(',')}}}`]
+  })
+}
+
+async function descOf(store: SeriesStore, series: string): Promise<readonly string[]> {
+  const desc = await store.desc(series)
+  const unknown = 'unknown'
+  if (desc === undefined) {
+    const rest = { semantics: unknown, type: unknown, units: unknown }
+    return [objectOf({ series, source: unknown, pmid: pmidStr(PM_ID_NULL), indom: unknown, ...rest })]
+  }
+  return [
+    objectOf({
+      series,
+      source: desc.source,
+      pmid: pmidStr(desc.pmid),
+      indom: desc.indom === PM_INDOM_NULL ? 'none' : indomStr(desc.indom),
+      semantics: semStr(desc.sem),
+      type: typeStr(desc.type).toLowerCase(),
+      units: unitsStr(desc.units) || 'none',
+    }),
+  ]
+}
+
+/** Returns the identifiers asked for. EINVAL for one that cannot be any. */
+function idsOf(query: Query): readonly string[] {
+  const ids = query.list('series') ?? []
+  const bad = ids.find((id) => !isSeriesId(id))
+  if (bad !== undefined) throw new PcpError('EINVAL', `Invalid SID ${bad} near offset 0`)
+  return ids
+}
+
+async function namesOf(store: SeriesStore, kind: NameKind, query: Query): Promise<string> {
+  const match = query.get('match')
+  const names = await store.names(kind)
+  const wanted = match === undefined ? names : names.filter((name) => matchesGlob(match, name))
+  return `[${wanted.map((name) => jsonText(name)).join(',')}]`
+}
+
+async function listed(
+  ids: readonly string[],
+  describe: (id: string) => Promise<readonly string[]>,
+): Promise<string> {
+  const all: string[] = []
+  for (const id of ids) all.push(...(await describe(id)))
+  return `[${all.join(',')}]`
+}
+
+function valuesJson(series: readonly SeriesResult[]): string {
+  const parts: string[] = []
+  for (const result of series)
+    for (const { sec, nsec, ids, values } of result.samples) {
+      const micros = String(Math.floor(nsec / 1000) % 1000).padStart(3, '0')
+      const time = `${sec * 1000 + Math.floor(nsec / 1e6)}.${micros}`
+      for (const [i, id] of ids.entries()) {
+        const instance = id === '' && !result.isComputed ? '' : `"instance":"${id}",`
+        const value = jsonText(valueText(values[i]!, result))
+        parts.push(`{"series":"${result.id}",${instance}"timestamp":${time},"value":${value}}`)
+      }
+    }
+  return `[${parts.join(',')}]`
+}
+
+function objectOf(members: Readonly<Record<string, string | number>>): string {
+  const texts = Object.entries(members).map(
+    ([name, value]) => `"${name}":${typeof value === 'number' ? value : jsonText(value)}`,
+  )
+  return `{${texts.join(',')}}`
+}
+
+/** Leaves out what was not given. */
+function texts(all: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(all).filter((each): each is [string, string] => each[1] !== undefined),
+  )
+}
