@@ -12,6 +12,7 @@ import { Query } from './http/query.ts'
 import type { Reply } from './http/reply.ts'
 import { NameSearch } from './name-search.ts'
 import { answerOfArchives } from './routes/page-api.ts'
+import { answerSeriesPath, openArchiveSeries } from './routes/series-archives.ts'
 
 function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
   const archives = new ArchiveRoots(roots, variables)
@@ -22,6 +23,7 @@ function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
     variables,
     new ByteBudget(clientMemory(), () => {}),
   )
+  const series = openArchiveSeries(roots)
   const services = { archives, contexts, search: new NameSearch() }
   const pending = new Map<number, AbortController>()
   port.on('message', (message: ToThread) => {
@@ -34,7 +36,10 @@ function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
     pending.set(id, controller)
     const { signal } = controller
     const request = { path: message.path, query: new Query(message.query), signal }
-    answerOfArchives(request, services, message.user)
+    const answered = request.path.startsWith('/series/')
+      ? answerSeriesPath(request.path, request.query, series)
+      : answerOfArchives(request, services, message.user)
+    answered
       .then(
         (reply) => port.postMessage({ id, reply } satisfies FromThread, transferable(reply)),
         (error: unknown) => {

@@ -13,7 +13,7 @@ import type { Variables } from '../sys/config.ts'
 import { decodeLimits } from '../sys/decompress.ts'
 
 /** Domain of the proc agent, with metrics and instances of processes. */
-const PROC_DOMAIN = 3
+export const PROC_DOMAIN = 3
 
 /** A listed archive. Times in seconds. */
 export interface ListedArchive {

@@ -5,6 +5,7 @@ import { answerWithoutKeyServer } from './routes/keyless.ts'
 import { answerPageApi } from './routes/page-api.ts'
 import { answerPage } from './routes/page-files.ts'
 import { answerApi } from './routes/pmapi.ts'
+import { answerSeriesRequest } from './routes/series-archives.ts'
 import type { Services } from './services.ts'
 
 /** Answers requests of a group; undefined for other paths. */
@@ -14,6 +15,7 @@ const GROUPS: readonly Group[] = [
   (request, services) => (isApi(request.path) ? answerApi(request, services) : undefined),
   answerPageApi,
   (request, { config }) => answerPage(request.path, config.pageDir),
+  answerSeriesRequest,
   answerWithoutKeyServer,
 ]
 

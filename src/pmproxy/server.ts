@@ -38,6 +38,7 @@ import { publishOwnMetrics } from './own-metrics.ts'
 import { serveProxyClient } from './pcp-proxy.ts'
 import { RefusedHosts } from './refused-hosts.ts'
 import { RequestLimiter } from './request-limiter.ts'
+import { KnownExpressions, openArchiveSeries } from './routes/series-archives.ts'
 import type { Services } from './services.ts'
 import { newStatistics, type Statistics } from './statistics.ts'
 import { startTimeControl } from './time/server.ts'
@@ -112,6 +113,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const budget = newBudget()
   // Contexts on archives are read in this thread, which delays others.
   const archives = new ArchiveRoots(config.archiveDirs, variables, { ...SERVER_DECODE_LIMITS, maxMs: 1000 })
+  const series = openArchiveSeries(config.archiveDirs)
   const program = options.archiveProgram ?? threadProgram()
   const archiveThreads =
     program === undefined
@@ -128,6 +130,8 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const unread = new UnreadLimit(limits.unreadBytes)
   const services: Services = {
     ...{ config, contexts, archives, feeds, search, statistics },
+    series,
+    expressions: new KnownExpressions(),
     collectorPorts: collectorPorts(variables),
     ...{ log, limits, budget, unread, time, ownerKey: options.ownerKey },
     archiveGate: new RequestLimiter('requests of archives', limits.archives),
@@ -167,6 +171,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     http.close()
     guests.close()
     await archiveThreads?.close()
+    await series.close()
     await feeds.close()
     await contexts.close()
     await hosts.close()

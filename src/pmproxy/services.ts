@@ -1,5 +1,6 @@
 /** Services for routes, one of each per server. docs/reference/pmproxy.md */
 import type { ByteBudget } from '../base/byte-budget.ts'
+import type { SeriesStore } from '../series/store.ts'
 import type { Log } from '../sys/log.ts'
 import type { ArchiveThreads } from './archive-threads.ts'
 import type { ArchiveRoots } from './archives.ts'
@@ -11,6 +12,7 @@ import type { Feeds } from './live/feeds.ts'
 import type { NameSearch } from './name-search.ts'
 import type { RefusedHosts } from './refused-hosts.ts'
 import type { RequestLimiter } from './request-limiter.ts'
+import type { KnownExpressions } from './routes/series-archives.ts'
 import type { Statistics } from './statistics.ts'
 import type { TimeControlServer } from './time/server.ts'
 
@@ -21,6 +23,9 @@ export interface Services {
   readonly collectorPorts: readonly number[]
   readonly contexts: WebContexts
   readonly archives: ArchiveRoots
+  /** Series of the archives, for this thread. */
+  readonly series: SeriesStore
+  readonly expressions: KnownExpressions
   readonly feeds: Feeds
   readonly search: NameSearch
   readonly statistics: Statistics
