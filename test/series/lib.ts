@@ -14,6 +14,17 @@ import {
 /** Seconds since the epoch of the first sample. */
 export const START = 1_700_000_000
 
+/** What an archive has. */
+export interface HostOptions {
+  readonly samples?: number
+  /** Seconds since the epoch. */
+  readonly start?: number
+  /** First value of the counter. */
+  readonly first?: number
+  /** Name of the archive in the directory of the host. */
+  readonly file?: string
+}
+
 /**
  * Writes an archive of a host with samples every 10 seconds: `demo.count` counts 5 a second from `first`, `demo.load` has two
  * instances, `demo.name` the name of the host.
@@ -21,7 +32,7 @@ export const START = 1_700_000_000
 export function writeHost(
   directory: string,
   host: string,
-  { samples = 6, start = START, first = 0, file = 'day1' } = {},
+  { samples = 6, start = START, first = 0, file = 'day1' }: HostOptions = {},
 ): string {
   mkdirSync(join(directory, host), { recursive: true })
   const base = join(directory, host, file)
@@ -47,8 +58,8 @@ export function writeHost(
     units: '',
     indom: PM_INDOM_NULL,
   })
-  made.addInstance(load, 1, 'one')
-  made.addInstance(load, 2, 'two')
+  made.addInstance(load, 'one', 1)
+  made.addInstance(load, 'two', 2)
   for (let i = 0; i < samples; i++) {
     made.put('demo.count', first + 50 * i)
     made.put('demo.load', i, 1)

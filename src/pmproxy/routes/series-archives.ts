@@ -3,9 +3,6 @@
 import { PcpError } from '../../model/errors.ts'
 import { domainOf } from '../../model/ids.ts'
 import { ArchiveSeries } from '../../series/archives/store.ts'
-import { expressionId } from '../../series/ids.ts'
-import { parseQuery } from '../../series/query/parse.ts'
-import { canonicalText } from '../../series/query/syntax.ts'
 import type { SeriesStore } from '../../series/store.ts'
 import { processZone, readZoneFile } from '../../sys/zones.ts'
 import { makeZone, newZone } from '../../time/zone.ts'
@@ -14,41 +11,13 @@ import { userOf } from '../http/login.ts'
 import { Query } from '../http/query.ts'
 import { BUSY_HEADERS, failure, type Reply, unauthorized } from '../http/reply.ts'
 import { textBody, type WebRequest } from '../http/request.ts'
+import type { KnownExpressions } from '../known-expressions.ts'
 import type { Services } from '../services.ts'
 import { isNamed } from '../web-user.ts'
 import { answerSeries, expressionParameter } from './series.ts'
 
 /** The most values of a series in a reply. */
 const MOST_VALUES = 200_000
-/** Calculations whose identifiers are known; the oldest are forgotten. */
-const MOST_EXPRESSIONS = 1000
-
-/** Calculations by the identifier that a query without window returned. */
-export class KnownExpressions {
-  readonly #texts = new Map<string, string>()
-
-  /** Keeps the calculation of a query; any other text is ignored. */
-  add(text: string): void {
-    let canonical: string
-    try {
-      const { body, hasWindow } = parseQuery(text)
-      if (hasWindow || body.kind === 'selector') return
-      canonical = canonicalText(body)
-    } catch (error) {
-      if (error instanceof PcpError) return
-      throw error
-    }
-    const id = expressionId(canonical)
-    this.#texts.delete(id)
-    this.#texts.set(id, text)
-    if (this.#texts.size > MOST_EXPRESSIONS) this.#texts.delete(this.#texts.keys().next().value!)
-  }
-
-  /** Returns the calculation of an identifier; undefined if it is none, or forgotten. */
-  of(id: string): string | undefined {
-    return this.#texts.get(id)
-  }
-}
 
 /** Opens the series of archives below directories, without those of processes, which only named users may see. */
 export function openArchiveSeries(directories: readonly string[]): SeriesStore {

@@ -12,10 +12,10 @@ test('the canonical text has neither blanks nor windows', () => {
 
 test.each([
   ['bad[', 3],
-  ['a.b{x=="1"', 6],
+  ['a.b{x=="1"', 7],
   ['nofunc(a.b)', 6],
   ['topk_inst(a.b[count:1],x)', 23],
-  ['a.b[count:1] + c.d', 17],
+  ['a.b[count:1] + c.d', 15],
   ['', 0],
 ])('%s: the caret is below the error', (text, at) => {
   const caret = `${' '.repeat(at)}^ -- syntax error`
