@@ -73,7 +73,7 @@ test('windows: range, interval, count with a start', async () => {
   writeHost(directory, 'db1')
   const store = open()
   expect(await ask(store, 'demo.count[25sec]')).toEqual(['40 200', '50 250'])
-  expect(await ask(store, 'demo.count[interval:20]')).toEqual(['0 0', '20 100', '40 200'])
+  expect(await ask(store, 'demo.count[interval:20]')).toEqual(['0 0', '20 100', '40 200', '50 250'])
   const first = `demo.count[start:${START + 10},count:2]`
   expect(await ask(store, first)).toEqual(['10 50', '20 100'])
 })
