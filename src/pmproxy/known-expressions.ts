@@ -28,7 +28,7 @@ export class KnownExpressions {
     if (this.#texts.size > MOST_EXPRESSIONS) this.#texts.delete(this.#texts.keys().next().value!)
   }
 
-  /** Returns the calculation of an identifier; undefined if it is none, or forgotten. */
+  /** Returns the calculation of an identifier; undefined for other identifiers, and for forgotten ones. */
   of(id: string): string | undefined {
     return this.#texts.get(id)
   }

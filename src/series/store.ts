@@ -3,7 +3,7 @@ import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import type { Value } from '../model/values.ts'
 
-/** What has names by which series are found. */
+/** Kinds of names. */
 export type NameKind = 'metric' | 'instance' | 'context' | 'label'
 
 /** A descriptor, and the source of its series. */
@@ -49,7 +49,7 @@ export interface SearchText {
   readonly help: string
 }
 
-/** Series and their metadata; identifiers are 40 hexadecimal digits. Unknown ones are no error. */
+/** Series and their metadata; identifiers are 40 hexadecimal digits. Methods accept unknown ones. */
 export interface SeriesStore {
   /** Returns all names of a kind: of contexts, archives and hosts. */
   names(kind: NameKind): Promise<readonly string[]>
@@ -68,7 +68,7 @@ export interface SeriesStore {
   sourceNames(source: string): Promise<readonly string[]>
   /** Returns samples in order of the window. */
   samples(series: string, window: SampleWindow): Promise<readonly Sample[]>
-  /** Returns what can be searched. */
+  /** Returns all texts for searching. */
   texts(): Promise<readonly SearchText[]>
   /** Releases files or connections; idempotent. */
   close(): Promise<void>

@@ -14,7 +14,7 @@ let directory = ''
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'series-'))
   for (const host of ['db1', 'db2']) writeHost(directory, host)
-  server = await startWebServer([], { archiveDirs: [directory] })
+  server = await startWebServer(['simple'], { archiveDirs: [directory] })
 })
 
 afterAll(async () => {
@@ -68,7 +68,7 @@ test('descriptors, instances, labels, names and sources', async () => {
   expect(sources.map(({ name }) => name)).toEqual([join(directory, 'db1', 'day1'), 'db1'])
 })
 
-test('wrong requests are told what is wrong', async () => {
+test('invalid requests get status 400 and a reason', async () => {
   for (const [target, text] of [
     [query('bad['), 'cannot parse given string'],
     ['/series/values?series=zz', 'Invalid SID zz near offset 0'],

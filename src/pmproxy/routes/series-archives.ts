@@ -1,4 +1,4 @@
-/** Requests for series of this server with archives: who may ask, and in which thread they are answered. docs/reference/rest.md */
+/** /series on a server with archives: access, and the choice of thread. docs/reference/rest.md */
 
 import { PcpError } from '../../model/errors.ts'
 import { domainOf } from '../../model/ids.ts'

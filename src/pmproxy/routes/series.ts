@@ -173,7 +173,7 @@ async function descOf(store: SeriesStore, series: string): Promise<readonly stri
   ]
 }
 
-/** Returns the identifiers asked for. EINVAL for one that cannot be any. */
+/** Returns the identifiers in a request. EINVAL for a malformed one. */
 function idsOf(query: Query): readonly string[] {
   const ids = query.list('series') ?? []
   const bad = ids.find((id) => !isSeriesId(id))
@@ -219,7 +219,7 @@ function objectOf(members: Readonly<Record<string, string | number>>): string {
   return `{${texts.join(',')}}`
 }
 
-/** Leaves out what was not given. */
+/** Drops undefined members. */
 function texts(all: Readonly<Record<string, string | undefined>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(all).filter((each): each is [string, string] => each[1] !== undefined),

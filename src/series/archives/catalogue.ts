@@ -39,7 +39,7 @@ export class ArchiveCatalogue {
   readonly #instances = new Map<string, readonly SeriesInstance[]>()
   #byInstance: ReadonlyMap<string, InstanceOf> | undefined
 
-  /** The archive must stay open while instances and labels are asked for. */
+  /** The archive must stay open while the catalogue is used. */
   constructor(archive: Archive) {
     this.#archive = archive
     const { metadata, label } = archive

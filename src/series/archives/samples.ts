@@ -14,11 +14,11 @@ import type { Sample, SampleWindow } from '../store.ts'
 /** The most values of a series in an answer, unless the store is given another limit. */
 export const MOST_VALUES = 5_000_000
 
-/** An archive with the metric as it is there. */
+/** An archive, with the metric's descriptor in it. */
 export interface SampledArchive {
   readonly archive: Archive
   readonly desc: MetricDesc
-  /** Identifiers of instances by number; '' stands for a metric without instances. */
+  /** Identifiers of instances by number; '' for a metric without instances. */
   readonly idOf: (inst: number) => string
 }
 

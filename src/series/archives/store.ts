@@ -57,7 +57,7 @@ interface Index {
   readonly byMetric: ReadonlyMap<string, readonly string[]>
 }
 
-/** Indexes of instances and labels, built when they are first asked for. */
+/** Indexes of instances and labels, built by the first query that needs them. */
 interface Details {
   readonly byInstance: ReadonlyMap<string, ReadonlySet<string>>
   readonly labels: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
@@ -194,7 +194,7 @@ export class ArchiveSeries implements SeriesStore {
     return { archive, desc: series.desc, idOf: (inst) => ids.get(inst) ?? '' }
   }
 
-  /** Marks an archive as just used, and closes the files of one that was not used for long; they are opened again when it is read. */
+  /** Marks an archive as just used, and closes the files of the least recently used ones; reading opens them again. */
   #use(known: Known): void {
     const at = this.#open.indexOf(known)
     if (at >= 0) this.#open.splice(at, 1)

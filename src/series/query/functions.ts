@@ -52,7 +52,7 @@ const KEEPS_TYPE: ReadonlySet<string> = new Set(['abs', 'floor', 'round'])
 
 /**
  * Applies a function to each series. `text` is the operand for messages; `isOne`: it is the only series, so that its values need not name it.
- * EINVAL for a rate of what is no counter, and for units of another dimension.
+ * EINVAL for the rate of a metric without counter semantics, and for units of another dimension.
  */
 export function applyFunction(
   name: string,

@@ -29,8 +29,8 @@ export function pairsOf(
 }
 
 /**
- * Combines two series. EINVAL for other instance domains, a counter with what is none except by * and /, and other numbers of
- * samples.
+ * Combines two series. EINVAL if instance domains or numbers of samples differ, or for + and - with a counter and another
+ * semantics.
  */
 export function combine(
   operator: Operator,
@@ -77,7 +77,7 @@ function combineSamples(operator: Operator, a: Sample, b: Sample, isExact: boole
   const values: Value[] = []
   const isSame = a.ids.length === b.ids.length && a.ids.length === 1
   for (const [i, id] of a.ids.entries()) {
-    // Metrics without instances have one value, under the identifier of their own series.
+    // Values of metrics without instances are identified by the series, which differ.
     const at = isSame || a.ids[i] === b.ids[i] ? i : b.ids.indexOf(id)
     if (at < 0) continue
     ids.push(id)

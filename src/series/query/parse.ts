@@ -210,7 +210,7 @@ class Parser {
   }
 }
 
-/** Returns the error for a text that is no query, with a caret at an offset. */
+/** Returns the error for an invalid query, with a caret at an offset. */
 function syntaxError(text: string, at: number): PcpError {
   const caret = `${' '.repeat(at)}^ -- syntax error`
   return new PcpError('EINVAL', `cannot parse given string\n\n${text}\n${caret}\n`)

@@ -31,7 +31,7 @@ export interface Group {
 export interface Condition {
   readonly key: string
   readonly relation: Relation
-  /** The value as it is compared: strings without quotes. */
+  /** Strings without quotes. */
   readonly value: string
   readonly isNumber: boolean
   /** An unquoted word as value, or a quoted key; it selects nothing. */

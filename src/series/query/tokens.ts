@@ -20,7 +20,7 @@ export interface Token {
   readonly at: number
 }
 
-/** Keys of windows, with the one that each stands for. They are no names of metrics. */
+/** Keys of windows by keyword, including synonyms. The keywords are reserved: no metric is found by such a name. */
 export const WINDOW_KEYS: ReadonlyMap<string, WindowKey> = new Map([
   ['samples', 'samples'],
   ['count', 'samples'],
@@ -65,7 +65,7 @@ const INTERVAL = /\d+(?:\.\d*)?[ \t]*[A-Za-z]+/y
 const SYMBOL = /==|~~|=~|!~|!=|<=|>=|&&|\|\||[{}[\]():,<>=+\-*/]/y
 const STRING = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/y
 
-/** Splits a query into tokens; the last one is the end. What is no token is `bad`, and ends the list. */
+/** Splits a query into tokens, the last of kind `end`. An invalid character gives a `bad` token instead, and the list ends there. */
 export function tokensOf(text: string): readonly Token[] {
   const tokens: Token[] = []
   let at = 0

@@ -14,7 +14,7 @@ export interface WindowClock {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   readonly zone: Zone
-  /** Finds the zone of a `timezone` in a window; undefined if there is none of this name. */
+  /** Finds the zone of a `timezone` in a window; undefined for an unknown name. */
   readonly zoneOf?: (name: string) => Zone | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
  * pmseries: series of many hosts by name and label, and calculations with them. pmseries(1)
  *
- * Series come from archives, which are neither loaded nor copied; there is no key server.
+ * Series are read from archives; key servers are not supported.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -22,7 +22,7 @@ import { namedZone, processTimeZone } from '../lib/zone.ts'
 import { labelNamesText, type MetadataWanted, metadataText } from './metadata.ts'
 import { OPTIONS } from './options.ts'
 
-/** Queries series. Status 1 for an error; a query that finds nothing is none. */
+/** Queries series. Status 1 for an error; an empty result is success. */
 export const tool: Tool = {
   name: 'pmseries',
   summary: 'Query the archives of many hosts',
@@ -78,7 +78,7 @@ function openStore({ given }: ParsedOptions, io: ToolIo): SeriesStore {
     if (!existsSync(each))
       throw new PcpError(
         'ENOENT',
-        `${each}: there is no such directory; name one of archives with --directory`,
+        `${each}: No such file or directory; name a directory of archives with --directory`,
       )
   return new ArchiveSeries(directories, {
     onWarning: ({ message }) => io.stderr.write(`${io.progname}: Warning: ${message}\n`),

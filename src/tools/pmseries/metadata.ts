@@ -20,7 +20,7 @@ const NO_DESC = `    PMID: ${pmidStr(PM_ID_NULL)}
     Semantics: unknown  Units: unknown
 `
 
-/** Returns what is wanted about a series or instance, without heading. */
+/** Returns the wanted facts about a series or instance, without heading. */
 export async function metadataText(store: SeriesStore, id: string, wanted: MetadataWanted): Promise<string> {
   const desc = await store.desc(id)
   const instances = await store.instances(id)

@@ -106,7 +106,7 @@ test('archives that appear, grow and go away are seen', async () => {
   expect(await ask(store, 'demo.count')).toHaveLength(1)
 })
 
-test('a file that is no archive is left out with a warning, once', async () => {
+test('an invalid archive is skipped with one warning', async () => {
   writeHost(directory, 'db1')
   for (const part of ['meta', 'index', '0']) writeFileSync(join(directory, `broken.${part}`), 'nothing')
   const warnings: PcpError[] = []
