@@ -124,6 +124,7 @@ const OTHERS: readonly string[] = [
   'pmlogdump',
   'pmloglabel',
   'pmproxy',
+  'pmseries',
   'sheet2pcp',
 ]
 

@@ -159,6 +159,7 @@ const CASES: Readonly<Record<string, Case>> = {
   pmproxy: { args: ['-f', '-p', '0', '-l', 'proxy.log', '-s', 'proxy.socket'], at: 'listen', ends: IN_ORDER },
   pmrep: { args: sampled(LOAD), at: 'output', ends: IN_ORDER },
   pmrepconf: { args: ['-h', 'localhost:CLOSED', 'config'], at: 'connect' },
+  pmseries: { args: ['--directory', '.', `${LOAD}[count:1]`], at: 'open many.0', isShort: true },
   pmstat: { args: sampled(), at: 'output' },
   pmstore: { args: ['-h', 'localhost:CLOSED', 'sample.long.one', '1'], at: 'connect' },
   pmval: { args: sampled(LOAD), at: 'output' },
