@@ -36,7 +36,7 @@ function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
     pending.set(id, controller)
     const { signal } = controller
     const request = { path: message.path, query: new Query(message.query), signal }
-    const answered = request.path.startsWith('/series/')
+    const answered = /^\/(?:series|search)\//.test(request.path)
       ? answerSeriesPath(request.path, request.query, series)
       : answerOfArchives(request, services, message.user)
     answered

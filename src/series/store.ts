@@ -68,7 +68,7 @@ export interface SeriesStore {
   sourceNames(source: string): Promise<readonly string[]>
   /** Returns samples in order of the window. */
   samples(series: string, window: SampleWindow): Promise<readonly Sample[]>
-  /** Returns all texts for searching. */
+  /** Returns all texts for searching: the same list until one has changed. */
   texts(): Promise<readonly SearchText[]>
   /** Releases files or connections; idempotent. */
   close(): Promise<void>

@@ -84,6 +84,43 @@ test('invalid requests get status 400 and a reason', async () => {
   expect(await server.json(`/series/values?series=${'0'.repeat(40)}`)).toEqual([])
 })
 
+interface Found {
+  readonly total: number
+  readonly results: readonly Record<string, string>[]
+}
+
+test('search: all words, names before help, types, fields, highlighting, pages', async () => {
+  const names = async (more: string): Promise<readonly (string | undefined)[]> =>
+    (await server.json<Found>(`/search/text?${more}`)).results.map(({ name }) => name)
+  expect(await names('query=load')).toEqual(['demo.load', 'demo.count'])
+  expect(await names('query=load&field=name')).toEqual(['demo.load'])
+  expect(await names('query=requests%20server')).toEqual(['demo.count'])
+  expect(await names('query=request')).toEqual(['demo.count'])
+  expect(await names('query=one&type=instance')).toEqual(['one'])
+  expect(await names('query=nowhere')).toEqual([])
+  const page = await server.json<Found>(
+    '/search/text?query=load&limit=1&offset=1&return=name,oneline&highlight=name',
+  )
+  expect(page).toMatchObject({ total: 2, results: [{ name: 'demo.count', oneline: 'Number of requests' }] })
+  const marked = await server.json<Found>('/search/text?query=load&limit=1&return=name&highlight=name')
+  expect(marked.results).toEqual([{ name: 'demo.<b>load</b>' }])
+})
+
+test('search: suggestions, domains, sizes', async () => {
+  expect(await server.json('/search/suggest?query=demo.l')).toEqual(['demo.load'])
+  expect(await server.json('/search/suggest?query=co&limit=5')).toEqual(['demo.count'])
+  const { results } = await server.json<Found>('/search/indom?query=77.1')
+  expect(results.map(({ name }) => name)).toEqual(['one', 'two', '77.1', 'demo.load'])
+  expect(await server.json('/search/info')).toMatchObject({ docs: 6 })
+  for (const target of [
+    '/search/text',
+    '/search/text?query=',
+    '/search/text?query=a&limit=x',
+    '/search/nothing',
+  ])
+    expect((await server.ask(target)).status, target).toBe(400)
+})
+
 test('a thousand calculations are known, not more', () => {
   const known = new KnownExpressions()
   for (let i = 0; i < 2000; i++) known.add(`abs(m${i})`)

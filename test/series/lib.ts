@@ -58,6 +58,9 @@ export function writeHost(
     units: '',
     indom: PM_INDOM_NULL,
   })
+  made.addText('demo.count', 'oneline', 'Number of requests')
+  made.addText('demo.count', 'help', 'All requests since the start of the server, and their load.')
+  made.addText('demo.load', 'oneline', 'Load average')
   made.addInstance(load, 'one', 1)
   made.addInstance(load, 'two', 2)
   for (let i = 0; i < samples; i++) {

@@ -1,4 +1,4 @@
-/** /series on a server with archives: access, and the choice of thread. docs/reference/rest.md */
+/** /series and /search on a server with archives: access, and the choice of thread. docs/reference/rest.md */
 
 import { PcpError } from '../../model/errors.ts'
 import { domainOf } from '../../model/ids.ts'
@@ -14,6 +14,7 @@ import { textBody, type WebRequest } from '../http/request.ts'
 import type { KnownExpressions } from '../known-expressions.ts'
 import type { Services } from '../services.ts'
 import { isNamed } from '../web-user.ts'
+import { answerSearch } from './search.ts'
 import { answerSeries, expressionParameter } from './series.ts'
 
 /** The most values of a series in a reply. */
@@ -27,13 +28,13 @@ export function openArchiveSeries(directories: readonly string[]): SeriesStore {
   })
 }
 
-/** Answers a request below /series/; undefined for other paths, and on a server without archives. */
+/** Answers a request below /series/ or /search/; undefined for other paths, and on a server without archives. */
 export async function answerSeriesRequest(
   request: WebRequest,
   services: Services,
 ): Promise<Reply | undefined> {
   const { path, signal } = request
-  if (!path.startsWith('/series/') || !services.archives.isOpen) return undefined
+  if (!/^\/(?:series|search)\//.test(path) || !services.archives.isOpen) return undefined
   const user = userOf(request, services)
   if (user === null || (!isNamed(user) && services.config.requiresUser))
     return unauthorized(request.headers.authorization)
@@ -64,7 +65,9 @@ export function answerSeriesPath(path: string, query: Query, store: SeriesStore)
     zone,
     zoneOf: (other: string) => newZone(other, (file) => readZoneFile(file)),
   }
-  return answerSeries(path.slice('/series/'.length), { query, store, clock })
+  const [, group, route = ''] = path.split('/')
+  if (group === 'search') return answerSearch(route, query, store)
+  return answerSeries(route, { query, store, clock })
 }
 
 /** Adds the calculations of the identifiers in a query, which only this thread knows. */

@@ -76,6 +76,7 @@ export class ArchiveSeries implements SeriesStore {
   readonly #failed = new Map<string, string>()
   #index: Index | undefined
   #details: Details | undefined
+  #texts: readonly SearchText[] | undefined
   #lastSearch = Number.NEGATIVE_INFINITY
   readonly #open: Known[] = []
 
@@ -166,10 +167,14 @@ export class ArchiveSeries implements SeriesStore {
   }
 
   async texts(): Promise<readonly SearchText[]> {
-    const texts = new Map<string, SearchText>()
-    for (const { catalogue } of this.#current().archives)
-      for (const text of catalogue.texts()) texts.set(`${text.type} ${text.indom} ${text.name}`, text)
-    return [...texts.values()]
+    const { archives } = this.#current()
+    if (this.#texts === undefined) {
+      const texts = new Map<string, SearchText>()
+      for (const { catalogue } of archives)
+        for (const text of catalogue.texts()) texts.set(`${text.type} ${text.indom} ${text.name}`, text)
+      this.#texts = [...texts.values()]
+    }
+    return this.#texts
   }
 
   async close(): Promise<void> {
@@ -178,6 +183,7 @@ export class ArchiveSeries implements SeriesStore {
     this.#open.length = 0
     this.#index = undefined
     this.#details = undefined
+    this.#texts = undefined
     this.#lastSearch = Number.NEGATIVE_INFINITY
   }
 
@@ -251,6 +257,7 @@ export class ArchiveSeries implements SeriesStore {
       }
     this.#index = { archives, bySeries, byMetric }
     this.#details = undefined
+    this.#texts = undefined
   }
 
   #add(place: ArchivePlace): void {
