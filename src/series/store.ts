@@ -2,6 +2,7 @@
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import type { Value } from '../model/values.ts'
+import type { ValueBudget } from './value-budget.ts'
 
 /** Kinds of names. */
 export type NameKind = 'metric' | 'instance' | 'context' | 'label'
@@ -66,8 +67,8 @@ export interface SeriesStore {
   labels(id: string): Promise<ReadonlyMap<string, string> | undefined>
   /** Returns the names of a source: archives or host specifications, and the host. */
   sourceNames(source: string): Promise<readonly string[]>
-  /** Returns samples in order of the window. */
-  samples(series: string, window: SampleWindow): Promise<readonly Sample[]>
+  /** Returns samples in order of the window. Errors of the budget, which all series of a query share. */
+  samples(series: string, window: SampleWindow, budget: ValueBudget): Promise<readonly Sample[]>
   /** Returns all texts for searching: the same list until one has changed. */
   texts(): Promise<readonly SearchText[]>
   /** Releases files or connections; idempotent. */

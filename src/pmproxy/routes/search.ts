@@ -32,7 +32,7 @@ export async function answerSearch(name: string, query: Query, store: SeriesStor
   if (name === 'suggest')
     return json(
       `[${index
-        .suggest(text, limit)
+        .suggest(text, Math.min(limit, MOST_RESULTS))
         .map((each) => jsonText(each))
         .join(',')}]`,
     )

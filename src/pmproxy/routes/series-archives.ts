@@ -17,13 +17,10 @@ import { isNamed } from '../web-user.ts'
 import { answerSearch } from './search.ts'
 import { answerSeries, expressionParameter } from './series.ts'
 
-/** The most values of a series in a reply. */
-const MOST_VALUES = 200_000
-
 /** Opens the series of archives below directories, without those of processes, which only named users may see. */
 export function openArchiveSeries(directories: readonly string[]): SeriesStore {
   return new ArchiveSeries(directories, {
-    mostValues: MOST_VALUES,
+    ignoresLinks: true,
     ignores: (domain) => domainOf(domain) === PROC_DOMAIN,
   })
 }

@@ -10,9 +10,13 @@ import { parseQuery } from '../../series/query/parse.ts'
 import { type SeriesResult, valueText } from '../../series/query/result.ts'
 import { type WindowClock, windowOf } from '../../series/query/window.ts'
 import type { NameKind, SeriesStore } from '../../series/store.ts'
+import { ValueBudget } from '../../series/value-budget.ts'
 import { jsonText } from '../describe.ts'
 import type { Query } from '../http/query.ts'
 import { json, missingParameter, page, type Reply } from '../http/reply.ts'
+
+/** The most values that a request reads. */
+const MOST_VALUES = 500_000
 
 /** What a route needs. */
 export interface SeriesRequest {
@@ -102,7 +106,7 @@ export async function answerSeries(name: string, request: SeriesRequest): Promis
 }
 
 async function queryAnswer({ query, store, clock }: SeriesRequest): Promise<string> {
-  const answer = await evaluate(store, parseQuery(query.get('expr')!), clock)
+  const answer = await evaluate(store, parseQuery(query.get('expr')!), clock, new ValueBudget(MOST_VALUES))
   if (answer.kind === 'ids') return `[${answer.ids.map((id) => `"${id}"`).join(',')}]`
   return valuesJson(answer.series)
 }
@@ -120,11 +124,12 @@ async function valuesAnswer({ query, store, clock }: SeriesRequest): Promise<str
     clock,
     true,
   )
+  const budget = new ValueBudget(MOST_VALUES)
   const results: SeriesResult[] = []
   for (const id of idsOf(query)) {
     const expression = query.get(expressionParameter(id))
-    if (expression === undefined) results.push(...(await seriesValues(store, id, window)))
-    else results.push(...(await valuesOf(store, parseQuery(expression).body, () => window)))
+    if (expression === undefined) results.push(...(await seriesValues(store, id, window, budget)))
+    else results.push(...(await valuesOf(store, parseQuery(expression).body, () => window, budget)))
   }
   return valuesJson(results)
 }

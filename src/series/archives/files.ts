@@ -1,5 +1,5 @@
 /** The archives below directories. */
-import { readdirSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseFileName } from '../../archive/file-names.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -17,17 +17,17 @@ export interface ArchivePlace {
 }
 
 /**
- * Returns the archives below directories, by path. Subdirectories that cannot be read are left out. ENOENT and EACCES for a directory
+ * Returns the archives below directories, by path. Unreadable subdirectories are skipped. ENOENT and EACCES for a directory
  * itself, E2BIG for too many files.
  */
-export function findArchives(directories: readonly string[]): readonly ArchivePlace[] {
+export function findArchives(directories: readonly string[], ignoresLinks = false): readonly ArchivePlace[] {
   const files = new Map<string, Set<string>>()
   let count = 0
   const enter = (directory: string, level: number): void => {
     for (const entry of entriesOf(directory, level === 0)) {
       if (++count > MOST_FILES)
         throw new PcpError('E2BIG', `${directory}: more than ${MOST_FILES} files; name fewer directories`)
-      if (entry.name.startsWith('.')) continue
+      if (entry.name.startsWith('.') || (ignoresLinks && entry.isSymbolicLink())) continue
       const path = join(directory, entry.name)
       if (entry.isDirectory()) {
         if (level < MOST_LEVELS) enter(path, level + 1)
@@ -56,7 +56,7 @@ function entriesOf(directory: string, isNamed: boolean): ReturnType<typeof list>
   }
 }
 
-function list(directory: string): { name: string; isDirectory(): boolean }[] {
+function list(directory: string): Pick<Dirent, 'name' | 'isDirectory' | 'isSymbolicLink'>[] {
   return readdirSync(directory, { withFileTypes: true })
 }
 

@@ -3,16 +3,13 @@ import type { Archive } from '../../archive/archive.ts'
 import { RecordReader } from '../../archive/reader.ts'
 import type { RecordView } from '../../archive/record-view.ts'
 import type { MetricDesc } from '../../model/desc.ts'
-import { PcpError } from '../../model/errors.ts'
 import { PM_INDOM_NULL } from '../../model/ids.ts'
 import { extract } from '../../model/value-set.ts'
 import type { Value } from '../../model/values.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import { Goals, isNewestFirst } from '../query/window.ts'
 import type { Sample, SampleWindow } from '../store.ts'
-
-/** The most values of a series in an answer, unless the store is given another limit. */
-export const MOST_VALUES = 5_000_000
+import type { ValueBudget } from '../value-budget.ts'
 
 /** An archive, with the metric's descriptor in it. */
 export interface SampledArchive {
@@ -22,17 +19,16 @@ export interface SampledArchive {
   readonly idOf: (inst: number) => string
 }
 
-/** Reads samples of archives in order of time. E2BIG if there are too many. Errors of damaged records as `RecordReader`. */
+/** Reads samples of archives in order of time. Errors of the budget, and of damaged records as `RecordReader`. */
 export function readSamples(
   archives: readonly SampledArchive[],
   window: SampleWindow,
-  mostValues: number = MOST_VALUES,
+  budget: ValueBudget,
 ): readonly Sample[] {
-  const budget = new Budget(mostValues)
   return isNewestFirst(window) ? latest(archives, window.samples!, budget) : inRange(archives, window, budget)
 }
 
-function latest(archives: readonly SampledArchive[], most: number, budget: Budget): readonly Sample[] {
+function latest(archives: readonly SampledArchive[], most: number, budget: ValueBudget): readonly Sample[] {
   const samples: Sample[] = []
   for (const each of [...archives].reverse()) {
     if (samples.length >= most) break
@@ -46,7 +42,7 @@ function latest(archives: readonly SampledArchive[], most: number, budget: Budge
       }
       const sample = sampleOf(record, each, false)
       if (sample === undefined) continue
-      budget.take(sample)
+      budget.take(sample.values.length)
       samples.push(sample)
       if (samples.length >= most) break
     }
@@ -61,7 +57,7 @@ function latest(archives: readonly SampledArchive[], most: number, budget: Budge
 function inRange(
   archives: readonly SampledArchive[],
   { samples: most = Number.POSITIVE_INFINITY, interval, start, finish }: SampleWindow,
-  budget: Budget,
+  budget: ValueBudget,
 ): readonly Sample[] {
   const goals =
     interval === undefined || interval <= 0
@@ -70,7 +66,7 @@ function inRange(
   const samples: Sample[] = []
   let waiting: Sample | undefined
   const take = (sample: Sample): void => {
-    budget.take(sample)
+    budget.take(sample.values.length)
     samples.push(sample)
   }
   const offer = (sample: Sample | undefined): void => {
@@ -124,23 +120,4 @@ function sampleOf(
 
 function seconds({ sec, nsec }: Sample): number {
   return sec + nsec / 1e9
-}
-
-class Budget {
-  readonly #most: number
-  #left: number
-
-  constructor(most: number) {
-    this.#most = most
-    this.#left = most
-  }
-
-  take({ values }: Sample): void {
-    this.#left -= values.length
-    if (this.#left < 0)
-      throw new PcpError(
-        'E2BIG',
-        `A query reads at most ${this.#most} values of a series: give a shorter time, or an interval`,
-      )
-  }
 }

@@ -19,6 +19,7 @@ import type {
   SeriesInstance,
   SeriesStore,
 } from '../store.ts'
+import type { ValueBudget } from '../value-budget.ts'
 import { ArchiveCatalogue, type CataloguedSeries } from './catalogue.ts'
 import { type ArchivePlace, findArchives } from './files.ts'
 import { readSamples, type SampledArchive } from './samples.ts'
@@ -34,8 +35,8 @@ export interface ArchiveSeriesOptions {
   readonly freshMs?: number
   /** Metrics and instance domains to treat as not recorded; default none. */
   readonly ignores?: MetadataFilter
-  /** The most values of a series in an answer; default `MOST_VALUES`. */
-  readonly mostValues?: number
+  /** Ignores symbolic links, which may lead out of the directories. */
+  readonly ignoresLinks?: boolean
   /** Milliseconds on any clock that does not go back. */
   readonly clock?: () => number
 }
@@ -70,7 +71,7 @@ export class ArchiveSeries implements SeriesStore {
   readonly #freshMs: number
   readonly #clock: () => number
   readonly #ignores: MetadataFilter | undefined
-  readonly #mostValues: number | undefined
+  readonly #ignoresLinks: boolean
   #known = new Map<string, Known>()
   /** Archives that could not be read, with the stamp of their files. */
   readonly #failed = new Map<string, string>()
@@ -84,7 +85,7 @@ export class ArchiveSeries implements SeriesStore {
     this.#directories = directories
     this.#onWarning = options.onWarning ?? (() => {})
     this.#ignores = options.ignores
-    this.#mostValues = options.mostValues
+    this.#ignoresLinks = options.ignoresLinks ?? false
     this.#freshMs = options.freshMs ?? 1000
     this.#clock = options.clock ?? (() => performance.now())
   }
@@ -149,7 +150,7 @@ export class ArchiveSeries implements SeriesStore {
     ]
   }
 
-  async samples(series: string, window: SampleWindow): Promise<readonly Sample[]> {
+  async samples(series: string, window: SampleWindow, budget: ValueBudget): Promise<readonly Sample[]> {
     const all = this.#current().bySeries.get(series) ?? []
     const archives = all.filter((_, i) => {
       // An archive ends where the next one of the same source starts, at the latest.
@@ -162,7 +163,7 @@ export class ArchiveSeries implements SeriesStore {
     return readSamples(
       within.map((known) => this.#sampled(known, series)),
       window,
-      this.#mostValues,
+      budget,
     )
   }
 
@@ -212,7 +213,7 @@ export class ArchiveSeries implements SeriesStore {
   #current(): Index {
     const now = this.#clock()
     if (this.#index !== undefined && now - this.#lastSearch < this.#freshMs) return this.#index
-    const places = findArchives(this.#directories)
+    const places = findArchives(this.#directories, this.#ignoresLinks)
     const isSame =
       this.#index !== undefined &&
       places.length === this.#known.size + this.#failed.size &&

@@ -1,6 +1,7 @@
 /** Evaluates a query: the series that it finds, or their values. pmseries(1) */
 import { expressionId } from '../ids.ts'
 import type { SampleWindow, SeriesStore } from '../store.ts'
+import { ValueBudget } from '../value-budget.ts'
 import { findSeries } from './find.ts'
 import { applyFunction, scaleBy } from './functions.ts'
 import { combine, pairsOf } from './operators.ts'
@@ -21,13 +22,14 @@ export async function evaluate(
   store: SeriesStore,
   { body, hasWindow }: Query,
   clock: WindowClock,
+  budget: ValueBudget = new ValueBudget(),
 ): Promise<Answer> {
   if (!hasWindow) {
     if (body.kind === 'selector') return { kind: 'ids', ids: await findSeries(store, body) }
     return { kind: 'ids', ids: [expressionId(canonicalText(body))] }
   }
   const windowFor = ({ window }: Selector): SampleWindow => windowOf(window ?? {}, clock)
-  return { kind: 'values', series: await valuesOf(store, body, windowFor) }
+  return { kind: 'values', series: await valuesOf(store, body, windowFor, budget) }
 }
 
 /** Calculates the values of an expression; `windowFor` returns the window of each selector. */
@@ -35,18 +37,19 @@ export async function valuesOf(
   store: SeriesStore,
   expression: Expression,
   windowFor: (selector: Selector) => SampleWindow,
+  budget: ValueBudget,
 ): Promise<readonly SeriesResult[]> {
   switch (expression.kind) {
     case 'selector': {
       const window = windowFor(expression)
       const results: SeriesResult[] = []
       for (const id of await findSeries(store, expression))
-        results.push(...(await seriesValues(store, id, window)))
+        results.push(...(await seriesValues(store, id, window, budget)))
       return results
     }
     case 'call': {
       const { name, parameter } = expression
-      const operands = await valuesOf(store, expression.operand, windowFor)
+      const operands = await valuesOf(store, expression.operand, windowFor, budget)
       const id = expressionId(canonicalText(expression))
       const text = canonicalText(expression.operand)
       return operands.map((operand) =>
@@ -55,13 +58,13 @@ export async function valuesOf(
     }
     case 'scaled': {
       const id = expressionId(canonicalText(expression))
-      const operands = await valuesOf(store, expression.operand, windowFor)
+      const operands = await valuesOf(store, expression.operand, windowFor, budget)
       return operands.map((operand) => scaleBy(Number(expression.factor), operand, id))
     }
     case 'binary': {
       const id = expressionId(canonicalText(expression))
-      const left = await valuesOf(store, expression.left, windowFor)
-      const right = await valuesOf(store, expression.right, windowFor)
+      const left = await valuesOf(store, expression.left, windowFor, budget)
+      const right = await valuesOf(store, expression.right, windowFor, budget)
       return pairsOf(left, right).map(([a, b]) => combine(expression.operator, a, b, id))
     }
   }
@@ -72,9 +75,10 @@ export async function seriesValues(
   store: SeriesStore,
   id: string,
   window: SampleWindow,
+  budget: ValueBudget,
 ): Promise<readonly SeriesResult[]> {
   const desc = await store.desc(id)
   if (desc === undefined) return []
-  const samples = await store.samples(id, window)
+  const samples = await store.samples(id, window, budget)
   return [{ id, operand: id, desc, format: 'recorded', isComputed: false, samples }]
 }

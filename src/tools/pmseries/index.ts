@@ -14,6 +14,7 @@ import { parseQuery, parseWindow } from '../../series/query/parse.ts'
 import { type SeriesResult, valueText } from '../../series/query/result.ts'
 import { type WindowClock, windowOf } from '../../series/query/window.ts'
 import type { NameKind, SeriesStore } from '../../series/store.ts'
+import { ValueBudget } from '../../series/value-budget.ts'
 import { loadConfig } from '../../sys/config.ts'
 import { ctime } from '../../time/stamp.ts'
 import { handleEarlyExit, type ParsedOptions, parseOptions, usageText } from '../lib/options.ts'
@@ -109,7 +110,8 @@ async function report(store: SeriesStore, parsed: ParsedOptions, io: ToolIo): Pr
   }
   if (has('w')) {
     const window = windowOf(windowTexts(argument('w')!, io), clock)
-    for (const id of idsOf(operands)) show(await seriesValues(store, id, window))
+    const budget = new ValueBudget()
+    for (const id of idsOf(operands)) show(await seriesValues(store, id, window, budget))
     return 0
   }
   if (has('S')) return showSources(store, operands, argument('g'), io)

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -7,6 +7,7 @@ import { ArchiveSeries, type ArchiveSeriesOptions } from '../../../src/series/ar
 import { evaluate } from '../../../src/series/query/evaluate.ts'
 import { parseQuery } from '../../../src/series/query/parse.ts'
 import { valueText } from '../../../src/series/query/result.ts'
+import { ValueBudget } from '../../../src/series/value-budget.ts'
 import { UTC } from '../../../src/time/zone.ts'
 import { START, writeHost } from '../lib.ts'
 
@@ -116,9 +117,25 @@ test('an invalid archive is skipped with one warning', async () => {
   expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('broken')])
 })
 
-test('a query cannot read more values than allowed', async () => {
-  writeHost(directory, 'db1')
-  const store = open({ mostValues: 5 })
-  await expect(ask(store, 'demo.count[count:6]')).rejects.toMatchObject({ code: 'E2BIG' })
-  expect(await ask(store, 'demo.count[count:5]')).toHaveLength(5)
+test('a query cannot read more values than allowed, over all of its series', async () => {
+  for (const host of ['db1', 'db2']) writeHost(directory, host)
+  const store = open()
+  const query = parseQuery('demo.count[count:6]')
+  const clock = { now: () => 0, zone: UTC }
+  await expect(evaluate(store, query, clock, new ValueBudget(11))).rejects.toMatchObject({ code: 'E2BIG' })
+  expect((await evaluate(store, query, clock, new ValueBudget(12))).kind).toBe('values')
+})
+
+test('links to archives elsewhere are followed, or not', async () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'series-'))
+  try {
+    const base = writeHost(elsewhere, 'db1')
+    for (const part of ['meta', 'index', '0'])
+      symlinkSync(`${base}.${part}`, join(directory, `linked.${part}`))
+    symlinkSync(elsewhere, join(directory, 'tree'))
+    expect(await ask(open(), 'demo.count')).toHaveLength(1)
+    expect(await ask(open({ ignoresLinks: true }), 'demo.count')).toHaveLength(0)
+  } finally {
+    rmSync(elsewhere, { recursive: true })
+  }
 })
