@@ -41,6 +41,7 @@ export const ENTRIES: Readonly<Record<string, () => Promise<FuzzEntry>>> = {
   'pmproxy-config': async () => (await import('./entries/pmproxy-config.ts')).pmproxyConfig,
   'pmrep-config': async () => (await import('./entries/pmrep-config.ts')).pmrepConfig,
   'root-pdu': async () => (await import('./entries/root-pdu.ts')).rootPdu,
+  'series-query': async () => (await import('./entries/series-query.ts')).seriesQuery,
   sheet: async () => (await import('./entries/sheet.ts')).sheet,
   specs: async () => (await import('./entries/specs.ts')).specs,
   'time-control': async () => (await import('./entries/time-control.ts')).timeControl,
