@@ -2,7 +2,7 @@
  * Queries over the archives of a fleet: how long does each take, and how much memory does the store need?
  * `npm run bench -- series [--hosts N] [--hours N] [--interval SEC] [--metrics N] [--runs N]`.
  *
- * Each host has an archive of its own with as many counters of two instances. Archives are written first, which takes longer than all queries.
+ * Each host has an archive of its own with the same counters. Archives are written first, which takes longer than all queries.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -16,6 +16,7 @@ import { type WindowClock, windowOf } from '../../series/query/window.ts'
 import type { NameKind, SeriesStore } from '../../series/store.ts'
 import { ValueBudget } from '../../series/value-budget.ts'
 import { loadConfig } from '../../sys/config.ts'
+import { instancesIn, runDirs } from '../../sys/instances.ts'
 import { ctime } from '../../time/stamp.ts'
 import { handleEarlyExit, type ParsedOptions, parseOptions, usageText } from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
@@ -28,10 +29,10 @@ export const tool: Tool = {
   name: 'pmseries',
   summary: 'Query the archives of many hosts',
   description: `
-Answers queries about the archives below a directory: by default those that this host's loggers write. A query selects series, each a
-metric of a host, by name and labels, and with a window in brackets shows their values. Functions such as rate, max and avg_sample and
-the operators + - * / calculate with them. Without a window, the identifiers of the series are shown, which the reporting options take
-as operands.
+Answers queries about the archives below a directory: by default those that loggers of this host and a running npm start write. A query
+selects series, each a metric of a host, by name and labels, and with a window in brackets shows their values. Functions such as rate, max
+and avg_sample and the operators + - * / calculate with them. Without a window, the identifiers of the series are shown, which the
+reporting options take as operands.
 
 Archives are read where they are; nothing has to be loaded into a server first.`,
   examples: [
@@ -73,8 +74,7 @@ function openStore({ given }: ParsedOptions, io: ToolIo): SeriesStore {
     )
   }
   const named = given.filter(({ name }) => name === 'directory').map(({ value }) => resolve(io.cwd, value))
-  const { variables } = loadConfig(io.env)
-  const directories = named.length > 0 ? named : [variables['PCP_ARCHIVE_DIR']!]
+  const directories = named.length > 0 ? named : recordedHere(io)
   for (const each of directories)
     if (!existsSync(each))
       throw new PcpError(
@@ -84,6 +84,17 @@ function openStore({ given }: ParsedOptions, io: ToolIo): SeriesStore {
   return new ArchiveSeries(directories, {
     onWarning: ({ message }) => io.stderr.write(`${io.progname}: Warning: ${message}\n`),
   })
+}
+
+/** Returns where the loggers of this host and of running instances put their archives. */
+function recordedHere(io: ToolIo): readonly string[] {
+  const { variables } = loadConfig(io.env)
+  const all = [
+    ...instancesIn(runDirs(variables)).flatMap(({ record }) => record.archiveDir ?? []),
+    variables['PCP_ARCHIVE_DIR']!,
+  ]
+  const present = all.filter((directory) => existsSync(directory))
+  return present.length > 0 ? present : all.slice(-1)
 }
 
 async function report(store: SeriesStore, parsed: ParsedOptions, io: ToolIo): Promise<number> {
