@@ -25,13 +25,21 @@ export function formatE(value: number, precision = 6): string {
 /** Formats `%.{precision}f`, `precision` at most 99. */
 export function formatF(value: number, precision = 6): string {
   const power = POWERS[precision]
-  if (power !== undefined) {
-    const scaled = Math.abs(value) * power
+  const size = Math.abs(value)
+  if (power !== undefined && size < EXACT) {
+    const units = Math.floor(size)
+    const scaled = (size - units) * power
     const whole = Math.floor(scaled)
     const rest = scaled - whole
-    // Far from a tie the digits of an integer are enough: a third of the time of toFixed.
-    if (scaled < EXACT && Math.abs(rest - 0.5) > TIE)
-      return fixedText(rest > 0.5 ? whole + 1 : whole, precision, power, value < 0 || Object.is(value, -0))
+    // Far from a tie the digits of integers are enough: a third of the time of toFixed.
+    if (Math.abs(rest - 0.5) > TIE) {
+      const decimals = rest > 0.5 ? whole + 1 : whole
+      const sign = value < 0 || Object.is(value, -0) ? '-' : ''
+      return (
+        sign +
+        (decimals === power ? fixedText(units + 1, 0, precision) : fixedText(units, decimals, precision))
+      )
+    }
   }
   if (!Number.isFinite(value)) return notFinite(value)
   // toFixed switches to exponents at 1e21; from there on every double is an integer.
@@ -43,19 +51,13 @@ export function formatF(value: number, precision = 6): string {
 
 /** Powers of ten by number of decimals. */
 const POWERS: readonly number[] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
-/** Products below this are off by far less than TIE. */
-const EXACT = 1e9
+/** Numbers below this have an exact integer part; their decimals are off by far less than TIE. */
+const EXACT = 2 ** 53
 const TIE = 1e-5
 
-/** Returns `digits / power` with its decimals. */
-function fixedText(digits: number, decimals: number, power: number, isNegative: boolean): string {
-  const sign = isNegative ? '-' : ''
-  if (decimals === 0) return `${sign}${digits}`
-  const units = Math.floor(digits / power)
-  const rest = digits - units * power
-  let zeros = ''
-  for (let limit = power / 10; rest < limit && limit > 1; limit /= 10) zeros += '0'
-  return `${sign}${units}.${zeros}${rest}`
+/** Returns a number with so many decimals, which are an integer below that power of ten. */
+function fixedText(units: number, decimals: number, precision: number): string {
+  return precision === 0 ? String(units) : `${units}.${String(decimals).padStart(precision, '0')}`
 }
 
 /** Pads on the left to `width` bytes of UTF-8, as `%*s` does. */

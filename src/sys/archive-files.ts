@@ -3,15 +3,22 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { type ArchiveFiles, type ByteSource, bytesSource } from '../base/byte-source.ts'
 import type { DecodeLimits } from '../base/decode/limits.ts'
 import { decodeLimits, decompress, isCompressed } from './decompress.ts'
-import { consistent, FileSnapshot } from './file-snapshot.ts'
+import { consistent, FileSnapshot, type ViewOf } from './file-snapshot.ts'
+import { viewDirectory } from './staged-view.ts'
 
 /** Total size of decompressed files kept in memory; further ones go to temporary files. */
 const MAX_IN_MEMORY = 64 << 20
 /** Total size of temporary files: four of the largest allowed. */
 const DISK_FACTOR = 4
 
-/** Returns the files of this system, with paths relative to the working directory. `limits` apply to each compressed file. */
-export function archiveFiles(limits: DecodeLimits = decodeLimits(process.env)): ArchiveFiles {
+/**
+ * Returns the files of this system, with paths relative to the working directory. `limits` apply to each compressed file; `view`
+ * lists directories.
+ */
+export function archiveFiles(
+  limits: DecodeLimits = decodeLimits(process.env),
+  view: ViewOf = viewDirectory,
+): ArchiveFiles {
   let inMemory = 0
   let onDisk = 0
   const open = (path: string): ByteSource => {
@@ -40,8 +47,8 @@ export function archiveFiles(limits: DecodeLimits = decodeLimits(process.env)): 
     }
   }
   return {
-    ...new FileSnapshot(open).files(),
-    consistent: (action) => consistent(open, action),
+    ...new FileSnapshot(open, false, view).files(),
+    consistent: (action) => consistent(open, action, view),
   }
 }
 

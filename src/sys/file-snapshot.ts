@@ -10,10 +10,17 @@ import { type DirectoryView, viewDirectory } from './staged-view.ts'
 /** Most runs of an action before its files are accepted unchecked; only a directory that changes all the time needs so many. */
 const MAX_RUNS = 8
 
+/** Lists a directory. Throws Node's error. */
+export type ViewOf = (directory: string) => DirectoryView
+
 /** Reruns an action until none of its files was replaced meanwhile. @see ArchiveFiles.consistent */
-export function consistent<T>(open: (path: string) => ByteSource, action: (files: ArchiveFiles) => T): T {
+export function consistent<T>(
+  open: (path: string) => ByteSource,
+  action: (files: ArchiveFiles) => T,
+  view: ViewOf = viewDirectory,
+): T {
   for (let run = 1; ; run++) {
-    const snapshot = new FileSnapshot(open, true)
+    const snapshot = new FileSnapshot(open, true, view)
     try {
       const result = action(snapshot.files())
       if (run === MAX_RUNS || snapshot.isCurrent()) {
@@ -30,6 +37,7 @@ export function consistent<T>(open: (path: string) => ByteSource, action: (files
 /** Files used by one reader, with their identities. */
 export class FileSnapshot {
   readonly #open: (path: string) => ByteSource
+  readonly #viewOf: ViewOf
   readonly #views = new Map<string, DirectoryView>()
   /** Files of incomplete transactions, by the absolute path that readers use. */
   readonly #staged = new Map<string, string>()
@@ -40,8 +48,9 @@ export class FileSnapshot {
   #sources: ByteSource[] | undefined
 
   /** With `isChecked`, used files are recorded for `isCurrent` and `close` until `settle`. */
-  constructor(open: (path: string) => ByteSource, isChecked = false) {
+  constructor(open: (path: string) => ByteSource, isChecked = false, view: ViewOf = viewDirectory) {
     this.#open = open
+    this.#viewOf = view
     if (isChecked) this.#sources = []
   }
 
@@ -69,10 +78,12 @@ export class FileSnapshot {
   isCurrent(): boolean {
     const isSame = ([directory, old]: [string, DirectoryView]): boolean => {
       const now = this.#view(directory)
+      if (now === old) return true
+      if (now === undefined) return false
+      const [names, before] = [archiveNames(now.names), archiveNames(old.names)]
       return (
-        now !== undefined &&
-        now.names.length === old.names.length &&
-        now.names.every((name, i) => name === old.names[i]) &&
+        names.length === before.length &&
+        names.every((name, i) => name === before[i]) &&
         [...now.staged.keys()].every((path) => this.#staged.has(path))
       )
     }
@@ -96,18 +107,17 @@ export class FileSnapshot {
 
   #view(directory: string): DirectoryView | undefined {
     try {
-      const { names, staged } = viewDirectory(directory)
-      return { names: archiveNames(names), staged }
+      return this.#viewOf(directory)
     } catch {
       return undefined // removed
     }
   }
 
   #list(directory: string): readonly string[] {
-    const { names, staged } = viewDirectory(directory)
-    for (const [path, at] of staged) this.#staged.set(path, at)
-    if (this.#sources !== undefined) this.#views.set(directory, { names: archiveNames(names), staged })
-    return names
+    const view = this.#viewOf(directory)
+    for (const [path, at] of view.staged) this.#staged.set(path, at)
+    if (this.#sources !== undefined) this.#views.set(directory, view)
+    return view.names
   }
 
   #openChecked(path: string): ByteSource {

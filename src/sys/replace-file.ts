@@ -52,6 +52,33 @@ export function replaceFile(path: string, text: string | Uint8Array, options: Re
   }
 }
 
+/**
+ * Replaces a file as `replaceFile`, by what `write` appends; `path` is not a link or a device. Errors of `write` and of the file
+ * system; the old file is then intact and no temporary file remains.
+ */
+export async function replaceFileBy<T>(
+  path: string,
+  write: (append: (bytes: Uint8Array) => void) => Promise<T>,
+): Promise<T> {
+  const temporary = `${path}.${process.pid}.new`
+  rmSync(temporary, { force: true })
+  const fd = openSync(temporary, 'wx')
+  try {
+    let result: T
+    try {
+      result = await write((bytes) => writeFileSync(fd, bytes))
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    renameSync(temporary, path)
+    return result
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+}
+
 /** Owner before mode, and without set-id bits if the owner cannot be set: those would let others act as the user who replaced the file. */
 function makeLike(fd: number, { uid, gid, mode }: Stats): void {
   try {

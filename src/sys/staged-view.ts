@@ -19,6 +19,8 @@ export interface DirectoryView {
   readonly names: readonly string[]
   /** Absolute path as seen by readers → absolute path of the staged file. */
   readonly staged: ReadonlyMap<string, string>
+  /** A transaction is under way, and may be committed without a change of the directory. */
+  readonly hasTransaction: boolean
 }
 
 const NONE: ReadonlyMap<string, string> = new Map()
@@ -26,7 +28,7 @@ const NONE: ReadonlyMap<string, string> = new Map()
 /** Lists a directory. Throws Node's error. */
 export function viewDirectory(directory: string, disk: Disk = nodeDisk): DirectoryView {
   const listed = disk.list(directory)
-  if (!listed.some(isStaging)) return { names: listed, staged: NONE }
+  if (!listed.some(isStaging)) return { names: listed, staged: NONE, hasTransaction: false }
   const names = new Set(listed)
   const staged = new Map<string, string>()
   const here = disk.realpath(resolve(directory))
@@ -45,7 +47,7 @@ export function viewDirectory(directory: string, disk: Disk = nodeDisk): Directo
       staged.set(output.to, output.path)
     }
   }
-  return { names: [...names], staged }
+  return { names: [...names], staged, hasTransaction: true }
 }
 
 /** Returns the manifest of a committed transaction; undefined for others, and for unreadable ones. */

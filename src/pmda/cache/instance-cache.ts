@@ -113,17 +113,17 @@ export class InstanceCache<T = undefined> {
 
   /**
    * As `add`, with an identifier derived from a key (default: the name), so that it is the same on every host and survives
-   * the loss of the file. From then on identifiers of other new instances fill gaps. PM_ERR_INST if only one of name and key
-   * is known; PM_ERR_GENERIC if all ten identifiers derived from the key are taken.
+   * the loss of the file. From then on identifiers of other new instances fill gaps. PM_ERR_INST if name and
+   * key belong to different instances or only one is known; EINVAL as for `add`; PM_ERR_GENERIC if all ten identifiers derived from the key are taken.
    */
   addKeyed(name: string, key: Uint8Array | undefined, data?: T): number {
     const bytes = key === undefined || key.length === 0 ? encodeText(name) : key
     const text = keyText(bytes)
-    const known = this.#byName.get(this.#short(name))
     const holder = this.#byKey.get(text)
     this.#numbers.reuses = true
-    if (known !== holder || (known !== undefined && known.name !== name))
+    if (this.#byName.get(this.#short(name)) !== holder)
       throw new PcpError('PM_ERR_INST', `${this.#name}: "${name}" and its key belong to different instances`)
+    const known = this.#find(name)
     if (known !== undefined) return this.#activate(known, data)
     return this.#insert(name, this.#numbers.hashed(name, bytes), text, data)
   }
@@ -196,7 +196,7 @@ export class InstanceCache<T = undefined> {
     this.#numbers.reuses = true
   }
 
-  /** Sets the highest identifier for new instances. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below an identifier in use. */
+  /** Sets the highest identifier for new instances. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below the identifier of an instance, also of a culled one. */
   resize(maximum: number): void {
     this.#numbers.resize(maximum)
     this.#markUnsaved('stamps')

@@ -75,10 +75,11 @@ export class InstanceNumbers {
     )
   }
 
-  /** Sets the highest identifier. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below an identifier in use. */
+  /** Sets the highest identifier. PM_ERR_SIGN below 0, PM_ERR_TOOBIG below the identifier of an instance, also of a culled one. */
   resize(maximum: number): void {
     if (maximum < 0) throw new PcpError('PM_ERR_SIGN', `${this.#name}: no instances up to ${maximum}`)
-    for (const id of this.#known.keys())
+    // Identifiers of culled instances count until they are available again, as in PCP.
+    for (const id of [...this.#known.keys(), ...this.#culled.keys()])
       if (id > maximum)
         throw new PcpError('PM_ERR_TOOBIG', `${this.#name}: there is an instance ${id} already`)
     this.maximum = Math.min(maximum, MAX_INST)
