@@ -41,13 +41,13 @@ export class MemberData {
     this.#number = number
   }
 
-  /** Returns an opened volume; undefined if readers skip it. A volume without a record may be opened later. */
+  /** Returns a volume, opened again if it was closed; undefined if readers skip it. A volume without a record may be opened later. */
   target(v: number): WindowTarget | undefined {
-    const known = this.#targets[v]
-    if (known !== undefined) return known
     const volume = this.member.volumes[v]!
     const opened = volume.tryOpen()
     if (opened === undefined) return undefined
+    const known = this.#targets[v]
+    if (known?.source === opened.source) return known
     const target = {
       source: opened.source,
       path: volume.path,

@@ -8,9 +8,11 @@
  *     TEXT    8 level and kind bits   12 pmid or indom   16 text
  */
 import { decodeText } from '../base/text.ts'
+import type { MetricDesc } from '../model/desc.ts'
 import { PcpError } from '../model/errors.ts'
 import { PM_ID_NULL } from '../model/ids.ts'
 import { LABEL_CONTEXT, type Label, type LabelSet } from '../model/labels.ts'
+import type { TextQuery } from '../model/source.ts'
 
 /** Record types. */
 export const META_DESC = 1
@@ -113,6 +115,37 @@ export function checkDesc(
     visit?.(name + 4, name + 4 + size)
     name += 4 + size
   }
+}
+
+/** Returns the descriptor of a checked record. */
+export function decodeDesc(view: DataView, at: number): MetricDesc {
+  return {
+    pmid: view.getUint32(at + 8),
+    type: view.getInt32(at + 12),
+    indom: view.getUint32(at + 16),
+    sem: view.getInt32(at + 20),
+    units: view.getUint32(at + 24),
+  }
+}
+
+/** Returns what a text describes; undefined for a kind or level without a meaning. PM_ERR_LOGREC for a short record. */
+export function textTarget(view: DataView, at: number, length: number, file: string): TextQuery | undefined {
+  if (length < 20) throw badMeta(file, at, `${length} bytes are too few for a text`)
+  const what = view.getInt32(at + 8)
+  const hasLevel = (what & (TEXT_ONELINE | TEXT_HELP)) !== 0
+  if (!hasLevel || (what & (TEXT_PMID | TEXT_INDOM)) === 0) return undefined
+  return {
+    kind: (what & TEXT_PMID) !== 0 ? 'metric' : 'indom',
+    id: view.getUint32(at + 12),
+    level: (what & TEXT_ONELINE) !== 0 ? 'oneline' : 'help',
+  }
+}
+
+/** Returns the text of a record, up to a NUL. */
+export function decodeHelp(view: DataView, at: number, length: number): string {
+  const bytes = new Uint8Array(view.buffer, view.byteOffset + at + 16, length - 20)
+  const end = bytes.indexOf(0)
+  return decodeText(bytes, 0, end === -1 ? bytes.length : end)
 }
 
 /** Checks a record with instances and returns the offsets of its parts. */

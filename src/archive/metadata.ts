@@ -1,5 +1,4 @@
 /** Metadata of one or several archives. docs/formats/archive.md §4, §11 */
-import { decodeText } from '../base/text.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
@@ -14,6 +13,8 @@ import {
   checkDesc,
   checkIndom,
   checkLabels,
+  decodeDesc,
+  decodeHelp,
   forEachMetaRecord,
   labelKey,
   labelTarget,
@@ -93,13 +94,7 @@ export class Metadata {
 
   #addDesc(view: DataView, at: number, length: number, file: string): void {
     checkDesc(view, at, length, file)
-    const desc = {
-      pmid: view.getUint32(at + 8),
-      type: view.getInt32(at + 12),
-      indom: view.getUint32(at + 16),
-      sem: view.getInt32(at + 20),
-      units: view.getUint32(at + 24),
-    }
+    const desc = decodeDesc(view, at)
     if (this.#isLeftOut(desc.pmid)) return
     const known = this.#descs.get(desc.pmid)
     if (known === undefined) this.#descs.set(desc.pmid, desc)
@@ -245,9 +240,7 @@ export class Metadata {
     const place = this.#texts.get(textBits(kind, level))?.get(id)
     if (place === undefined) return undefined
     const { view, at, length } = place
-    const bytes = new Uint8Array(view.buffer, view.byteOffset + at + 16, length - 20)
-    const end = bytes.indexOf(0)
-    return decodeText(bytes, 0, end === -1 ? bytes.length : end)
+    return decodeHelp(view, at, length)
   }
 
   /** Returns the metrics or domains that have a text of this kind. */
@@ -276,7 +269,8 @@ function when(at: Timestamp | undefined): string {
 /** Bits of units that all versions of PCP write; the last eight were padding before 7. */
 const UNITS_SHIFT = 8
 
-function checkSame(known: MetricDesc, desc: MetricDesc, file: string): void {
+/** Throws PM_ERR_LOGCHANGE* if a metric is described differently than before. */
+export function checkSame(known: MetricDesc, desc: MetricDesc, file: string): void {
   const code =
     known.type !== desc.type
       ? 'PM_ERR_LOGCHANGETYPE'

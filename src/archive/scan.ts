@@ -112,14 +112,17 @@ export function numberDescOf({ metadata }: Archive, id: Pmid): MetricDesc {
 }
 
 /** Values of one instance, in growing arrays. */
-class GrowingColumn implements ValueSink {
+export class GrowingColumn implements ValueSink {
   readonly inst: number
-  #times = new Float64Array(64)
-  #values = new Float64Array(64)
+  #times: Float64Array
+  #values: Float64Array
   #length = 0
 
-  constructor(inst: number) {
+  /** `room`: expected number of values. */
+  constructor(inst: number, room = 64) {
     this.inst = inst
+    this.#times = new Float64Array(room)
+    this.#values = new Float64Array(room)
   }
 
   add(time: number, value: number): void {
@@ -132,6 +135,7 @@ class GrowingColumn implements ValueSink {
   }
 
   finish(): { readonly times: Float64Array; readonly values: Float64Array } {
+    if (this.#length === this.#times.length) return { times: this.#times, values: this.#values }
     return { times: this.#times.slice(0, this.#length), values: this.#values.slice(0, this.#length) }
   }
 }
