@@ -1,6 +1,6 @@
 /** The archives below directories. */
 import { type Dirent, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseFileName } from '../../archive/file-names.ts'
 import { PcpError } from '../../model/errors.ts'
 
@@ -14,6 +14,12 @@ export interface ArchivePlace {
   readonly base: string
   /** Changes with any of its files. */
   readonly stamp: string
+  /** Changes with the size or age of any of its files; the same for an exact copy elsewhere. */
+  readonly content: string
+  /** When a file was last changed, in milliseconds since 1970. */
+  readonly changedMs: number
+  /** The same of the metadata file alone. */
+  readonly meta: { readonly stamp: string; readonly changedMs: number }
 }
 
 /**
@@ -42,8 +48,7 @@ export function findArchives(directories: readonly string[], ignoresLinks = fals
   }
   for (const directory of directories) enter(directory, 0)
   return [...files]
-    .map(([base, paths]) => ({ base, stamp: stampOf(paths) }))
-    .filter(({ stamp }) => stamp !== '')
+    .flatMap(([base, paths]) => placeOf(base, [...paths].sort()) ?? [])
     .sort((a, b) => (a.base < b.base ? -1 : 1))
 }
 
@@ -60,15 +65,32 @@ function list(directory: string): Pick<Dirent, 'name' | 'isDirectory' | 'isSymbo
   return readdirSync(directory, { withFileTypes: true })
 }
 
-/** Returns sizes and times of an archive's files; '' if it has no metadata, or no volume. */
-function stampOf(paths: ReadonlySet<string>): string {
-  const parts = new Set([...paths].map((path) => parseFileName(path)!.part))
-  if (!parts.has('meta') || ![...parts].some((part) => /^\d+$/.test(part))) return ''
-  return [...paths]
-    .sort()
-    .map((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false })
-      return stats === undefined ? '' : `${path.slice(-8)} ${stats.size} ${stats.mtimeMs} ${stats.ino}`
-    })
-    .join(' ')
+/** Returns an archive by its path without suffix; undefined if it is not there. */
+export function placeAt(base: string): ArchivePlace | undefined {
+  const directory = dirname(base)
+  const paths = readdirSync(directory)
+    .map((name) => join(directory, name))
+    .filter((path) => parseFileName(path)?.base === base)
+  return placeOf(base, paths.sort())
+}
+
+/** Returns the archive with its files; undefined if it has no metadata, or no volume. */
+function placeOf(base: string, paths: readonly string[]): ArchivePlace | undefined {
+  const names = paths.map((path) => parseFileName(path)!)
+  if (!names.some(({ part }) => part === 'meta') || !names.some(({ part }) => /^\d+$/.test(part)))
+    return undefined
+  let stamp = ''
+  let content = ''
+  let changedMs = 0
+  let meta = { stamp: '', changedMs: 0 }
+  for (const [i, path] of paths.entries()) {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) continue
+    const about = `${names[i]!.part}${names[i]!.suffix} ${stats.size} ${stats.mtimeMs} `
+    content += about
+    stamp += `${about}${stats.ino} `
+    if (names[i]!.part === 'meta') meta = { stamp: `${about}${stats.ino}`, changedMs: stats.mtimeMs }
+    changedMs = Math.max(changedMs, stats.mtimeMs)
+  }
+  return { base, stamp, content, changedMs, meta }
 }

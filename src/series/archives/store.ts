@@ -1,14 +1,12 @@
 /**
  * Series from the archives below directories, without a server. docs/reference/series-queries.md
  *
- *     directories ── findArchives ──► places ── open, once per change ──► catalogues ──► names → series
- *                                                                            └─ samples: only the archives of a series
+ *     directories ── findArchives ──► places ── catalogue on disk, or metadata ──► catalogues ──► names → series
+ *                                                              └─ samples: columns files, or records of the archives of a series
  */
-import { Archive } from '../../archive/archive.ts'
 import type { MetadataFilter } from '../../archive/metadata.ts'
-import { PcpError } from '../../model/errors.ts'
+import type { PcpError } from '../../model/errors.ts'
 import { mergeLabelSets } from '../../model/label-set.ts'
-import { archiveFiles } from '../../sys/archive-files.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type {
   NameKind,
@@ -20,12 +18,10 @@ import type {
   SeriesStore,
 } from '../store.ts'
 import type { ValueBudget } from '../value-budget.ts'
-import { ArchiveCatalogue, type CataloguedSeries } from './catalogue.ts'
-import { type ArchivePlace, findArchives } from './files.ts'
+import type { ArchiveCatalogue, CataloguedSeries } from './catalogue.ts'
+import { DamagedColumns } from './column-samples.ts'
+import { type KnownArchive, KnownArchives } from './known.ts'
 import { readSamples, type SampledArchive } from './samples.ts'
-
-/** Archives that are open at a time; each has at least two files. */
-const MOST_OPEN = 200
 
 /** Options of a store. */
 export interface ArchiveSeriesOptions {
@@ -37,105 +33,111 @@ export interface ArchiveSeriesOptions {
   readonly ignores?: MetadataFilter
   /** Ignores symbolic links, which may lead out of the directories. */
   readonly ignoresLinks?: boolean
+  /** Keeps catalogues of the archives on disk, in the directories or, if they cannot be written to, in `cacheDir`; default false. */
+  readonly keepsCatalogue?: boolean
+  readonly cacheDir?: string | undefined
+  /** Reads values from columns files where there are any; default true. */
+  readonly usesColumns?: boolean
   /** Milliseconds on any clock that does not go back. */
   readonly clock?: () => number
+  /** Wall clock in milliseconds. */
+  readonly nowMs?: () => number
 }
 
-/** An archive with its catalogue. */
-interface Known {
-  readonly place: ArchivePlace
-  readonly catalogue: ArchiveCatalogue
-  readonly start: Archive['start']
-  readonly archive: Archive
-}
-
-/** Names and labels of all archives. */
+/** Archives by what they have. */
 interface Index {
   /** In order of start time. */
-  readonly archives: readonly Known[]
-  /** Archives of each series. */
-  readonly bySeries: ReadonlyMap<string, readonly Known[]>
-  readonly byMetric: ReadonlyMap<string, readonly string[]>
-}
-
-/** Indexes of instances and labels, built by the first query that needs them. */
-interface Details {
-  readonly byInstance: ReadonlyMap<string, ReadonlySet<string>>
-  readonly labels: ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>
+  readonly archives: readonly KnownArchive[]
+  /** Archives of each catalogue, in order of start time; catalogues in that of their last archive. */
+  readonly byCatalogue: ReadonlyMap<ArchiveCatalogue, readonly KnownArchive[]>
+  /** Catalogues with a series that queries requested. */
+  readonly bySeries: Map<string, readonly ArchiveCatalogue[]>
+  /** Series by instance, built by the first query that needs it; and by label and value. */
+  byInstance: ReadonlyMap<string, ReadonlySet<string>> | undefined
+  readonly labels: Map<string, ReadonlyMap<string, ReadonlySet<string>>>
+  texts: readonly SearchText[] | undefined
 }
 
 /** Finds and reads series in archives. */
 export class ArchiveSeries implements SeriesStore {
-  readonly #directories: readonly string[]
+  readonly #known: KnownArchives
   readonly #onWarning: (warning: PcpError) => void
   readonly #freshMs: number
   readonly #clock: () => number
-  readonly #ignores: MetadataFilter | undefined
-  readonly #ignoresLinks: boolean
-  #known = new Map<string, Known>()
-  /** Archives that could not be read, with the stamp of their files. */
-  readonly #failed = new Map<string, string>()
   #index: Index | undefined
-  #details: Details | undefined
-  #texts: readonly SearchText[] | undefined
   #lastSearch = Number.NEGATIVE_INFINITY
-  readonly #open: Known[] = []
 
   constructor(directories: readonly string[], options: ArchiveSeriesOptions = {}) {
-    this.#directories = directories
-    this.#onWarning = options.onWarning ?? (() => {})
-    this.#ignores = options.ignores
-    this.#ignoresLinks = options.ignoresLinks ?? false
     this.#freshMs = options.freshMs ?? 1000
     this.#clock = options.clock ?? (() => performance.now())
+    this.#onWarning = options.onWarning ?? (() => {})
+    this.#known = new KnownArchives(directories, {
+      onWarning: this.#onWarning,
+      isLeftOut: options.ignores,
+      ignoresLinks: options.ignoresLinks ?? false,
+      keepsCatalogue: options.keepsCatalogue ?? false,
+      cacheDir: options.cacheDir,
+      usesColumns: options.usesColumns ?? true,
+      nowMs: options.nowMs ?? Date.now,
+    })
   }
 
   async names(kind: NameKind): Promise<readonly string[]> {
-    const { archives, byMetric } = this.#current()
-    if (kind === 'metric') return [...byMetric.keys()]
-    if (kind === 'context')
-      return [...new Set(archives.flatMap(({ place, catalogue }) => [place.base, catalogue.host]))]
-    const { byInstance, labels } = this.#detailed()
-    return [...(kind === 'instance' ? byInstance : labels).keys()]
+    const { archives, byCatalogue } = this.#current()
+    const catalogues = [...byCatalogue.keys()]
+    switch (kind) {
+      case 'metric':
+        return [...new Set(catalogues.flatMap((each) => each.names()))]
+      case 'context':
+        return [...new Set(archives.flatMap(({ place, catalogue }) => [place.base, catalogue.host]))]
+      case 'instance':
+        return [...this.#byInstance().keys()]
+      case 'label':
+        return [...new Set(catalogues.flatMap((each) => [...each.labelNames()]))]
+    }
   }
 
   async labelValues(label: string): Promise<readonly string[]> {
-    return [...(this.#detailed().labels.get(label)?.keys() ?? [])]
+    return [...this.#byLabel(label).keys()]
   }
 
   async withName(kind: 'metric' | 'instance' | 'context', name: string): Promise<readonly string[]> {
-    const { archives, byMetric } = this.#current()
-    if (kind === 'metric') return byMetric.get(name) ?? []
-    if (kind === 'instance') return [...(this.#detailed().byInstance.get(name) ?? [])]
-    const found = archives.filter(({ place }) => place.base === name)
-    return [...new Set(found.flatMap(({ catalogue }) => [...catalogue.series.keys()]))]
+    const { archives, byCatalogue } = this.#current()
+    if (kind === 'instance') return [...(this.#byInstance().get(name) ?? [])]
+    const ids = new Set<string>()
+    if (kind === 'metric')
+      for (const each of byCatalogue.keys()) for (const id of each.withName(name)) ids.add(id)
+    else
+      for (const { place, catalogue } of archives)
+        if (place.base === name) for (const { id } of catalogue.all()) ids.add(id)
+    return [...ids]
   }
 
   async withLabel(label: string, value: string): Promise<readonly string[]> {
-    return [...(this.#detailed().labels.get(label)?.get(value) ?? [])]
+    return [...(this.#byLabel(label).get(value) ?? [])]
   }
 
   async desc(series: string): Promise<SeriesDesc | undefined> {
-    return this.#find(series)?.series.desc
+    return this.#find(series)?.desc
   }
 
   async metricNames(series: string): Promise<readonly string[]> {
     const found = this.#find(series)
-    return found === undefined ? [] : [found.series.name]
+    return found === undefined ? [] : [found.name]
   }
 
   async instances(series: string): Promise<readonly SeriesInstance[]> {
     const all = new Map<string, SeriesInstance>()
-    for (const { catalogue } of this.#current().bySeries.get(series) ?? [])
-      for (const instance of catalogue.instances(catalogue.series.get(series)!))
-        all.set(instance.id, instance)
+    for (const catalogue of this.#having(series))
+      for (const instance of catalogue.instances(catalogue.find(series)!)) all.set(instance.id, instance)
     return [...all.values()]
   }
 
   async labels(id: string): Promise<ReadonlyMap<string, string> | undefined> {
-    const { archives, bySeries } = this.#current()
+    const having = this.#having(id)
+    const catalogues = having.length > 0 ? having : [...this.#current().byCatalogue.keys()]
     // The newest archive wins.
-    for (const { catalogue } of [...(bySeries.get(id) ?? archives)].reverse()) {
+    for (const catalogue of [...catalogues].reverse()) {
       const sets = catalogue.labelSets(id)
       if (sets !== undefined)
         return new Map(mergeLabelSets(sets).labels.map(({ name, value }) => [name, value]))
@@ -151,158 +153,131 @@ export class ArchiveSeries implements SeriesStore {
   }
 
   async samples(series: string, window: SampleWindow, budget: ValueBudget): Promise<readonly Sample[]> {
-    const all = this.#current().bySeries.get(series) ?? []
-    const archives = all.filter((_, i) => {
+    const { byCatalogue } = this.#current()
+    const all = this.#having(series)
+      .flatMap((catalogue) => byCatalogue.get(catalogue)!)
+      .sort((a, b) => compareTimes(a.start, b.start))
+    const within = all.filter(({ start }, i) => {
       // An archive ends where the next one of the same source starts, at the latest.
       const next = all[i + 1]?.start
-      return window.start === undefined || next === undefined || compareTimes(next, window.start) >= 0
+      return (
+        (window.start === undefined || next === undefined || compareTimes(next, window.start) >= 0) &&
+        (window.finish === undefined || compareTimes(start, window.finish) <= 0)
+      )
     })
-    const within = archives.filter(
-      ({ start }) => window.finish === undefined || compareTimes(start, window.finish) <= 0,
-    )
-    return readSamples(
-      within.map((known) => this.#sampled(known, series)),
-      window,
-      budget,
-    )
+    const archives = within.map((known) => sampled(known, series))
+    try {
+      return budget.attempt(() => readSamples(archives, window, budget))
+    } catch (error) {
+      if (!(error instanceof DamagedColumns)) throw error
+      this.#onWarning(error)
+      const withoutColumns = archives.map((each) => ({ ...each, columns: () => undefined }))
+      return readSamples(withoutColumns, window, budget)
+    }
   }
 
   async texts(): Promise<readonly SearchText[]> {
-    const { archives } = this.#current()
-    if (this.#texts === undefined) {
-      const texts = new Map<string, SearchText>()
-      for (const { catalogue } of archives)
-        for (const text of catalogue.texts()) texts.set(`${text.type} ${text.indom} ${text.name}`, text)
-      this.#texts = [...texts.values()]
-    }
-    return this.#texts
+    const index = this.#current()
+    if (index.texts !== undefined) return index.texts
+    const texts = new Map<string, SearchText>()
+    const keyOf = (type: string, name: string, indom: string | undefined): string =>
+      `${type} ${indom} ${name}`
+    // The newest archive wins.
+    for (const catalogue of [...index.byCatalogue.keys()].reverse())
+      for (const text of catalogue.texts((...each) => texts.has(keyOf(...each))))
+        texts.set(keyOf(text.type, text.name, text.indom), text)
+    index.texts = [...texts.values()]
+    return index.texts
   }
 
   async close(): Promise<void> {
-    for (const known of this.#known.values()) known.archive.close()
-    this.#known.clear()
-    this.#open.length = 0
+    this.#known.close()
     this.#index = undefined
-    this.#details = undefined
-    this.#texts = undefined
     this.#lastSearch = Number.NEGATIVE_INFINITY
   }
 
-  #find(id: string): { readonly known: Known; readonly series: CataloguedSeries } | undefined {
-    const known = this.#current().bySeries.get(id)?.at(-1)
-    return known && { known, series: known.catalogue.series.get(id)! }
+  #find(id: string): CataloguedSeries | undefined {
+    return this.#having(id).at(-1)?.find(id)
   }
 
-  #sampled(known: Known, id: string): SampledArchive {
-    const { archive, catalogue } = known
-    const series = catalogue.series.get(id)!
-    const ids = new Map(catalogue.instances(series).map(({ id: of, inst }) => [inst, of]))
-    this.#use(known)
-    return { archive, desc: series.desc, idOf: (inst) => ids.get(inst) ?? '' }
+  /** Returns the catalogues with a series, the newest last. */
+  #having(id: string): readonly ArchiveCatalogue[] {
+    const { bySeries, byCatalogue } = this.#current()
+    let found = bySeries.get(id)
+    if (found === undefined) {
+      found = [...byCatalogue.keys()].filter((each) => each.find(id) !== undefined)
+      if (found.length > 0) bySeries.set(id, found)
+    }
+    return found
   }
 
-  /** Marks an archive as just used, and closes the files of the least recently used ones; reading opens them again. */
-  #use(known: Known): void {
-    const at = this.#open.indexOf(known)
-    if (at >= 0) this.#open.splice(at, 1)
-    this.#open.push(known)
-    while (this.#open.length > MOST_OPEN) this.#open.shift()!.archive.close()
+  #byInstance(): ReadonlyMap<string, ReadonlySet<string>> {
+    const index = this.#current()
+    if (index.byInstance !== undefined) return index.byInstance
+    const byInstance = new Map<string, Set<string>>()
+    for (const catalogue of index.byCatalogue.keys())
+      for (const series of catalogue.all())
+        for (const name of catalogue.instanceNames(series)) addTo(byInstance, name, series.id)
+    index.byInstance = byInstance
+    return byInstance
+  }
+
+  #byLabel(label: string): ReadonlyMap<string, ReadonlySet<string>> {
+    const { labels, byCatalogue } = this.#current()
+    const known = labels.get(label)
+    if (known !== undefined) return known
+    const byValue = new Map<string, Set<string>>()
+    for (const catalogue of byCatalogue.keys())
+      for (const [value, ids] of catalogue.withLabel(label)) for (const id of ids) addTo(byValue, value, id)
+    // Only existing names are kept: clients may send any others.
+    if (byValue.size > 0) labels.set(label, byValue)
+    return byValue
   }
 
   /** Returns the index, renewed if files have changed. */
   #current(): Index {
     const now = this.#clock()
     if (this.#index !== undefined && now - this.#lastSearch < this.#freshMs) return this.#index
-    const places = findArchives(this.#directories, this.#ignoresLinks)
-    const isSame =
-      this.#index !== undefined &&
-      places.length === this.#known.size + this.#failed.size &&
-      places.every(
-        ({ base, stamp }) => this.#known.get(base)?.place.stamp === stamp || this.#failed.get(base) === stamp,
-      )
-    if (!isSame) this.#read(places)
+    const archives = this.#known.current()
+    if (this.#index?.archives !== archives) {
+      const byCatalogue = new Map<ArchiveCatalogue, KnownArchive[]>()
+      for (const each of archives) {
+        const of = byCatalogue.get(each.catalogue) ?? []
+        of.push(each)
+        byCatalogue.delete(each.catalogue)
+        byCatalogue.set(each.catalogue, of)
+      }
+      this.#index = {
+        archives,
+        byCatalogue,
+        bySeries: new Map(),
+        byInstance: undefined,
+        labels: new Map(),
+        texts: undefined,
+      }
+    }
     this.#lastSearch = this.#clock()
-    return this.#index!
-  }
-
-  #read(places: readonly ArchivePlace[]): void {
-    const before = this.#known
-    this.#known = new Map()
-    const names = new Set(places.map(({ base }) => base))
-    for (const base of this.#failed.keys()) if (!names.has(base)) this.#failed.delete(base)
-    for (const place of places) {
-      const old = before.get(place.base)
-      if (old?.place.stamp === place.stamp) {
-        this.#known.set(place.base, old)
-        before.delete(place.base)
-      } else if (this.#failed.get(place.base) !== place.stamp) this.#add(place)
-    }
-    for (const gone of before.values()) {
-      gone.archive.close()
-      const at = this.#open.indexOf(gone)
-      if (at >= 0) this.#open.splice(at, 1)
-    }
-    const archives = [...this.#known.values()].sort((a, b) => compareTimes(a.start, b.start))
-    const bySeries = new Map<string, Known[]>()
-    const byMetric = new Map<string, string[]>()
-    for (const known of archives)
-      for (const { id, name } of known.catalogue.series.values()) {
-        const of = bySeries.get(id)
-        if (of !== undefined) of.push(known)
-        else {
-          bySeries.set(id, [known])
-          const series = byMetric.get(name)
-          if (series === undefined) byMetric.set(name, [id])
-          else series.push(id)
-        }
-      }
-    this.#index = { archives, bySeries, byMetric }
-    this.#details = undefined
-    this.#texts = undefined
-  }
-
-  #add(place: ArchivePlace): void {
-    try {
-      const archive = Archive.open(
-        place.base,
-        archiveFiles(),
-        this.#ignores === undefined ? {} : { ignores: this.#ignores },
-      )
-      const known: Known = { place, catalogue: new ArchiveCatalogue(archive), start: archive.start, archive }
-      this.#failed.delete(place.base)
-      this.#known.set(place.base, known)
-      this.#use(known)
-    } catch (error) {
-      this.#failed.set(place.base, place.stamp)
-      this.#onWarning(PcpError.from(error, place.base))
-    }
-  }
-
-  #detailed(): Details {
-    const { archives } = this.#current()
-    if (this.#details !== undefined) return this.#details
-    const byInstance = new Map<string, Set<string>>()
-    const labels = new Map<string, Map<string, Set<string>>>()
-    for (const { catalogue } of archives)
-      for (const series of catalogue.series.values()) {
-        for (const { name } of catalogue.instances(series))
-          entry(byInstance, name, () => new Set()).add(series.id)
-        for (const set of catalogue.allLabelSets(series))
-          for (const { name, value } of set.labels) {
-            const values = entry(labels, name, () => new Map<string, Set<string>>())
-            entry(values, value, () => new Set()).add(series.id)
-          }
-      }
-    this.#details = { byInstance, labels }
-    return this.#details
+    return this.#index
   }
 }
 
-function entry<V>(map: Map<string, V>, key: string, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) {
-    value = make()
-    map.set(key, value)
+function sampled(known: KnownArchive, id: string): SampledArchive {
+  const { catalogue } = known
+  const series = catalogue.find(id)!
+  let ids: ReadonlyMap<number, string> | undefined
+  return {
+    open: () => known.open(),
+    columns: (wanted) => known.columns(series.pmid, series.desc.type, wanted),
+    desc: series.desc,
+    idOf(inst) {
+      ids ??= new Map(catalogue.instances(series).map(({ id: of, inst: each }) => [each, of]))
+      return ids.get(inst) ?? ''
+    },
   }
-  return value
+}
+
+function addTo(map: Map<string, Set<string>>, key: string, value: string): void {
+  const set = map.get(key)
+  if (set === undefined) map.set(key, new Set([value]))
+  else set.add(value)
 }

@@ -8,15 +8,22 @@ import type { SeriesStore } from '../store.ts'
 import type { Condition, Group, Selector } from './syntax.ts'
 
 /** Where the names or values of a key are. */
-type Place =
+export type Place =
   | { readonly kind: 'metric' | 'instance' | 'context' }
   | { readonly kind: 'label'; readonly label: string }
 
 /** Returns the identifiers of the series that a selector finds, in the store's order. */
-export async function findSeries(
+export async function findSeries(store: SeriesStore, selector: Selector): Promise<readonly string[]> {
+  return store.select === undefined ? findByConditions(store, selector) : store.select(selector)
+}
+
+/** Finds series by the names and labels of a store. */
+export async function findByConditions(
   store: SeriesStore,
   { metric, groups }: Selector,
 ): Promise<readonly string[]> {
+  const sets = groups.map((group) => () => seriesOfGroup(store, group))
+  const next = (store.readsAtOnce ?? 1) > 1 ? sets.map(begun) : sets
   let found: readonly string[] | undefined
   if (metric !== undefined) {
     const isPattern = /(?<!\\)\*/.test(metric)
@@ -25,12 +32,19 @@ export async function findSeries(
     found =
       pattern === undefined ? await store.withName('metric', name) : await named(store, 'metric', pattern)
   }
-  for (const group of groups) {
+  for (const set of next) {
     if (found?.length === 0) return []
-    const members = await seriesOfGroup(store, group)
+    const members = await set()
     found = found === undefined ? [...members] : found.filter((each) => members.has(each))
   }
   return found ?? []
+}
+
+/** Begins what takes a round trip to a server; its error counts only if the result is wanted. */
+function begun<T>(work: () => Promise<T>): () => Promise<T> {
+  const result = work()
+  result.catch(() => undefined)
+  return () => result
 }
 
 async function seriesOfGroup(store: SeriesStore, { first, rest }: Group): Promise<ReadonlySet<string>> {
@@ -70,7 +84,8 @@ async function named(
   return [...new Set(sets.flat())]
 }
 
-function placeOf(key: string): Place | undefined {
+/** Returns what a key compares; undefined for an unknown key. */
+export function placeOf(key: string): Place | undefined {
   const dot = key.indexOf('.')
   const [prefix, rest] = dot < 0 ? ['', key] : [key.slice(0, dot), key.slice(dot + 1)]
   switch (prefix) {
@@ -94,7 +109,8 @@ function placeOf(key: string): Place | undefined {
   }
 }
 
-function testOf({ relation, isNumber }: Condition, value: string): Pick<Pattern, 'test'> {
+/** Returns the test of a condition for names, and for values of labels. EINVAL for an invalid regular expression. */
+export function testOf({ relation, isNumber }: Condition, value: string): Pick<Pattern, 'test'> {
   switch (relation) {
     case '==':
       return { test: (text) => text === value }
@@ -126,7 +142,7 @@ function testOf({ relation, isNumber }: Condition, value: string): Pick<Pattern,
 
 function regularExpression(value: string): Pattern {
   try {
-    return compilePattern(value)
+    return compilePattern(value, true)
   } catch (error) {
     throw new PcpError('EINVAL', `"${value}" is not a regular expression: ${(error as Error).message}`, {
       cause: error,
@@ -135,7 +151,7 @@ function regularExpression(value: string): Pattern {
 }
 
 /** Returns a label's value as people write it: a string without its quotes. */
-function plainText(json: string): string {
+export function plainText(json: string): string {
   if (!json.startsWith('"')) return json
   try {
     return String(JSON.parse(json))

@@ -9,35 +9,8 @@ import { PM_TIME_SEC, packUnits, unitsStr, unpackUnits } from '../../model/units
 import type { Value } from '../../model/values.ts'
 import { compareTimes } from '../../time/arithmetic.ts'
 import type { Sample } from '../store.ts'
+import { CHOICES, COMBINATIONS, type Combination } from './reductions.ts'
 import { numberOf, type SeriesResult } from './result.ts'
-
-/** A value with the time of its sample. */
-interface Point {
-  readonly sample: Sample
-  readonly id: string
-  readonly value: Value
-}
-
-/** Selects or combines points; `isText`: the values selected are unchanged. */
-type Reduction = (points: readonly Point[], parameter: number) => readonly Point[]
-
-const REDUCTIONS: Readonly<Record<string, Reduction>> = {
-  max: (points) => [points.reduce((a, b) => (numberOf(b.value) > numberOf(a.value) ? b : a))],
-  min: (points) => [points.reduce((a, b) => (numberOf(b.value) < numberOf(a.value) ? b : a))],
-  topk: (points, k) => descending(points).slice(0, k),
-  nth_percentile: (points, n) => {
-    const sorted = descending(points).reverse()
-    return [sorted[Math.round((n / 100) * (sorted.length - 1))]!]
-  },
-  sum: combined((numbers) => numbers.reduce((a, b) => a + b, 0)),
-  avg: combined(mean),
-  stdev: combined((numbers) => {
-    const middle = mean(numbers)
-    return Math.sqrt(mean(numbers.map((each) => (each - middle) ** 2)))
-  }),
-}
-/** Reductions whose result is a new value. */
-const COMBINING: ReadonlySet<string> = new Set(['sum', 'avg', 'stdev'])
 
 /** Functions of single values. */
 const MAPPINGS: Readonly<Record<string, (value: number, base: number | undefined) => number>> = {
@@ -74,13 +47,16 @@ export function applyFunction(
   }
   const isAcross = name.endsWith('_sample')
   const reduction = name.replace(/_(?:sample|inst)$/, '')
-  const reduce = REDUCTIONS[reduction]!
-  const isCombining = COMBINING.has(reduction)
-  const number = Number(parameter ?? 0)
+  const combination = COMBINATIONS[reduction]
+  if (combination === undefined) {
+    const choice = CHOICES[reduction]!
+    const number = Number(parameter ?? 0)
+    const choose = (numbers: readonly number[]): readonly number[] => choice(numbers, number)
+    return { ...computed, samples: isAcross ? chosenAcross(operand, choose) : chosenAlong(operand, choose) }
+  }
   const samples = isAcross
-    ? across(operand, reduce, number, isCombining ? (isOne ? '' : operand.operand) : undefined)
-    : along(operand, reduce, number)
-  if (!isCombining) return { ...computed, samples }
+    ? combinedAcross(operand, combination, isOne ? '' : operand.operand)
+    : combinedAlong(operand, combination)
   return { ...computed, samples, format: 'e', desc: { ...operand.desc, type: PM_TYPE_DOUBLE } }
 }
 
@@ -96,39 +72,32 @@ export function scaleBy(factor: number, operand: SeriesResult, id: string): Seri
 
 /** Returns samples in which the value of a metric without instances has the identifier of its series, as results show it. */
 export function withInstances({ operand, samples }: SeriesResult): readonly Sample[] {
-  return samples.map((sample) => ({ ...sample, ids: sample.ids.map((id) => (id === '' ? operand : id)) }))
+  let known: readonly string[] | undefined
+  let named: readonly string[] = []
+  return samples.map((sample) => {
+    const { ids } = sample
+    if (!ids.includes('')) return sample
+    if (ids !== known) {
+      known = ids
+      named = ids.map((id) => (id === '' ? operand : id))
+    }
+    return { ...sample, ids: named }
+  })
 }
 
 function rateOf(operand: SeriesResult, text: string): Pick<SeriesResult, 'samples' | 'format' | 'desc'> {
   const { desc } = operand
-  if (desc.sem !== PM_SEM_COUNTER)
+  if (desc.sem !== PM_SEM_COUNTER && desc.hasGuessedSemantics !== true)
     throw new PcpError('EINVAL', `Can't rate convert '${text}', counter semantics required\n`)
   const samples = withInstances(operand)
-  const rates = samples.slice(1).map((second, i): Sample => {
-    const first = samples[i]!
-    const isForward = compareTimes(second, first) >= 0
-    const [older, newer] = isForward ? [first, second] : [second, first]
-    const seconds = newer.sec - older.sec + (newer.nsec - older.nsec) / 1e9
-    const ids: string[] = []
-    const values: number[] = []
-    if (!(newer.isAfterGap ?? false) && seconds > 0) {
-      for (const [k, each] of second.ids.entries()) {
-        const at = first.ids[k] === each ? k : first.ids.indexOf(each)
-        if (at < 0) continue
-        const [before, after] = isForward
-          ? [first.values[at]!, second.values[k]!]
-          : [second.values[k]!, first.values[at]!]
-        const increase = isNumeric(before) && isNumeric(after) ? counterDelta(before, after) : undefined
-        if (increase === undefined) continue // the counter was reset
-        ids.push(each)
-        values.push(increase / seconds)
-      }
-    }
-    return { sec: second.sec, nsec: second.nsec, ids, values }
-  })
+  const rates: Sample[] = []
+  for (let i = 1; i < samples.length; i++) {
+    const rate = rateBetween(samples[i - 1]!, samples[i]!)
+    if (rate !== undefined) rates.push(rate)
+  }
   const units = unpackUnits(desc.units)
   return {
-    samples: rates.filter(({ ids }) => ids.length > 0),
+    samples: rates,
     format: 'f',
     desc: {
       ...desc,
@@ -141,6 +110,36 @@ function rateOf(operand: SeriesResult, text: string): Pick<SeriesResult, 'sample
       }),
     },
   }
+}
+
+/** Returns the rates of the instances in both samples; undefined without any. */
+function rateBetween(first: Sample, second: Sample): Sample | undefined {
+  const isForward = compareTimes(second, first) >= 0
+  const [older, newer] = isForward ? [first, second] : [second, first]
+  const seconds = newer.sec - older.sec + (newer.nsec - older.nsec) / 1e9
+  if ((newer.isAfterGap ?? false) || !(seconds > 0)) return undefined
+  // An array that grows by `push` gets room for 17 values, most of which has to be collected again.
+  const values = new Array<number>(second.ids.length)
+  let count = 0
+  /** Instances with rates, once one has none. */
+  let ids: string[] | undefined
+  for (let k = 0; k < second.ids.length; k++) {
+    const each = second.ids[k]!
+    const at = first.ids[k] === each ? k : first.ids.indexOf(each)
+    const a = at < 0 ? undefined : first.values[at]
+    const b = second.values[k]
+    const increase =
+      !isNumeric(a) || !isNumeric(b) ? undefined : isForward ? counterDelta(a, b) : counterDelta(b, a)
+    if (increase === undefined)
+      ids ??= second.ids.slice(0, k) // new, or the counter was reset
+    else {
+      ids?.push(each)
+      values[count++] = increase / seconds
+    }
+  }
+  if (count === 0) return undefined
+  if (count < values.length) values.length = count
+  return { sec: second.sec, nsec: second.nsec, ids: ids ?? second.ids, values }
 }
 
 function rescaled(operand: SeriesResult, text: string): Pick<SeriesResult, 'samples' | 'format' | 'desc'> {
@@ -171,59 +170,84 @@ function unitsOf(text: string): { readonly units: number; readonly multiplier: n
   }
 }
 
-/** Reduces the values of each instance to those of one sample each. */
-function along(operand: SeriesResult, reduce: Reduction, parameter: number): readonly Sample[] {
-  const byInstance = new Map<string, Point[]>()
-  for (const sample of withInstances(operand))
-    for (const [i, id] of sample.ids.entries()) {
-      const points = byInstance.get(id) ?? []
-      if (points.length === 0) byInstance.set(id, points)
-      points.push({ sample, id, value: sample.values[i]! })
+/** Values of an instance along time. */
+interface Line {
+  readonly id: string
+  readonly samples: Sample[]
+  readonly values: Value[]
+}
+
+/** Returns the values of each instance, in order of appearance. */
+function linesOf(operand: SeriesResult): Iterable<Line> {
+  const byInstance = new Map<string, Line>()
+  const lineOf = (id: string): Line => {
+    let line = byInstance.get(id)
+    if (line === undefined) {
+      line = { id, samples: [], values: [] }
+      byInstance.set(id, line)
     }
-  return [...byInstance.values()].flatMap((points) =>
-    reduce(points, parameter).map(({ sample, id, value }) => ({
-      sec: sample.sec,
-      nsec: sample.nsec,
+    return line
+  }
+  let known: readonly string[] | undefined
+  let lines: readonly Line[] = []
+  for (const sample of withInstances(operand)) {
+    if (sample.ids !== known) {
+      known = sample.ids
+      lines = known.map(lineOf)
+    }
+    for (let i = 0; i < lines.length; i++) {
+      lines[i]!.samples.push(sample)
+      lines[i]!.values.push(sample.values[i]!)
+    }
+  }
+  return byInstance.values()
+}
+
+function chosenAlong(
+  operand: SeriesResult,
+  choose: (numbers: readonly number[]) => readonly number[],
+): Sample[] {
+  return [...linesOf(operand)].flatMap(({ id, samples, values }) =>
+    choose(values.map(numberOf)).map((at) => ({
+      sec: samples[at]!.sec,
+      nsec: samples[at]!.nsec,
       ids: [id],
-      values: [value],
+      values: [values[at]!],
     })),
   )
 }
 
-/** Reduces the values of each sample; `id` is that of a combined value. */
-function across(
+/** The time of a combined value is that of the first one. */
+function combinedAlong(operand: SeriesResult, combine: Combination): Sample[] {
+  return [...linesOf(operand)].map(({ id, samples: [first], values }) => ({
+    sec: first!.sec,
+    nsec: first!.nsec,
+    ids: [id],
+    values: [combine(values.map(numberOf))],
+  }))
+}
+
+function chosenAcross(
   operand: SeriesResult,
-  reduce: Reduction,
-  parameter: number,
-  id: string | undefined,
-): readonly Sample[] {
-  return withInstances(operand)
-    .filter(({ ids }) => ids.length > 0)
-    .map((sample) => {
-      const points = sample.ids.map((each, i) => ({ sample, id: each, value: sample.values[i]! }))
-      const reduced = reduce(points, parameter)
-      const { sec, nsec } = sample
-      return {
-        sec,
-        nsec,
-        ids: reduced.map((each) => id ?? each.id),
-        values: reduced.map(({ value }) => value),
-      }
-    })
+  choose: (numbers: readonly number[]) => readonly number[],
+): Sample[] {
+  const chosen: Sample[] = []
+  for (const { sec, nsec, ids, values } of withInstances(operand)) {
+    if (ids.length === 0) continue
+    const places = choose(values.map(numberOf))
+    chosen.push({ sec, nsec, ids: places.map((at) => ids[at]!), values: places.map((at) => values[at]!) })
+  }
+  return chosen
 }
 
-function combined(combine: (numbers: readonly number[]) => number): Reduction {
-  return (points) => [{ ...points[0]!, value: combine(points.map(({ value }) => numberOf(value))) }]
+function combinedAcross({ samples }: SeriesResult, combine: Combination, id: string): Sample[] {
+  const ids = [id]
+  const results: Sample[] = []
+  for (const { sec, nsec, values } of samples)
+    if (values.length > 0) results.push({ sec, nsec, ids, values: [combine(values.map(numberOf))] })
+  return results
 }
 
-function isNumeric(value: Value): value is number | bigint {
+function isNumeric(value: Value | undefined): value is number | bigint {
   return typeof value === 'number' || typeof value === 'bigint'
-}
-
-function mean(numbers: readonly number[]): number {
-  return numbers.reduce((a, b) => a + b, 0) / numbers.length
-}
-
-function descending(points: readonly Point[]): Point[] {
-  return [...points].sort((a, b) => numberOf(b.value) - numberOf(a.value))
 }

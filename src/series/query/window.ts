@@ -74,8 +74,8 @@ export function isNewestFirst({ samples, interval, start, finish }: SampleWindow
 }
 
 /**
- * Goals of samples at an interval: the last sample before each goal is taken; a goal that lags by more than two intervals is set to the
- * next sample.
+ * Goals of samples at an interval: the last sample before each goal is taken; a goal that lags by more than two intervals is set to
+ * one after the next sample.
  */
 export class Goals {
   readonly #interval: number
@@ -92,7 +92,7 @@ export class Goals {
     this.#goal ??= time
     if (next !== undefined && next <= this.#goal) return false
     this.#goal += this.#interval
-    if (time - this.#goal > 2 * this.#interval) this.#goal = time + this.#interval
+    if (next !== undefined && next - this.#goal > 2 * this.#interval) this.#goal = next + this.#interval
     return true
   }
 }
