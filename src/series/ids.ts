@@ -1,8 +1,20 @@
 /** Identifiers of series: SHA-1 of the texts of model/series.ts, as 40 hexadecimal digits. pmseries(1), pcp-series schema version 2 */
 import { createHash } from 'node:crypto'
 import type { MetricDesc } from '../model/desc.ts'
+import { clusterOf, domainOf, itemOf, type Pmid, pmid } from '../model/ids.ts'
 import type { LabelSet } from '../model/labels.ts'
 import { instanceText, metricText, sourceText } from '../model/series.ts'
+
+/** The source of calculations, which have none. */
+export const NO_SOURCE: string = '0'.repeat(40)
+
+/** The metric of calculations, as in PCP. */
+export const CALCULATED: Pmid = pmid(511, 0, 0)
+
+/** Formats the number of a metric in descriptors, where calculations have no special form. */
+export function seriesPmidStr(id: Pmid): string {
+  return `${domainOf(id)}.${clusterOf(id)}.${itemOf(id)}`
+}
 
 /** Returns the identifier of a source: a host with its identifying labels. */
 export function sourceId(sets: readonly LabelSet[], host: string): string {

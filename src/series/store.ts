@@ -2,6 +2,7 @@
 import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import type { Value } from '../model/values.ts'
+import type { Selector } from './query/syntax.ts'
 import type { ValueBudget } from './value-budget.ts'
 
 /** Kinds of names. */
@@ -10,6 +11,8 @@ export type NameKind = 'metric' | 'instance' | 'context' | 'label'
 /** A descriptor, and the source of its series. */
 export interface SeriesDesc extends MetricDesc {
   readonly source: string
+  /** The semantics are unknown: the metric may be a counter. */
+  readonly hasGuessedSemantics?: true
 }
 
 /** An instance of a series. */
@@ -52,6 +55,8 @@ export interface SearchText {
 
 /** Series and their metadata; identifiers are 40 hexadecimal digits. Methods accept unknown ones. */
 export interface SeriesStore {
+  /** How many series are best read at the same time; default 1. */
+  readonly readsAtOnce?: number
   /** Returns all names of a kind: of contexts, archives and hosts. */
   names(kind: NameKind): Promise<readonly string[]>
   /** Returns the values of a label as JSON. */
@@ -60,9 +65,13 @@ export interface SeriesStore {
   withName(kind: 'metric' | 'instance' | 'context', name: string): Promise<readonly string[]>
   /** Returns the series with a label of this value, as JSON. */
   withLabel(label: string, value: string): Promise<readonly string[]>
+  /** Finds the series of a selector by means of a server's own; without this method, the ones above are used. */
+  select?(selector: Selector): Promise<readonly string[]>
   desc(series: string): Promise<SeriesDesc | undefined>
   metricNames(series: string): Promise<readonly string[]>
   instances(series: string): Promise<readonly SeriesInstance[]>
+  /** Returns the name of an instance by its identifier; undefined for an unknown one. */
+  instanceName?(id: string): Promise<string | undefined>
   /** Returns the labels of an instance, or of a metric without instances, as JSON by name. */
   labels(id: string): Promise<ReadonlyMap<string, string> | undefined>
   /** Returns the names of a source: archives or host specifications, and the host. */
@@ -71,6 +80,10 @@ export interface SeriesStore {
   samples(series: string, window: SampleWindow, budget: ValueBudget): Promise<readonly Sample[]>
   /** Returns all texts for searching: the same list until one has changed. */
   texts(): Promise<readonly SearchText[]>
+  /** Returns a calculation that was kept; undefined for an unknown identifier. Stores without this method keep none. */
+  expression?(id: string): Promise<string | undefined>
+  /** Keeps a calculation, with the descriptor of its results, for other programs that have its identifier. */
+  keepExpression?(id: string, text: string, desc: MetricDesc): Promise<void>
   /** Releases files or connections; idempotent. */
   close(): Promise<void>
 }

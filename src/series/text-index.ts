@@ -58,7 +58,15 @@ export class TextIndex {
   }
 
   /** Returns the texts with all words of a query, the best first. */
-  search(query: string, { types, fields }: TextSearch = {}): readonly SearchText[] {
+  search(query: string, search: TextSearch = {}): readonly SearchText[] {
+    return this.ranked(query, search).map(({ text }) => text)
+  }
+
+  /** As `search`, with scores. */
+  ranked(
+    query: string,
+    { types, fields }: TextSearch = {},
+  ): readonly { readonly text: SearchText; readonly score: number }[] {
     const words = [...new Set(wordsOf(query))].slice(0, MOST_WORDS)
     if (words.length === 0) return []
     let scores: Map<number, number> | undefined
@@ -74,7 +82,7 @@ export class TextIndex {
     return [...scores!]
       .filter(([at]) => types === undefined || types.includes(this.#texts[at]!.type))
       .sort(([a, x], [b, y]) => y - x || a - b)
-      .map(([at]) => this.#texts[at]!)
+      .map(([at, score]) => ({ text: this.#texts[at]!, score }))
   }
 
   /** Returns names that begin with a text, then names of which a part does; shorter ones first. */
@@ -135,8 +143,17 @@ export class TextIndex {
 
 /** Puts `<b>` around the words of a query in a text. */
 export function highlighted(text: string, query: string): string {
+  return highlightedWith(text, query, ['<b>', '</b>'])
+}
+
+/** Puts marks before and after the words of a query in a text. */
+export function highlightedWith(
+  text: string,
+  query: string,
+  [before, after]: readonly [before: string, after: string],
+): string {
   const words = new Set(wordsOf(query))
-  return text.replace(/[\p{L}\p{N}]+/gu, (word) => (words.has(stemOf(word)) ? `<b>${word}</b>` : word))
+  return text.replace(/[\p{L}\p{N}]+/gu, (word) => (words.has(stemOf(word)) ? before + word + after : word))
 }
 
 /** Returns the words of a text in lower case, without stop words and plural endings. */

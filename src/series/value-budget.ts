@@ -14,6 +14,17 @@ export class ValueBudget {
     this.#left = most
   }
 
+  /** Calls `read`; if it fails, the values that it counted are given back, so that it may be repeated in another way. */
+  attempt<T>(read: () => T): T {
+    const left = this.#left
+    try {
+      return read()
+    } catch (error) {
+      this.#left = left
+      throw error
+    }
+  }
+
   /** Counts values. E2BIG if there are too many. */
   take(count: number): void {
     this.#left -= count
