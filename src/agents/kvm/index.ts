@@ -1,4 +1,5 @@
 /** The kvm agent (domain 95): the kernel's statistics of virtual machines. debugfs, trace points; docs/reference/environment.md */
+import { exactInteger } from '../../base/exact-integer.ts'
 import { type ErrorCode, PcpError } from '../../model/errors.ts'
 import type { AgentEnv, AgentTables, Sample } from '../../pmda/define.ts'
 import { type AgentDefinition, defineAgent, Reading } from '../../pmda/index.ts'
@@ -60,7 +61,5 @@ function statistic(root: string, path: string): Sample {
       ? new PcpError('PM_ERR_PERMISSION', `${path}: only root may read it`)
       : undefined
   }
-  if (!/^\d+$/.test(text)) return undefined
-  const number = Number(text)
-  return Number.isSafeInteger(number) ? number : BigInt(text)
+  return /^\d+$/.test(text) ? exactInteger(text) : undefined
 }

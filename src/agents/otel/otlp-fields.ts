@@ -97,3 +97,11 @@ const RESOURCE_METRICS: ReturnType<Message> = {
 
 /** ExportMetricsServiceRequest, the body of a POST to /v1/metrics. */
 export const EXPORT_METRICS: Message = () => ({ 1: many('resourceMetrics', () => RESOURCE_METRICS) })
+
+/** ExportMetricsServiceResponse. */
+export const EXPORT_RESPONSE: Message = () => ({
+  1: one('partialSuccess', () => ({
+    1: one('rejectedDataPoints', 'int64'),
+    2: one('errorMessage', 'string'),
+  })),
+})

@@ -39,7 +39,7 @@ const FIXED32 = 5
 const MAX_DEPTH = 32
 
 /** Wire type of each kind of number. */
-const WIRE: { readonly [kind in FieldKind]: number } = {
+export const WIRE_TYPES: { readonly [kind in FieldKind]: number } = {
   string: LENGTH,
   bytes: LENGTH,
   bool: VARINT,
@@ -74,7 +74,7 @@ function readMessage(cursor: Cursor, message: Message, depth: number): Decoded {
 
 function readField(cursor: Cursor, decoded: Decoded, field: Field, wire: number, depth: number): void {
   const { name, kind, isRepeated } = field
-  const expected = typeof kind === 'function' ? LENGTH : WIRE[kind]
+  const expected = typeof kind === 'function' ? LENGTH : WIRE_TYPES[kind]
   if (isRepeated !== true) {
     if (wire !== expected) throw cursor.wrong(`"${name}" has wire type ${wire}`)
     decoded[name] = readValue(cursor, kind, depth)

@@ -1,4 +1,5 @@
 /** cgroup.*: control groups of versions 1 and 2. cgroups(7) */
+import { exactInteger } from '../../base/exact-integer.ts'
 import type { IndomSpec, Sample } from '../../pmda/define.ts'
 import type { Reading } from '../../pmda/reading.ts'
 import { fieldOf, numberAt } from '../lib/cgroup-fields.ts'
@@ -160,8 +161,7 @@ function perCpuMetric(cpuacct: CgroupDomain): { [name: string]: OrderedRow } {
     for (const group of of.withController('cpuacct')) {
       const columns = of.text(group, 'cpuacct.usage_percpu')?.match(/\d+/g) ?? []
       for (const [cpu, digits] of columns.entries()) {
-        const value = Number(digits)
-        times.set(ids.idOf(`${group.name}::cpu${cpu}`), Number.isSafeInteger(value) ? value : BigInt(digits))
+        times.set(ids.idOf(`${group.name}::cpu${cpu}`), exactInteger(digits))
       }
     }
   }

@@ -1,5 +1,6 @@
 /** Parses statistics files of XFS: rows of a word and numbers. /sys/fs/xfs, /proc/fs/xfs; Documentation/admin-guide/xfs.rst of the kernel */
 import { readdirSync } from 'node:fs'
+import { exactInteger } from '../../base/exact-integer.ts'
 import { readAttribute, readSmallFile, rooted } from '../../sys/proc.ts'
 
 /** Numbers by the first word of their row. */
@@ -11,14 +12,9 @@ export function parseXfsStatistics(text: string): XfsStatistics {
   for (const line of text.split('\n')) {
     const [word = '', ...numbers] = line.trim().split(/\s+/)
     if (numbers.length > 0 && numbers.every((number) => /^\d+$/.test(number)))
-      rows.set(word, numbers.map(exactly))
+      rows.set(word, numbers.map(exactInteger))
   }
   return rows
-}
-
-function exactly(digits: string): number | bigint {
-  const number = Number(digits)
-  return Number.isSafeInteger(number) ? number : BigInt(digits)
 }
 
 /**
