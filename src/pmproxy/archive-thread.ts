@@ -6,11 +6,13 @@ import { clientMemory } from '../sys/client-memory.ts'
 import type { FromThread, ThreadSetup, ToThread } from './archive-threads.ts'
 import { ArchiveRoots } from './archives.ts'
 import { WebContexts } from './contexts.ts'
+import { Fleet } from './fleet/fleet.ts'
 import { HostRules } from './host-rules.ts'
 import { HostConnections } from './hosts.ts'
 import { Query } from './http/query.ts'
 import type { Reply } from './http/reply.ts'
 import { NameSearch } from './name-search.ts'
+import { Redaction } from './redaction.ts'
 import { answerOfArchives } from './routes/page-api.ts'
 import { answerSeriesPath, openArchiveSeries } from './routes/series-archives.ts'
 
@@ -24,7 +26,9 @@ function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
     new ByteBudget(clientMemory(), () => {}),
   )
   const series = openArchiveSeries(roots)
-  const services = { archives, contexts, search: new NameSearch() }
+  const redaction = new Redaction({ archiveDirs: roots, prometheus: undefined }, () => {})
+  const fleet = new Fleet(roots, () => archives.files())
+  const services = { archives, contexts, fleet, search: new NameSearch() }
   const pending = new Map<number, AbortController>()
   port.on('message', (message: ToThread) => {
     const { id } = message
@@ -37,7 +41,7 @@ function serve(port: MessagePort, { roots, variables }: ThreadSetup): void {
     const { signal } = controller
     const request = { path: message.path, query: new Query(message.query), signal }
     const answered = /^\/(?:series|search)\//.test(request.path)
-      ? answerSeriesPath(request.path, request.query, series)
+      ? answerSeriesPath(request.path, request.query, series, redaction)
       : answerOfArchives(request, services, message.user)
     answered
       .then(

@@ -56,6 +56,8 @@ interface Job {
 
 interface Thread {
   readonly worker: Worker
+  /** It has indexed the archives of all hosts, which takes long. */
+  knowsFleet: boolean
   /** The first one is being processed. */
   readonly jobs: Job[]
   timer: NodeJS.Timeout | undefined
@@ -91,6 +93,7 @@ export class ArchiveThreads {
       const thread = this.#threadFor(keyOf(request))
       job.unwatch = onAbort(request.signal, () => this.#giveUp(thread, job))
       thread.jobs.push(job)
+      thread.knowsFleet ||= keyOf(request) === FLEET
       if (thread.jobs.length === 1) this.#start(thread)
     })
   }
@@ -109,7 +112,8 @@ export class ArchiveThreads {
   #threadFor(key: string): Thread {
     const all = [...this.#threads]
     const same = all.find(({ jobs }) => jobs.some(({ request }) => keyOf(request) === key))
-    const free = same ?? all.find(({ jobs }) => jobs.length === 0)
+    const idle = all.filter(({ jobs }) => jobs.length === 0)
+    const free = same ?? idle.find(({ knowsFleet }) => knowsFleet === (key === FLEET)) ?? idle[0]
     if (free !== undefined) return free
     if (all.length < this.#limits.threads) return this.#open()
     return all.reduce((a, b) => (b.jobs.length < a.jobs.length ? b : a))
@@ -125,7 +129,7 @@ export class ArchiveThreads {
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.heapMb },
     })
     worker.unref()
-    const thread: Thread = { worker, jobs: [], timer: undefined }
+    const thread: Thread = { worker, knowsFleet: false, jobs: [], timer: undefined }
     this.#threads.add(thread)
     worker.on('message', (message: FromThread) => this.#receive(thread, message))
     worker.on('error', (error: NodeJS.ErrnoException) => {
@@ -190,17 +194,17 @@ export class ArchiveThreads {
   }
 }
 
-/** Returns the key of what a request reads: an archive, or the list of all. */
-function keyOf({ query }: Pick<WebRequest, 'query'>): string {
-  return query.get('archive') ?? ''
+const FLEET = 'fleet'
+
+/** Returns the key of what a request reads: an archive, those of all hosts, or the list of all. */
+function keyOf({ path, query }: Pick<WebRequest, 'path' | 'query'>): string {
+  return path.startsWith('/ui/api/fleet') ? FLEET : (query.get('archive') ?? '')
 }
 
-/** Returns the path of the thread's program beside the running one; undefined if it was not built. */
-export function threadProgram(): string | undefined {
+/** Returns the path of a thread's program beside the running one; undefined if it was not built. */
+export function threadProgram(name = 'archive-thread'): string | undefined {
   const here = import.meta.url // a path if bundled as CommonJS
   const dir = dirname(here.startsWith('file:') ? fileURLToPath(here) : here)
   // Daemons are one directory above the shared parts.
-  return [dir, join(dir, 'parts')]
-    .map((each) => join(each, 'archive-thread.cjs'))
-    .find((path) => existsSync(path))
+  return [dir, join(dir, 'parts')].map((each) => join(each, `${name}.cjs`)).find((path) => existsSync(path))
 }

@@ -2,6 +2,7 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { parseFileName } from '../archive/file-names.ts'
+import type { ArchiveFiles } from '../base/byte-source.ts'
 import { type DecodeLimits, SERVER_DECODE_LIMITS } from '../base/decode/limits.ts'
 import { toSeconds } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
@@ -80,6 +81,11 @@ export class ArchiveRoots {
       files: archiveFiles({ ...limits, maxMs: Math.min(limits.maxMs, mostMs) }),
       onWarning: () => undefined,
     })
+  }
+
+  /** Returns access to archive files, with the time limit of archives that are read together. */
+  files(): ArchiveFiles {
+    return archiveFiles({ ...this.#limits, maxMs: Math.min(this.#limits.maxMs, JUDGE_MS) })
   }
 
   /** Are any directories configured? */

@@ -4,12 +4,16 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { PcpError } from '../model/errors.ts'
 import { parseHostSpec } from '../net/host-spec.ts'
+import type { KeySettings } from '../series/keys/settings.ts'
+import type { NamedServer } from '../series/prometheus/credentials.ts'
 import type { Variables } from '../sys/config.ts'
 import { homeDir } from '../sys/config.ts'
 import { readTrustedFile, UntrustedPathError } from '../sys/trusted-path.ts'
 import { ANY_HOST } from './host-rules.ts'
 import { type Ini, parseIni } from './ini.ts'
-import { type KeyServers, parseKeyServer } from './key-relay.ts'
+import type { KeyServers } from './key-relay.ts'
+import { connectionSettings, KEY_OPTIONS, type ServedKeySettings, servedSettings } from './keys/settings.ts'
+import { PUSH_OPTIONS, type PushConfig, pushConfig } from './logger/config.ts'
 
 /** A configuration. */
 export interface ProxyConfig {
@@ -23,6 +27,8 @@ export interface ProxyConfig {
   }
   /** Key servers to relay to; undefined: no relay. */
   readonly keys: KeyServers | undefined
+  /** Key servers for series and discovered archives; undefined: series are those of archives. */
+  readonly keySettings: ServedKeySettings | undefined
   /** Length of the kernel's queue of pending connections. */
   readonly backlog: number
   /** Additional headers that requests of pages of other origins may have. */
@@ -47,6 +53,10 @@ export interface ProxyConfig {
   readonly historyDir: string | undefined
   /** Directory of the page's files. */
   readonly pageDir: string | undefined
+  /** Server that answers /series and /search; undefined: the archives do. */
+  readonly prometheus: NamedServer | undefined
+  /** Pushed archives; undefined: none are accepted. */
+  readonly push: PushConfig | undefined
 }
 
 /** Defaults. */
@@ -56,6 +66,7 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   hasTls: true,
   tls: {},
   keys: undefined,
+  keySettings: undefined,
   backlog: 128,
   allowedHeaders: [],
   corsMaxAge: 86_400,
@@ -68,6 +79,8 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   archiveDirs: [],
   historyDir: undefined,
   pageDir: undefined,
+  prometheus: undefined,
+  push: undefined,
 }
 
 /** An optional configuration file. */
@@ -99,8 +112,6 @@ export interface ConfigText {
   readonly places: ReadonlyMap<string, string>
 }
 
-/** Sections for parts of PCP that pcp-ts does not have, or for several programs. */
-const OF_OTHERS = /^(?:redis|keys|discover|pmseries|pmsearch|pmlogger)\./
 /** Known options, including those of PCP without effect here. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...['pcp.enabled', 'http.enabled', 'secure.enabled', 'resp.enabled', 'redis.enabled', 'maxpending'].map(
@@ -116,7 +127,10 @@ const KNOWN: ReadonlySet<string> = new Set([
     'chunksize',
   ].map((name) => `pmproxy.${name}`),
   ...['http.Access-Control-Allow-Headers', 'http.Access-Control-Max-Age', 'pmwebapi.store'],
+  ...['url', 'token-file', 'login-file', 'ca-file'].map((name) => `prometheus.${name}`),
   ...['hosts', 'names', 'origins', 'offer', 'archives', 'history', 'directory'].map((name) => `ui.${name}`),
+  ...PUSH_OPTIONS,
+  ...KEY_OPTIONS,
 ])
 
 /**
@@ -142,8 +156,7 @@ export function readConfigFiles(files: readonly ConfigFile[], report: (problem: 
       (line, key) => {
         places.set(key, `${path} line ${line}`)
         // Reported, because a misspelt option could leave access open that was meant to be restricted.
-        if (!KNOWN.has(key) && !OF_OTHERS.test(key))
-          report(`${path} line ${line}: unknown option ${optionName(key)}`)
+        if (!KNOWN.has(key)) report(`${path} line ${line}: unknown option ${optionName(key)}`)
       },
     )
     for (const [key, value] of ini) all.set(key, value)
@@ -189,22 +202,13 @@ export function configOf(
       ?.split(',')
       .map((each) => each.trim())
       .filter((each) => each !== '')
-  const first = (...keys: readonly string[]): string => keys.find((key) => values.has(key)) ?? keys[0]!
-  const keys = (): KeyServers | undefined => {
-    const isOn = flag(first('pmproxy.resp.enabled', 'pmproxy.redis.enabled'), false)
-    if (!isOn || !flag(first('keys.enabled', 'redis.enabled'), true)) return undefined
-    const named = list(first('keys.servers', 'redis.servers', 'pmseries.servers')) ?? ['localhost']
-    const servers = named.flatMap((each) => {
-      const server = parseKeyServer(each)
-      if (server === undefined) report(`invalid key server ${each}: use HOST:PORT`)
-      return server ?? []
-    })
-    return {
-      servers,
-      username: values.get(first('keys.username', 'pmseries.auth.username')),
-      password: values.get(first('keys.password', 'pmseries.auth.password')),
-    }
-  }
+  const text = (...keys: readonly string[]): string | undefined =>
+    keys.map((key) => values.get(key)).find((value) => value !== undefined && value !== '')
+  const connection = connectionSettings(values, variables, flag, report)
+  const relays = flag(
+    values.has('pmproxy.resp.enabled') ? 'pmproxy.resp.enabled' : 'pmproxy.redis.enabled',
+    false,
+  )
   const goodHosts = (key: string): readonly string[] | undefined =>
     list(key)?.filter((each) => {
       if (each === ANY_HOST) return true
@@ -229,19 +233,26 @@ export function configOf(
     const place = places.get('ui.offer')
     report(`${place === undefined ? '' : `${place}: `}offer in [ui] is ignored: hosts replaces it`)
   }
-  const named = (key: string): string | undefined => values.get(`pmproxy.${key}`) || undefined
+  const prometheus = (): NamedServer | undefined => {
+    const url = values.get('prometheus.url') || undefined
+    const file = (name: string): string | undefined => values.get(`prometheus.${name}`) || undefined
+    if (url === undefined) return undefined
+    return { url, tokenFile: file('token-file'), loginFile: file('login-file'), caFile: file('ca-file') }
+  }
+  const ofProxy = (key: string): string | undefined => text(`pmproxy.${key}`)
   return {
     tls: {
-      certFile: named('certificates'),
-      keyFile: named('private_key'),
-      caFile: named('authority'),
-      ciphers: named('cipher_list'),
-      ciphersuites: named('cipher_suites'),
+      certFile: ofProxy('certificates'),
+      keyFile: ofProxy('private_key'),
+      caFile: ofProxy('authority'),
+      ciphers: ofProxy('cipher_list'),
+      ciphersuites: ofProxy('cipher_suites'),
     },
     hasPcp: flag('pmproxy.pcp.enabled', DEFAULT_CONFIG.hasPcp),
     hasHttp: flag('pmproxy.http.enabled', DEFAULT_CONFIG.hasHttp),
     hasTls: flag('pmproxy.secure.enabled', DEFAULT_CONFIG.hasTls),
-    keys: keys(),
+    keys: relays && connection !== undefined ? relaySettings(connection) : undefined,
+    keySettings: servedSettings(connection, values, variables, flag),
     backlog: number('pmproxy.maxpending', DEFAULT_CONFIG.backlog),
     allowedHeaders: list('http.Access-Control-Allow-Headers') ?? DEFAULT_CONFIG.allowedHeaders,
     corsMaxAge: number('http.Access-Control-Max-Age', DEFAULT_CONFIG.corsMaxAge),
@@ -254,7 +265,13 @@ export function configOf(
     archiveDirs: list('ui.archives') ?? archiveDirs(variables),
     historyDir: values.get('ui.history'),
     pageDir: values.get('ui.directory'),
+    prometheus: prometheus(),
+    push: pushConfig(values, flag('pmlogger.enabled', false), variables, report),
   }
+}
+
+function relaySettings({ servers, link: { username, password } }: KeySettings): KeyServers {
+  return { servers, username, password }
 }
 
 function optionName(key: string): string {

@@ -255,16 +255,16 @@ export class WebContexts {
     return made
   }
 
-  /** Opens a context that only the caller uses and closes. */
-  async open(wish: ContextRequest): Promise<Context> {
+  /** Opens a context that only the caller uses and closes. The signal ends waiting for a connection. */
+  async open(wish: ContextRequest, signal?: AbortSignal): Promise<Context> {
     const { host = this.#hosts.defaultHost, archive, user = UNKNOWN, origin } = wish
     const derived = this.#derived
     // An archive does not record who may see a process, so unidentified users see none.
     if (archive !== undefined) return this.#archives.open(archive, { derived, seesProcesses: isNamed(user) })
     const makeRoom = (shortage: LimitReached): Promise<void> =>
       this.#freeHosts(shortage, ownerKey(user, origin), user.from)
-    const open = (signal?: AbortSignal) => this.#hosts.lease(host, user, { signal, makeRoom })
-    return Context.over(await open(), { hostname: host, derived, reopen: open })
+    const open = (stop?: AbortSignal) => this.#hosts.lease(host, user, { signal: stop, makeRoom })
+    return Context.over(await open(signal), { hostname: host, derived, reopen: open })
   }
 
   /** Returns a context by number, if the same user and origin made it; `release` it. PM_ERR_NOCONTEXT with PCP's text. */

@@ -4,13 +4,8 @@
  */
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { KeyServer } from '../series/keys/address.ts'
 import { closeAfter } from './close-after.ts'
-
-/** A key server. */
-export interface KeyServer {
-  readonly host: string
-  readonly port: number
-}
 
 /** Key servers and the login for them. */
 export interface KeyServers {
@@ -23,23 +18,12 @@ export interface KeyServers {
 /** First characters of RESP values. */
 export const RESP_FIRST = '-+:,$*#%~'
 
-/** Default port of key servers. */
-export const KEY_PORT = 6379
 /** Maximum number of relayed connections. */
 const MOST_RELAYED = 256
 /** Timeout for connecting and logging in to a key server, ms. */
 const PATIENCE_MS = 5000
 /** Maximum length of a login response. */
 const MOST_ANSWER = 1024
-
-/** Parses `host`, `host:port` or `[address]:port`; undefined for anything else. */
-export function parseKeyServer(text: string): KeyServer | undefined {
-  const [, bracketed, plain, port = String(KEY_PORT)] =
-    /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::(\d{1,5}))?$/.exec(text) ?? []
-  const host = bracketed ?? plain
-  const number = Number(port)
-  return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number }
-}
 
 /** Relays clients whose first byte starts a RESP value. */
 export class KeyRelay {

@@ -9,13 +9,13 @@ import { PcpError } from '../model/errors.ts'
 import { serviceAccount, switchToAccount } from '../net/access/account.ts'
 import { type TlsServer, tlsServer } from '../net/tls.ts'
 import { loadTlsConfig } from '../net/tls-config.ts'
+import { KEY_PORT, keyServerText } from '../series/keys/address.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { notifyReady, openServiceLog, removePidFile, writePidFile } from '../sys/service-files.ts'
 import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
 import { configFiles, configOf, type ProxyConfig, readConfigFiles } from './config.ts'
-import { KEY_PORT } from './key-relay.ts'
 import { type RunningProxy, startProxy } from './server.ts'
 import { PROXY_PORT, type ProxySettings, proxyEnvironment, WEB_PORT } from './settings.ts'
 
@@ -148,6 +148,8 @@ async function start(settings: ProxySettings, io: ProxyProcess, log: Log): Promi
   }
 }
 
+const LOADS = 'discover.enabled'
+
 function configuration(
   settings: ProxySettings,
   variables: Variables,
@@ -157,16 +159,18 @@ function configuration(
   const report = (problem: string): void => log.notice('warning', problem)
   const files = configFiles(settings.configName, variables, io.cwd)
   const { values, places } = readConfigFiles(files, report)
-  const config = configOf(values, variables, report, places)
-  const pageDir = config.pageDir ?? io.pageDir
   const { keyHost, keyPort } = settings
+  const keyServer =
+    keyHost === undefined && keyPort === undefined
+      ? {}
+      : { KEY_SERVERS: keyServerText({ host: keyHost ?? 'localhost', port: keyPort ?? KEY_PORT }) }
+  // As in PCP, options name a server for queries; archives are loaded into it only if the configuration names it.
+  const asked =
+    'KEY_SERVERS' in keyServer && !values.has(LOADS) ? new Map([...values, [LOADS, 'false']]) : values
+  const config = configOf(asked, { ...variables, ...keyServer }, report, places)
+  const pageDir = config.pageDir ?? io.pageDir
   return {
     ...config,
-    ...(config.keys === undefined || (keyHost === undefined && keyPort === undefined)
-      ? {}
-      : {
-          keys: { ...config.keys, servers: [{ host: keyHost ?? 'localhost', port: keyPort ?? KEY_PORT }] },
-        }),
     hasHttp: config.hasHttp && !settings.isProxyOnly,
     requiresUser: settings.requiresUser,
     ...(pageDir === undefined ? {} : { pageDir }),

@@ -8,6 +8,7 @@ import { every } from '../base/every.ts'
 import type { Gauge } from '../mmv/handles.ts'
 import { MmvWriter } from '../mmv/writer.ts'
 import { PcpError } from '../model/errors.ts'
+import type { DiscoveryStatistics } from '../series/discover/statistics.ts'
 import { memoryUsage } from '../sys/live-memory.ts'
 import type { Log } from '../sys/log.ts'
 import type { Statistics } from './statistics.ts'
@@ -22,6 +23,8 @@ export interface OwnValues {
   readonly contexts: () => number
   /** Counts of the last sweep: contexts checked and dropped. */
   readonly swept: () => { readonly scans: number; readonly drops: number }
+  /** Archives loaded into a key server; undefined without one. */
+  readonly discovery?: { readonly statistics: DiscoveryStatistics } | undefined
   /** Current number of connections to collectors. */
   readonly hosts: () => number
 }
@@ -62,6 +65,58 @@ const counter = (
 })
 
 const cpuMs = (part: 'user' | 'system'): number => Math.floor(process.cpuUsage()[part] / 1000)
+
+/** A count of archive discovery. */
+const discovered = (
+  name: string,
+  item: number,
+  help: string,
+  count: Exclude<keyof DiscoveryStatistics, 'throttleMs'>,
+): Row => ({
+  name,
+  item,
+  type: 'u64',
+  sem: count === 'monitored' || count === 'purged' ? 'instant' : 'counter',
+  ...(count === 'monitored' || count === 'purged' ? {} : { units: 'count' }),
+  help,
+  value: ({ discovery }) => discovery?.statistics[count] ?? 0,
+})
+
+const DISCOVERY: Group = {
+  file: 'discover',
+  cluster: 5,
+  rows: [
+    discovered('monitored', 1, 'archives being loaded', 'monitored'),
+    discovered('purged', 2, 'archives that ended', 'purged'),
+    discovered('metadata.decode.desc', 5, 'descriptors read', 'descs'),
+    discovered('metadata.decode.indom', 6, 'instance domain changes read', 'indoms'),
+    discovered('metadata.decode.label', 7, 'label records read', 'labels'),
+    discovered('metadata.decode.helptext', 8, 'help texts read', 'texts'),
+    discovered('logvol.loops', 10, 'turns of reading archives', 'passes'),
+    discovered('logvol.change_vol', 11, 'volumes begun after the first', 'volumes'),
+    discovered('logvol.decode.result', 12, 'records read', 'records'),
+    discovered('logvol.decode.result_pmids', 13, 'value sets in these records', 'sets'),
+    discovered('logvol.decode.mark_record', 14, 'marks read', 'marks'),
+    discovered('changed_callbacks', 17, 'changes of archives', 'changes'),
+    discovered(
+      'throttled_changed_callbacks',
+      18,
+      'changes of archives that were due to be read already',
+      'throttled',
+    ),
+    {
+      name: 'throttle',
+      item: 19,
+      type: 'u64',
+      sem: 'instant',
+      units: 'sec',
+      help: 'time between two readings of an archive',
+      value: ({ discovery }) => Math.round((discovery?.statistics.throttleMs ?? 0) / 1000),
+    },
+    discovered('logvol.decode.result_errors', 21, 'records that could not be read', 'errors'),
+    discovered('logvol.skipped', 100, 'records too old for the key server', 'skipped'),
+  ],
+}
 
 const GROUPS: readonly Group[] = [
   {
@@ -216,7 +271,8 @@ export function publishOwnMetrics(tmpDir: string, figures: OwnValues, log: Log):
     for (const writer of writers) writer.close()
   }
   try {
-    for (const { file, cluster, prefix = true, rows } of GROUPS) {
+    const groups = figures.discovery === undefined ? GROUPS : [...GROUPS, DISCOVERY]
+    for (const { file, cluster, prefix = true, rows } of groups) {
       const writer = new MmvWriter(file, {
         directory: join(tmpDir, 'pmproxy'),
         cluster,

@@ -2,6 +2,7 @@
 import { page, type Reply } from './http/reply.ts'
 import type { WebRequest } from './http/request.ts'
 import { answerWithoutKeyServer } from './routes/keyless.ts'
+import { answerLogger } from './routes/logger.ts'
 import { answerPageApi } from './routes/page-api.ts'
 import { answerPage } from './routes/page-files.ts'
 import { answerApi } from './routes/pmapi.ts'
@@ -16,6 +17,7 @@ const GROUPS: readonly Group[] = [
   answerPageApi,
   (request, { config }) => answerPage(request.path, config.pageDir),
   answerSeriesRequest,
+  answerLogger,
   answerWithoutKeyServer,
 ]
 

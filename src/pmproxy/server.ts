@@ -6,8 +6,10 @@
  *                          ► - + : , $ * # % ~  RESP, relayed to a key server if one is configured
  *                          ► 0x14–0x18  TLS ──► first byte after decryption
  */
+
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { join } from 'node:path'
 import { type BudgetLimits, ByteBudget } from '../base/byte-budget.ts'
 import { SERVER_DECODE_LIMITS } from '../base/decode/limits.ts'
 import { debug, trace } from '../model/debug.ts'
@@ -25,21 +27,29 @@ import { ArchiveRoots } from './archives.ts'
 import type { ProxyConfig } from './config.ts'
 import { ConnectionLimit } from './connection-limit.ts'
 import { WebContexts } from './contexts.ts'
+import { Fleet } from './fleet/fleet.ts'
+import { LiveFleet } from './fleet/live-fleet.ts'
+import { readLive } from './fleet/live-samples.ts'
 import { HostRules } from './host-rules.ts'
 import { HostConnections } from './hosts.ts'
 import { httpServer } from './http/server.ts'
 import { UnreadLimit } from './http/unread.ts'
 import { KeyRelay, RESP_FIRST } from './key-relay.ts'
+import { type RunningDiscovery, startDiscovery } from './keys/discovery-host.ts'
+import { ServedKeys } from './keys/series.ts'
+import type { ServedKeySettings } from './keys/settings.ts'
 import { KnownExpressions } from './known-expressions.ts'
 import { LIMITS, type Limits } from './limits.ts'
 import { Feeds } from './live/feeds.ts'
 import { LiveSockets } from './live/socket.ts'
+import { openPush } from './logger/open.ts'
 import { NameSearch } from './name-search.ts'
 import { publishOwnMetrics } from './own-metrics.ts'
 import { serveProxyClient } from './pcp-proxy.ts'
+import { Redaction } from './redaction.ts'
 import { RefusedHosts } from './refused-hosts.ts'
 import { RequestLimiter } from './request-limiter.ts'
-import { openArchiveSeries } from './routes/series-archives.ts'
+import { openSeries } from './routes/series-archives.ts'
 import type { Services } from './services.ts'
 import { newStatistics, type Statistics } from './statistics.ts'
 import { startTimeControl } from './time/server.ts'
@@ -71,6 +81,8 @@ export interface ProxyOptions {
   readonly ownerKey?: string
   /** Program of the archive threads; default: the one beside this program, if there is one. */
   readonly archiveProgram?: string
+  /** Program of the thread that loads archives into a key server; default: as `archiveProgram`. */
+  readonly discoveryProgram?: string
   /** Override the default limits of those threads. */
   readonly threadLimits?: ThreadLimits
   /** Monotonic clock in milliseconds, by which contexts expire; default: the system's. */
@@ -114,7 +126,8 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const budget = newBudget()
   // Contexts on archives are read in this thread, which delays others.
   const archives = new ArchiveRoots(config.archiveDirs, variables, { ...SERVER_DECODE_LIMITS, maxMs: 1000 })
-  const series = openArchiveSeries(config.archiveDirs)
+  const series = openSeries(config)
+  const fleet = new Fleet(config.archiveDirs, () => archives.files())
   const program = options.archiveProgram ?? threadProgram()
   const archiveThreads =
     program === undefined
@@ -124,17 +137,27 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
           { roots: config.archiveDirs, variables: { ...variables } },
           options.threadLimits,
         )
+  const { keySettings } = config
+  const keys =
+    keySettings?.hasSeries === true && config.hasHttp ? new ServedKeys(keySettings, log) : undefined
+  const discovery = keySettings?.hasDiscovery === true ? discoverArchives(keySettings, options) : undefined
   const contexts = new WebContexts(hosts, archives, variables, newBudget(), options.clock)
+  const liveFleet = new LiveFleet((host, user, signal) =>
+    contexts.open({ host, user }, signal).then((context) => readLive(context, signal)),
+  )
   const feeds = new Feeds(contexts, statistics)
   const time = options.timePort === undefined ? undefined : await startTimeControl(options.timePort)
   const search = new NameSearch()
   const unread = new UnreadLimit(limits.unreadBytes)
   const services: Services = {
     ...{ config, contexts, archives, feeds, search, statistics },
-    series,
+    ...{ series, keys },
+    ...{ fleet, liveFleet },
+    push: openPush(config.push, variables, log),
     expressions: new KnownExpressions(),
     collectorPorts: collectorPorts(variables),
     ...{ log, limits, budget, unread, time, ownerKey: options.ownerKey },
+    redaction: new Redaction(config, (message) => log.notice('warning', message)),
     archiveGate: new RequestLimiter('requests of archives', limits.archives),
     archiveThreads,
     refusedHosts: new RefusedHosts(log),
@@ -162,6 +185,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     contexts: () => contexts.count,
     swept: () => contexts.swept,
     hosts: () => hosts.count,
+    discovery,
   }
   const unpublish = tmpDir === undefined ? undefined : publishOwnMetrics(tmpDir, own, log)
   const close = closer(async () => {
@@ -172,7 +196,11 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
     http.close()
     guests.close()
     await archiveThreads?.close()
+    await discovery?.close()
+    await keys?.close()
     await series.close()
+    fleet.close()
+    liveFleet.close()
     await feeds.close()
     await contexts.close()
     await hosts.close()
@@ -182,6 +210,23 @@ export async function startProxy(options: ProxyOptions): Promise<RunningProxy> {
   const port = endpoints.find((each) => each.port !== 0 && each.error === undefined)?.port ?? 0
   const useTls = (tls: TlsServer | undefined): void => door.useTls(tls)
   return { endpoints, port, timePort: time?.port, statistics, useTls, close }
+}
+
+/** Loads the archives of this server into the key server. */
+function discoverArchives(
+  settings: ServedKeySettings,
+  { config, variables, log, discoveryProgram }: ProxyOptions,
+): RunningDiscovery {
+  // As for /logger, which writes pushed archives there.
+  const pushed =
+    variables['PCP_REMOTE_ARCHIVE_DIR'] ??
+    (variables['PCP_LOG_DIR'] === undefined ? undefined : join(variables['PCP_LOG_DIR'], 'pmproxy'))
+  const directories = settings.directories ?? [
+    ...config.archiveDirs,
+    ...(pushed === undefined ? [] : [pushed]),
+  ]
+  const program = discoveryProgram ?? threadProgram('discovery-thread')
+  return startDiscovery({ settings, directories: [...new Set(directories)] }, program, log)
 }
 
 /** Output of -D context. */

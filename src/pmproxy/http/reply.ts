@@ -14,8 +14,15 @@ export interface Reply {
 
 /** Returns a JSON reply; like PCP's, it ends in CR LF. */
 export function json(text: string, status = 200): Reply {
-  return { status, type: 'application/json', body: `${text}\r\n` }
+  return { status, type: JSON_TYPE, body: `${text}\r\n` }
 }
+
+/** Returns a JSON reply of encoded text, which has its CR LF. */
+export function jsonBytes(body: Uint8Array): Reply {
+  return { status: 200, type: JSON_TYPE, body }
+}
+
+const JSON_TYPE = 'application/json'
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',

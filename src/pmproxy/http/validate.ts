@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { page, type Reply } from './reply.ts'
 import { MAX_TEXT_BODY } from './request.ts'
 
+/** Parts of pushed archives, whose route has a larger limit. */
+const PUSHED = /^\/logger\/(?:meta|index|volume)\//
 /** Splits a request target in absolute form into host and path. */
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 
@@ -13,7 +15,7 @@ const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 export function validateRequest(message: IncomingMessage): Reply | undefined {
   if (hasTwoHosts(message.rawHeaders)) return page(400, 'http', 'more than one Host header')
   const { headers, url = '/' } = message
-  if (Number(headers['content-length'] ?? 0) > MAX_TEXT_BODY)
+  if (Number(headers['content-length'] ?? 0) > MAX_TEXT_BODY && !PUSHED.test(url))
     return page(400, 'http', `the body has more than ${MAX_TEXT_BODY} bytes`)
   if (url.startsWith('/')) return undefined
   const [whole, host, rest = ''] = ABSOLUTE.exec(url) ?? []

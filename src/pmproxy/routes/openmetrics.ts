@@ -1,10 +1,11 @@
 /** /metrics: all metrics in the text format of Prometheus. docs/reference/pmproxy.md, docs/reference/agents/openmetrics.md */
 import { indomStr, pmidStr } from '../../model/ids.ts'
 import type { Label } from '../../model/labels.ts'
+import { instanceLabels, prometheusLabels, prometheusName } from '../../model/prometheus-names.ts'
 import { PM_SEM_COUNTER, PM_TYPE_FLOAT, semStr } from '../../model/types.ts'
 import { extract } from '../../model/value-set.ts'
 import { typeName, unitsName } from '../describe.ts'
-import { type ExposedMetric, type Exposition, expose } from '../exposition.ts'
+import { type ExposedIndom, type ExposedMetric, type Exposition, expose } from '../exposition.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { matchKind } from '../match.ts'
 import { otlp } from '../otlp.ts'
@@ -51,7 +52,7 @@ interface LabelTexts {
 }
 
 function bothTexts(labels: readonly Label[]): LabelTexts {
-  const base = labelTexts(labels)
+  const base = prometheusLabels(labels, quoted)
   return { base, shared: joined(base) }
 }
 
@@ -62,14 +63,14 @@ function block(
   isCompatible: boolean,
 ): string {
   const { name, desc, help, set } = metric
-  const own = name.replaceAll('.', isCompatible ? ':' : '_').replace(/[^\w:]/g, '_')
+  const own = prometheusName(name, isCompatible ? ':' : '_')
   const units = unitsName(desc.units)
   const what = isCompatible
     ? `# PCP ${helpText(name)} ${semStr(desc.sem)} ${units}`
     : `# PCP5 ${helpText(name)} ${pmidStr(desc.pmid)} ${typeName(desc.type)} ${indomStr(desc.indom)} ${semStr(desc.sem)} ${units}`
   let text = `${what}\n# HELP ${own} ${helpText(help)}\n# TYPE ${own} ${desc.sem === PM_SEM_COUNTER ? 'counter' : 'gauge'}\n`
   for (let i = 0; i < set.status; i++) {
-    const labels = metric.instances === undefined ? shared : instanceLabels(metric, set.inst[i]!, base)
+    const labels = metric.instances === undefined ? shared : labelsOf(metric.instances, set.inst[i]!, base)
     text += `${own}${labels} ${valueText(metric, i)}${stamp}\n`
   }
   return text
@@ -83,17 +84,10 @@ function valueText({ set, desc }: ExposedMetric, i: number): string {
   return String(desc.type === PM_TYPE_FLOAT ? Number(value.toPrecision(8)) : value)
 }
 
-function instanceLabels(
-  { instances }: ExposedMetric,
-  inst: number,
-  base: ReadonlyMap<string, string>,
-): string {
-  const own = instances!.labels.get(inst)?.labels ?? []
-  const all = own.length === 0 ? new Map(base) : new Map([...base, ...labelTexts(own)])
-  const name = instances!.names.get(inst)
-  if (!all.has('instid')) all.set('instid', quoted(String(inst)))
-  if (name !== undefined && !all.has('instname')) all.set('instname', quoted(name))
-  return joined(all)
+function labelsOf({ names, labels }: ExposedIndom, id: number, base: ReadonlyMap<string, string>): string {
+  return joined(
+    instanceLabels(base, { id, name: names.get(id), labels: labels.get(id)?.labels ?? [] }, quoted),
+  )
 }
 
 function joined(labels: ReadonlyMap<string, string>): string {
@@ -101,21 +95,6 @@ function joined(labels: ReadonlyMap<string, string>): string {
   const members: string[] = []
   for (const [name, text] of labels) members.push(`${name}=${text}`)
   return `{${members.join(',')}}`
-}
-
-/** Converts label names to the format's characters, and quotes values. */
-function labelTexts(labels: readonly Label[]): Map<string, string> {
-  return new Map(labels.map(({ name, value }) => [name.replaceAll('.', '_'), quoted(plainValue(value))]))
-}
-
-/** Converts a raw JSON value to text: the content of a string, else the value unchanged. */
-export function plainValue(value: string): string {
-  if (!value.startsWith('"')) return value
-  try {
-    return String(JSON.parse(value))
-  } catch {
-    return value.slice(1, -1)
-  }
 }
 
 function quoted(text: string): string {

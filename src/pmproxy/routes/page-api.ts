@@ -22,6 +22,7 @@ import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
+import { answerLiveFleet, FLEET_ROUTES } from './fleet.ts'
 import { requestedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, wholeNumber } from './page-call.ts'
 import { range } from './range.ts'
@@ -48,7 +49,8 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
     request.query.refuseControls()
     await requireUser(services, user, request.query.get('archive') !== undefined)
     if (name === 'config') return config(services)
-    const isList = name === 'archives'
+    if (name === 'fleet-live') return await answerLiveFleet(request.query, services.liveFleet, user)
+    const isList = name === 'archives' || Object.hasOwn(FLEET_ROUTES, name)
     if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
     if (!isList && request.query.get('archive') === undefined)
       return await withHost(request, services, user, ROUTES[name]!)
@@ -58,7 +60,7 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
       () => archiveThreads?.answer(request, user) ?? answerOfArchives(request, services, user),
     )
   } catch (error) {
-    const reply = failure(error)
+    const reply = failure(services.redaction.error(error))
     const isBusy = PcpError.from(error).code === 'EBUSY'
     return isBusy ? { ...reply, status: 503, headers: BUSY_HEADERS } : reply
   }
@@ -67,11 +69,13 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
 /** Answers a request that reads or lists archives, in a thread if there are threads. */
 export async function answerOfArchives(
   request: Pick<WebRequest, 'path' | 'query' | 'signal'>,
-  services: Pick<Services, 'archives' | 'contexts' | 'search'>,
+  services: Pick<Services, 'archives' | 'contexts' | 'fleet' | 'search'>,
   user: WebUser,
 ): Promise<Reply> {
   const archive = request.query.get('archive')
   const name = request.path.slice('/ui/api/'.length)
+  const ofFleet = Object.hasOwn(FLEET_ROUTES, name) ? FLEET_ROUTES[name] : undefined
+  if (ofFleet !== undefined) return ofFleet({ request, fleet: services.fleet, user })
   if (name === 'archives' || archive === undefined)
     return json(JSON.stringify(await services.archives.list()))
   const context = await services.contexts.open({ archive, user })

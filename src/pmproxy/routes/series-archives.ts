@@ -1,17 +1,21 @@
-/** /series and /search on a server with archives: access, and the choice of thread. docs/reference/rest.md */
+/** /series and /search: access, and whether Prometheus, a key server or archives answer. docs/reference/rest.md */
 
 import { PcpError } from '../../model/errors.ts'
 import { domainOf } from '../../model/ids.ts'
 import { ArchiveSeries } from '../../series/archives/store.ts'
+import { readServer } from '../../series/prometheus/credentials.ts'
+import { PrometheusStore } from '../../series/prometheus/store.ts'
 import type { SeriesStore } from '../../series/store.ts'
 import { processZone, readZoneFile } from '../../sys/zones.ts'
 import { makeZone, newZone } from '../../time/zone.ts'
 import { PROC_DOMAIN } from '../archives.ts'
+import type { ProxyConfig } from '../config.ts'
 import { userOf } from '../http/login.ts'
 import { Query } from '../http/query.ts'
 import { BUSY_HEADERS, failure, type Reply, unauthorized } from '../http/reply.ts'
 import { textBody, type WebRequest } from '../http/request.ts'
 import type { KnownExpressions } from '../known-expressions.ts'
+import type { Redaction } from '../redaction.ts'
 import type { Services } from '../services.ts'
 import { isNamed } from '../web-user.ts'
 import { answerSearch } from './search.ts'
@@ -21,40 +25,89 @@ import { answerSeries, expressionParameter } from './series.ts'
 export function openArchiveSeries(directories: readonly string[]): SeriesStore {
   return new ArchiveSeries(directories, {
     ignoresLinks: true,
+    keepsCatalogue: true,
     ignores: (domain) => domainOf(domain) === PROC_DOMAIN,
   })
 }
 
-/** Answers a request below /series/ or /search/; undefined for other paths, and on a server without archives. */
+/** Metrics of processes, on a Prometheus server: those of PCP's agent proc. */
+const OF_PROCESSES = '(?:proc|hotproc|cgroup)_.*'
+
+/**
+ * Opens the series of a configuration: of a Prometheus server if there is one, else of archives. Throws the errors of
+ * `readServer`.
+ */
+export function openSeries({ prometheus, archiveDirs }: ProxyConfig): SeriesStore {
+  if (prometheus === undefined) return openArchiveSeries(archiveDirs)
+  return new PrometheusStore(readServer(prometheus), {
+    hidden: OF_PROCESSES,
+    known: async () => (await import('../../agents/known-metrics.ts')).knownMetrics(),
+    limits: { maxBytes: 16 * 1024 * 1024 },
+  })
+}
+
+/** Answers a request below /series/ or /search/; undefined for other paths, and on a server without series. */
 export async function answerSeriesRequest(
   request: WebRequest,
   services: Services,
 ): Promise<Reply | undefined> {
   const { path, signal } = request
-  if (!/^\/(?:series|search)\//.test(path) || !services.archives.isOpen) return undefined
+  const isOfArchives = services.config.prometheus === undefined
+  const isServed = !isOfArchives || services.archives.isOpen || services.keys !== undefined
+  if (!/^\/(?:series|search)\//.test(path) || !isServed) return undefined
   const user = userOf(request, services)
   if (user === null || (!isNamed(user) && services.config.requiresUser))
     return unauthorized(request.headers.authorization)
   const body = await textBody(request)
   const given = body === '' ? request.query : new Query(body)
-  const { expressions, archiveGate, archiveThreads } = services
+  const { expressions, archiveGate, archiveThreads, redaction } = services
   if (path === '/series/query') expressions.add(given.get('expr') ?? '')
   const query = withExpressions(given, expressions)
   try {
-    return await archiveGate.run(
-      signal,
-      () =>
+    return await archiveGate.run(signal, async () => {
+      if (!isOfArchives) return answerSeriesPath(path, query, services.series, redaction)
+      return (
+        (await answerOfKeys(path, query, isNamed(user), services)) ??
         archiveThreads?.answer({ path, query, signal }, user) ??
-        answerSeriesPath(path, query, services.series),
-    )
+        answerSeriesPath(path, query, services.series, redaction)
+      )
+    })
   } catch (error) {
-    const reply = failure(error)
+    const reply = failure(redaction.error(error))
     return PcpError.from(error).code === 'EBUSY' ? { ...reply, status: 503, headers: BUSY_HEADERS } : reply
   }
 }
 
+/**
+ * Answers from the key server; undefined without one, or while it is away and there are archives. Only archives have help texts, so they
+ * answer searches.
+ */
+async function answerOfKeys(
+  path: string,
+  query: Query,
+  seesProcesses: boolean,
+  { keys, archives, redaction }: Services,
+): Promise<Reply | undefined> {
+  if (keys === undefined) return undefined
+  const isSearch = path.startsWith('/search/')
+  if (isSearch && (archives.isOpen || !keys.settings.hasSearch)) return undefined
+  const store = await keys.store(seesProcesses)
+  if (store instanceof PcpError) {
+    if (archives.isOpen) return undefined
+    throw store
+  }
+  const reply = await answerSeriesPath(path, query, store, redaction)
+  if (reply.status === 200 || !archives.isOpen || (await keys.stillAnswers())) return reply
+  return undefined
+}
+
 /** Answers in this thread. */
-export function answerSeriesPath(path: string, query: Query, store: SeriesStore): Promise<Reply> {
+export function answerSeriesPath(
+  path: string,
+  query: Query,
+  store: SeriesStore,
+  redaction: Redaction,
+): Promise<Reply> {
   const { name, bytes } = processZone()
   const zone = makeZone(name, bytes)
   const clock = {
@@ -64,7 +117,7 @@ export function answerSeriesPath(path: string, query: Query, store: SeriesStore)
   }
   const [, group, route = ''] = path.split('/')
   if (group === 'search') return answerSearch(route, query, store)
-  return answerSeries(route, { query, store, clock })
+  return answerSeries(route, { query, store, clock, redaction })
 }
 
 /** Adds the calculations of the identifiers in a query, which only this thread knows. */

@@ -4,16 +4,19 @@ import { PcpError } from '../../model/errors.ts'
 import { indomStr, PM_ID_NULL, PM_INDOM_NULL, pmidStr } from '../../model/ids.ts'
 import { semStr, typeStr } from '../../model/types.ts'
 import { unitsStr } from '../../model/units.ts'
-import { isSeriesId } from '../../series/ids.ts'
-import { evaluate, seriesValues, valuesOf } from '../../series/query/evaluate.ts'
+import { isSeriesId, seriesPmidStr } from '../../series/ids.ts'
+import { descOfId, instancesOfId, metricNamesOfId } from '../../series/query/calculated.ts'
+import { evaluate, keepExpression, valuesOf, valuesOfId } from '../../series/query/evaluate.ts'
 import { parseQuery } from '../../series/query/parse.ts'
-import { type SeriesResult, valueText } from '../../series/query/result.ts'
+import type { SeriesResult } from '../../series/query/result.ts'
 import { type WindowClock, windowOf } from '../../series/query/window.ts'
-import type { NameKind, SeriesStore } from '../../series/store.ts'
+import type { NameKind, SeriesDesc, SeriesStore } from '../../series/store.ts'
 import { ValueBudget } from '../../series/value-budget.ts'
 import { jsonText } from '../describe.ts'
 import type { Query } from '../http/query.ts'
-import { json, missingParameter, page, type Reply } from '../http/reply.ts'
+import { json, jsonBytes, missingParameter, page, type Reply } from '../http/reply.ts'
+import type { Redaction } from '../redaction.ts'
+import { valuesJson } from './series-values.ts'
 
 /** The most values that a request reads. */
 const MOST_VALUES = 500_000
@@ -23,10 +26,11 @@ export interface SeriesRequest {
   readonly query: Query
   readonly store: SeriesStore
   readonly clock: WindowClock
+  readonly redaction: Redaction
 }
 
-/** Returns the JSON text of a result. */
-type Route = (request: SeriesRequest) => Promise<string>
+/** Returns the JSON text of a result, or series of which the values are the result. */
+type Route = (request: SeriesRequest) => Promise<string | readonly SeriesResult[]>
 
 /** A route, and the parameters of which one is required. */
 interface SeriesRoute {
@@ -37,15 +41,15 @@ interface SeriesRoute {
 const ROUTES: Readonly<Record<string, SeriesRoute>> = {
   query: { needs: ['expr'], answer: queryAnswer },
   values: { needs: ['series'], answer: valuesAnswer },
-  descs: { needs: ['series'], answer: ({ query, store }) => listed(idsOf(query), (id) => descOf(store, id)) },
+  descs: { needs: ['series'], answer: descsAnswer },
   instances: {
     needs: [],
     answer: ({ query, store }) =>
       query.get('series') === undefined
         ? namesOf(store, 'instance', query)
         : listed(idsOf(query), async (series) =>
-            (await store.instances(series)).map(({ id, inst, name, source }) =>
-              objectOf({ series, source, instance: id, id: inst, name }),
+            (await instancesOfId(store, series, expressionIn(query, series))).map(
+              ({ id, inst, name, source }) => objectOf({ series, source, instance: id, id: inst, name }),
             ),
           ),
   },
@@ -56,7 +60,9 @@ const ROUTES: Readonly<Record<string, SeriesRoute>> = {
       query.get('series') === undefined
         ? namesOf(store, 'metric', query)
         : listed(idsOf(query), async (series) =>
-            (await store.metricNames(series)).map((name) => objectOf({ series, name })),
+            (await metricNamesOfId(store, series, expressionIn(query, series))).map((name) =>
+              objectOf({ series, name }),
+            ),
           ),
   },
   sources: {
@@ -98,20 +104,32 @@ export async function answerSeries(name: string, request: SeriesRequest): Promis
   if (lacks || NEVER_EMPTY.some((each) => query.get(each) === '')) return missingParameter('series')
   try {
     const result = await route.answer(request)
-    return json(client === undefined ? result : `{${start}"result":${result}}`)
+    const [before, after] = client === undefined ? ['', ''] : [`{${start}"result":`, '}']
+    return typeof result === 'string'
+      ? json(`${before}${result}${after}`)
+      : jsonBytes(valuesJson(before, result, `${after}\r\n`))
   } catch (error) {
     if (!(error instanceof PcpError)) throw error
-    return json(`{${start}"message":${jsonText(error.message)},"success":false}`, 400)
+    return json(
+      `{${start}"message":${jsonText(request.redaction.error(error).message)},"success":false}`,
+      400,
+    )
   }
 }
 
-async function queryAnswer({ query, store, clock }: SeriesRequest): Promise<string> {
-  const answer = await evaluate(store, parseQuery(query.get('expr')!), clock, new ValueBudget(MOST_VALUES))
-  if (answer.kind === 'ids') return `[${answer.ids.map((id) => `"${id}"`).join(',')}]`
-  return valuesJson(answer.series)
+async function queryAnswer({
+  query,
+  store,
+  clock,
+}: SeriesRequest): Promise<string | readonly SeriesResult[]> {
+  const parsed = parseQuery(query.get('expr')!)
+  const answer = await evaluate(store, parsed, clock, new ValueBudget(MOST_VALUES))
+  if (answer.kind === 'values') return answer.series
+  await keepExpression(store, parsed, new ValueBudget(MOST_VALUES))
+  return `[${answer.ids.map((id) => `"${id}"`).join(',')}]`
 }
 
-async function valuesAnswer({ query, store, clock }: SeriesRequest): Promise<string> {
+async function valuesAnswer({ query, store, clock }: SeriesRequest): Promise<readonly SeriesResult[]> {
   const window = windowOf(
     texts({
       samples: query.get('samples', 'count'),
@@ -127,16 +145,20 @@ async function valuesAnswer({ query, store, clock }: SeriesRequest): Promise<str
   const budget = new ValueBudget(MOST_VALUES)
   const results: SeriesResult[] = []
   for (const id of idsOf(query)) {
-    const expression = query.get(expressionParameter(id))
-    if (expression === undefined) results.push(...(await seriesValues(store, id, window, budget)))
+    const expression = expressionIn(query, id)
+    if (expression === undefined) results.push(...(await valuesOfId(store, id, window, budget)))
     else results.push(...(await valuesOf(store, parseQuery(expression).body, () => window, budget)))
   }
-  return valuesJson(results)
+  return results
 }
 
 /** Returns the parameter that carries the expression of an identifier to the thread that calculates it. */
 export function expressionParameter(id: string): string {
   return `expression.${id}`
+}
+
+function expressionIn(query: Query, id: string): string | undefined {
+  return query.get(expressionParameter(id))
 }
 
 async function labelsAnswer({ query, store }: SeriesRequest): Promise<string> {
@@ -158,8 +180,14 @@ async function labelsAnswer({ query, store }: SeriesRequest): Promise<string> {
   })
 }
 
-async function descOf(store: SeriesStore, series: string): Promise<readonly string[]> {
-  const desc = await store.desc(series)
+function descsAnswer({ query, store }: SeriesRequest): Promise<string> {
+  const budget = new ValueBudget(MOST_VALUES)
+  return listed(idsOf(query), async (id) =>
+    descOf(id, await descOfId(store, id, budget, expressionIn(query, id))),
+  )
+}
+
+function descOf(series: string, desc: SeriesDesc | undefined): readonly string[] {
   const unknown = 'unknown'
   if (desc === undefined) {
     const rest = { semantics: unknown, type: unknown, units: unknown }
@@ -169,7 +197,7 @@ async function descOf(store: SeriesStore, series: string): Promise<readonly stri
     objectOf({
       series,
       source: desc.source,
-      pmid: pmidStr(desc.pmid),
+      pmid: seriesPmidStr(desc.pmid),
       indom: desc.indom === PM_INDOM_NULL ? 'none' : indomStr(desc.indom),
       semantics: semStr(desc.sem),
       type: typeStr(desc.type).toLowerCase(),
@@ -189,7 +217,9 @@ function idsOf(query: Query): readonly string[] {
 async function namesOf(store: SeriesStore, kind: NameKind, query: Query): Promise<string> {
   const match = query.get('match')
   const names = await store.names(kind)
-  const wanted = match === undefined ? names : names.filter((name) => matchesGlob(match, name))
+  // Grafana sends an empty pattern for all names.
+  const wanted =
+    match === undefined || match === '' ? names : names.filter((name) => matchesGlob(match, name))
   return `[${wanted.map((name) => jsonText(name)).join(',')}]`
 }
 
@@ -200,21 +230,6 @@ async function listed(
   const all: string[] = []
   for (const id of ids) all.push(...(await describe(id)))
   return `[${all.join(',')}]`
-}
-
-function valuesJson(series: readonly SeriesResult[]): string {
-  const parts: string[] = []
-  for (const result of series)
-    for (const { sec, nsec, ids, values } of result.samples) {
-      const micros = String(Math.floor(nsec / 1000) % 1000).padStart(3, '0')
-      const time = `${sec * 1000 + Math.floor(nsec / 1e6)}.${micros}`
-      for (const [i, id] of ids.entries()) {
-        const instance = id === '' && !result.isComputed ? '' : `"instance":"${id}",`
-        const value = jsonText(valueText(values[i]!, result))
-        parts.push(`{"series":"${result.id}",${instance}"timestamp":${time},"value":${value}}`)
-      }
-    }
-  return `[${parts.join(',')}]`
 }
 
 function objectOf(members: Readonly<Record<string, string | number>>): string {

@@ -1,0 +1,101 @@
+/** /ui/api/fleet and /ui/api/fleet-range: all hosts of the archives; /ui/api/fleet-live: hosts without any. docs/reference/pmproxy.md */
+import type { Aggregate } from '../../archive/fleet/bucket-means.ts'
+import { encodeFleetRange } from '../../archive/fleet/bytes.ts'
+import { PcpError } from '../../model/errors.ts'
+import type { Fleet, FleetRequest } from '../fleet/fleet.ts'
+import type { LiveFleet } from '../fleet/live-fleet.ts'
+import { ReadingTime } from '../fleet/reading-time.ts'
+import type { Query } from '../http/query.ts'
+import { json, type Reply } from '../http/reply.ts'
+import type { WebRequest } from '../http/request.ts'
+import { isNamed, type WebUser } from '../web-user.ts'
+import { wholeNumber } from './page-call.ts'
+
+/** Reading time of a request, ms; the next request continues. */
+const MOST_MS = 8000
+const MOST_BUCKETS = 1000
+const DEFAULT_BUCKETS = 300
+const MOST_TOP = 1000
+const DEFAULT_TOP = 10
+/** Default seconds of the window. */
+const WINDOW_SEC = 3600
+
+/** Widths of buckets, in seconds. Times are multiples of them, so that a later request finds the same buckets. */
+const STEPS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400]
+const AGGREGATES: readonly Aggregate[] = ['sum', 'mean', 'max', 'min']
+
+/** A request about the fleet. */
+export interface FleetCall {
+  readonly request: Pick<WebRequest, 'query' | 'signal'>
+  readonly fleet: Fleet
+  readonly user: WebUser
+}
+
+/** Routes by name. */
+export const FLEET_ROUTES: Readonly<Record<string, (call: FleetCall) => Promise<Reply>>> = {
+  fleet: health,
+  'fleet-range': fleetRange,
+}
+
+/** Answers /ui/api/fleet-live: the health of collectors by their live values. */
+export async function answerLiveFleet(query: Query, live: LiveFleet, user: WebUser): Promise<Reply> {
+  return json(JSON.stringify(await live.health(query.all('host'), user)))
+}
+
+async function health({ request: { query, signal }, fleet }: FleetCall): Promise<Reply> {
+  const at = moment(query, 'at') ?? Date.now() / 1000
+  const finish = moment(query, 'finish') ?? at
+  const start = moment(query, 'start') ?? finish - WINDOW_SEC
+  return json(JSON.stringify(await fleet.health(at, { start, finish }, new ReadingTime(signal, MOST_MS))))
+}
+
+async function fleetRange({ request: { query, signal }, fleet, user }: FleetCall): Promise<Reply> {
+  const body = encodeFleetRange(
+    await fleet.range(requestOf(query, isNamed(user)), new ReadingTime(signal, MOST_MS)),
+  )
+  return { status: 200, type: 'application/octet-stream', body }
+}
+
+/** Parses a request. PM_ERR_ARG for an invalid one. */
+function requestOf(query: Query, seesProcesses: boolean): FleetRequest {
+  const [metric, figure, aggregate] = [query.get('metric'), query.get('figure'), query.get('aggregate')]
+  const name = metric ?? figure
+  if (name === undefined || (metric !== undefined && figure !== undefined))
+    throw new PcpError('PM_ERR_ARG', 'Either metric=NAME or figure=ID is required')
+  const how = AGGREGATES.find((each) => each === aggregate)
+  if (aggregate !== undefined && how === undefined)
+    throw new PcpError('PM_ERR_ARG', `aggregate must be one of ${AGGREGATES.join(', ')}, not ${aggregate}`)
+  const finish = moment(query, 'finish') ?? Date.now() / 1000
+  const start = moment(query, 'start') ?? finish - WINDOW_SEC
+  if (!(finish > start)) throw new PcpError('PM_ERR_ARG', 'finish must be after start')
+  const most = Math.max(1, wholeNumber(query.get('buckets'), 'buckets', DEFAULT_BUCKETS, MOST_BUCKETS))
+  return {
+    name,
+    isFigure: metric === undefined,
+    instance: query.get('instance'),
+    aggregate: how,
+    ...bucketsOf(start, finish, most),
+    top: wholeNumber(query.get('top'), 'top', DEFAULT_TOP, MOST_TOP),
+    seesProcesses,
+  }
+}
+
+function bucketsOf(
+  start: number,
+  finish: number,
+  most: number,
+): Pick<FleetRequest, 'start' | 'step' | 'buckets'> {
+  const least = (finish - start) / most
+  const day = STEPS.at(-1)!
+  const step = STEPS.find((each) => each >= least) ?? day * Math.ceil(least / day)
+  const first = Math.floor(start / step)
+  return { start: first * step, step, buckets: Math.ceil(finish / step) - first }
+}
+
+function moment(query: Query, what: string): number | undefined {
+  const text = query.get(what)
+  if (text === undefined || text === '') return undefined
+  const seconds = Number(text)
+  if (Number.isFinite(seconds) && Math.abs(seconds) < 1e11) return seconds
+  throw new PcpError('PM_ERR_ARG', `${what} must be a time in seconds since the epoch, not ${text}`)
+}
