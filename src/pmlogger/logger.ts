@@ -222,6 +222,11 @@ export class Logger {
     return this.#stop({ status, reason })
   }
 
+  /** Like `stop`, but without a request to the collector: nothing in the archive is later than the last values. */
+  abandon(reason: string): Promise<LoggerEnd> {
+    return this.#stop({ status: 0, reason, isAbandoned: true })
+  }
+
   #stop(end: LoggerEnd): Promise<LoggerEnd> {
     if (this.#end === undefined) {
       this.#end = end
@@ -242,9 +247,10 @@ export class Logger {
     this.#collector.unwatch()
     try {
       // After a clock step, the collector's time would misplace the last record.
-      const isOwnTime = this.#collector.isLost || end.continues !== undefined
+      const isOwnTime = this.#collector.isLost || end.continues !== undefined || end.isAbandoned === true
       const facts = isOwnTime ? this.#facts : await this.#lastFacts()
-      this.#writeLogue(facts === this.#facts ? afterLast(this.#writer.lastTime) : facts.at, facts)
+      const isLate = facts === this.#facts || !this.#mayRecord()
+      this.#writeLogue(isLate ? afterLast(this.#writer.lastTime) : facts.at, facts)
     } catch (error) {
       log.line(`Warning: problem writing archive epilogue: ${PcpError.from(error).message}`)
     }
@@ -294,7 +300,7 @@ export class Logger {
   async #sample(task: Task): Promise<void> {
     if (this.#end !== undefined) return
     if (this.#isDoubtful && this.#elapsedMs() - this.#startMs >= DOUBTFUL_MS) {
-      this.#continueElsewhere('The disk failed, continuing in a new archive')
+      this.continueElsewhere('The disk failed, continuing in a new archive')
       return
     }
     const askedMs = this.#elapsedMs()
@@ -305,6 +311,8 @@ export class Logger {
     }
     if (this.#end !== undefined || results.some(({ timestamp }) => this.#isClockSet(timestamp, askedMs)))
       return
+    // The process may have been stopped for a while since the request.
+    if (!this.#mayRecord()) return
     const before = this.#writer.dataBytes
     this.#sync.written()
     for (const [i, { timestamp, sets }] of results.entries()) {
@@ -319,6 +327,10 @@ export class Logger {
     await this.#written(task, this.#writer.dataBytes - before)
   }
 
+  #mayRecord(): boolean {
+    return this.#settings.mayRecord?.() !== false
+  }
+
   /** Returns whether the collector's clock was stepped; recording then continues in a new archive. */
   #isClockSet(at: Timestamp, askedMs: number): boolean {
     const seconds = this.#clock.step(at, askedMs, this.#elapsedMs())
@@ -326,11 +338,12 @@ export class Logger {
     const { log, source } = this.#settings
     const how = `${seconds < 0 ? 'back' : 'forward'} by ${Math.abs(seconds).toFixed(3)} seconds`
     log.notice('warning', `pmlogger: The clock of "${source}" went ${how}`)
-    this.#continueElsewhere('The clock was set, continuing in a new archive')
+    this.continueElsewhere('The clock was set, continuing in a new archive')
     return true
   }
 
-  #continueElsewhere(reason: string): void {
+  /** Ends the archive; recording continues in another one. */
+  continueElsewhere(reason: string): void {
     void this.#stop({ status: 0, reason, continues: this.#limits.spent(this.#writer.dataBytes) })
   }
 

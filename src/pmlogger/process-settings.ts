@@ -1,5 +1,5 @@
 /** Settings of a pmlogger process from its checked command line. pmlogger(1) */
-import type { SizeLimit } from './sizes.ts'
+import type { SizeLimit, SpoolLimits } from './sizes.ts'
 
 /** Settings of a process; paths are absolute unless marked "as given". */
 export interface ProcessSettings {
@@ -7,12 +7,17 @@ export interface ProcessSettings {
   readonly configName?: string
   /** Farm file: collectors to record instead of one archive. */
   readonly farmPath?: string
+  /** Recorders with the same farm file share its hosts. */
+  readonly share?: ShareSettings
   /** Only parses the configuration and looks up its metrics. */
   readonly checksOnly: boolean
-  /** Archive as given; '' for a farm. */
+  /** Archive as given, or the URL of a server; '' for a farm. */
   readonly archive: string
-  /** Directory of the archive, if given. */
+  /** Directory of the archive or of the spool, if given. */
   readonly directory?: string
+  /** File with credentials for the server that archives are pushed to. */
+  readonly credentialFile?: string
+  readonly spoolLimits?: SpoolLimits
   /** The collector as named in messages: `local:`, a host specification, `local context`. */
   readonly source: string
   readonly labelHost?: string
@@ -40,4 +45,14 @@ export interface ProcessSettings {
   readonly usesOwnZone: boolean
   /** File descriptor for commands of the program that started this process (-x). */
   readonly controlFd?: number
+}
+
+/** How recorders share the hosts of a farm. */
+export interface ShareSettings {
+  /** An absolute directory, or the URL of a key server. */
+  readonly place: string
+  /** Name of this recorder, the same after a restart. */
+  readonly name: string
+  /** Duration of the lease in milliseconds. */
+  readonly leaseMs: number
 }

@@ -11,6 +11,7 @@ import { PcpError } from '../model/errors.ts'
 import { serviceAccount, switchToAccount } from '../net/access/account.ts'
 import { SYSTEM_CLOCK } from '../pmapi/clock.ts'
 import type { Context } from '../pmapi/context.ts'
+import { isPushUrl } from '../push/target.ts'
 import { archiveAccess, makeArchiveDir } from '../sys/archive-access.ts'
 import { archiveOutput } from '../sys/archive-output.ts'
 import { loadConfig, type Variables } from '../sys/config.ts'
@@ -29,6 +30,7 @@ import type { Logger } from './logger.ts'
 import { InternPool } from './pool.ts'
 import { openProcessLog } from './process-log.ts'
 import type { ProcessSettings } from './process-settings.ts'
+import { PushedRecording } from './push.ts'
 import { configDir, parseConfigText, readLoggerConfig } from './read-config.ts'
 import { handleRecordingCommands } from './record-control.ts'
 import { type DialogKind, type RecordFacts, showDialog } from './record-dialog.ts'
@@ -53,6 +55,8 @@ export interface ProcessIo {
 
 /** Milliseconds between attempts to continue in a new archive. */
 const RETRY_MS = 10_000
+/** Names of archives in a spool. */
+const SPOOLED_NAME = '%Y%m%d.%H.%M'
 
 /** Records one collector until the recording ends. Resolves to the exit status. */
 export async function runLogger(settings: ProcessSettings, io: ProcessIo): Promise<number> {
@@ -82,7 +86,7 @@ export function failureText(error: unknown, progname: string): string {
 
 /** One process: a logger, and its successor after SIGUSR2. */
 class Recording {
-  readonly #settings: ProcessSettings
+  #settings: ProcessSettings
   readonly #io: ProcessIo
   readonly #log: Log
   readonly #variables: Variables
@@ -96,6 +100,7 @@ class Recording {
   /** Limits used by the archives that the current one continues. */
   #spent: LimitUsage | undefined
   #metrics: SelfMetrics | undefined
+  #push: PushedRecording | undefined
   #counts: RecorderCounts = NO_COUNTS
   readonly #dialog = new AbortController()
   /** Standard input can be read only once. */
@@ -133,6 +138,7 @@ class Recording {
     const { username, isPrimary, notifies } = this.#settings
     const account = username === undefined ? undefined : serviceAccount(username, this.#variables)
     if (account !== undefined) switchToAccount(account)
+    if (isPushUrl(this.#settings.archive)) await this.#openPush()
     const { pid } = process
     const mapDir = join(this.#variables['PCP_TMP_DIR']!, 'pmlogger')
     const warn = (text: string): void => this.#log.line(text)
@@ -184,6 +190,15 @@ class Recording {
     this.#metrics?.close()
     await this.#control?.close()
     this.#files?.close()
+    await this.#push?.close()
+  }
+
+  /** Records into a spool, which is pushed. */
+  async #openPush(): Promise<void> {
+    this.#push = await PushedRecording.open(this.#settings, this.#variables, this.#log)
+    const { server, directory } = this.#push
+    this.#log.line(`Records are pushed to ${server} from ${directory}`)
+    this.#settings = { ...this.#settings, archive: SPOOLED_NAME, directory }
   }
 
   #ruleLog(): RuleLog {
@@ -272,11 +287,12 @@ class Recording {
     const settings = this.#loggerSettings(config, name, path)
     const logger = await startLogger(settings, this.#io.signal)
     this.#logger = logger
+    await this.#push?.begun(path, logger)
     const { pmcdFqdn = '', pmcdHost = '' } = logger.status(ownZone(this.#io.env))
     this.#files!.publish({
       port: this.#control!.port,
       pmcdHost: pmcdHost || pmcdFqdn,
-      archive: path,
+      archive: this.#push?.server ?? path,
       ...(note === undefined ? {} : { note: isFirst ? note : 'reexec' }),
     })
     if (isScripted(note) || (!isFirst && note !== undefined)) this.#writeFolio(pmcdHost, path)

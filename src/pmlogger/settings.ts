@@ -54,6 +54,8 @@ export interface LoggerSettings extends LimitSettings {
   /** Longest time in milliseconds until values are synced to disk; 0: only at the end of a volume. Default 10,000. */
   readonly syncMs?: number
   readonly counts?: RecorderCounts
+  /** Whether values may be recorded now: another recorder may have taken the collector over. Default: always. */
+  readonly mayRecord?: () => boolean
   /** Monotonic clock in milliseconds that includes time asleep. Default: this machine's. */
   readonly monotonicMs?: () => number
 }
@@ -66,4 +68,6 @@ export interface LoggerEnd {
   readonly reason: string
   /** Limits used so far, if recording shall continue in another archive. */
   readonly continues?: LimitUsage
+  /** Ended without a request to the collector. */
+  readonly isAbandoned?: true
 }

@@ -61,3 +61,12 @@ export function parseSync(text: string): number | undefined {
 export function syncMsOf(variables: { readonly [name: string]: string | undefined }): number {
   return parseSync(variables['PMLOGGER_SYNC'] ?? '') ?? SYNC_MS
 }
+
+/** Limits of a spool. */
+export interface SpoolLimits {
+  readonly bytes: number
+  readonly ageMs: number
+}
+
+/** Limits unless options set others: a week, and what a week of a large host takes. */
+export const SPOOL_LIMITS: SpoolLimits = { bytes: 1e9, ageMs: 7 * 24 * 3_600_000 }

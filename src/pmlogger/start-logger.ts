@@ -40,6 +40,8 @@ async function begin(settings: LoggerSettings, context: Context): Promise<Logger
   )
   if (planTasks(metrics.values()).length === 0 && !settings.isPrimary && !settings.lingers)
     throw new PcpError('PM_ERR_NODATA', NOTHING_TO_LOG)
+  if (settings.mayRecord?.() === false)
+    throw new PcpError('ECANCELED', `Another recorder has "${settings.source}" now`)
   const logger = make(settings, { context, facts, metrics, roots, label: labelOf(settings, facts) })
   log.line(`Archive basename: ${settings.archiveName}`)
   try {

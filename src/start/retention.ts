@@ -10,12 +10,14 @@ import { compressFile, GZIP } from '../archive-store/compress.ts'
 import { type ArchiveFile, archiveFilesIn, byArchive, removeArchive } from '../archive-store/files.ts'
 import { recover } from '../archive-store/transaction.ts'
 import { PcpError } from '../model/errors.ts'
+import { removeRollups, rollupBytes } from '../series/columns/places.ts'
 
 /** An archive with all its files. */
 export interface StoredArchive {
   /** Base name. */
   readonly name: string
   readonly files: readonly ArchiveFile[]
+  /** Of all files, with its rollups. */
   readonly bytes: number
   /** Time of the last write, in milliseconds since the epoch. */
   readonly lastMs: number
@@ -29,6 +31,14 @@ export interface RetentionPolicy {
   readonly keepMs: number
   /** Total size limit; the oldest archives are removed first. */
   readonly keepBytes: number
+}
+
+/** Options of `tidyArchives`. */
+export interface TidyOptions {
+  readonly nowMs: number
+  /** Names the archive being written, which counts but is left alone. */
+  readonly inUse: () => string | undefined
+  readonly signal: AbortSignal
 }
 
 /** Result of tidying. */
@@ -49,7 +59,7 @@ export function storedArchives(dir: string): StoredArchive[] {
   const archives = [...byArchive(ours)].map(([name, files]) => ({
     name,
     files,
-    bytes: files.reduce((sum, { stats }) => sum + stats.size, 0),
+    bytes: files.reduce((sum, { stats }) => sum + stats.size, rollupBytes(join(dir, name))),
     lastMs: Math.max(...files.map(({ stats }) => stats.mtimeMs)),
   }))
   return archives.sort((a, b) => a.lastMs - b.lastMs || (a.name < b.name ? -1 : 1))
@@ -62,12 +72,12 @@ export function storedBytes(archives: readonly StoredArchive[]): number {
 
 /**
  * Removes archives that are too old, compresses those old enough, then removes the oldest until the size limit is met.
- * `inUse` names the archive being written, which counts but is left alone. Failures are reported and do not stop the rest.
+ * Failures are reported and do not stop the rest.
  */
 export async function tidyArchives(
   dir: string,
   policy: RetentionPolicy,
-  { nowMs, inUse, signal }: { nowMs: number; inUse: () => string | undefined; signal: AbortSignal },
+  { nowMs, inUse, signal }: TidyOptions,
 ): Promise<TidyResult> {
   const compressed: string[] = []
   const removed: string[] = []
@@ -103,10 +113,11 @@ export async function tidyArchives(
   return { compressed, removed, problems }
 }
 
-/** Removes an archive; returns an error message or undefined. */
+/** Removes an archive and its rollups; returns an error message or undefined. */
 function removeStored(dir: string, { name, files }: StoredArchive): string | undefined {
   try {
     removeArchive(dir, files)
+    removeRollups(join(dir, name))
     return undefined
   } catch (error) {
     return `Cannot remove the archive ${join(dir, name)}: ${PcpError.from(error).text}`

@@ -14,7 +14,7 @@ import { openPartLog } from './part-log.ts'
 import type { CollectorAddress } from './parts.ts'
 import { PrimaryLogger } from './primary-logger.ts'
 import { Recording } from './recording.ts'
-import { tidyArchives } from './retention.ts'
+import { tidyWithRollups } from './rollups.ts'
 import type { StartOptions } from './settings.ts'
 
 /** Options of `startRecording`. */
@@ -63,7 +63,7 @@ export async function startRecording(setup: RecordingSetup): Promise<RunningReco
   }
   const recording = new Recording({
     begin: (signal) => logger.begin(signal),
-    tidy: (inUse, signal) => tidyArchives(dir, policy, { nowMs: Date.now(), inUse, signal }),
+    tidy: (inUse, signal) => tidyWithRollups(dir, policy, { nowMs: Date.now(), inUse, signal }),
     // Days follow the system clock, even when it is set.
     clock: { now: Date.now, sleep: SYSTEM_CLOCK.sleep },
     print: say,

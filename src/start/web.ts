@@ -94,14 +94,20 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
   }
 }
 
-/** Returns the access settings of pmproxy.conf in the settings directory; `npm start` decides all others. */
+/** Returns the access settings and key servers of pmproxy.conf and of KEY_SERVERS in the settings directory; `npm start` decides all others. */
 function settingsIn(variables: Variables, log: Log): ProxyConfig {
   const path = join(variables['PCP_SYSCONF_DIR']!, 'pmproxy', 'pmproxy.conf')
-  if (!existsSync(path)) return DEFAULT_CONFIG
   const report = (problem: string): void => log.notice('warning', problem)
-  const { values, places } = readConfigFiles([{ path, needsTrust: false }], report)
-  const { names, origins, hosts, offeredHosts, allowsStore } = configOf(values, variables, report, places)
-  return { ...DEFAULT_CONFIG, names, origins, hosts, offeredHosts, allowsStore }
+  const { values, places } = existsSync(path)
+    ? readConfigFiles([{ path, needsTrust: false }], report)
+    : { values: new Map<string, string>(), places: new Map<string, string>() }
+  const { names, origins, hosts, offeredHosts, allowsStore, keySettings } = configOf(
+    values,
+    variables,
+    report,
+    places,
+  )
+  return { ...DEFAULT_CONFIG, names, origins, hosts, offeredHosts, allowsStore, keySettings }
 }
 
 /** Returns the collector's TLS, which the charts share; undefined without certificates, or with a warning if they are unusable. */
