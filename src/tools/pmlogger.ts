@@ -4,12 +4,21 @@
  * Unlike the reference, it ignores SIGUSR2 with a warning instead of an error if the archive's name has no time conversion, and keeps
  * running on a full disk.
  */
+import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { toSeconds } from '../base/timestamp.ts'
 import type { Context } from '../pmapi/context.ts'
 import { sendWhoami } from '../pmapi/whoami.ts'
-import type { ProcessSettings } from '../pmlogger/process-settings.ts'
-import { intervalMs, parseSizeLimit, parseSync, type SizeLimit, syncMsOf } from '../pmlogger/sizes.ts'
+import type { ProcessSettings, ShareSettings } from '../pmlogger/process-settings.ts'
+import {
+  intervalMs,
+  parseSizeLimit,
+  parseSync,
+  type SizeLimit,
+  SPOOL_LIMITS,
+  type SpoolLimits,
+  syncMsOf,
+} from '../pmlogger/sizes.ts'
 import { loadConfig } from '../sys/config.ts'
 import { setProcessName } from '../sys/native/process-name.ts'
 import { processZone } from '../sys/zones.ts'
@@ -38,6 +47,13 @@ const TABLE: OptionTable = {
       help: 'interval of metrics logged by default [60 seconds]',
     },
     { long: 'farm', arg: 'FILE', help: 'record the collectors listed in FILE, each into an archive' },
+    {
+      long: 'share',
+      arg: 'WHERE',
+      help: 'share them with other recorders: a directory, or redis://HOST',
+    },
+    { long: 'share-as', arg: 'NAME', help: 'name of this recorder [name of this host]' },
+    { long: 'lease', arg: 'DELTA', help: 'time after which others take over [20 seconds]' },
     { heading: 'Archive' },
     { short: 'd', long: 'directory', arg: 'DIR', help: 'directory of the archive' },
     { short: 'H', long: 'labelhost', arg: 'NAME', help: 'name of the host in the archive' },
@@ -50,6 +66,10 @@ const TABLE: OptionTable = {
     },
     { long: 'sync', arg: 'DELTA', help: 'longest time until values are synced to disk [10 seconds]' },
     { short: 'y', help: "use this host's time zone for the archive" },
+    { heading: 'Pushing to a server, with http://HOST:PORT as archive' },
+    { long: 'credentials', arg: 'FILE', help: 'file with USER:PASSWORD or a token for the server' },
+    { long: 'spool-size', arg: 'SIZE', help: 'drop the oldest records beyond this many bytes [1 GB]' },
+    { long: 'spool-age', arg: 'DELTA', help: 'drop records older than this [7 days]' },
     { heading: 'When to end' },
     { short: 's', long: 'size', arg: 'SIZE', help: 'end after SIZE (records, bytes or time)' },
     STANDARD.finish,
@@ -71,6 +91,9 @@ const TABLE: OptionTable = {
 }
 
 const DEFAULT_DELTA_MS = 60_000
+const LEASE_MS = 20_000
+/** Shorter leases end on busy machines, longer ones delay taking over. */
+const LEASE_LIMITS_MS = { least: 500, most: 600_000 }
 
 /** Options that cannot be used with a farm, with the alternative. */
 const NOT_OF_FARMS: readonly (readonly [name: string, instead: string])[] = [
@@ -82,6 +105,9 @@ const NOT_OF_FARMS: readonly (readonly [name: string, instead: string])[] = [
   ['I', 'a farm has no control port'],
   ['m', 'a farm has no port map that could show notes'],
   ['x', 'a recording session has one archive'],
+  ['credentials', 'a farm records into directories'],
+  ['spool-size', 'a farm records into directories'],
+  ['spool-age', 'a farm records into directories'],
 ]
 
 export const tool: Tool = {
@@ -147,7 +173,7 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
     )
   for (const [name, instead] of has('farm') ? NOT_OF_FARMS : [])
     if (name === 'h' ? standard.hosts.length > 0 : has(name))
-      problems.push(`-${name} cannot be used with --farm: ${instead}`)
+      problems.push(`${name.length > 1 ? '-' : ''}-${name} cannot be used with --farm: ${instead}`)
   const needsArchive = !has('C') && !has('farm')
   if (needsArchive && operands.length < 1 && !has('?')) problems.push('insufficient arguments')
   if (operands.length > (needsArchive ? 1 : 0) && !has('C')) problems.push('too many arguments')
@@ -175,6 +201,7 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
     ...defined({
       configName: last('c') === '-' ? undefined : last('c'),
       farmPath: last('farm'),
+      share: shareOf(last, problems, io),
       directory: directory === undefined ? undefined : resolve(io.cwd, expandShell(directory, io)),
       labelHost: last('H'),
       note: last('m'),
@@ -188,6 +215,8 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
         () => '-x requires a non-negative numeric argument',
       ),
       username: last('U'),
+      credentialFile: last('credentials'),
+      spoolLimits: spoolLimits(last('spool-size'), last('spool-age'), problems),
     }),
     checksOnly: has('C'),
     archive: operands[0] ?? '',
@@ -205,12 +234,56 @@ function settingsOf({ given, operands, problems, standard }: ParsedStandard, io:
   }
 }
 
+/** Returns the settings of --share. */
+function shareOf(
+  last: (name: string) => string | undefined,
+  problems: string[],
+  io: ToolIo,
+): ShareSettings | undefined {
+  const place = last('share')
+  const given = ['share', 'share-as', 'lease'].find((name) => last(name) !== undefined)
+  if (given !== undefined && last('farm') === undefined)
+    problems.push(`--${given} can only be used with --farm`)
+  if (place === undefined) {
+    if (given !== undefined) problems.push(`--${given} can only be used with --share`)
+    return undefined
+  }
+  const name = last('share-as') ?? hostname()
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(name))
+    problems.push(`illegal --share-as argument '${name}': use letters, digits, '.', '_' and '-'`)
+  const lease = last('lease')
+  const leaseMs = lease === undefined ? LEASE_MS : intervalMs(/^\d+$/.test(lease) ? `${lease} sec` : lease)
+  if (leaseMs === undefined || leaseMs < LEASE_LIMITS_MS.least || leaseMs > LEASE_LIMITS_MS.most)
+    problems.push(`illegal --lease argument '${lease}': use 0.5 seconds to 10 minutes`)
+  const isUrl = /^[a-z]+:\/\//.test(place)
+  return { place: isUrl ? place : resolve(io.cwd, place), name, leaseMs: leaseMs ?? LEASE_MS }
+}
+
 function defaultDelta(text: string | undefined, problems: string[]): number {
   if (text === undefined) return DEFAULT_DELTA_MS
   const ms = intervalMs(/^\d+$/.test(text) ? `${text} sec` : text)
   if (ms !== undefined) return ms
   problems.push('illegal -t argument')
   return DEFAULT_DELTA_MS
+}
+
+/** Returns the limits of a spool; undefined without options. */
+function spoolLimits(
+  sizeText: string | undefined,
+  ageText: string | undefined,
+  problems: string[],
+): SpoolLimits | undefined {
+  if (sizeText === undefined && ageText === undefined) return undefined
+  const size = sizeText === undefined ? undefined : parseSizeLimit(sizeText)
+  if (sizeText !== undefined && size?.kind !== 'bytes')
+    problems.push(`illegal --spool-size argument '${sizeText}': use a number of bytes such as 500MB`)
+  const age = ageText === undefined ? undefined : parseSizeLimit(ageText)
+  if (ageText !== undefined && age?.kind !== 'time')
+    problems.push(`illegal --spool-age argument '${ageText}': use a time such as '3 days'`)
+  return {
+    bytes: size?.kind === 'bytes' ? size.bytes : SPOOL_LIMITS.bytes,
+    ageMs: age?.kind === 'time' ? age.ms : SPOOL_LIMITS.ageMs,
+  }
 }
 
 function syncDelta(text: string | undefined, problems: string[]): number | undefined {

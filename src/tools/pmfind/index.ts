@@ -5,6 +5,8 @@
  * PCP's default is 0.02. An unusable mechanism is an error with status 2.
  */
 import { withSignal } from '../../base/with-signal.ts'
+import { parseMechanism } from '../../discovery/mechanism.ts'
+import { type FoundService, probe, urlOf } from '../../discovery/probe.ts'
 import { PcpError } from '../../model/errors.ts'
 import { loadConfig } from '../../sys/config.ts'
 import {
@@ -16,8 +18,6 @@ import {
   VERSION_ROW,
 } from '../lib/options.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
-import { parseMechanism } from './mechanism.ts'
-import { type FoundService, probe, urlOf } from './probe.ts'
 import { sourcesAt } from './sources.ts'
 
 const OPTIONS: OptionTable = {
@@ -136,10 +136,11 @@ async function lookFor(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Service, readonly FoundService[]> | undefined> {
   const all = new Map<Service, FoundService[]>()
+  const say = (text: string): void => void io.stderr.write(`${io.progname}: Warning: ${text}\n`)
   for (const service of services) {
     const found = new Map<string, FoundService>()
     try {
-      for (const one of parseMechanism(mechanism, loadConfig(io.env).variables))
+      for (const one of parseMechanism(mechanism, loadConfig(io.env).variables, say))
         await probe(one, portsOf(service, io), (each) => found.set(urlOf(service.scheme, each), each), signal)
     } catch (error) {
       if (!(error instanceof PcpError)) throw error

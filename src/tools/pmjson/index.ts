@@ -1,8 +1,8 @@
 /**
  * pmjson: checks and formats JSON. pmjson(1)
  *
- * Unlike 6.0.3, it rejects invalid JSON (unknown words, a trailing comma, text after the value), and on a terminal shows the position
- * of an error.
+ * Commas may be missing or too many, as in 6.0.3. Unlike 6.0.3, it rejects unknown words and text after the value, and on a terminal
+ * shows the position of an error.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -44,7 +44,7 @@ export const tool: Tool = {
   summary: 'Check and format JSON',
   description: `
 Reads one JSON value and prints it with a line for each member and item, or without blanks. Digits of numbers and escapes of strings
-stay unchanged.`,
+stay unchanged. Missing commas are added, and extra ones removed.`,
   examples: [
     ['curl -s localhost:44322/series/ping | pmjson', 'Make a reply readable:'],
     ['pmjson -q -i values.json', 'Check a file; the exit status is 0 if it is valid JSON:'],

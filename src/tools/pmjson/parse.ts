@@ -31,7 +31,11 @@ const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 /** Limit of nested arrays and objects. */
 const MAX_DEPTH = 1000
 
-/** Parses a text with exactly one value. Throws JsonError. */
+/** What follows between items: a comma may be missing or repeated. */
+const COMMAS = /[ \t\n\r,]*/y
+const ITEM_START = /^["[{\w-]$/
+
+/** Parses a text with exactly one value. Commas may be missing or too many, as for PCP. Throws JsonError. */
 export function parseJson(text: string): Json {
   const reader = new Reader(text)
   const value = reader.value(0)
@@ -71,17 +75,15 @@ class Reader {
   #list<T>(close: string, item: () => T): T[] {
     this.#at++
     const items: T[] = []
-    if (this.#next() === close) {
-      this.#at++
-      return items
-    }
     for (;;) {
-      items.push(item())
-      if (this.#next() === close) {
+      this.#match(COMMAS)
+      const next = this.#text[this.#at] ?? ''
+      if (next === close) {
         this.#at++
         return items
       }
-      this.#take(',', ` or ${close}`)
+      if (items.length > 0 && !ITEM_START.test(next)) throw this.#unread(`, or ${close}`)
+      items.push(item())
     }
   }
 
@@ -92,8 +94,8 @@ class Reader {
     return name
   }
 
-  #take(mark: string, or = ''): void {
-    if (this.#next() !== mark) throw this.#unread(`${mark}${or}`)
+  #take(mark: string): void {
+    if (this.#next() !== mark) throw this.#unread(mark)
     this.#at++
   }
 

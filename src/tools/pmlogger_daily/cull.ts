@@ -1,8 +1,11 @@
-/** Removes archives by age and by total size. */
+/** Removes archives, with their rollups, by age and by total size. */
+import { join, resolve } from 'node:path'
 import { type ArchiveFile, byArchive, removeArchive } from '../../archive-store/files.ts'
 import { PcpError } from '../../model/errors.ts'
+import { removeRollups, rollupBytes } from '../../series/columns/places.ts'
 import { formatAge, NEVER, wrapNames } from '../lib/admin/ages.ts'
 import { datedFilesIn } from '../lib/admin/archive-names.ts'
+import { runAs } from '../lib/admin/owner.ts'
 import type { DirectoryJob } from './job.ts'
 import { ageMs } from './settings.ts'
 
@@ -14,12 +17,12 @@ interface Stored {
 }
 
 /** Removes archives older than the policy allows, then the oldest ones until the total size is within the limit. */
-export function cull(job: DirectoryJob): void {
+export async function cull(job: DirectoryJob): Promise<void> {
   const { policy, settings, io, reporter } = job
   const after = ageMs(policy.cullAfter)
   if (after !== NEVER) {
     const old = stored(job).filter(({ lastMs }) => io.now() - lastMs >= after)
-    remove(job, old, `Archive files older than ${formatAge(policy.cullAfter)} being removed ...`)
+    await remove(job, old, `Archive files older than ${formatAge(policy.cullAfter)} being removed ...`)
   }
   const { maxBytes } = settings
   if (maxBytes === undefined) return
@@ -30,7 +33,7 @@ export function cull(job: DirectoryJob): void {
     bytes -= archive.bytes
     return true
   })
-  remove(job, excess, 'Oldest archive files being removed to reduce the total size ...')
+  await remove(job, excess, 'Oldest archive files being removed to reduce the total size ...')
   if (bytes > maxBytes)
     reporter.warning(job.instance.where, `the current archive alone exceeds the limit of -d`)
 }
@@ -42,15 +45,15 @@ function stored({ dir, current }: DirectoryJob): Stored[] {
     base,
     files,
     lastMs: Math.max(...files.map(({ stats }) => stats.mtimeMs)),
-    bytes: files.reduce((sum, { stats }) => sum + stats.size, 0),
+    bytes: files.reduce((sum, { stats }) => sum + stats.size, rollupBytes(join(dir, base))),
   }))
 }
 
-function remove(
-  { dir, reporter, instance }: DirectoryJob,
+async function remove(
+  { dir, owner, reporter, instance }: DirectoryJob,
   archives: readonly Stored[],
   heading: string,
-): void {
+): Promise<void> {
   const names = archives.flatMap(({ files }) => files.map(({ name }) => name))
   if (names.length === 0) return
   reporter.verbose(1, heading)
@@ -59,9 +62,11 @@ function remove(
     reporter.show(`rm -f ${names.join(' ')}`)
     return
   }
-  for (const { files } of archives) {
+  for (const { base, files } of archives) {
     try {
       removeArchive(dir, files)
+      // Their directory may be a link that only the owner may follow.
+      await runAs(owner, async () => removeRollups(resolve(dir, base)))
     } catch (error) {
       reporter.error(instance.where, PcpError.from(error, 'cannot remove archives').message, instance.host)
     }

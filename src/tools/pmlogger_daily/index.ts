@@ -25,6 +25,7 @@ import { cull } from './cull.ts'
 import { isDoneToday, rotateNotices, traceLog, writeStamp } from './day.ts'
 import type { DirectoryJob } from './job.ts'
 import { mergeArchives } from './merge.ts'
+import { renewRollups } from './rollups.ts'
 import { rotate } from './rotate.ts'
 import { assign, OPTIONS, type Policy, policyProblem, type Settings, settingsOf } from './settings.ts'
 
@@ -227,9 +228,10 @@ async function maintainFiles(job: DirectoryJob): Promise<void> {
   const { onlyCompresses } = job.settings
   if (!onlyCompresses) {
     prepareAutosave(job)
-    cull(job)
+    await cull(job)
     if (!(await mergeArchives(job))) return
   }
   await compressArchives(job)
   if (!onlyCompresses) await autosave(job)
+  await renewRollups(job)
 }

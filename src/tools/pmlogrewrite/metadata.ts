@@ -3,6 +3,7 @@ import {
   afterStamp,
   checkDesc,
   checkIndom,
+  decodeHelp,
   decodeLabelSets,
   labelTarget,
   META_DESC,
@@ -144,7 +145,7 @@ export class MetadataRewriter {
     const kind = (what & TEXT_INDOM) !== 0 ? 'indom' : 'metric'
     const level = (what & TEXT_ONELINE) !== 0 ? 'oneline' : 'help'
     const rules = this.#texts.get(textKey(kind, id, level)) ?? []
-    const text = rules.length === 0 ? '' : textOf(bytes, at, length)
+    const text = rules.length === 0 ? '' : decodeHelp(view, at, length)
     const rule = rules.find(({ content }) => content === undefined || text.includes(content))
     const targets = rule?.isDeleted ? [] : this.#textTargets(kind, id, rule)
     for (const target of targets) {
@@ -195,9 +196,4 @@ function cName(name: string): string {
 
 function textKey(kind: string, id: number, level: string): string {
   return `${kind} ${id} ${level}`
-}
-
-function textOf(bytes: Uint8Array, at: number, length: number): string {
-  const end = bytes.subarray(at + 16, at + length - 4).indexOf(0)
-  return decodeText(bytes, at + 16, end === -1 ? at + length - 4 : at + 16 + end)
 }

@@ -1,47 +1,60 @@
 /**
  * pmseries: series of many hosts by name and label, and calculations with them. pmseries(1)
  *
- * Series are read from archives; key servers are not supported.
+ * Series are those of archives, of a key server, or of a Prometheus server.
  */
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { knownMetrics } from '../../agents/known-metrics.ts'
 import { matchesGlob } from '../../base/glob.ts'
 import { PcpError } from '../../model/errors.ts'
-import { ArchiveSeries } from '../../series/archives/store.ts'
 import { isSeriesId } from '../../series/ids.ts'
-import { evaluate, seriesValues } from '../../series/query/evaluate.ts'
+import { readServer } from '../../series/prometheus/credentials.ts'
+import { PrometheusStore } from '../../series/prometheus/store.ts'
+import { evaluate, keepExpression, valuesOfId } from '../../series/query/evaluate.ts'
 import { parseQuery, parseWindow } from '../../series/query/parse.ts'
 import { type SeriesResult, valueText } from '../../series/query/result.ts'
 import { type WindowClock, windowOf } from '../../series/query/window.ts'
 import type { NameKind, SeriesStore } from '../../series/store.ts'
 import { ValueBudget } from '../../series/value-budget.ts'
-import { loadConfig } from '../../sys/config.ts'
-import { instancesIn, runDirs } from '../../sys/instances.ts'
 import { ctime } from '../../time/stamp.ts'
 import { handleEarlyExit, type ParsedOptions, parseOptions, usageText } from '../lib/options.ts'
+import { archiveDirectories, openArchives } from '../lib/series-archives.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
 import { namedZone, processTimeZone } from '../lib/zone.ts'
+import { openClient, settingsOf, usesKeyServer } from './key-server.ts'
 import { labelNamesText, type MetadataWanted, metadataText } from './metadata.ts'
 import { OPTIONS } from './options.ts'
+import { makeRollups } from './rollups.ts'
 
 /** Queries series. Status 1 for an error; an empty result is success. */
 export const tool: Tool = {
   name: 'pmseries',
-  summary: 'Query the archives of many hosts',
+  summary: 'Query metrics of many hosts, in archives or a key server',
   description: `
-Answers queries about the archives below a directory: by default those that loggers of this host and a running npm start write. A query
+Answers queries about the archives below a directory: by default those that loggers of this host and a running npm start write; with -h,
+-p or -c, or KEY_SERVERS in the environment, about the series in a key server (Valkey or Redis). A query
 selects series, each a metric of a host, by name and labels, and with a window in brackets shows their values. Functions such as rate, max
 and avg_sample and the operators + - * / calculate with them. Without a window, the identifiers of the series are shown, which the
 reporting options take as operands.
 
-Archives are read where they are; nothing has to be loaded into a server first.`,
+Archives are read where they are; nothing has to be loaded into a server first. --rollups makes files beside finished archives from which
+long windows are answered without reading all records, and Parquet files with minutes and hours for other programs.
+
+-L loads an archive, all archives below a directory, or what a query with source.path selects, into a key server. With --prometheus, the
+same queries are answered by a server that has Prometheus' HTTP API.`,
   examples: [
     ['pmseries \'kernel.all.load{hostname=="db1"}[count:5]\'', 'The five most recent values of a host:'],
     ['pmseries \'rate(disk.all.total[start:"-1hour"])\'', 'Rates of the last hour on all hosts:'],
+    ['pmseries --directory /srv/archives --rollups', 'Prepare a tree of archives for long windows:'],
     [
       "pmseries --directory /srv/archives -a $(pmseries 'hinv.ncpu')",
       'Everything about a metric of all hosts:',
     ],
+    [
+      "pmseries --prometheus http://localhost:9090 'kernel.all.load[count:5]'",
+      'Values that were sent to Prometheus:',
+    ],
+    ['pmseries -h keys1 -L /var/log/pcp/pmlogger/db1', 'Load archives of a host into a key server:'],
   ],
   seeAlso: ['pmrep', 'pmlogger', 'pmproxy'],
   options: OPTIONS,
@@ -50,7 +63,14 @@ Archives are read where they are; nothing has to be loaded into a server first.`
     const status = handleEarlyExit(OPTIONS, parsed, io)
     if (status !== undefined) return status
     try {
-      const store = openStore(parsed, io)
+      const isOfKeyServer = usesKeyServer(parsed, io)
+      if (parsed.given.some(({ name }) => name === 'L')) {
+        const { load } = await import('./load.ts')
+        return await load(parsed, clockOf(parsed, io), io)
+      }
+      if (parsed.given.some(({ name }) => name === 'rollups'))
+        return await makeRollups(archiveDirectories(parsed, io), io)
+      const store = await openStore(parsed, isOfKeyServer, io)
       try {
         return await report(store, parsed, io)
       } finally {
@@ -64,37 +84,39 @@ Archives are read where they are; nothing has to be loaded into a server first.`
   },
 }
 
-function openStore({ given }: ParsedOptions, io: ToolIo): SeriesStore {
-  const server = given.find(({ name }) => 'hpcL'.includes(name) && name.length === 1)
-  if (server !== undefined) {
-    const what = server.name === 'L' ? 'archives need not be loaded' : 'series do not come from a key server'
-    throw new PcpError(
-      'PM_ERR_NYI',
-      `-${server.name}: ${what}; name the directory of archives with --directory`,
-    )
+async function openStore(parsed: ParsedOptions, isOfKeyServer: boolean, io: ToolIo): Promise<SeriesStore> {
+  if (isOfKeyServer) {
+    const client = await openClient(settingsOf(parsed, io), false)
+    const { KeySeries } = await import('../../series/keys/store.ts')
+    return KeySeries.open(client)
   }
-  const named = given.filter(({ name }) => name === 'directory').map(({ value }) => resolve(io.cwd, value))
-  const directories = named.length > 0 ? named : recordedHere(io)
-  for (const each of directories)
-    if (!existsSync(each))
-      throw new PcpError(
-        'ENOENT',
-        `${each}: No such file or directory; name a directory of archives with --directory`,
-      )
-  return new ArchiveSeries(directories, {
-    onWarning: ({ message }) => io.stderr.write(`${io.progname}: Warning: ${message}\n`),
-  })
+  const { given } = parsed
+  const argument = (option: string): string | undefined =>
+    given.findLast(({ name }) => name === option)?.value
+  const file = (option: string): string | undefined => {
+    const path = argument(option)
+    return path === undefined ? undefined : resolve(io.cwd, path)
+  }
+  const url = argument('prometheus')
+  if (url !== undefined) {
+    const server = readServer({
+      url,
+      tokenFile: file('token-file'),
+      loginFile: file('login-file'),
+      caFile: file('ca-file'),
+    })
+    return new PrometheusStore(server, { known: knownMetrics, now: io.now })
+  }
+  return openArchives(archiveDirectories(parsed, io), io)
 }
 
-/** Returns where the loggers of this host and of running instances put their archives. */
-function recordedHere(io: ToolIo): readonly string[] {
-  const { variables } = loadConfig(io.env)
-  const all = [
-    ...instancesIn(runDirs(variables)).flatMap(({ record }) => record.archiveDir ?? []),
-    variables['PCP_ARCHIVE_DIR']!,
-  ]
-  const present = all.filter((directory) => existsSync(directory))
-  return present.length > 0 ? present : all.slice(-1)
+function clockOf({ given }: ParsedOptions, io: ToolIo): WindowClock {
+  const zone = given.findLast(({ name }) => name === 'Z')?.value
+  return {
+    now: io.now,
+    zone: zone === undefined ? processTimeZone(io) : namedZone(zone, io),
+    zoneOf: (name) => namedZone(name, io),
+  }
 }
 
 async function report(store: SeriesStore, parsed: ParsedOptions, io: ToolIo): Promise<number> {
@@ -102,11 +124,7 @@ async function report(store: SeriesStore, parsed: ParsedOptions, io: ToolIo): Pr
   const has = (letter: string): boolean => given.some(({ name }) => name === letter)
   const argument = (letter: string): string | undefined =>
     given.findLast(({ name }) => name === letter)?.value
-  const clock: WindowClock = {
-    now: io.now,
-    zone: argument('Z') === undefined ? processTimeZone(io) : namedZone(argument('Z')!, io),
-    zoneOf: (name) => namedZone(name, io),
-  }
+  const clock = clockOf(parsed, io)
   const show = (series: readonly SeriesResult[]): void => showValues(series, clock, has('t'), io)
   const isAll = has('a') || has('F')
   const wanted: MetadataWanted = {
@@ -122,7 +140,7 @@ async function report(store: SeriesStore, parsed: ParsedOptions, io: ToolIo): Pr
   if (has('w')) {
     const window = windowOf(windowTexts(argument('w')!, io), clock)
     const budget = new ValueBudget()
-    for (const id of idsOf(operands)) show(await seriesValues(store, id, window, budget))
+    for (const id of idsOf(operands)) show(await valuesOfId(store, id, window, budget))
     return 0
   }
   if (has('S')) return showSources(store, operands, argument('g'), io)
@@ -139,7 +157,9 @@ async function report(store: SeriesStore, parsed: ParsedOptions, io: ToolIo): Pr
     io.stderr.write(usageText(OPTIONS, io.progname))
     return 1
   }
-  const answer = await evaluate(store, parseQuery(operands.join(' ')), clock)
+  const query = parseQuery(operands.join(' '))
+  const answer = await evaluate(store, query, clock)
+  if (answer.kind === 'ids') await keepExpression(store, query)
   if (answer.kind === 'values') show(answer.series)
   else for (const id of answer.ids) io.stdout.write(`${id}\n`)
   return 0

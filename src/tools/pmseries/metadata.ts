@@ -1,7 +1,10 @@
 /** Reports of pmseries about identifiers: descriptors, instances, labels, names. */
 import { indomStr, PM_ID_NULL, PM_INDOM_NULL, pmidStr } from '../../model/ids.ts'
 import { printDesc } from '../../model/print.ts'
+import { seriesPmidStr } from '../../series/ids.ts'
+import { descOfId, instancesOfId, metricNamesOfId } from '../../series/query/calculated.ts'
 import type { SeriesStore } from '../../series/store.ts'
+import { ValueBudget } from '../../series/value-budget.ts'
 
 /** What to show about each identifier. */
 export interface MetadataWanted {
@@ -22,17 +25,25 @@ const NO_DESC = `    PMID: ${pmidStr(PM_ID_NULL)}
 
 /** Returns the wanted facts about a series or instance, without heading. */
 export async function metadataText(store: SeriesStore, id: string, wanted: MetadataWanted): Promise<string> {
-  const desc = await store.desc(id)
-  const instances = await store.instances(id)
+  const desc = await descOfId(store, id, new ValueBudget())
+  const instances = await instancesOfId(store, id)
   const isAll = wanted.desc && wanted.source
   let text = ''
-  if (wanted.desc)
-    text += desc === undefined ? NO_DESC : `    PMID: ${pmidStr(desc.pmid)}\n${printDesc(desc)}`
-  if (wanted.pmid && desc !== undefined) text += `    PMID: ${notations(pmidStr(desc.pmid), desc.pmid)}\n`
-  if (wanted.indom && desc !== undefined)
-    text += `     InDom: ${notations(indomStr(desc.indom), desc.indom)}\n`
+  const plainPmid = desc && seriesPmidStr(desc.pmid)
+  const ownPmid = desc && wanted.pmid ? notations(plainPmid!, desc.pmid) : plainPmid
+  const ownIndom = desc && notations(indomStr(desc.indom), desc.indom)
+  if (wanted.desc && desc === undefined) text += NO_DESC
+  else if (wanted.desc) {
+    const printed = printDesc(desc!)
+    text += `    PMID: ${ownPmid}\n`
+    text += wanted.indom ? printed.replace(/InDom: .*/, `InDom: ${ownIndom}`) : printed
+  } else {
+    if (wanted.pmid && desc !== undefined) text += `    PMID: ${ownPmid}\n`
+    const indent = wanted.pmid ? '  ' : '     '
+    if (wanted.indom && desc !== undefined) text += `${indent}InDom: ${ownIndom}\n`
+  }
   if (wanted.source) text += `${isAll ? '    ' : '       '}Source: ${desc?.source ?? 'unknown'}\n`
-  if (wanted.metrics) for (const name of await store.metricNames(id)) text += `    Metric: ${name}\n`
+  if (wanted.metrics) for (const name of await metricNamesOfId(store, id)) text += `    Metric: ${name}\n`
   const about = instances.map(({ inst, name }) => `    inst [${inst} or "${name}"]`)
   if (wanted.instances)
     for (const [i, each] of about.entries()) text += `${each} series ${instances[i]!.id}\n`

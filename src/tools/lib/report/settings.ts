@@ -1,5 +1,7 @@
 /** All settings of a report, from configuration files and options, in one table of keys. pmrep.conf(5) */
+
 import { PcpError } from '../../../model/errors.ts'
+import { DESTINATION_KEYS, type DestinationKey } from './destinations.ts'
 
 /** Settings of a report. Names are those of the keys in configuration files. */
 export interface Settings {
@@ -79,35 +81,6 @@ export interface Settings {
   /** Errors of invalid values by key, thrown by `checkValues`. */
   readonly problems: Map<string, PcpError>
 }
-
-/** Keys of exporters that send to a server, in configuration files too. */
-const DESTINATION_KEYS = [
-  'graphite_host',
-  'graphite_port',
-  'pickle',
-  'pickle_protocol',
-  'prefix',
-  'influx_server',
-  'influx_db',
-  'influx_user',
-  'influx_pass',
-  'influx_tags',
-  'es_server',
-  'es_auth',
-  'es_password',
-  'es_index',
-  'es_hostid',
-  'es_search_type',
-  'zabbix_server',
-  'zabbix_port',
-  'zabbix_host',
-  'zabbix_interval',
-  'zabbix_prefix',
-  'zabbix_lld',
-] as const
-
-/** One of these keys. */
-export type DestinationKey = (typeof DESTINATION_KEYS)[number]
 
 /** Action when metrics appear or vanish. */
 export type NamesChange = 'ignore' | 'abort' | 'update'

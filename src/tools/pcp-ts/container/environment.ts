@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
 import { parseHostSpec } from '../../../net/host-spec.ts'
 import { parseSizeLimit } from '../../../pmlogger/sizes.ts'
+import { parseKeyServer } from '../../../series/keys/address.ts'
 import { DEFAULT_PORT } from '../../../start/settings.ts'
 import type { Variables } from '../../../sys/config.ts'
 
@@ -96,7 +97,7 @@ export function readEnvironment(env: Variables, facts: ContainerFacts): Containe
     labels: Object.fromEntries(
       Object.entries(LABELS).flatMap(([name, label]) => (env[name] ? [[label, env[name]]] : [])),
     ),
-    remarks: [...agents.remarks, ...keyServerRemarks(env['KEY_SERVERS'])],
+    remarks: [...agents.remarks, ...keyServerRemarks(env['KEY_SERVERS'], services)],
   }
 }
 
@@ -205,10 +206,12 @@ function bytesOf(text: string): number {
   )
 }
 
-function keyServerRemarks(text: string | undefined): readonly string[] {
+function keyServerRemarks(text: string | undefined, services: ReadonlySet<Service>): readonly string[] {
   const servers = words(text)
   if (servers.length === 0) return []
-  return [
-    `KEY_SERVERS=${servers.join(',')}: not used, because this pmproxy keeps no time series; in Grafana use the data source PCP Vector`,
-  ]
+  for (const server of servers)
+    if (parseKeyServer(server) === undefined)
+      throw new PcpError('PM_ERR_ARG', `KEY_SERVERS: invalid key server ${server}; use HOST:PORT`)
+  if (!services.has('pmproxy')) return [`KEY_SERVERS=${servers.join(',')}: not used without pmproxy`]
+  return [`key servers: ${servers.join(', ')}`]
 }

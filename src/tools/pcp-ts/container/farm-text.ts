@@ -8,19 +8,6 @@ export interface FarmHost {
   readonly name: string
 }
 
-/** Returns the host named by a specification as a file name: `db1` for `pcp://db1:44322?secure`. */
-export function directoryOf(spec: string): string {
-  const [host = ''] = spec.replace(/^[a-z]+:\/*/, '').split(/[?@]/)
-  const name = host.replace(/^\[(.*?)\].*$/, '$1').replace(/^([^:]*):\d+(?:,.*)?$/, '$1')
-  return fileName(name)
-}
-
-/** Returns a host's name as a file name. Collectors choose their names: none may lead out of the directory. */
-export function fileName(name: string): string {
-  const safe = name.replace(/[^A-Za-z0-9._-]/g, '_').slice(0, 200)
-  return /^\.*$/.test(safe) ? `host${safe.replaceAll('.', '_')}` : safe
-}
-
 /** Returns one host for each name, the last one, sorted by name. */
 export function uniqueHosts(hosts: readonly FarmHost[]): readonly FarmHost[] {
   const byName = new Map(hosts.map((host) => [host.name, host]))

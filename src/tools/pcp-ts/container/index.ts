@@ -40,7 +40,10 @@ With the operand health it asks each server of the container, prints those that 
     ['PCP_SERVICES', 'services separated by commas (pmcd,pmie,pmlogger,pmproxy)'],
     ['PCP_DOMAIN_AGENTS', 'agents to run in addition to the usual ones'],
     ['HOST_MOUNT', "where the host's root is mounted; its metrics are reported instead of the container's"],
-    ['KEY_SERVERS', 'accepted for compatibility with the image of PCP; not used'],
+    [
+      'KEY_SERVERS',
+      'key servers to load archives into, and to answer queries over series from, e.g. valkey:6379',
+    ],
     ['PCP_TS_DIR', 'directory of settings, archives and sockets (/var/lib/pcp-ts)'],
     ['PCP_TS_HOSTS', 'collectors to record, in a container without pmcd'],
     ['PCP_TS_NODES', 'DNS name whose addresses are collectors to record, with an optional port'],

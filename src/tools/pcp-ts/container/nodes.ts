@@ -5,11 +5,12 @@
 
 import { lookup } from 'node:dns/promises'
 import { withSignal } from '../../../base/with-signal.ts'
+import { fileName } from '../../../discovery/host.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { connect } from '../../../pmapi/connect.ts'
 import type { Variables } from '../../../sys/config.ts'
 import { MAX_HOSTS } from './environment.ts'
-import { type FarmHost, fileName } from './farm-text.ts'
+import type { FarmHost } from './farm-text.ts'
 
 /** What the search needs; tests pass their own. */
 export interface NodesIo {

@@ -4,6 +4,7 @@
  *     look every 30 s ──hosts or day changed──► write the farm file, restart pmlogger ──► look...
  */
 import { join } from 'node:path'
+import { directoryOf } from '../../../discovery/host.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { SYSTEM_CLOCK } from '../../../pmapi/clock.ts'
 import { createDirectories, planDirectories, type StartDirectories } from '../../../start/directories.ts'
@@ -15,7 +16,7 @@ import { makeDir } from '../../../sys/make-dir.ts'
 import { replaceFile } from '../../../sys/replace-file.ts'
 import { type CommandLine, openCommand } from './command-process.ts'
 import { type ContainerSettings, MAX_HOSTS } from './environment.ts'
-import { directoryOf, type FarmHost, farmText, uniqueHosts } from './farm-text.ts'
+import { type FarmHost, farmText, uniqueHosts } from './farm-text.ts'
 import { writeProxyConf } from './files.ts'
 import type { ContainerIo } from './io.ts'
 import { Nodes, networkNodes } from './nodes.ts'
