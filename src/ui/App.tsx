@@ -2,9 +2,22 @@
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { ChartCard } from './chart/ChartCard.tsx'
+import { Fleet } from './fleet/lazy-fleet.tsx'
 import { toggle } from './keys.ts'
 import { type LazyPart, lazyPart, loadLazyPart } from './lazy.tsx'
-import { editing, layout, notice, type Panel, panel, showError, shownKeys, view } from './page.ts'
+import {
+  config,
+  editing,
+  hostCount,
+  layout,
+  notice,
+  type Panel,
+  panel,
+  screen,
+  showError,
+  shownKeys,
+  view,
+} from './page.ts'
 import { Icon } from './panel/Icon.tsx'
 import { StatusLight } from './panel/Light.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
@@ -27,6 +40,7 @@ export function App(): ComponentChild {
   const open = parts === undefined ? undefined : panel.value
   const keys = shownKeys.value
   const isBeside = keys.length > 1 && layout.value === 'beside'
+  const isFleet = screen.value === 'fleet'
   return (
     <>
       <a class="skip" href="#charts">
@@ -37,10 +51,21 @@ export function App(): ComponentChild {
           <span class="mark" aria-hidden="true" />
           <span class="product">pcp</span>
         </h1>
-        <SourceChoice />
-        <span class="view-name">{view.value.name}</span>
-        <StatusLight />
+        {isFleet ? (
+          <span class="source">Fleet</span>
+        ) : (
+          <>
+            <SourceChoice />
+            <span class="view-name">{view.value.name}</span>
+            <StatusLight />
+          </>
+        )}
         <nav aria-label="Panels">
+          {(isFleet || hostCount.value > 1 || (config.value?.hosts.length ?? 0) > 1) && (
+            <a class="button" href={isFleet ? '#' : '#fleet'}>
+              {isFleet ? 'Charts' : 'Fleet'}
+            </a>
+          )}
           {(Object.keys(PANELS) as Panel[]).map((which) => (
             <button
               type="button"
@@ -64,34 +89,46 @@ export function App(): ComponentChild {
       <TimeBar />
       {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
-        <main id="charts" class={`charts${isBeside ? ` by-${Math.min(4, keys.length)}` : ''}`}>
-          {view.value.charts
-            .flatMap((chart) => chartsFor(chart, keys, layout.value))
-            .flatMap((one, i, all) => {
-              const { tab } = one.origin
-              const card = <ChartCard key={one.chart.id} {...one} />
-              if (tab === undefined || tab === all[i - 1]?.origin.tab) return card
-              return [
-                <h2 key={`tab ${one.chart.id}`} class="tab">
-                  {tab}
-                </h2>,
-                card,
-              ]
-            })}
-          {view.value.charts.length === 0 && (
-            <p class="empty">
-              No charts yet.{' '}
-              <button type="button" class="link" onClick={() => (panel.value = 'metrics')}>
-                Browse metrics
-              </button>
-            </p>
-          )}
-        </main>
+        {isFleet ? <Fleet /> : <Charts keys={keys} isBeside={isBeside} />}
         {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}
       </div>
       {parts !== undefined && <parts.ChartEditor />}
       <Notice />
     </>
+  )
+}
+
+interface ChartsProps {
+  readonly keys: readonly string[]
+  readonly isBeside: boolean
+}
+
+/** The charts of the view. */
+function Charts({ keys, isBeside }: ChartsProps): ComponentChild {
+  return (
+    <main id="charts" class={`charts${isBeside ? ` by-${Math.min(4, keys.length)}` : ''}`}>
+      {view.value.charts
+        .flatMap((chart) => chartsFor(chart, keys, layout.value))
+        .flatMap((one, i, all) => {
+          const { tab } = one.origin
+          const card = <ChartCard key={one.chart.id} {...one} />
+          if (tab === undefined || tab === all[i - 1]?.origin.tab) return card
+          return [
+            <h2 key={`tab ${one.chart.id}`} class="tab">
+              {tab}
+            </h2>,
+            card,
+          ]
+        })}
+      {view.value.charts.length === 0 && (
+        <p class="empty">
+          No charts yet.{' '}
+          <button type="button" class="link" onClick={() => (panel.value = 'metrics')}>
+            Browse metrics
+          </button>
+        </p>
+      )}
+    </main>
   )
 }
 

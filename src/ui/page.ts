@@ -3,7 +3,7 @@ import { batch, computed, type ReadonlySignal, type Signal, signal } from '@prea
 import { Feeds } from './data/feeds.ts'
 import { LiveStream } from './data/live.ts'
 import type { ArchiveInfo, ConfigAnswer } from './data/responses.ts'
-import { archiveSource, hostSource, serverArchives, serverConfig } from './data/server.ts'
+import { archiveSource, hostSource, serverArchives, serverConfig, serverFleet } from './data/server.ts'
 import type { Source } from './data/source.ts'
 import { time } from './time/control.ts'
 import { isZone } from './time/format.ts'
@@ -45,6 +45,10 @@ export const intervalSec: Signal<number> = signal(1)
 export const config: Signal<ConfigAnswer | undefined> = signal(undefined)
 /** Archives on the server. */
 export const archives: Signal<readonly ArchiveInfo[]> = signal([])
+/** What the page shows: charts of its sources, or all hosts. */
+export const screen: Signal<'charts' | 'fleet'> = signal<'charts' | 'fleet'>('charts')
+/** Number of hosts of the archives on the server. */
+export const hostCount: Signal<number> = signal(0)
 /** Panels that open beside the charts. */
 export type Panel = 'metrics' | 'archives' | 'views' | 'help'
 /** The open panel. */
@@ -168,10 +172,20 @@ export async function start(): Promise<void> {
   show(sources.value.keys().next().value!)
   addEventListener('hashchange', () => openAddress().catch(showError))
   await openAddress()
+  // After an error the header has no link to the fleet; #fleet reports the error.
+  if (answer.archives && screen.peek() === 'charts')
+    serverFleet()
+      .then(({ hosts }) => (hostCount.value = hosts.key.length))
+      .catch(() => {})
 }
 
 /** Opens the link in the address bar, if there is one. */
 async function openAddress(): Promise<void> {
+  if (location.hash === '#charts') return // the link to skip the header
+  const before = screen.peek()
+  screen.value = location.hash.startsWith('#fleet') ? 'fleet' : 'charts'
+  if (screen.peek() === 'fleet') return
+  if (before === 'fleet') show(currentKey.peek())
   const received = await fromFragment(location.hash)
   if (received === undefined) return
   await openShared(received.shared)

@@ -2,6 +2,7 @@
 
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
+import type { FleetAnswer, FleetLiveAnswer } from '../../archive/fleet/answer.ts'
 import { hostKey } from '../view/view.ts'
 import { batched } from './batch.ts'
 import { forgetKey, pageKey } from './key.ts'
@@ -22,20 +23,22 @@ const PATIENCE_MS = 30_000
 
 type Parameters = Readonly<Record<string, string | number | readonly string[]>>
 
-async function request(path: string, parameters: Parameters): Promise<Response> {
+async function request(path: string, parameters: Parameters, signal?: AbortSignal): Promise<Response> {
   // Not URLSearchParams, because PCP's web API takes a plus literally.
   const text = Object.entries(parameters)
     .flatMap(([name, value]) => [value].flat().map((one) => `${name}=${encodeURIComponent(one)}`))
     .join('&')
   try {
     const key = pageKey()
+    const late = AbortSignal.timeout(PATIENCE_MS)
     const response = await fetch(`${API}/${path}${text === '' ? '' : `?${text}`}`, {
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      // Without `any`, in browsers before 2024, requests that are not needed any more run to their end.
+      signal: signal === undefined ? late : (AbortSignal.any?.([late, signal]) ?? late),
       ...(key === undefined ? {} : { headers: { Authorization: `Bearer ${key}` } }),
     })
     if (response.status !== 401 || key === undefined) return response
     forgetKey()
-    return await request(path, parameters)
+    return await request(path, parameters, signal)
   } catch (error) {
     const isLate = error instanceof DOMException && error.name === 'TimeoutError'
     throw new RequestError(
@@ -44,8 +47,8 @@ async function request(path: string, parameters: Parameters): Promise<Response> 
   }
 }
 
-async function ask<T>(path: string, parameters: Parameters = {}): Promise<T> {
-  const response = await request(path, parameters)
+async function ask<T>(path: string, parameters: Parameters = {}, signal?: AbortSignal): Promise<T> {
+  const response = await request(path, parameters, signal)
   const answer: unknown = await response.json().catch(() => undefined)
   if (!response.ok || answer === undefined) throw refusal(response, answer)
   return answer as T
@@ -59,7 +62,7 @@ function refusal({ status }: Response, answer: unknown): RequestError {
 
 async function askRange(which: Parameters, query: RangeQuery): Promise<ChartRange> {
   const { names, derive, start, finish, points, aligned } = query
-  const response = await request('range', {
+  const bytes = await serverBytes('range', {
     ...which,
     names: names.join(','),
     derive: Object.entries(derive).map(([name, expr]) => `${name}=${expr}`),
@@ -69,9 +72,27 @@ async function askRange(which: Parameters, query: RangeQuery): Promise<ChartRang
     ...(aligned === true ? { aligned: 1 } : {}),
     format: 'columns',
   })
-  if (!response.ok) throw refusal(response, await response.json().catch(() => undefined))
-  return decodeChartRange(new Uint8Array(await response.arrayBuffer()))
+  return decodeChartRange(bytes)
 }
+
+/** Returns the bytes of a response. Throws RequestError. */
+export async function serverBytes(
+  path: string,
+  parameters: Parameters,
+  signal?: AbortSignal,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const response = await request(path, parameters, signal)
+  if (!response.ok) throw refusal(response, await response.json().catch(() => undefined))
+  return new Uint8Array(await response.arrayBuffer())
+}
+
+/** Returns all hosts of the archives on the server. */
+export const serverFleet = (parameters: Parameters = {}, signal?: AbortSignal): Promise<FleetAnswer> =>
+  ask('fleet', parameters, signal)
+
+/** Returns the health of collectors by their live values. */
+export const serverLiveFleet = (hosts: readonly string[], signal?: AbortSignal): Promise<FleetLiveAnswer> =>
+  ask('fleet-live', { host: hosts }, signal)
 
 /** Returns the server's configuration for the page. */
 export const serverConfig = (): Promise<ConfigAnswer> => ask('config')

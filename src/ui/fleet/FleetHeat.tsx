@@ -1,0 +1,185 @@
+/** One metric over all hosts as a heat map: a line for each host, the highest on top. */
+import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import type { FleetRange } from '../../archive/fleet/answer.ts'
+import { heatColors } from '../chart/heat-map.ts'
+import { TipBox } from '../chart/Readings.tsx'
+import { timeMarks } from '../chart/time-marks.ts'
+import { colorsVersion } from '../theme.ts'
+import { time } from '../time/control.ts'
+import { formatTime } from '../time/format.ts'
+import { showValue } from '../view/measure.ts'
+import { open } from './HostTable.tsx'
+import { type HeatCell, heatLines, heatPixels, highestOfLine, hostsOfLine } from './heat-image.ts'
+import { cellRow, means, measure, ranked } from './state.ts'
+
+const MARK_WIDTH = 64
+
+/** A cell, and its position for the tooltip. */
+interface Under extends HeatCell {
+  readonly x: number
+  readonly y: number
+}
+
+/** Renders the map. A click, or Enter after moving with the arrow keys, opens a host at a time. */
+export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentChild {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const size = useSignal({ width: 300, height: 240 })
+  const under = useSignal<Under | undefined>(undefined)
+  const hosts = ranked.value
+  const rows = hosts.map(({ key }) => cellRow(key))
+  const colors = colorsVersion.value
+  const limits = limitsOf(range)
+  const { start, step, buckets } = range
+  const { width, height } = size.value
+  const lines = heatLines(rows.length, height)
+  useEffect(() => {
+    const of = canvas.current!
+    const observer = new ResizeObserver(() => {
+      size.value = { width: of.clientWidth, height: of.clientHeight }
+    })
+    observer.observe(of)
+    return () => observer.disconnect()
+  }, [])
+  useEffect(() => {
+    const of = canvas.current!
+    const context = of.getContext('2d')
+    if (context === null) return
+    of.width = buckets
+    of.height = lines
+    if (rows.length === 0) return
+    const shades = heatColors().map(channelsOf)
+    context.putImageData(new ImageData(heatPixels(range, rows, lines, limits, shades), buckets, lines), 0, 0)
+  }, [range, hosts, lines, colors])
+  const placeAt = (event: PointerEvent): Under | undefined => {
+    const box = canvas.current!.getBoundingClientRect()
+    const x = event.clientX - box.left
+    const y = event.clientY - box.top
+    const line = Math.min(lines - 1, Math.max(0, Math.floor((y / box.height) * lines)))
+    const bucket = Math.min(buckets - 1, Math.max(0, Math.floor((x / box.width) * buckets)))
+    const found = rows.length === 0 ? undefined : highestOfLine(range, rows, line, lines, bucket)
+    return found && { ...found, x, y }
+  }
+  const openAt = ({ host, bucket }: HeatCell): void => open(hosts[host]!, start + (bucket + 0.5) * step)
+  const press = (event: KeyboardEvent): void => {
+    const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key]
+    const at = under.value
+    if (event.key === 'Enter' && at !== undefined) openAt(at)
+    else if (move !== undefined && hosts.length > 0) {
+      const host = Math.min(hosts.length - 1, Math.max(0, (at?.host ?? 0) + move[0]!))
+      const bucket = Math.min(buckets - 1, Math.max(0, (at?.bucket ?? buckets - 1) + move[1]!))
+      const x = ((bucket + 0.5) * width) / buckets
+      under.value = { host, bucket, x, y: ((host + 0.5) * height) / hosts.length }
+    } else if (event.key === 'Escape' && at !== undefined) under.value = undefined
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const [, perLine] = hostsOfLine(0, lines, rows.length)
+  return (
+    <div class="fleet-heat">
+      <div class="fleet-heat-field">
+        <canvas
+          ref={canvas}
+          role="img"
+          tabIndex={0}
+          aria-label={summary(range)}
+          onPointerMove={(event) => (under.value = placeAt(event))}
+          onPointerLeave={() => (under.value = undefined)}
+          onClick={(event) => {
+            const place = placeAt(event as unknown as PointerEvent)
+            if (place !== undefined) openAt(place)
+          }}
+          onKeyDown={press}
+          onBlur={() => (under.value = undefined)}
+        />
+        <Hover range={range} under={under} />
+      </div>
+      <ol class="heat-marks" aria-hidden="true">
+        {timeMarks(
+          { from: start, to: start + step * buckets },
+          Math.floor(width / MARK_WIDTH),
+          time.zone.value,
+        ).map(({ at, label }) => (
+          <li key={at} style={{ left: `${(100 * (at - start)) / (step * buckets)}%` }}>
+            {label}
+          </li>
+        ))}
+      </ol>
+      <p class="heat-key">
+        <span>{showValue(measure.value, limits[0] * measure.value.factor)}</span>
+        <span class="heat-scale" />
+        <span>{showValue(measure.value, limits[1] * measure.value.factor)}</span>
+        <span class="fleet-note">
+          {hosts.length} hosts, the highest on top; empty: no values
+          {perLine > 1 && `. Each line shows the highest of up to ${Math.ceil(rows.length / lines)} hosts`}
+        </span>
+      </p>
+    </div>
+  )
+}
+
+interface HoverProps {
+  readonly range: FleetRange
+  readonly under: Signal<Under | undefined>
+}
+
+/** A separate component, because the pointer moves often. */
+function Hover({ range, under }: HoverProps): ComponentChild {
+  const at = under.value
+  const host = at === undefined ? undefined : ranked.value[at.host]
+  const row = host === undefined ? -1 : cellRow(host.key)
+  const { start, step, buckets, cells } = range
+  const value = at === undefined || row < 0 ? undefined : cells[row * buckets + at.bucket]
+  const from = at === undefined ? 0 : start + at.bucket * step
+  const zone = time.zone.value
+  const reading =
+    value === undefined || Number.isNaN(value)
+      ? 'no value'
+      : showValue(measure.value, value * measure.value.factor)
+  return (
+    <>
+      {at !== undefined && host !== undefined && (
+        <TipBox place={at}>
+          <p class="tip-time">
+            {formatTime(from, zone)} – {formatTime(from + step, zone).slice(-8)}
+          </p>
+          <p>
+            {host.key}: {reading}
+          </p>
+        </TipBox>
+      )}
+      <span class="unseen" role="status">
+        {at !== undefined && host !== undefined && `${host.key}, ${formatTime(from, zone)}: ${reading}`}
+      </span>
+    </>
+  )
+}
+
+/** Returns the range of the colours: shares from 0 to 1, others from 0 to the highest value. */
+function limitsOf({ unit, quantiles, cells }: FleetRange): readonly [number, number] {
+  if (unit === 'share') return [0, 1]
+  const high = quantiles.max.reduce((most: number, value) => Math.max(most, value ?? 0), 0)
+  let low = 0
+  for (const value of cells) if (value < low) low = value
+  return [low, high > low ? high : low + 1]
+}
+
+function channelsOf(color: string): [number, number, number] {
+  const [red = 0, green = 0, blue = 0] = (color.match(/\d+/g) ?? []).map(Number)
+  return [red, green, blue]
+}
+
+/** Describes the map for screen readers; the table has the same hosts. */
+function summary({ title, start, step, buckets }: FleetRange): string {
+  const zone = time.zone.value
+  const highest = ranked.value
+    .slice(0, 3)
+    .map(({ key }) => `${key} ${showValue(measure.value, means.value.get(key))}`)
+  return (
+    `${title} of ${ranked.value.length} hosts from ${formatTime(start, zone)} to ` +
+    `${formatTime(start + step * buckets, zone)}. Highest means: ${highest.join(', ') || 'no values'}. ` +
+    'Arrow keys read values, Enter opens the host.'
+  )
+}
