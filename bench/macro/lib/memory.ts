@@ -1,8 +1,17 @@
-/** Resident memory and CPU time of processes. */
+/** Memory and CPU time of processes. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Returns the resident megabytes of a process and its descendants. Linux only; NaN elsewhere. */
 export function residentMb(pid: number): number {
+  return treeMb(pid, (each) => fieldOf(`/proc/${each}/status`, 'VmRSS'))
+}
+
+/** Returns the same with pages that processes share divided among them (PSS). Linux only; NaN elsewhere. */
+export function pssMb(pid: number): number {
+  return treeMb(pid, (each) => fieldOf(`/proc/${each}/smaps_rollup`, 'Pss'))
+}
+
+function treeMb(pid: number, kbOf: (pid: number) => number): number {
   try {
     const parents = new Map<number, number>()
     for (const entry of readdirSync('/proc')) {
@@ -10,7 +19,7 @@ export function residentMb(pid: number): number {
       if (Number.isInteger(each)) parents.set(each, parentOf(each))
     }
     let sum = 0
-    for (const each of parents.keys()) if (isUnder(each, pid, parents)) sum += residentKb(each)
+    for (const each of parents.keys()) if (isUnder(each, pid, parents)) sum += kbOf(each)
     return sum / 1024
   } catch {
     return Number.NaN // no /proc
@@ -25,17 +34,13 @@ function isUnder(pid: number, ancestor: number, parents: ReadonlyMap<number, num
 
 /** Returns the parent; 0 for a process that has ended. */
 function parentOf(pid: number): number {
-  return field(pid, 'PPid')
+  return fieldOf(`/proc/${pid}/status`, 'PPid')
 }
 
-function residentKb(pid: number): number {
-  return field(pid, 'VmRSS')
-}
-
-function field(pid: number, name: string): number {
+/** Returns a number of a file of `NAME: NUMBER` lines; 0 for a process that has ended. */
+function fieldOf(path: string, name: string): number {
   try {
-    const text = readFileSync(`/proc/${pid}/status`, 'latin1')
-    return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0)
+    return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(readFileSync(path, 'latin1'))?.[1] ?? 0)
   } catch {
     return 0
   }
