@@ -1,10 +1,13 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** What is awaited comes when it comes: how long a busy machine may take before it counts as never. */
 const PATIENT = { poll: { timeout: 30_000 } }
 
 /** Tests that need nothing but Node do not see the user's home and settings either. */
 const ALONE = { globalSetup: ['test/lib/environment.ts'] }
+
+const PROCESSOR_TIME = ['test/lib/processor-time.ts']
 
 /** A limit for interop tests that hang; comparisons of everything (`npm run exhaustive`) take longer. */
 const INTEROP_LIMIT_MS = process.env['PCP_TS_EXHAUSTIVE'] === '1' ? 3_600_000 : 120_000
@@ -40,8 +43,30 @@ const SIDE_BY_SIDE = [
   'time-control',
 ].map((name) => `test/interop/${name}.test.ts`)
 
+/** Files that take minutes, the slowest first. Begun last, each would run alone at the end. */
+const SLOW = [
+  'e2e/kills',
+  'e2e/interrupt',
+  'e2e/terminal',
+  'e2e/docs-commands',
+  'e2e/pmlogger-daily',
+  'interop/package',
+  'interop/pmlogger-daily',
+].map((name) => `/test/${name}.test.ts`)
+
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const at = SLOW.findIndex((path) => moduleId.endsWith(path))
+      return at < 0 ? SLOW.length : at
+    }
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {
@@ -62,18 +87,21 @@ export default defineConfig({
         test: {
           name: 'e2e',
           ...ALONE,
+          setupFiles: PROCESSOR_TIME,
           expect: PATIENT,
           sequence: { groupOrder: 1 },
           include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          // More than processors of a small machine, because these tests often wait. CI runs interop tests beside them.
+          maxWorkers: process.env['CI_PROGRESS'] === undefined ? 3 : 2,
         },
       },
       {
         test: {
           name: 'interop-beside',
+          setupFiles: PROCESSOR_TIME,
           expect: PATIENT,
           sequence: { groupOrder: 2 },
           include: SIDE_BY_SIDE,
@@ -85,7 +113,8 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'interop',
+          name: 'interop-alone',
+          setupFiles: PROCESSOR_TIME,
           expect: PATIENT,
           sequence: { groupOrder: 3 },
           include: ['test/interop/**/*.test.ts'],

@@ -134,6 +134,7 @@ const LOADED = {
   'agent-daemon': 'pmcd/agent-daemon.ts',
   'agent-check': 'pmcd/agent-check.ts',
   'archive-thread': 'pmproxy/archive-thread.ts',
+  'discovery-thread': 'pmproxy/keys/discovery-thread.ts',
   ...Object.fromEntries(PARTS.map((name) => [`start-${name}`, `start/${name}-part.ts`])),
 }
 

@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000
 /** Time limit of the whole run, however busy the machine is. */
 const LIMIT_MS = Number(process.env.CI_MINUTES ?? 58) * MINUTE_MS
 const NEEDED_BYTES = 2e9
-/** Lists of the suite mostly wait, so two run at a time. */
+/** Lists of the suite mostly wait. With three, commands that a test starts within seconds are late. */
 const LISTS_AT_ONCE = 2
 
 const top = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -47,7 +47,7 @@ const KNOWN = [
   'lines',
   'qa',
 ]
-const unknown = wanted.filter((name) => !KNOWN.includes(name.startsWith('qa ') ? 'qa' : name))
+const unknown = wanted.filter((name) => !KNOWN.includes(name) && !/^(qa|interop) /.test(name))
 if (unknown.length > 0) {
   console.error(`.ci/run: no such step: ${unknown.join(', ')}; steps are ${KNOWN.join(', ')}`)
   process.exit(1)
@@ -78,7 +78,7 @@ if (
   await Promise.all([checks, site])
   if (!isBuilt) skip(['test', 'fuzz', 'interop', 'lines', 'qa'], 'the build failed')
   else {
-    await testThenInterop(reference)
+    await testAndInterop(reference)
     // Tests of the suite count events within seconds, so some fail if run beside the other steps.
     await lists(reference)
   }
@@ -98,28 +98,54 @@ async function prepareReference() {
   })
 }
 
-async function testThenInterop(reference) {
-  await step('test', 30, ['npm', 'test', '--silent'], { isLive: true })
-  // How much two minutes find depends on the machine, so findings are printed, and only fail a run once they are tests.
-  await step('fuzz', 6, ['node', 'scripts/fuzz.mjs', '--all', '--minutes', '2', '--explore'])
-  if (reference === undefined)
+async function testAndInterop(reference) {
+  const test = step('test', 30, ['npm', 'test', '--silent'], { isLive: true })
+  if (reference === undefined) {
+    await test
+    await fuzz()
     if (wanted.length > 0) skip(['interop', 'lines', 'qa'], '../shared/qa/setup-pcp is missing')
     else
       console.log(
         'interop and the suite of the reference: not run, because ../shared/qa/setup-pcp is missing',
       )
-  else if (await reference) {
-    await step('interop', 40, ['npm', 'run', '--silent', 'test:interop'], { isLive: true })
-    // As with fuzzing, findings are printed, and only fail a run once they are in the list of the interop test.
-    await step('lines', 10, ['node', 'scripts/lines.mjs', '--count', '500', '--seed', env.PCP_TS_SEED])
-  } else skip(['interop', 'lines'], 'the reference could not be installed')
+  } else if (await reference) {
+    // Tests that run one at a time mostly wait.
+    const alone = interop('alone')
+    await test
+    await Promise.all([alone.then(fuzz), interop('beside').then(lines)])
+  } else {
+    await test
+    await fuzz()
+    skip(['interop', 'lines'], 'the reference could not be installed')
+  }
 }
 
-/** Runs the lists of the reference's suite, two at a time; each has its own processes, network and directories. */
+function interop(which, options) {
+  return step(`interop ${which}`, 40, ['npm', 'test', '--silent', '--', `interop-${which}`], options)
+}
+
+/** How much is found in this time depends on the machine, so findings are printed, and only fail a run once they are tests. */
+function fuzz() {
+  return step('fuzz', 6, ['node', 'scripts/fuzz.mjs', '--all', '--minutes', '1', '--explore'])
+}
+
+/** As with fuzzing, findings are printed, and only fail a run once they are in the list of the interop test. */
+function lines() {
+  return step('lines', 10, ['node', 'scripts/lines.mjs', '--count', '120', '--seed', env.PCP_TS_SEED])
+}
+
+/**
+ * Runs the lists of the reference's suite, some at a time; each has its own processes, network and directories. Of a line with alternatives,
+ * a run takes one, by its seed; `.ci/run qa` takes all.
+ */
 async function lists(reference) {
   if (reference === undefined) return
   if (!(await reference)) return skip(['qa'], 'the reference could not be installed')
-  const waiting = readFileSync(join(top, 'test/interop/qa-lists'), 'utf8').trim().split('\n')
+  const lines = readFileSync(join(top, 'test/interop/qa-lists'), 'utf8').trim().split('\n')
+  const waiting = lines.flatMap((line) => {
+    const forms = line.split(' | ')
+    return wanted.length > 0 ? forms : [forms[Number(env.PCP_TS_SEED) % forms.length]]
+  })
   const lane = async () => {
     for (let list = waiting.shift(); list !== undefined; list = waiting.shift())
       await step(`qa ${list}`, 40, ['npm', 'run', '--silent', 'qa', '--', ...list.split(' ')])
@@ -165,6 +191,7 @@ function finish() {
     'slowest 20 files',
     slowest(notes, 20, (one) => one.test === undefined && isOurs(one)),
   )
+  print('20 files with most processor time', slowest(notes, 20, isOurs, 'cpuMs'))
   print(
     "slowest 20 tests of the reference's suite",
     slowest(notes, 20, (one) => one.test !== undefined && !isOurs(one)),

@@ -27,7 +27,7 @@ const COMMANDS = [
     'pmlogextract',
     'pmlogreduce',
   ],
-  ...['pmlogrewrite', 'pmloglabel', 'pmlogmv', 'pmlogcp', 'retention', 'pmlogger'],
+  ...['pmlogrewrite', 'pmloglabel', 'pmlogmv', 'pmlogcp', 'retention', 'pmlogger', 'push'],
 ]
 if (values.command !== undefined && !COMMANDS.includes(values.command)) {
   console.error(`kills: unknown command ${values.command}; commands are ${COMMANDS.join(', ')}`)

@@ -1,6 +1,6 @@
 /**
  * Runs a list of the reference's own test suite with our commands instead of the installed ones.
- * `npm run qa LIST [--part K/N] [option...]`, LIST one of live, archive, agents, more, tools; `--part` runs every Nth test from the Kth on; other
+ * `npm run qa LIST [--part K/N] [option...]`, LIST one of live, archive, agents, more, series, tools; `--part` runs every Nth test from the Kth on; other
  * options go to the runner. Needs the runner and the installed reference, as root: PCP_QA names the runner's folder (default ../shared/qa).
  * The runner isolates the processes, network and PCP directories of each run, and this script /tmp and /var/tmp, so that lists can run
  * side by side. Output of failing tests stays in /var/tmp/pcp-ts-qa, by list.
@@ -126,6 +126,8 @@ function runTests(kept, which) {
     env: cleanEnv({
       // The suite expects the values of 6.0.3 between two observations (docs/explanation/differences.md, Interpolation).
       PCP_INTERP_EARLIER: '1',
+      // It expects the identifiers of 6.0.3 (docs/reference/key-server.md).
+      PCP_SERIES_FIRST_LABELS: '1',
       // Its loggers and clients run under different accounts (docs/explanation/differences.md, pmlogger).
       PCP_ARCHIVE_MODE: '0644',
       PMLOGGER_ACCESS: 'allow * : all;',

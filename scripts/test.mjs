@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { alone, buildIfChanged, cleanEnv, packageBin, run, top } from './lib/run.mjs'
 
-const known = ['unit', 'e2e', 'interop', 'fuzz']
+const known = ['unit', 'e2e', 'interop', 'interop-beside', 'interop-alone', 'fuzz']
 const named = process.argv.slice(2).filter((arg) => known.includes(arg))
 const rest = process.argv.slice(2).filter((arg) => !known.includes(arg))
 const projects = named.length > 0 ? named : ['unit', 'e2e']
@@ -16,7 +16,7 @@ const projects = named.length > 0 ? named : ['unit', 'e2e']
 alone('npm test', () => buildIfChanged('all'))
 const dir = mkdtempSync(join(tmpdir(), 'pcp-ts-test-'))
 const report = join(dir, 'report.json')
-// There are two interop projects; the files of one run in parallel.
+// `interop` is both projects; the files of one run in parallel.
 const args = ['run', ...projects.flatMap((name) => ['--project', name === 'interop' ? 'interop*' : name])]
 const reporters = ['--reporter=default', '--reporter=json', `--outputFile=${report}`]
 // CI reports slow and hanging tests.

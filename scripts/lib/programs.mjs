@@ -153,13 +153,14 @@ function usersOf(pieces) {
   return users
 }
 
-/** Returns the folder of src that most of the chunks are from. */
+/** Returns the folder of src that most of the chunks are from; `packages` for npm packages. */
 function folderOf(src, chunks) {
   const sizes = new Map()
   for (const { modules } of chunks)
     for (const [file, { renderedLength }] of Object.entries(modules)) {
       const [folder] = relative(src, file).split(sep)
-      sizes.set(folder, (sizes.get(folder) ?? 0) + renderedLength)
+      const name = folder === '..' ? 'packages' : folder
+      sizes.set(name, (sizes.get(name) ?? 0) + renderedLength)
     }
   return [...sizes].sort(([, a], [, b]) => b - a)[0][0]
 }

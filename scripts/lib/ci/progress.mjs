@@ -1,6 +1,7 @@
 /**
  * Reports single tests to CI while they run: lines of JSON in the file named by CI_PROGRESS. A line is { suite, test, began } or
- * { suite, test, ms }, with `again` if the test passed only on the second run; without `test` it is about a file.
+ * { suite, test, ms }, with `again` if the test passed only on the second run; without `test` it is about a file, of which another line has
+ * the processor time, { suite, cpuMs }.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 
@@ -29,20 +30,20 @@ export function unfinished(notes) {
   const open = new Map()
   for (const one of notes) {
     if (one.began) open.set(nameOf(one), one)
-    else open.delete(nameOf(one))
+    else if (one.ms !== undefined) open.delete(nameOf(one))
   }
   const tests = [...open.values()]
   const isInTest = (suite) => tests.some((one) => one.suite === suite && one.test !== undefined)
   return tests.filter((one) => one.test !== undefined || !isInTest(one.suite)).map(nameOf)
 }
 
-/** Returns the slowest `count` of the notes that `isWanted` selects, as lines. */
-export function slowest(notes, count, isWanted) {
+/** Returns the slowest `count` of the notes that `isWanted` selects, as lines; with `key` `cpuMs`, the notes with most processor time. */
+export function slowest(notes, count, isWanted, key = 'ms') {
   return notes
-    .filter((one) => one.ms !== undefined && isWanted(one))
-    .sort((a, b) => b.ms - a.ms)
+    .filter((one) => one[key] !== undefined && isWanted(one))
+    .sort((a, b) => b[key] - a[key])
     .slice(0, count)
-    .map((one) => `${(one.ms / 1000).toFixed(1).padStart(8)} s  ${nameOf(one)}`)
+    .map((one) => `${(one[key] / 1000).toFixed(1).padStart(8)} s  ${nameOf(one)}`)
 }
 
 /** Returns the name of a test with its file. */
