@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { FleetAnswer } from '../../src/archive/fleet/answer.ts'
 import { ArchiveThreads, THREAD_LIMITS } from '../../src/pmproxy/archive-threads.ts'
 import { Query } from '../../src/pmproxy/http/query.ts'
 import { archive, result } from '../archive/build.ts'
@@ -52,7 +53,7 @@ const ask = (name: string, signal: AbortSignal = new AbortController().signal) =
 const list = { path: '/ui/api/archives', query: new Query(''), signal: new AbortController().signal }
 
 test('a thread returns the same answers as the server, and errors have their code', async () => {
-  const all = open({}, { PCP_DECOMPRESS_SEC: '1' })
+  const all = open({}, { PCP_DECOMPRESS_SEC: '60' })
   expect(await all.answer(ask('good'))).toMatchObject({ status: 200, type: 'application/json' })
   await expect(all.answer(ask('none'))).rejects.toMatchObject({ code: 'PM_ERR_LOGFILE' })
   await expect(all.answer(ask('bomb'))).rejects.toMatchObject({
@@ -65,8 +66,17 @@ test('a thread returns the same answers as the server, and errors have their cod
   expect(JSON.parse(body as string)).toMatchObject({ archives: [{ id: '0/good/a' }] })
 })
 
+test('all hosts are read in a thread; archives that are too expensive are counted', async () => {
+  const all = open({}, { PCP_DECOMPRESS_SEC: '1' })
+  const { signal } = new AbortController()
+  const { body } = await all.answer({ path: '/ui/api/fleet', query: new Query('at=2'), signal })
+  const { hosts, unreadable, unread } = JSON.parse(body as string) as FleetAnswer
+  expect([hosts.key.length, unreadable, unread]).toEqual([1, 2, 0])
+  expect(all.count).toBe(1)
+})
+
 test('a request that takes too long is ended with its thread; others are answered meanwhile and afterwards', async () => {
-  const all = open({ requestMs: 1500 }, { PCP_DECOMPRESS_SEC: '1000' })
+  const all = open({ requestMs: 4000 }, { PCP_DECOMPRESS_SEC: '1000' })
   const stuck = expect(all.answer(ask('stuck'))).rejects.toMatchObject({ code: 'PM_ERR_TIMEOUT' })
   const behind = expect(all.answer(ask('stuck'))).rejects.toMatchObject({ code: 'PM_ERR_TIMEOUT' })
   const other = await all.answer(ask('good'))
@@ -77,7 +87,7 @@ test('a request that takes too long is ended with its thread; others are answere
 })
 
 test('requests that wait behind it are answered by another thread', async () => {
-  const all = open({ threads: 1, requestMs: 1500 }, { PCP_DECOMPRESS_SEC: '1000' })
+  const all = open({ threads: 1, requestMs: 4000 }, { PCP_DECOMPRESS_SEC: '1000' })
   const stuck = expect(all.answer(ask('stuck'))).rejects.toMatchObject({ code: 'PM_ERR_TIMEOUT' })
   const behind = all.answer(ask('good'))
   await stuck

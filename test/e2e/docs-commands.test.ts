@@ -53,6 +53,8 @@ const OF_SYSTEM = [
   'openssl',
   'cp',
   'chown',
+  'chmod',
+  'duckdb',
   'useradd',
   'systemctl',
   'systemd-analyze',

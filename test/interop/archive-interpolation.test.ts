@@ -35,7 +35,7 @@ const hasReference =
   existsSync(DIRECTORY) && existsSync('/usr/include/pcp/pmapi.h') && existsSync('/usr/bin/gcc')
 if (!hasReference) console.log(`skipped: ${DIRECTORY}, PCP's headers or gcc are not installed`)
 
-const FETCHES = Number(process.env['ARCHIVE_FETCHES'] ?? (isExhaustive ? 200_000 : 5000))
+const FETCHES = Number(process.env['ARCHIVE_FETCHES'] ?? (isExhaustive ? 200_000 : 2500))
 const FETCHES_A_RUN = 60
 const MODES = { interpolate: 1, forward: 2, backward: 3 } as const
 

@@ -46,7 +46,7 @@ for (const [name, tool, sets] of TOOLS) {
     let lines = 0
     for (const [a, [archive, metrics]] of REPORT_ARCHIVES.entries())
       for (const [o, options] of sets.entries()) {
-        if (!isSampled(a + o, 3)) continue
+        if (!isSampled(a + o, 6)) continue
         const args = ['-a', `${suiteFolder('archives')}/${archive}`, ...options.split(' '), ...metrics]
         const theirs = await run(reference, args, { env: ENV })
         const io = { ...testIo(name, args, ENV), now: Date.now }

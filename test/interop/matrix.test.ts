@@ -366,7 +366,8 @@ async function start(
   writeFileSync(join(dir, 'names'), names)
   const port = await freePort()
   const files = ['-c', join(dir, 'pmcd.conf'), '-n', join(dir, 'names'), '-s', join(dir, 'pmcd.socket')]
-  const args = ['-f', '-p', String(port), ...files, '-l', join(dir, 'pmcd.log')]
+  // Of two dozen agents that start at once on a busy machine, some need more than three seconds.
+  const args = ['-f', '-q', '60', '-t', '60', '-p', String(port), ...files, '-l', join(dir, 'pmcd.log')]
   return side === 'theirs'
     ? launch('/usr/lib/pcp/bin/pmcd', args, port, dir)
     : launch(process.execPath, [join(top, 'bin', 'pmcd'), ...args], port, dir)

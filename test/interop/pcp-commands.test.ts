@@ -29,7 +29,7 @@ for (const [command, cases] of Object.entries(COMMANDS))
       const named = process.env['ARCHIVES']?.split(',')
       for (const [a, name] of (named ?? cases.archives).entries())
         for (const [o, options] of cases.options.entries()) {
-          if (named === undefined && !isSampled(a + o, 3)) continue
+          if (named === undefined && !isSampled(a + o, 12)) continue
           const [before = [], after = []] = options
             .split(/(?:^| )\|(?: |$)/)
             .map((part) => part.split(' ').filter(Boolean))

@@ -37,7 +37,7 @@ test.skipIf(!canCompare)('dstat prints the same as the reference', { timeout: 1_
   const count = { runs: 0, lines: 0, missing: 0, different: 0 }
   for (const [archive, options] of Object.entries(CASES))
     for (const [i, each] of options.entries()) {
-      if (!isSampled(i, 3)) continue
+      if (!isSampled(i, 12)) continue
       const name = `${archive} ${each}`
       const ours = await report(archive, each, (args) => runPcpHere(args, ENV))
       const theirs = await reference(archive, each, ours)

@@ -9,6 +9,7 @@ import { expect, test } from 'vitest'
 import { isError } from '../../src/model/errors.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
 import { tool } from '../../src/tools/pmie/index.ts'
+import { isSampled } from '../lib/seed.ts'
 import { testIo } from '../tools/run-tool.ts'
 import { hasReference, run } from './lib/programs.ts'
 import { hasSuite, suiteFolder } from './lib/suite.ts'
@@ -88,7 +89,7 @@ function rulesFor(metrics: readonly { name: string; hasInstances: boolean }[], s
 }
 
 test.skipIf(!canCompare)(
-  'shows the same as the reference over ten archives',
+  'shows the same as the reference over five of ten archives',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'pmie-'))
     let runs = 0
@@ -96,6 +97,7 @@ test.skipIf(!canCompare)(
     const different: string[] = []
     try {
       for (const [n, [name, interval]] of ARCHIVES.entries()) {
+        if (!isSampled(n, 2)) continue
         const path = join(suiteFolder('archives'), name)
         const metrics = await metricsOf(path)
         const rules = join(folder, `${name}.pmie`)
@@ -122,7 +124,7 @@ test.skipIf(!canCompare)(
       if (process.env['KEEP'] === undefined) rmSync(folder, { recursive: true, force: true })
       else console.log(folder)
     }
-    console.log(`pmie: ${runs} runs, ${RULES_EACH * ARCHIVES.length} rules, ${lines} lines compared`)
+    console.log(`pmie: ${runs} runs of ${RULES_EACH} rules, ${lines} lines compared`)
     expect(different).toEqual([])
   },
   300_000,

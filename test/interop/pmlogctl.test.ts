@@ -62,7 +62,7 @@ const CREATIONS = [
 ]
 
 /** One in this many command lines is run, others each day (CONTRIBUTING.md: Random tests). */
-const EACH = 13
+const EACH = 52
 
 /** Masks temporary directories, times, and the order, which follows the reference's directory. */
 function plain(text: string): string {

@@ -22,7 +22,7 @@ import { plainEnv } from './lib/programs.ts'
 const BIN = '/usr/lib/pcp/bin'
 const SCRIPTS = '/usr/lib/pcp/pmns'
 /** Random name spaces per run. */
-const CASES = isExhaustive ? 1000 : 40
+const CASES = isExhaustive ? 1000 : 20
 const hasReference = existsSync(join(BIN, 'pmnsmerge')) && existsSync(join(SCRIPTS, 'Rebuild'))
 if (!hasReference) console.log('skipped: the reference (Debian package pcp) is not installed')
 

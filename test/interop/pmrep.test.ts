@@ -54,7 +54,7 @@ test.skipIf(!canCompare)('pmrep prints the same as the reference', { timeout: 60
   const differences: string[] = []
   for (const [a, [name, metrics]] of REPORT_ARCHIVES.entries()) {
     for (const [o, options] of OPTIONS.entries()) {
-      if (!isSampled(a + o, 3)) continue
+      if (!isSampled(a + o, 12)) continue
       const args = ['-z', '-a', `${suiteFolder('archives')}/${name}`, ...options, ...metrics]
       const theirs = await run('/usr/bin/pmrep', args, { env })
       const ours = await runHere(args)
@@ -73,7 +73,7 @@ test.skipIf(!canCompare)('metric sets show the same as the reference', { timeout
   const differences: string[] = []
   const sets = [...shippedSets().sections.keys()].filter((name) => !name.startsWith('pmstat'))
   const compared = sets.filter(
-    (name, i) => isSampled(i, 3) && !ON_EDGE.includes(name) && !LACKING.includes(name),
+    (name, i) => isSampled(i, 12) && !ON_EDGE.includes(name) && !LACKING.includes(name),
   )
   for (const name of compared) {
     const args = ['-z', '-a', `${suiteFolder('archives')}/20201109`, '-s', '3', '-p', `:${name}`]

@@ -47,7 +47,7 @@ const DIFFERENT: Readonly<Record<string, string>> = {
   'not-equal': 'PCP finds nothing by !=',
   'braces-window': 'PCP ignores the window',
   'opt-w-bad': 'other words in the second line',
-  'no-server': 'key servers are not supported',
+  'no-server': 'a key server and --directory exclude each other',
   version: 'own version, printed by the command line of all tools',
   'opt-v-label': 'a host recorded elsewhere',
   'opt-S-none': 'hosts recorded elsewhere',

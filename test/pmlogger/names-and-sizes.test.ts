@@ -44,10 +44,11 @@ test('a farm has a line for each collector', () => {
     '',
     'db2:44322 logs/db2 db.conf interval=10sec version=2 size=1Gb volsize=100Mb label=two # why',
   ].join('\n')
-  expect(parseFarm(text, 'f')).toEqual([
-    { host: 'db1', archive: '/logs/db1/%Y%m%d', config: 'db.conf' },
+  expect(parseFarm(text, 'f').hosts).toEqual([
+    { host: 'db1', key: 'db1', archive: '/logs/db1/%Y%m%d', config: 'db.conf' },
     {
       host: 'db2:44322',
+      key: 'db2:44322',
       archive: 'logs/db2',
       config: 'db.conf',
       defaultDeltaMs: 10000,

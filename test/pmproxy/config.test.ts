@@ -28,6 +28,15 @@ test('options of a file can be set by the environment; others cannot', () => {
   expect(config).toMatchObject({ hasPcp: true, allowsStore: false })
 })
 
+test('a Prometheus server and its credentials', () => {
+  const ini = parseIni('[prometheus]\nurl = http://localhost:9090\ntoken-file = /etc/token\n')
+  expect(configOf(ini, {}, () => undefined).prometheus).toMatchObject({
+    url: 'http://localhost:9090',
+    tokenFile: '/etc/token',
+  })
+  expect(configOf(parseIni('[prometheus]\ntoken-file = x\n'), {}, () => undefined).prometheus).toBeUndefined()
+})
+
 test('an invalid value is reported, and the default applies', () => {
   const problems: string[] = []
   const ini = parseIni('[pmproxy]\nhttp.enabled = maybe\nmaxpending = many\n')
@@ -124,4 +133,50 @@ test.each([
   '[pmproxy]\nresp.enabled = true\n[keys]\nenabled = false\n',
 ])('no key server is configured by %j', (text) => {
   expect(configOf(parseIni(text), {}, () => undefined).keys).toBeUndefined()
+})
+
+test('key servers are those of any section, or of KEY_SERVERS; series need a named one', () => {
+  const served = (text: string, env: Record<string, string> = {}) =>
+    configOf(parseIni(text), env, () => undefined).keySettings
+  expect(served('')).toBeUndefined()
+  expect(served('[keys]\npassword = x\n')).toBeUndefined()
+  expect(served('[redis]\nservers = a:1, b\n')).toMatchObject({
+    servers: [
+      { host: 'a', port: 1 },
+      { host: 'b', port: 6379 },
+    ],
+    hasSeries: true,
+    hasSearch: true,
+    hasDiscovery: true,
+    directories: undefined,
+    loader: { excludeMetrics: ['proc.*', 'acct.*'], excludeIndoms: ['3.9', '3.40', '79.7'] },
+  })
+  expect(served('[keys]\nservers = a\nenabled = false\n')).toBeUndefined()
+  expect(served('[keys]\nservers = a\n', { KEY_SERVERS: 'valkey:7000' })!.servers).toEqual([
+    { host: 'valkey', port: 7000 },
+  ])
+  const text = '[pmseries]\nservers = a\nenabled = false\nstream.expire = 60\nauth.password = s\n'
+  expect(served(`${text}[discover]\npath = /archives\nexclude.metrics =\n`)).toMatchObject({
+    hasSeries: false,
+    hasDiscovery: false,
+    directories: ['/archives'],
+    loader: { expireSeconds: 60, excludeMetrics: [] },
+    link: { password: 's' },
+  })
+})
+
+test('archives are loaded into a server named only in [pmseries] if [discover] enables it', () => {
+  const loads = (text: string, env: Record<string, string> = {}) =>
+    configOf(parseIni(text), env, () => undefined).keySettings?.hasDiscovery
+  expect(loads('[pmseries]\nservers = a\n')).toBe(false)
+  expect(loads('[pmseries]\nservers = a\n[discover]\nenabled = true\n')).toBe(true)
+  expect(loads('[pmseries]\nservers = a\n', { KEY_SERVERS: 'a' })).toBe(true)
+  expect(loads('[keys]\nservers = a\n')).toBe(true)
+})
+
+test('a certificate that cannot be read disables the key server, with a message', () => {
+  const problems: string[] = []
+  const text = '[keys]\nservers = a\ntls = true\ntls.ca = /no/such/ca.pem\n'
+  expect(configOf(parseIni(text), {}, (problem) => problems.push(problem)).keySettings).toBeUndefined()
+  expect(problems.join()).toContain('/no/such/ca.pem')
 })

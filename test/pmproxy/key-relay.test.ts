@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { afterEach, expect, test, vi } from 'vitest'
-import { KeyRelay, parseKeyServer } from '../../src/pmproxy/key-relay.ts'
+import { KeyRelay } from '../../src/pmproxy/key-relay.ts'
+import { parseKeyServer } from '../../src/series/keys/address.ts'
 
 afterEach(() => {
   vi.useRealTimers()

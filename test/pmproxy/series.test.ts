@@ -38,6 +38,20 @@ test('values of a calculation are found by its identifier', async () => {
   expect(values.map(({ value }) => value)).toEqual(['5.000000', '5.000000'])
 })
 
+test('a calculation has a descriptor, its text as name, and the instances of its operands', async () => {
+  const [id] = await server.json<string[]>(query('max(demo.load{hostname=="db1"}) + demo.load'))
+  expect(await server.json(`/series/descs?series=${id}`)).toMatchObject([
+    { source: '0'.repeat(40), pmid: '511.0.0', indom: '77.1', semantics: 'instant', type: 'double' },
+  ])
+  const [metric] = await server.json<{ name: string }[]>(`/series/metrics?series=${id}`)
+  expect(metric!.name).toContain('max(demo.load')
+  const [other] = await server.json<string[]>(query('demo.load{hostname=="db2"}'))
+  const [own] = await server.json<string[]>(query('demo.load{hostname=="db1"}'))
+  const instances = await server.json<{ series: string }[]>(`/series/instances?series=${id}`)
+  const wanted = await server.json<object[]>(`/series/instances?series=${own},${other}`)
+  expect(instances).toEqual(wanted.map((each) => ({ ...each, series: id })))
+})
+
 test('descriptors, instances, labels, names and sources', async () => {
   const [id] = await server.json<string[]>(query('demo.load{hostname=="db1"}'))
   const [desc] = await server.json<{ source: string }[]>(`/series/descs?series=${id}`)

@@ -121,6 +121,22 @@ test('the oldest are removed until the size limit is met', async () => {
   expect((await tidy({ keepBytes: 2219 })).removed).toEqual(['20261118.00.00'])
 })
 
+test('rollups count for the size, and are removed with their archive', async () => {
+  mkdirSync(join(dir, 'rollups'))
+  for (const day of ['17', '18']) {
+    makeArchive(`202611${day}.00.00`, 0)
+    makeFile(`rollups/202611${day}.00.00.columns`, 0, 100)
+    makeFile(`rollups/202611${day}.00.00.1hour.parquet`, 0, 10)
+  }
+  expect(storedBytes(storedArchives(dir))).toBe(2440)
+  expect((await tidy({ keepBytes: 2440 })).removed).toEqual([])
+  expect((await tidy({ keepBytes: 2439 })).removed).toEqual(['20261117.00.00'])
+  expect(readdirSync(join(dir, 'rollups')).sort()).toEqual([
+    '20261118.00.00.1hour.parquet',
+    '20261118.00.00.columns',
+  ])
+})
+
 test('size is counted after compression', async () => {
   makeArchive('20261117.00.00', 3, { '0': 100_000 })
   makeArchive('20261120.00.00', 0)

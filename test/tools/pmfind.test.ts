@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agent as simple } from '../../src/agents/simple/index.ts'
+import { parseMechanism } from '../../src/discovery/mechanism.ts'
 import { Context } from '../../src/pmapi/context.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { tool } from '../../src/tools/pmfind/index.ts'
-import { parseMechanism } from '../../src/tools/pmfind/mechanism.ts'
 import { testIo } from './run-tool.ts'
 
 let server: Server
@@ -59,6 +59,19 @@ test('finds services on hosts listed by programs', async () => {
     )
 })
 
+test('a program that cannot run does not hide the hosts of others', async () => {
+  const broken = join(dir, 'broken')
+  writeFileSync(broken, '#!/nosuch/shell\n')
+  chmodSync(broken, 0o755)
+  const found = await pmfind('-s', 'pmcd', '-m', `shell,path=${dir},timeout=60`)
+  expect(found).toMatchObject({
+    status: 0,
+    stderr: expect.stringMatching(`Warning: ${broken}: .*; skipped\n$`),
+  })
+  expect(await pmfind('-s', 'pmcd', '-m', `shell,command=${broken}`)).toMatchObject({ status: 2, stdout: '' })
+  rmSync(broken)
+})
+
 test('shows the source identifier and host of a collector', async () => {
   const { stdout } = await pmfind('-S', '-m', 'probe=127.0.0.1/32,timeout=60')
   expect(stdout).toMatch(/^[0-9a-f]{40} testhost\n$/)
@@ -81,7 +94,7 @@ test.each([
 
 test('counts through subnets of both families', () => {
   const all = (text: string): string[] =>
-    parseMechanism(text, {}).flatMap(({ addresses }) => [...addresses()])
+    parseMechanism(text, {}, () => {}).flatMap(({ addresses }) => [...addresses()])
   expect(all('probe=192.168.1.7/30')).toEqual(['192.168.1.4', '192.168.1.5', '192.168.1.6', '192.168.1.7'])
   expect(all('probe=fe80::1/127')).toEqual(['fe80::', 'fe80::1'])
   expect(all('probe=::ffff/128')).toEqual(['::ffff'])

@@ -64,7 +64,8 @@ test.each([
   ['{"a":1', 'No data available', 'line 1, column 7: unexpected end, expected , or }'],
   ['', 'No data available', 'line 1, column 1: unexpected end, expected a value'],
   ['{"a" 1}', 'Invalid argument', 'line 1, column 6: expected :'],
-  ['{"a":1,\n}', 'Invalid argument', 'line 2, column 1: expected a quoted name'],
+  ['{"a":1,\n]', 'Invalid argument', 'line 2, column 1: expected , or }'],
+  ['[1 (]', 'Invalid argument', 'line 1, column 4: expected , or ]'],
   ['[1] 2', 'Invalid argument', 'line 1, column 5: unexpected text after the value'],
   ['[tru]', 'Invalid argument', 'line 1, column 2: expected a value'],
   ['"a\tb"', 'Invalid argument', 'line 1, column 1: expected a terminated string'],
@@ -73,6 +74,16 @@ test.each([
   expect(await pmjson([], text)).toEqual({ status: 1, stdout: '', stderr })
   expect((await pmjson([], text, true)).stderr).toBe(`${stderr}${where}\n`)
   expect(await pmjson(['-q'], text)).toEqual({ status: 1, stdout: '', stderr: '' })
+})
+
+test.each([
+  ['[1,]', '[1]'],
+  ['[,1 2,,3]', '[1,2,3]'],
+  ['["a""b"]', '["a","b"]'],
+  ['[{"a":1}{"b":2}]', '[{"a":1},{"b":2}]'],
+  ['{,"a":1 "b":2,}', '{"a":1,"b":2}'],
+])('accepts commas as PCP does: %s', async (text, stdout) => {
+  expect(await pmjson(['-m'], text)).toEqual({ status: 0, stdout: `${stdout}\n`, stderr: '' })
 })
 
 test('refuses deeply nested lists', async () => {

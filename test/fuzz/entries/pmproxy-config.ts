@@ -1,7 +1,7 @@
 /** Configurations of pmproxy. */
 import { configOf } from '../../../src/pmproxy/config.ts'
 import { parseIni } from '../../../src/pmproxy/ini.ts'
-import { parseKeyServer } from '../../../src/pmproxy/key-relay.ts'
+import { parseKeyServer } from '../../../src/series/keys/address.ts'
 import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 
 /** Entry of src/pmproxy/config.ts. */

@@ -20,6 +20,7 @@ const TOOLS: Readonly<Record<string, string>> = {
   pmlogmv: 'pmlogmv.ts',
   pmlogreduce: 'pmlogreduce/index.ts',
   pmlogrewrite: 'pmlogrewrite/index.ts',
+  pmproxy: 'pmproxy.ts',
 }
 /** Program that tidies old archives like `npm start`. */
 export const RETENTION = 'retention'

@@ -3,29 +3,14 @@
  * twice and each kill may lose one record in progress. Small volumes and changing instances make kills hit volume
  * switches and writes of metadata and index.
  */
-import { spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../../bench/macro/lib/free-port.ts'
-import { Archive } from '../../../src/archive/archive.ts'
-import { RecordReader } from '../../../src/archive/reader.ts'
 import { PcpError } from '../../../src/model/errors.ts'
-import { indom, pmid } from '../../../src/model/ids.ts'
-import { PM_TYPE_U32 } from '../../../src/model/types.ts'
-import { extract } from '../../../src/model/value-set.ts'
-import { archiveFiles } from '../../../src/sys/archive-files.ts'
 import { generator } from '../generator.ts'
 import { Changes } from './changes.ts'
+import { problemsOfCounts, readCounts } from './counts.ts'
 import type { KillOptions, KillReport } from './kill-rounds.ts'
 import { makePlace, type Place, removePlace } from './place.ts'
 import { ProcessGroup } from './process-group.ts'
@@ -38,9 +23,6 @@ const LIFE_MS = 1000
 const CHANGE_MS = 40
 const KILLS_OF_ROUND = 3
 const POLL_MS = 20
-const NUMFETCH = pmid(253, 0, 0)
-const DYNAMIC = indom(29, 7)
-const PMLOGCHECK = '/usr/bin/pmlogcheck'
 
 /** Totals of all rounds. */
 export interface RecorderReport extends KillReport {
@@ -79,7 +61,8 @@ export async function killRecorder(
   }
 }
 
-function writeSettings({ top }: Place): void {
+/** Writes the configuration of a collector whose records have the count of fetches. */
+export function writeSettings({ top }: Place): void {
   writeFileSync(
     join(top, 'root'),
     'root { sample simple }\nsample { ordinal 29:0:156 dynamic 29:0:78 }\nsimple { numfetch 253:0:0 }\n',
@@ -100,7 +83,8 @@ function changeInstances({ top }: Place, turn: number): void {
   renameSync(`${path}.new`, path)
 }
 
-async function startCollector(place: Place, port: number): Promise<ProcessGroup> {
+/** Starts it; resolves once it listens. */
+export async function startCollector(place: Place, port: number): Promise<ProcessGroup> {
   const log = join(place.top, 'pmcd.log')
   const args = ['-f', '-p', String(port), '-s', join(place.top, 'socket'), '-n', 'root', '-l', log]
   const group = new ProcessGroup(join(place.programs, 'pmcd'), args, {
@@ -211,50 +195,15 @@ class RecorderFuzz {
     }
     for (const base of bases) {
       try {
-        counts.push(...this.#countsOf(join(dir, base), (problem) => problems.push(`${base}: ${problem}`)))
+        const read = readCounts(join(dir, base))
+        counts.push(...read.counts)
+        this.#snapshots += read.snapshots
+        problems.push(...read.problems.map((problem) => `${base}: ${problem}`))
       } catch (error) {
         problems.push(`${base}: ${PcpError.from(error).message}`)
       }
     }
-    counts.sort((a, b) => a - b)
     this.#records += counts.length
-    const twice = counts.filter((count, i) => count === counts[i - 1])
-    if (twice.length > 0) problems.push(`${twice.length} records twice: ${twice.slice(0, 5).join(', ')}`)
-    const lost = counts.at(-1)! - counts[0]! + 1 - new Set(counts).size
-    if (lost > maxLost) problems.push(`${lost} records lost by kills of at most ${maxLost} recorders`)
-    return problems
-  }
-
-  #countsOf(path: string, onProblem: (problem: string) => void): number[] {
-    // Killed before the first record was complete: nothing to read yet.
-    if ((statSync(`${path}.0`, { throwIfNoEntry: false })?.size ?? 0) === 0) return []
-    let archive: Archive
-    try {
-      archive = Archive.open(path, archiveFiles(), { onWarning: ({ message }) => onProblem(message) })
-    } catch (error) {
-      const { code, message } = PcpError.from(error)
-      if (code !== 'PM_ERR_NODATA') onProblem(message)
-      return []
-    }
-    const counts: number[] = []
-    try {
-      const reader = new RecordReader(archive)
-      for (let record = reader.next(); record !== undefined; record = reader.next()) {
-        const set = record.toResult().sets.find((candidate) => candidate.pmid === NUMFETCH)
-        if (set?.status === 1) counts.push(Number(extract(set, 0, PM_TYPE_U32)))
-      }
-      this.#snapshots += archive.metadata.snapshots(DYNAMIC).length
-    } finally {
-      archive.close()
-    }
-    if (existsSync(PMLOGCHECK)) {
-      const { stdout, stderr, status } = spawnSync(PMLOGCHECK, [path], { encoding: 'utf8' })
-      // A volume that was just started is reported, which is acceptable.
-      const lines = (stdout + stderr)
-        .split('\n')
-        .filter((line) => line !== '' && !/contains no PCP data$/.test(line))
-      if (status !== 0 || lines.length > 0) onProblem(`pmlogcheck: ${status} ${lines.join('; ')}`)
-    }
-    return counts
+    return [...problems, ...problemsOfCounts(counts, maxLost)]
   }
 }

@@ -132,6 +132,8 @@ test('is saved as PCP saves it, and read again', () => {
   const cache = open()
   cache.add('red')
   cache.addKeyed('key held', Uint8Array.of(1, 0xa2, 0xff))
+  expect(cache.addKeyed('key', Uint8Array.of(1, 0xa2, 0xff))).toBe(1481361143)
+  expect(() => cache.addKeyed('key kept', Uint8Array.of(1, 0xa2, 0xff))).toThrow('before the first space')
   cache.hide('red')
   expect(cache.save()).toBe(2)
   expect(saved()).toBe('2 1 2147483647\n0 1700000000 red\n1481361143 1700000000 [01a2ff] key held\n')

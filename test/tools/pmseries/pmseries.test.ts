@@ -46,8 +46,8 @@ test.each([
     ['--directory', '/no/such'],
     '/no/such: No such file or directory; name a directory of archives with --directory',
   ],
-  [['-h', 'keys'], '-h: series do not come from a key server'],
-  [['-L', '{source.path:"x"}'], '-L: archives need not be loaded'],
+  [['-h', 'keys'], '--directory names archives: it cannot be used with -h, -p, -c or -L'],
+  [['-L', '{source.path:"x"}'], '--directory names archives: it cannot be used with -h, -p, -c or -L'],
   [['-d'], 'Name the series'],
 ])('%j is an error', async (args, text) => {
   const { status, stderr } = await run(...args)

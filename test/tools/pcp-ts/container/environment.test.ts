@@ -76,10 +76,14 @@ test('a HOST_MOUNT without the host is an error: the metrics would be missing si
   expect(problem({ HOST_MOUNT: 'host' })).toBe('HOST_MOUNT=host: must be an absolute path')
 })
 
-test('key servers are accepted, and reported as unused', () => {
-  expect(read({ KEY_SERVERS: 'valkey:6379' }).remarks).toEqual([
-    'KEY_SERVERS=valkey:6379: not used, because this pmproxy keeps no time series; in Grafana use the data source PCP Vector',
+test('key servers are those of pmproxy; a mistake stops the container', () => {
+  const { remarks, variables } = read({ KEY_SERVERS: 'valkey:6379, [::1]:7000' })
+  expect(remarks).toEqual(['key servers: valkey:6379, [::1]:7000'])
+  expect(variables['KEY_SERVERS']).toBe('valkey:6379, [::1]:7000')
+  expect(read({ KEY_SERVERS: 'k', PCP_SERVICES: 'pmcd' }).remarks).toEqual([
+    'KEY_SERVERS=k: not used without pmproxy',
   ])
+  expect(problem({ KEY_SERVERS: 'k:x' })).toBe('KEY_SERVERS: invalid key server k:x; use HOST:PORT')
 })
 
 test('a container without a collector needs other collectors, and one with a collector has no others', () => {

@@ -1,11 +1,7 @@
 import { expect, test } from 'vitest'
+import { directoryOf, fileName } from '../../../../src/discovery/host.ts'
 import { parseFarm } from '../../../../src/pmlogger/farm-file.ts'
-import {
-  directoryOf,
-  farmText,
-  fileName,
-  uniqueHosts,
-} from '../../../../src/tools/pcp-ts/container/farm-text.ts'
+import { farmText, uniqueHosts } from '../../../../src/tools/pcp-ts/container/farm-text.ts'
 
 test.each([
   ['db1', 'db1'],
@@ -32,7 +28,7 @@ test('the farm file is one that pmlogger reads', () => {
     { spec: '10.0.0.1:44321', name: 'n1' },
     { spec: '10.0.0.9:44321', name: 'n2' },
   ])
-  const entries = parseFarm(farmText(hosts, '/archives', '/config'), 'farm')
+  const { hosts: entries } = parseFarm(farmText(hosts, '/archives', '/config'), 'farm')
   expect(entries.map(({ host, archive, config, labelHost }) => [host, archive, config, labelHost])).toEqual([
     ['10.0.0.1:44321', '/archives/n1/%Y%m%d.%H.%M', '/config', 'n1'],
     ['10.0.0.9:44321', '/archives/n2/%Y%m%d.%H.%M', '/config', 'n2'],

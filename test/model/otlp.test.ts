@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { ucum } from '../../src/model/otlp.ts'
 import { packUnits } from '../../src/model/units.ts'
-import { ucum } from '../../src/pmproxy/otlp.ts'
 
 test.each([
   ['1', {}],
