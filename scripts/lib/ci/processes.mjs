@@ -4,6 +4,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 const MARK = 'CI_STEP'
 /** Killing takes several rounds if processes are being started meanwhile. */
 const ROUNDS = 20
+/** A process that is still in execve(2) after so many looks is stopped by something else. */
+const EXEC_ATTEMPTS = 100
+/** Flag of the kernel's threads in /proc/PID/stat. */
+const PF_KTHREAD = 0x200000
 
 /** Returns the environment variable that marks the processes of a step. */
 export function markOf(top, step) {
@@ -20,17 +24,20 @@ export function orphans(top) {
   return marked(top, (owner) => owner !== process.pid && !exists(owner))
 }
 
-/** Kills the processes that `list` returns until there are none; returns all that were killed. */
+/**
+ * Kills the processes that `list` returns until it returns none twice in a row; returns all that were killed. One empty list proves
+ * nothing: a process that starts another and ends while the list is made hides both.
+ */
 export function killAll(list) {
   const killed = new Map()
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0, empty = 0; round < ROUNDS && empty < 2; round++) {
     const found = list()
-    if (found.length === 0) break
+    empty = found.length === 0 ? empty + 1 : 0
     for (const one of found) {
       killed.set(one.pid, one)
       signal(one.pid, 'SIGKILL')
     }
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50)
+    sleep(50)
   }
   return [...killed.values()]
 }
@@ -84,10 +91,31 @@ function entries(directory) {
 }
 
 function markOfProcess(pid) {
-  const mark = textOf(`/proc/${pid}/environ`)
+  const mark = environmentOf(pid)
     .split('\0')
     .find((entry) => entry.startsWith(`${MARK}=`))
   return mark === undefined ? [] : mark.slice(MARK.length + 1).split('\t')
+}
+
+/** Reads the environment of a process; waits if it is just in execve(2), when the kernel shows none. */
+function environmentOf(pid) {
+  for (let attempt = 0; ; attempt++) {
+    const text = textOf(`/proc/${pid}/environ`)
+    if (text !== '' || attempt === EXEC_ATTEMPTS || !isInExec(pid)) return text
+    sleep(2)
+  }
+}
+
+/** Without a command line a process is in execve(2), if it is not a zombie or a thread of the kernel, which never have one. */
+function isInExec(pid) {
+  if (textOf(`/proc/${pid}/cmdline`) !== '') return false
+  const stat = textOf(`/proc/${pid}/stat`)
+  const [state, , , , , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return flags !== undefined && !'ZX'.includes(state) && (Number(flags) & PF_KTHREAD) === 0
+}
+
+function sleep(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
 function commandOf(pid) {
