@@ -58,6 +58,11 @@ export const TOOLS: readonly ToolEntry[] = [
     load: async () => (await import('./pcp-ts/doctor/index.ts')).tool,
   },
   {
+    name: 'pcp-ts-mcp',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/mcp/index.ts')).tool,
+  },
+  {
     name: 'pcp-ts-service',
     subcommandOf: 'pcp-ts',
     load: async () => (await import('./pcp-ts/service/index.ts')).tool,

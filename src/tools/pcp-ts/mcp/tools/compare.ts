@@ -1,0 +1,103 @@
+/** Compares two windows of an archive. */
+import { z } from 'zod'
+import { PcpError } from '../../../../model/errors.ts'
+import { type Measure, showValue } from '../../../../ui/view/measure.ts'
+import { Answer, untrusted } from '../answer.ts'
+import { type McpTool, mcpTool } from '../mcp-tool.ts'
+import type { Window } from '../moments.ts'
+import { type MetricSeries, readSeries, type Statistics } from '../series.ts'
+import { archiveOf, spanOf } from '../sources.ts'
+import { FROM, METRICS, SOURCE, TO } from './arguments.ts'
+
+export const compare: McpTool = mcpTool({
+  name: 'compare',
+  title: 'Compare two windows',
+  description:
+    'Compares the values of named metrics in a window with those of an earlier one (by default the window of the same length just before): mean, 95th percentile and maximum of each instance, the largest change first.',
+  input: z.object({
+    metrics: METRICS,
+    source: SOURCE,
+    from: FROM,
+    to: TO,
+    before_from: FROM.describe('Start of the earlier window; default: the window just before'),
+    before_to: TO.describe('End of the earlier window'),
+  }),
+  async run({ metrics, source: id, from, to, before_from, before_to }, { sources, moments, links, signal }) {
+    const source = sources.named(id)
+    return sources.use(source, async (context) => {
+      const archive = archiveOf(context, source)
+      const span = spanOf(archive)!
+      const now = moments.window(from, to, span)
+      const before =
+        before_from === undefined && before_to === undefined
+          ? windowBefore(now, span.start)
+          : moments.window(before_from, before_to, span)
+      const [earlier, later] = [
+        await readSeries(archive, metrics, before, signal),
+        await readSeries(archive, metrics, now, signal),
+      ]
+      const rows = later.flatMap((metric, i) => changes(earlier[i]!, metric))
+      rows.sort((a, b) => b.size - a.size)
+      const answer = new Answer().line(
+        `${source.id}: ${moments.windowText(before)}, then ${moments.windowText(now)}; counters as rates`,
+      )
+      for (const { name, problem } of later) if (problem !== undefined) answer.line(`${name}: ${problem}`)
+      const plots = later.filter(({ problem }) => problem === undefined).map(({ name }) => ({ metric: name }))
+      const link = await links.chart(source, plots, {
+        from: Math.min(before.from, now.from),
+        to: Math.max(before.to, now.to),
+      })
+      if (link !== undefined) answer.foot(link)
+      return answer
+        .rows(
+          rows.map(({ text }) => text),
+          'ask for fewer metrics',
+        )
+        .toString()
+    })
+  },
+})
+
+/** Windows have both of their ends, so one that is just before another ends earlier, in seconds. */
+const GAP = 0.001
+
+/** Returns the window of the same length before; shorter if the archive starts later. PM_ERR_ARG if nothing is before. */
+export function windowBefore({ from, to }: Window, start: number): Window {
+  const earliest = Math.max(start, from - (to - from))
+  if (earliest < from - GAP) return { from: earliest, to: from - GAP }
+  throw new PcpError(
+    'PM_ERR_ARG',
+    'Nothing was recorded before this window; choose a later one, or name both windows',
+  )
+}
+
+interface Change {
+  readonly size: number
+  readonly text: string
+}
+
+function changes(before: MetricSeries, now: MetricSeries): readonly Change[] {
+  const earlier = new Map(before.series.map(({ instance, statistics }) => [instance, statistics]))
+  const later = new Map(now.series.map(({ instance, statistics }) => [instance, statistics]))
+  return [...new Set([...earlier.keys(), ...later.keys()])].map((instance) => {
+    const [old, latest] = [earlier.get(instance), later.get(instance)]
+    const name = instance === '' ? now.name : `${now.name} ${untrusted(instance)}`
+    return { size: sizeOf(old, latest), text: `${name}: ${changeText(now.measure, old, latest)}` }
+  })
+}
+
+/** Returns the size of a change: the difference of the means in parts of the larger one; instances that come or go first. */
+function sizeOf(before: Statistics | undefined, now: Statistics | undefined): number {
+  if (before === undefined || now === undefined) return 2
+  const largest = Math.max(Math.abs(before.mean), Math.abs(now.mean))
+  return largest === 0 ? 0 : Math.abs(now.mean - before.mean) / largest
+}
+
+function changeText(measure: Measure, before: Statistics | undefined, now: Statistics | undefined): string {
+  const show = (value: number): string => showValue(measure, value)
+  if (before === undefined) return `no values before, now mean ${show(now!.mean)}, max ${show(now!.max)}`
+  if (now === undefined) return `no values now, before mean ${show(before.mean)}`
+  const factor =
+    before.mean > 0 && now.mean > 0 ? ` (${Number((now.mean / before.mean).toPrecision(3))} times)` : ''
+  return `mean ${show(before.mean)} → ${show(now.mean)}${factor}, p95 ${show(before.p95)} → ${show(now.p95)}, max ${show(before.max)} → ${show(now.max)}`
+}
