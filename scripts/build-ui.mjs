@@ -55,7 +55,8 @@ export async function buildUi() {
     splitting: true,
   })
   // Bundled separately, because code shared with the page would split the page into more files.
-  const worker = await build({ ...OPTIONS, entryPoints: [`${UI}/data/archive-worker.ts`] })
+  // A classic script, because in a file a browser refuses modules as workers.
+  const worker = await build({ ...OPTIONS, entryPoints: [`${UI}/data/archive-worker.ts`], format: 'iife' })
   const [main, ...shared] = firstLoad(page.metafile, `${UI}/main.tsx`)
   const [style] = firstLoad(page.metafile, `${UI}/style/page.css`)
   const [archiveWorker] = firstLoad(worker.metafile, `${UI}/data/archive-worker.ts`)
@@ -70,6 +71,20 @@ export async function buildUi() {
   rmSync(WEB, { recursive: true, force: true })
   mkdirSync(join(WEB, 'assets'), { recursive: true })
   for (const { name, contents } of files) writeFileSync(join(WEB, 'assets', name), contents)
+  const scripts = await build({
+    ...OPTIONS,
+    entryPoints: { 'incident-page': `${UI}/main.tsx` },
+    // A classic script can be put into a document; imports of lazily loaded parts are bundled too.
+    format: 'iife',
+  })
+  writeFileSync(
+    join(WEB, 'incident.html'),
+    incidentTemplate({
+      style: contentOf(page.outputFiles, style),
+      worker: contentOf(worker.outputFiles, archiveWorker),
+      script: Buffer.from(scripts.outputFiles[0].contents),
+    }),
+  )
   const names = {
     'main.js': main,
     'page.css': style,
@@ -95,6 +110,22 @@ export async function buildUi() {
       `The chart page's first load is ${bytes} bytes after gzip; the limit is ${BUDGET}. Move code to src/ui/lazy-part.ts`,
     )
   return { files, bundled: [...bundledInputs(page.metafile), ...bundledInputs(worker.metafile)] }
+}
+
+const contentOf = (files, name) => Buffer.from(files.find(({ path }) => basename(path) === name).contents)
+
+/** Returns the page as one file, without an incident. */
+function incidentTemplate({ style, worker, script }) {
+  const packed = (code) => gzipSync(code, { level: 9 }).toString('base64')
+  const parts = {
+    'page.css': style.toString().trim(),
+    'archive-worker.js': packed(worker),
+    'incident-page.js': packed(script),
+  }
+  return readFileSync(join(top, UI, 'incident.html'), 'utf8').replace(
+    /(?:\/\* )?\{\{([\w.-]+)\}\}(?: \*\/)?/g,
+    (_, name) => parts[name],
+  )
 }
 
 /** Returns the sources of which some code is in the outputs. */

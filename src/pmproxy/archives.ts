@@ -1,6 +1,7 @@
 /** Archives below the configured directories: listing them and opening them by id. docs/reference/pmproxy.md */
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { Archive } from '../archive/archive.ts'
 import { parseFileName } from '../archive/file-names.ts'
 import type { ArchiveFiles } from '../base/byte-source.ts'
 import { type DecodeLimits, SERVER_DECODE_LIMITS } from '../base/decode/limits.ts'
@@ -35,6 +36,8 @@ const MOST_LISTED = 500
 const JUDGE_MS = 5000
 const LIST_MS = 15_000
 
+const isOfProcesses = (domain: Pmid | Indom): boolean => domainOf(domain) === PROC_DOMAIN
+
 interface ArchiveOnDisk {
   readonly id: string
   readonly path: string
@@ -65,8 +68,13 @@ export class ArchiveRoots {
     id: string,
     { seesProcesses, ...options }: Pick<OpenArchiveOptions, 'derived'> & { readonly seesProcesses: boolean },
   ): Promise<Context> {
-    const isLeftOut = (domain: Pmid | Indom): boolean => domainOf(domain) === PROC_DOMAIN
-    return this.#openPath(this.path(id), seesProcesses ? options : { ...options, isExcluded: isLeftOut })
+    return this.#openPath(this.path(id), seesProcesses ? options : { ...options, isExcluded: isOfProcesses })
+  }
+
+  /** Opens an archive for copying, as `open` does; close it when done. */
+  openRecords(id: string, { seesProcesses }: { readonly seesProcesses: boolean }): Archive {
+    const files = archiveFiles(this.#limits)
+    return Archive.open(this.path(id), files, seesProcesses ? {} : { ignores: isOfProcesses })
   }
 
   #openPath(

@@ -63,6 +63,11 @@ export const TOOLS: readonly ToolEntry[] = [
     load: async () => (await import('./pcp-ts/mcp/index.ts')).tool,
   },
   {
+    name: 'pcp-ts-incident',
+    subcommandOf: 'pcp-ts',
+    load: async () => (await import('./pcp-ts/incident/index.ts')).tool,
+  },
+  {
     name: 'pcp-ts-service',
     subcommandOf: 'pcp-ts',
     load: async () => (await import('./pcp-ts/service/index.ts')).tool,

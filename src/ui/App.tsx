@@ -88,6 +88,7 @@ export function App(): ComponentChild {
       </header>
       <TimeBar />
       {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
+      {lazyPart.value !== undefined && <lazyPart.value.IncidentNote />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
         {isFleet ? <Fleet /> : <Charts keys={keys} isBeside={isBeside} />}
         {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}

@@ -13,7 +13,14 @@ watchSystemTheme()
 listenToKeys()
 listenForDrops()
 render(<App />, document.getElementById('page')!)
-start().catch(showError)
+begin().catch(showError)
+
+/** Opens the incident in this file; otherwise shows what the server has. */
+async function begin(): Promise<void> {
+  if (document.getElementById('incident') === null) return start()
+  const { openEmbeddedIncident } = await loadLazyPart()
+  return openEmbeddedIncident()
+}
 
 /** Opens files dropped anywhere on the page. */
 function listenForDrops(): void {

@@ -81,6 +81,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'pcp-ts-status': { args: [], at: 'open pcp.conf' },
   'pcp-ts-doctor': { args: [], at: 'open pcp.conf' },
+  'pcp-ts-incident': { args: ['-a', 'long', '-o', 'incident.html'], at: 'open long.0' },
   'pcp-ts-mcp': { args: ['-a', 'long'], input: '\n', ends: IN_ORDER },
   'pcp-ts-service': { args: ['install', '--dir', 'instance'], at: 'open pcp-ts.service', isShort: true },
   'pcp-ts-agent': { args: ['--dir', 'instance', 'list'], at: 'open pcp.conf' },

@@ -1,11 +1,17 @@
 /** Sources of the chart page: hosts, several of them, archives of the server, local archives; and views of these. */
-import { readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../../src/model/types.ts'
+import { incidentIn } from '../../src/ui/incident/incident.ts'
 import { describePage, PATIENCE } from './lib/page.ts'
-import { startOurs, type TestCollector } from './lib/programs.ts'
+import { hasReference, startOurs, type TestCollector } from './lib/programs.ts'
 
 /** Returns files of an archive of ten minutes: a counter with two instances that grows by 10 and 1 per second, and a wave. */
 function madeArchive(): { name: string; content: string }[] {
@@ -81,6 +87,52 @@ describePage("the chart page's sources", (t) => {
       .toBeGreaterThan(30_000)
     await t.shot('dropped-archive')
     expect(requests).toEqual([])
+    expect(t.complaints.filter((line) => !/400|Bad Request/.test(line))).toEqual([])
+  })
+
+  test('saves what it shows as an incident, which opens without a server and in another page', async () => {
+    await t.page.evaluate(dropping(madeArchive()))
+    await expect.poll(() => source().inputValue(), PATIENCE).toBe('file:made')
+    await t.page.keyboard.press('v')
+    await t.page.getByLabel('Note on the incident').fill('Too many clicks <b>here</b>')
+    const downloaded = t.page.waitForEvent('download')
+    await t.page.getByRole('button', { name: 'Save incident' }).click()
+    const file = await (await downloaded).path()
+    const html = readFileSync(file, 'utf8')
+    const { base, files } = incidentIn(html)!
+    expect(base).toBe('elsewhere-20231114.2213')
+    const dir = mkdtempSync(join(tmpdir(), 'incident-'))
+    try {
+      for (const [name, content] of files)
+        writeFileSync(join(dir, name.replace(/\.gz$/, '')), gunzipSync(Buffer.from(content, 'base64')))
+      if (hasReference) await promisify(execFile)('/usr/bin/pmlogcheck', [join(dir, base)])
+      const saved = join(dir, 'incident.html')
+      writeFileSync(saved, html)
+      const other = await t.page.context().newPage()
+      const requests: string[] = []
+      other.on('request', (request) => {
+        if (/^https?:|^wss?:/.test(request.url())) requests.push(request.url())
+      })
+      await other.goto(`file://${saved}`)
+      await expect
+        .poll(() => other.getByLabel('Note', { exact: true }).textContent(), PATIENCE)
+        .toContain('<b>here</b>')
+      await expect
+        .poll(() => other.getByLabel('Source', { exact: true }).inputValue(), PATIENCE)
+        .toBe(`file:${base}`)
+      await expect.poll(() => other.locator('.head .light').textContent(), PATIENCE).toBe('archive')
+      expect(requests).toEqual([])
+      await other.close()
+    } finally {
+      rmSync(dir, { recursive: true })
+    }
+    await t.page.evaluate(
+      dropping([{ name: 'incident.html', content: Buffer.from(html).toString('base64') }]),
+    )
+    await expect.poll(() => source().inputValue(), PATIENCE).toBe(`file:${base}`)
+    await expect
+      .poll(() => t.page.getByLabel('Note', { exact: true }).textContent(), PATIENCE)
+      .toContain('Too many')
     expect(t.complaints.filter((line) => !/400|Bad Request/.test(line))).toEqual([])
   })
 

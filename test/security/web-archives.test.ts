@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { indom, pmid } from '../../src/model/ids.ts'
@@ -87,13 +88,16 @@ async function everything(as: WebRequest): Promise<string> {
     ].map((rest) => `/ui/api/${rest}&archive=0/a`),
   ])
     texts.push(`${target} ${(await server.ask(target, as)).text}`)
+  const excerpt = await server.ask('/ui/api/excerpt?archive=0/a&start=1700000000&finish=1700000002', as)
+  const { files } = JSON.parse(excerpt.text) as { files: [name: string, base64: string][] }
+  for (const [, content] of files) texts.push(gunzipSync(Buffer.from(content, 'base64')).toString('latin1'))
   return texts.join('\n')
 }
 
 /** A process's time, as a number of its own: contexts, timestamps and series ids may contain these digits by chance. */
 const TIME = String.raw`(?<![\w.])4711(?![\w.])`
 const SECRETS = `only-its-user|command-with-a-secret|${TIME}`
-const PRIVATE = new RegExp(String.raw`${SECRETS}|"environ"|"proc\.psinfo\.\w+","pmid"`)
+const PRIVATE = new RegExp(String.raw`${SECRETS}|"environ"|"proc\.psinfo\.\w+","pmid"|\0environ`)
 
 describe('an archive with recorded processes', () => {
   test('a client without a login sees everything else', async () => {

@@ -22,6 +22,7 @@ import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
+import { answerExcerpt, EXCERPT_ROUTE } from './excerpt.ts'
 import { answerLiveFleet, FLEET_ROUTES } from './fleet.ts'
 import { requestedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, wholeNumber } from './page-call.ts'
@@ -50,7 +51,7 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
     await requireUser(services, user, request.query.get('archive') !== undefined)
     if (name === 'config') return config(services)
     if (name === 'fleet-live') return await answerLiveFleet(request.query, services.liveFleet, user)
-    const isList = name === 'archives' || Object.hasOwn(FLEET_ROUTES, name)
+    const isList = name === 'archives' || name === EXCERPT_ROUTE || Object.hasOwn(FLEET_ROUTES, name)
     if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
     if (!isList && request.query.get('archive') === undefined)
       return await withHost(request, services, user, ROUTES[name]!)
@@ -78,6 +79,7 @@ export async function answerOfArchives(
   if (ofFleet !== undefined) return ofFleet({ request, fleet: services.fleet, user })
   if (name === 'archives' || archive === undefined)
     return json(JSON.stringify(await services.archives.list()))
+  if (name === EXCERPT_ROUTE) return answerExcerpt(archive, request.query, services.archives, user)
   const context = await services.contexts.open({ archive, user })
   try {
     return await ROUTES[name]!({ request, services, context, key: `archive ${isNamed(user)} ${archive}` })

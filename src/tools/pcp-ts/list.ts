@@ -7,7 +7,20 @@ const PREFIX = 'pcp-ts-'
 /** Width of the lists of names. */
 const TEXT_WIDTH = 78
 /** Subcommands in the order a new user needs them; others follow. */
-const FIRST = ['start', 'status', 'doctor', 'service', 'agent', 'mcp', 'link', 'unlink', 'man', 'completion', 'help']
+const FIRST = [
+  'start',
+  'status',
+  'doctor',
+  'service',
+  'agent',
+  'incident',
+  'mcp',
+  'link',
+  'unlink',
+  'man',
+  'completion',
+  'help',
+]
 
 /** Groups of commands; a command is in the first whose pattern it matches. */
 const GROUPS: readonly (readonly [heading: string, pattern: RegExp])[] = [

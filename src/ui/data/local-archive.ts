@@ -4,6 +4,8 @@ import { describeMetric } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
 import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
+import { excerpt } from '../../archive/excerpt.ts'
+import { excerptName } from '../../archive/excerpt-name.ts'
 import { scan } from '../../archive/scan.ts'
 import { ArchiveSource } from '../../archive/source.ts'
 import { type ArchiveFiles, bytesSource } from '../../base/byte-source.ts'
@@ -15,9 +17,12 @@ import { domainOf, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { mergeLabelSets } from '../../model/label-set.ts'
 import { LABEL_CLUSTER, LABEL_CONTEXT, LABEL_DOMAIN, LABEL_INDOM, LABEL_ITEM } from '../../model/labels.ts'
 import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
+import { fromSeconds } from '../../time/stamp.ts'
+import { packedBase64 } from './base64.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
+  ExcerptAnswer,
   InstanceInfo,
   MetricDetails,
   MetricInfo,
@@ -28,6 +33,9 @@ import type {
 const ask = { requester: ANONYMOUS }
 /** Milliseconds of reading after which a chart gets the values read so far. */
 const PART_MS = 400
+
+/** Most bytes of an excerpt's records, before compression. */
+const MOST_EXCERPT_BYTES = 256 << 20
 
 /** Output of `encodeChartRange`. */
 export type ChartBytes = Uint8Array<ArrayBuffer>
@@ -90,6 +98,21 @@ export class LocalArchive {
     return all.flatMap(({ name, outcome }) =>
       isError(outcome) ? [] : [describeMetric(name, outcome.desc, outcome.help)],
     )
+  }
+
+  /** See `Source`. */
+  async excerpt(start: number, finish: number): Promise<ExcerptAnswer> {
+    const base = excerptName(this.host, start)
+    const files = excerpt(this.#archive, {
+      from: fromSeconds(start),
+      to: fromSeconds(finish),
+      pid: 1,
+      maxBytes: MOST_EXCERPT_BYTES,
+    })
+    const packed = [...files].map(
+      async ([part, bytes]) => [`${base}.${part}.gz`, await packedBase64(bytes)] as const,
+    )
+    return { base, files: await Promise.all(packed) }
   }
 
   /** See `Source`. */

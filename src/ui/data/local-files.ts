@@ -20,11 +20,16 @@ export async function openLocalArchives(files: readonly File[]): Promise<void> {
     const own = parts.filter(({ name }) => name.replace(ARCHIVE_FILE, '') === base)
     if (!own.some(({ name }) => name.startsWith(`${base}.meta`)))
       throw new RequestError(`${base}.meta is missing; drop all files of the archive together`)
-    const source = await openInWorker(base, own)
-    addSource(source)
-    show(source.key)
+    await openArchiveFiles(base, own)
     showNotice(`Opened ${base} in this browser`)
   }
+}
+
+/** Opens an archive from its files, compressed or not, and shows it. Throws RequestError. */
+export async function openArchiveFiles(base: string, files: readonly File[]): Promise<void> {
+  const source = await openInWorker(base, files)
+  addSource(source)
+  show(source.key)
 }
 
 /** Returns the URL of the worker script, which the build puts into the page. */
@@ -41,7 +46,7 @@ interface Waiting {
 }
 
 async function openInWorker(base: string, files: readonly File[]): Promise<Source> {
-  const worker = new Worker(workerUrl(), { type: 'module' })
+  const worker = new Worker(workerUrl())
   const waiting = new Map<number, Waiting>()
   let asked = 0
   worker.onmessage = ({ data }: MessageEvent<Response>) => {
@@ -87,6 +92,7 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
     range: batched(async (query, onPart) =>
       decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
     ),
+    excerpt: (start, finish) => ask({ do: 'excerpt', start, finish }),
     close: () => worker.terminate(),
   }
 }

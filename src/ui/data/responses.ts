@@ -109,3 +109,9 @@ export class RequestError extends Error {
     this.code = code
   }
 }
+
+/** An archive as files: names and contents in base64, compressed. */
+export interface ExcerptAnswer {
+  readonly base: string
+  readonly files: readonly (readonly [name: string, base64: string])[]
+}

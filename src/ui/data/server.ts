@@ -124,7 +124,12 @@ function serverSource(
       return (await ask<{ instances: readonly InstanceInfo[] }>('instances', { ...which, name })).instances
     },
     check: (expr) => ask('check', { ...which, expr }),
-    ...(range === undefined ? {} : { range: batched((query) => askRange(range, query)) }),
+    ...(range === undefined
+      ? {}
+      : {
+          range: batched((query) => askRange(range, query)),
+          excerpt: (start, finish) => ask('excerpt', { ...range, start, finish }),
+        }),
   }
 }
 

@@ -4,6 +4,7 @@ import type { ChartRange } from '../../archive/chart-answer.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
+  ExcerptAnswer,
   InstanceInfo,
   MetricDetails,
   NamesAnswer,
@@ -40,6 +41,8 @@ export interface Source {
   check(expr: string): Promise<CheckAnswer>
   /** Returns values of a time range; only if there is a `span` or the host is recorded. Throws RequestError. */
   range?(query: RangeQuery, watcher?: RangeWatcher): Promise<ChartRange>
+  /** Returns the records of a time range as files of a new archive; only if they are recorded. Throws RequestError. */
+  excerpt?(start: number, finish: number): Promise<ExcerptAnswer>
   /** Releases its resources. */
   close?(): void
 }

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { download, fileName } from '../chart/export.ts'
+import { IncidentForm } from '../incident/IncidentForm.tsx'
 import {
   compared,
   currentKey,
@@ -86,6 +87,7 @@ export function Views(): ComponentChild {
           Add empty chart
         </button>
       </p>
+      <IncidentForm />
       {problems.value !== undefined && <Mistakes {...problems.value} />}
     </div>
   )

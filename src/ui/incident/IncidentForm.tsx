@@ -1,0 +1,46 @@
+/** Saves the shown window as an incident. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { showError, showNotice } from '../page.ts'
+import { LONGEST_NOTE } from './incident.ts'
+import { canSaveIncident, saveIncident } from './save-incident.ts'
+
+/** Renders a field for a note, and the button. */
+export function IncidentForm(): ComponentChild {
+  const note = useSignal('')
+  const isBusy = useSignal(false)
+  if (!canSaveIncident()) return null
+  const save = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    isBusy.value = true
+    try {
+      const bytes = await saveIncident(note.value)
+      showNotice(
+        `Saved the incident: ${Math.ceil(bytes / 1024)} KiB. It opens in any browser, without network.`,
+      )
+    } catch (error) {
+      showError(error)
+    } finally {
+      isBusy.value = false
+    }
+  }
+  return (
+    <form class="incident-form" onSubmit={save}>
+      <textarea
+        aria-label="Note on the incident"
+        placeholder="What happened? (note in the file)"
+        rows={2}
+        maxLength={LONGEST_NOTE}
+        value={note.value}
+        onInput={({ currentTarget }) => (note.value = currentTarget.value)}
+      />
+      <button
+        type="submit"
+        disabled={isBusy.value}
+        title="One HTML file with the shown window, the view and the note"
+      >
+        Save incident
+      </button>
+    </form>
+  )
+}

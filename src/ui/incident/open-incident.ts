@@ -1,0 +1,41 @@
+/** Opens incidents: that of this file, or of a file dropped on the page. */
+import { type Signal, signal } from '@preact/signals'
+import { fromBase64 } from '../data/base64.ts'
+import { openArchiveFiles } from '../data/local-files.ts'
+import { view } from '../page.ts'
+import { time } from '../time/control.ts'
+import { isZone } from '../time/format.ts'
+import { readShared } from '../view/received.ts'
+import { INCIDENT_ID, type Incident, incidentIn } from './incident.ts'
+
+/** The note of the incident that is shown; '' for none. */
+export const incidentNote: Signal<string> = signal('')
+
+/** Opens the incident in this document. Throws an Error for the user if it is damaged. */
+export async function openEmbeddedIncident(): Promise<void> {
+  const text = document.getElementById(INCIDENT_ID)?.textContent ?? ''
+  const found = incidentIn(`<script type="application/json" id="${INCIDENT_ID}">${text}</script>`)
+  if (found !== undefined) await openIncident(found)
+}
+
+/** Opens the incident of a file; returns whether it is one. Throws an Error for the user if it is damaged. */
+export async function openIncidentFile(file: File): Promise<boolean> {
+  if (!/\.html?$/i.test(file.name)) return false
+  const found = incidentIn(await file.text())
+  if (found !== undefined) await openIncident(found)
+  return found !== undefined
+}
+
+async function openIncident({ base, note, shown, files }: Incident): Promise<void> {
+  await openArchiveFiles(
+    base,
+    files.map(([name, content]) => new File([fromBase64(content)], name)),
+  )
+  incidentNote.value = note
+  const received = readShared(shown)
+  if (received === undefined) return
+  const { shared } = received
+  if (shared.view.charts.length > 0) view.value = shared.view
+  if (shared.zone !== undefined && isZone(shared.zone)) time.zone.value = shared.zone
+  if (shared.end !== undefined && shared.width !== undefined) time.show(shared.end - shared.width, shared.end)
+}
