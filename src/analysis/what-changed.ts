@@ -70,6 +70,7 @@ export interface Change extends RelatedChange {
 
 /** An answer. */
 export interface ChangeReport {
+  /** The windows, as far as they were recorded. */
   readonly span: TimeSpan
   readonly before: TimeSpan
   /** Number of series compared, and of those left out because there were too many. */
@@ -94,17 +95,22 @@ const LEAST_SCORE = 0.02
 /** How far before a window, in seconds, the first values of rates are searched. */
 const LOOK_BACK_SEC = 180
 
-/** Ranks the changes of numeric metrics. PM_ERR_ARG for windows that are empty or overlap; PM_ERR_* as `scan`, and any error of `yield`. */
+/**
+ * Ranks the changes of numeric metrics. PM_ERR_ARG for windows that are empty, overlap or were not recorded; PM_ERR_* as `scan`, and any error
+ * of `yield`.
+ */
 export async function whatChanged(
   archive: ChangeArchive,
   metrics: readonly ChangeMetric[],
-  { span, before: chosen, limit = DEFAULT_CHANGES }: ChangeQuery,
+  { span: wanted, before: chosen, limit = DEFAULT_CHANGES }: ChangeQuery,
 ): Promise<ChangeReport> {
-  const before = chosen ?? { start: span.start - (span.finish - span.start), finish: span.start }
-  if (!(span.finish > span.start && before.finish > before.start))
+  const preceding = chosen ?? { start: 2 * wanted.start - wanted.finish, finish: wanted.start }
+  if (!(wanted.finish > wanted.start && preceding.finish > preceding.start))
     throw new PcpError('PM_ERR_ARG', 'A window to compare must end after its start')
-  if (before.finish > span.start && before.start < span.finish)
+  if (preceding.finish > wanted.start && preceding.start < wanted.finish)
     throw new PcpError('PM_ERR_ARG', 'The windows to compare must not overlap')
+  const span = recordedPart(archive, wanted, 'span')
+  const before = recordedPart(archive, preceding, 'window to compare with')
   const grid = new ChangeGrid(before, span)
   const table = new SeriesTable(metrics, grid)
   // In the order of time, because sinks skip earlier values.
@@ -284,15 +290,12 @@ function sparkOf({ sums, counts }: ChangeSeries, from: number, to: number): (num
   })
 }
 
-/** Returns the recorded part of a span. PM_ERR_ARG if nothing of it was recorded. */
-export function recordedPart(
-  archive: Pick<ScannedArchive, 'start' | 'end'>,
-  { start, finish }: TimeSpan,
-): TimeSpan {
+/** Returns the recorded part of the span. PM_ERR_ARG if nothing of it, or nothing of the window to compare with, was recorded. */
+function recordedPart(archive: ScannedArchive, { start, finish }: TimeSpan, what: string): TimeSpan {
   const part = {
     start: Math.max(start, toSeconds(archive.start)),
     finish: Math.min(finish, toSeconds(archive.end())),
   }
-  if (!(part.finish > part.start)) throw new PcpError('PM_ERR_ARG', 'Nothing was recorded in this span')
-  return part
+  if (part.finish > part.start) return part
+  throw new PcpError('PM_ERR_ARG', `Nothing was recorded in the ${what}`)
 }

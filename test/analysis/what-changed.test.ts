@@ -169,7 +169,11 @@ test('instances that appear and disappear are changes, unless nothing was record
     ['goes', 'gone', 'down'],
   ])
   expect(found.find(({ kind }) => kind === 'new')).toMatchObject({ before: null, since: START + HALF + 100 })
-  expect(await changes(recorded(metrics, { isOff: (second) => second < HALF }))).toEqual([])
+  const { archive, metrics: all } = changeInput(
+    recorded(metrics, { isOff: (second) => second > 100 && second < HALF }),
+  )
+  const before = { start: START + 200, finish: START + HALF }
+  expect((await whatChanged(archive, all, { span: SPAN, before })).changes).toEqual([])
 })
 
 test('a discrete value that is replaced is a change', async () => {
@@ -282,6 +286,8 @@ test('a window chosen to compare with, also a later one', async () => {
 test.each([
   ['an empty span', { start: 5, finish: 5 }, undefined],
   ['windows that overlap', { start: 0, finish: 10 }, { start: -5, finish: 5 }],
+  ['a span without records', { start: START - 100, finish: START }, undefined],
+  ['a span without records before it', { start: START, finish: START + 100 }, undefined],
 ])('%s is refused', async (_, span, before) => {
   const { archive, metrics } = changeInput(recorded({ 'made.load': { at: noisy(5) } }))
   await expect(whatChanged(archive, metrics, { span, before })).rejects.toMatchObject({ code: 'PM_ERR_ARG' })

@@ -12,7 +12,7 @@ import type { Context } from '../../pmapi/context.ts'
 import { yieldToEventLoop } from '../../sys/event-loop.ts'
 import { describeNames, jsonText, orUndefined } from '../describe.ts'
 import { json, type Reply } from '../http/reply.ts'
-import { namesOf, type PageCall, wholeNumber } from './page-call.ts'
+import { moment, namesOf, type PageCall, wholeNumber } from './page-call.ts'
 
 const MOST_POINTS = 20_000
 const DEFAULT_POINTS = 2000
@@ -42,13 +42,6 @@ export async function range({ request, context }: PageCall): Promise<Reply> {
   return query.get('format') === 'columns'
     ? { status: 200, type: 'application/octet-stream', body: encodeChartRange(answer) }
     : json(jsonOf(answer, raw))
-}
-
-function moment(text: string | undefined, what: string, byDefault: number): number {
-  if (text === undefined || text === '') return byDefault
-  const seconds = Number(text)
-  if (Number.isFinite(seconds) && Math.abs(seconds) < 1e11) return seconds
-  throw new PcpError('PM_ERR_ARG', `${what} must be a time in seconds since the epoch, not ${text}`)
 }
 
 async function wantedMetrics(
