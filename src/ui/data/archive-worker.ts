@@ -1,4 +1,5 @@
 /** The worker that reads archives opened from local files. Each request gets one response. */
+import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import { PcpError } from '../../model/errors.ts'
 import { decompressed } from './decompress.ts'
 import { type ChartBytes, LocalArchive } from './local-archive.ts'
@@ -16,6 +17,7 @@ export type Request =
   | { readonly do: 'metric' | 'instances'; readonly name: string }
   | { readonly do: 'check'; readonly expr: string }
   | { readonly do: 'range'; readonly query: RangeQuery }
+  | { readonly do: 'changes'; readonly query: ChangeQuery }
 
 /** Result of `open`. */
 export interface Opened {
@@ -54,6 +56,8 @@ async function answer(id: number, request: Request): Promise<unknown> {
       return archive.instances(request.name)
     case 'check':
       return archive.check(request.expr)
+    case 'changes':
+      return archive.changes(request.query)
     case 'range':
       return archive.range(request.query, (part) =>
         postMessage({ id, part } satisfies Response, { transfer: [part.buffer] }),

@@ -87,6 +87,7 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
     range: batched(async (query, onPart) =>
       decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
     ),
+    changes: (query) => ask({ do: 'changes', query }),
     close: () => worker.terminate(),
   }
 }

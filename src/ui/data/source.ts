@@ -1,5 +1,6 @@
 /** Interface of sources of metrics: hosts, archives on the server, and archives from local files. */
 import type { ReadonlySignal } from '@preact/signals'
+import type { ChangeQuery, ChangeReport } from '../../analysis/what-changed.ts'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import type {
   CheckAnswer,
@@ -40,6 +41,8 @@ export interface Source {
   check(expr: string): Promise<CheckAnswer>
   /** Returns values of a time range; only if there is a `span` or the host is recorded. Throws RequestError. */
   range?(query: RangeQuery, watcher?: RangeWatcher): Promise<ChartRange>
+  /** Ranks what changed in a span; only if there is a `span` or the host is recorded. Throws RequestError. */
+  changes?(query: ChangeQuery, signal?: AbortSignal): Promise<ChangeReport>
   /** Releases its resources. */
   close?(): void
 }
