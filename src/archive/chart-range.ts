@@ -18,9 +18,10 @@ import {
   type ChartRequest,
   type DescribedMetric,
 } from './chart-metric.ts'
-import { SampledMetrics, sampleStart, timeInArchive } from './chart-sample.ts'
+import { SampledMetrics, sampleStart } from './chart-sample.ts'
 import { isDiscrete, type SampleTimes } from './chart-times.ts'
 import type { ScanSink, ValueSink } from './scan.ts'
+import { scanParts } from './scan-parts.ts'
 
 /** A requested metric, or why it is unavailable. */
 export interface WantedMetric {
@@ -28,13 +29,6 @@ export interface WantedMetric {
   readonly outcome: Outcome<DescribedMetric>
 }
 
-/**
- * Size of a scanned part between two turns: seconds at first, doubled until a part has so many records. At most some days, because
- * records may be dense again after a pause.
- */
-const PART_SEC = 3600
-const PART_RECORDS = 2000
-const MOST_PART_SEC = 3 * 24 * 3600
 /** Most points allocated while an answer is read: columns grow by doubling. */
 const MOST_SPACE = 2 * MOST_POINTS
 /** How far before the window, in seconds, the first values of rates are searched. */
@@ -75,36 +69,15 @@ export async function chartRange(
     reading,
   )
   await sampleStart(reading, steady)
-  await scanRecorded(reading, new Recorded(recorded, sampled.moments, query.start, marks))
+  const into = new Recorded(recorded, sampled.moments, query.start, marks)
+  const window = { from: query.start - LOOK_BACK_SEC, to: query.finish }
+  // Parts overlap at their ends; the columns skip the repeated value.
+  await scanParts(archive, into.ids, window, into, reading.turn)
   const end = Math.min(query.finish, toSeconds(archive.end()))
   for (const metric of steady) metric.hold(end)
   for (const metric of recorded) metric.settle()
   await sampled.sample(reading)
   return answer()
-}
-
-/** Scans the window part by part. */
-async function scanRecorded(
-  { archive, query: { start, finish }, turn }: ChartRequest,
-  into: Recorded,
-): Promise<void> {
-  const { ids } = into
-  const end = Math.min(finish, toSeconds(archive.end()))
-  let from = Math.max(toSeconds(archive.start), start - LOOK_BACK_SEC)
-  let seconds = PART_SEC
-  while (ids.length > 0 && from <= end) {
-    const to = Math.min(end, from + seconds)
-    const { records } = archive.scan(ids, {
-      from: timeInArchive(archive, from),
-      to: timeInArchive(archive, to),
-      into,
-    })
-    if (to >= end) break
-    // Parts overlap at their ends; the column skips the repeated value.
-    from = to
-    if (records < PART_RECORDS) seconds = Math.min(MOST_PART_SEC, 2 * seconds)
-    await turn()
-  }
 }
 
 /** Passes scanned values to the columns of their metrics, and their times to the sampled metrics. */

@@ -1,23 +1,16 @@
 /** Values that a chart samples instead of scanning: of expressions, and of stacked metrics. docs/reference/pmproxy.md */
-import { type Timestamp, toSeconds } from '../base/timestamp.ts'
+import { toSeconds } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { PM_TYPE_DOUBLE } from '../model/types.ts'
 import type { FetchResult } from '../model/values.ts'
-import { fromSeconds } from '../time/stamp.ts'
 import type { ChartArchive, ChartedMetric, ChartRequest } from './chart-metric.ts'
 import { isDiscrete, type MetricRecordingTimes, SampleTimes } from './chart-times.ts'
+import { timeInArchive } from './scan-parts.ts'
 
 /** Most times to sample, each of which is a fetch, and how many of them are between two turns. */
 export const MOST_MOMENTS = 4000
 const MOMENTS_A_TURN = 50
-
-/** Converts to a time within the archive. Its bounds are returned exactly, because a double does not hold nanoseconds. */
-export function timeInArchive(archive: ChartArchive, seconds: number): Timestamp {
-  if (seconds <= toSeconds(archive.start)) return archive.start
-  const end = archive.end()
-  return seconds >= toSeconds(end) ? end : fromSeconds(seconds)
-}
 
 /** Samples discrete metrics at the start of the window, where they usually have no record. */
 export async function sampleStart(

@@ -1,6 +1,7 @@
 /** Root component of the chart page. */
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Changes } from './changes/lazy-changes.tsx'
 import { ChartCard } from './chart/ChartCard.tsx'
 import { Fleet } from './fleet/lazy-fleet.tsx'
 import { toggle } from './keys.ts'
@@ -29,6 +30,7 @@ const PANELS: Readonly<
   Record<Panel, readonly [title: string, content: (parts: LazyPart) => ComponentChild]>
 > = {
   metrics: ['Metrics', ({ MetricBrowser }) => <MetricBrowser />],
+  changes: ['Changes', () => <Changes />],
   archives: ['Sources', ({ Archives }) => <Archives />],
   views: ['Views', ({ Views }) => <Views />],
   help: ['Help', ({ Help }) => <Help />],

@@ -20,6 +20,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   '-': () => time.zoom(2, 0.5),
   l: () => time.goLive(),
   m: () => toggle('metrics'),
+  w: () => toggle('changes'),
   o: () => toggle('archives'),
   v: () => toggle('views'),
   t: nextTheme,

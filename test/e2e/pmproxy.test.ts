@@ -1,11 +1,16 @@
 /** pmproxy on real sockets: contexts that expire, live pages, archives, forwarding, TLS. docs/reference/pmproxy.md */
+
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { connect as connectSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import type { ChangeReport } from '../../src/analysis/what-changed.ts'
 import { connect } from '../../src/pmapi/connect.ts'
+import { archiveOutput } from '../../src/sys/archive-output.ts'
+import { recordIncident, SPAN_START, WINDOW_SEC } from '../analysis/lib/incident-archive.ts'
+import { INCIDENTS } from '../analysis/lib/incidents.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
 let dir: string
@@ -356,6 +361,43 @@ test('archives below the configured directories are listed and charted; others a
     ).toHaveProperty('values')
     for (const id of ['0/../secret', '1/bozo-disk', '0//etc/passwd', '/etc/passwd', '0/nothing', '..'])
       expect((await other.ask(`/ui/api/range?archive=${id}&names=x`)).status, id).toBe(400)
+  } finally {
+    await other.close()
+  }
+})
+
+test('what changed in a span of an archive is ranked; other requests are refused without names of directories', async () => {
+  const archives = join(dir, 'changes')
+  mkdirSync(archives)
+  const incident = INCIDENTS.find(({ name }) => name === 'steal')!
+  recordIncident(archiveOutput(join(archives, 'steal')), incident, 1)
+  const other = await startWebServer(['pmcd'], { archiveDirs: [archives] })
+  const path = '/ui/api/changes?archive=0/steal'
+  const window = `start=${SPAN_START}&finish=${SPAN_START + WINDOW_SEC}`
+  try {
+    const { before, changes } = await other.json<ChangeReport>(`${path}&${window}&limit=3`)
+    expect(before).toMatchObject({ finish: SPAN_START })
+    expect(changes).toHaveLength(3)
+    expect(changes[0]).toMatchObject({ metric: 'kernel.all.cpu.steal', direction: 'up', isRate: true })
+    const same = `before=${SPAN_START - 900}&until=${SPAN_START - 600}`
+    expect((await other.json<ChangeReport>(`${path}&${window}&${same}`)).before).toEqual({
+      start: SPAN_START - 900,
+      finish: SPAN_START - 600,
+    })
+    for (const wrong of [
+      path,
+      `${path}&start=x&finish=1`,
+      `${path}&start=5&finish=5`,
+      `${path}&start=5&finish=10`,
+      `${path}&${window}&limit=101`,
+      `${path}&${window}&before=${SPAN_START + 5}`,
+      `/ui/api/changes?host=local:&${window}`,
+      `/ui/api/changes?archive=0/nothing&${window}`,
+    ]) {
+      const reply = await other.ask(wrong)
+      expect(reply.status, wrong).toBe(400)
+      expect(reply.text).not.toContain(archives)
+    }
   } finally {
     await other.close()
   }

@@ -44,10 +44,18 @@ const ENDPOINTS: Readonly<Record<string, readonly string[]>> = {
   '/ui/api/instances': ['indom', 'name', 'archive', 'host'],
   '/ui/api/check': ['expr', 'archive', 'host'],
   '/ui/api/range': ['archive', 'names', 'start', 'finish', 'points', 'raw', 'derive'],
+  '/ui/api/changes': ['archive', 'start', 'finish', 'before', 'until', 'limit'],
   '/ui/api/live': [],
 }
 /** Endpoints that report about everything and take a hundred times longer; used for one request in many. */
-const HEAVY = ['/pmapi/metric', '/pmapi/metrics', '/metrics', '/ui/api/range', '/ui/api/archives']
+const HEAVY = [
+  '/pmapi/metric',
+  '/pmapi/metrics',
+  '/metrics',
+  '/ui/api/range',
+  '/ui/api/changes',
+  '/ui/api/archives',
+]
 const HEAVY_SHARE = 10
 const PATHS = Object.keys(ENDPOINTS).flatMap((path) =>
   Array.from({ length: HEAVY.includes(path) ? 1 : HEAVY_SHARE }, () => path),
@@ -262,7 +270,7 @@ function maker(
     const endpoint = one(PATHS)
     const damage = one(DAMAGES)
     const parameters = ENDPOINTS[endpoint]!.filter((name) =>
-      name === 'archive' ? endpoint === '/ui/api/range' || pick(20) === 0 : pick(3) > 0,
+      name === 'archive' ? /range|changes/.test(endpoint) || pick(20) === 0 : pick(3) > 0,
     ).map((name) => [name, good(name)] as [string, string])
     let path = endpoint
     if (endpoint.startsWith('/pmapi/') && pick(2) === 0)

@@ -8,7 +8,7 @@ import type { ArchiveRoots } from '../archives.ts'
 import type { Query } from '../http/query.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { isNamed, type WebUser } from '../web-user.ts'
-import { moment } from './range.ts'
+import { moment } from './page-call.ts'
 
 /** Name of the route. */
 export const EXCERPT_ROUTE = 'excerpt'

@@ -22,6 +22,7 @@ import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
+import { changes } from './changes.ts'
 import { answerExcerpt, EXCERPT_ROUTE } from './excerpt.ts'
 import { answerLiveFleet, FLEET_ROUTES } from './fleet.ts'
 import { requestedIndom } from './indom.ts'
@@ -37,6 +38,7 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   instances,
   check,
   range,
+  changes,
 }
 
 /** Answers a request below /ui/api/; undefined for other paths. */

@@ -34,3 +34,11 @@ export function wholeNumber(text: string | undefined, what: string, byDefault: n
   if (/^\d{1,16}$/.test(text) && number <= most) return number
   throw new PcpError('PM_ERR_ARG', `${what} must be a whole number up to ${most}, not ${text}`)
 }
+
+/** Parses a time in seconds since the epoch. PM_ERR_ARG for anything else. */
+export function moment(text: string | undefined, what: string, byDefault: number): number {
+  if (text === undefined || text === '') return byDefault
+  const seconds = Number(text)
+  if (Number.isFinite(seconds) && Math.abs(seconds) < 1e11) return seconds
+  throw new PcpError('PM_ERR_ARG', `${what} must be a time in seconds since the epoch, not ${text}`)
+}

@@ -7,7 +7,7 @@ import { PcpError } from '../../model/errors.ts'
 import { chartArchive, wantedMetrics } from '../chart-archive.ts'
 import { jsonText } from '../describe.ts'
 import { json, type Reply } from '../http/reply.ts'
-import { namesOf, type PageCall, wholeNumber } from './page-call.ts'
+import { moment, namesOf, type PageCall, wholeNumber } from './page-call.ts'
 
 const MOST_POINTS = 20_000
 const DEFAULT_POINTS = 2000
@@ -34,13 +34,6 @@ export async function range({ request, context }: PageCall): Promise<Reply> {
   return query.get('format') === 'columns'
     ? { status: 200, type: 'application/octet-stream', body: encodeChartRange(answer) }
     : json(jsonOf(answer, raw))
-}
-
-export function moment(text: string | undefined, what: string, byDefault: number): number {
-  if (text === undefined || text === '') return byDefault
-  const seconds = Number(text)
-  if (Number.isFinite(seconds) && Math.abs(seconds) < 1e11) return seconds
-  throw new PcpError('PM_ERR_ARG', `${what} must be a time in seconds since the epoch, not ${text}`)
 }
 
 /** Formats the response as JSON, with values in their columns and lists of times at the end. */

@@ -1,4 +1,5 @@
 /** The worker that reads archives opened from local files. Each request gets one response. */
+import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import { PcpError } from '../../model/errors.ts'
 import { decompressed } from './decompress.ts'
 import { type ChartBytes, LocalArchive } from './local-archive.ts'
@@ -17,6 +18,7 @@ export type Request =
   | { readonly do: 'check'; readonly expr: string }
   | { readonly do: 'range'; readonly query: RangeQuery }
   | { readonly do: 'excerpt'; readonly start: number; readonly finish: number }
+  | { readonly do: 'changes'; readonly query: ChangeQuery }
 
 /** Result of `open`. */
 export interface Opened {
@@ -57,6 +59,8 @@ async function answer(id: number, request: Request): Promise<unknown> {
       return archive.check(request.expr)
     case 'excerpt':
       return archive.excerpt(request.start, request.finish)
+    case 'changes':
+      return archive.changes(request.query)
     case 'range':
       return archive.range(request.query, (part) =>
         postMessage({ id, part } satisfies Response, { transfer: [part.buffer] }),

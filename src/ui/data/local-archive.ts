@@ -1,4 +1,6 @@
 /** An archive in memory that answers the same queries as pmproxy. Runs in the page's worker. */
+import { changeInput } from '../../analysis/open-archive.ts'
+import { type ChangeQuery, type ChangeReport, whatChanged } from '../../analysis/what-changed.ts'
 import { Archive } from '../../archive/archive.ts'
 import { describeMetric } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
@@ -159,6 +161,12 @@ export class LocalArchive {
     if (indom === PM_INDOM_NULL) return []
     const { ids, names } = await this.#source.instances(indom, undefined, ask)
     return Array.from(ids, (id, i) => ({ id, name: names[i]! }))
+  }
+
+  /** See `Source`. */
+  async changes(query: ChangeQuery): Promise<ChangeReport> {
+    const { archive, metrics } = changeInput(this.#archive)
+    return whatChanged(archive, metrics, query)
   }
 
   #derived(): Interpolated {

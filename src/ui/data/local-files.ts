@@ -93,6 +93,7 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
       decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
     ),
     excerpt: (start, finish) => ask({ do: 'excerpt', start, finish }),
+    changes: (query) => ask({ do: 'changes', query }),
     close: () => worker.terminate(),
   }
 }

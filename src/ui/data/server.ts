@@ -1,5 +1,6 @@
 /** Sources behind pmproxy. docs/reference/pmproxy.md */
 
+import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
 import type { FleetAnswer, FleetLiveAnswer } from '../../archive/fleet/answer.ts'
@@ -75,6 +76,15 @@ async function askRange(which: Parameters, query: RangeQuery): Promise<ChartRang
   return decodeChartRange(bytes)
 }
 
+function changeParameters({ span, before, limit }: ChangeQuery): Parameters {
+  return {
+    start: span.start,
+    finish: span.finish,
+    ...(before === undefined ? {} : { before: before.start, until: before.finish }),
+    ...(limit === undefined ? {} : { limit }),
+  }
+}
+
 /** Returns the bytes of a response. Throws RequestError. */
 export async function serverBytes(
   path: string,
@@ -129,6 +139,7 @@ function serverSource(
       : {
           range: batched((query) => askRange(range, query)),
           excerpt: (start, finish) => ask('excerpt', { ...range, start, finish }),
+          changes: (query, signal) => ask('changes', { ...range, ...changeParameters(query) }, signal),
         }),
   }
 }

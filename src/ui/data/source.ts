@@ -1,5 +1,6 @@
 /** Interface of sources of metrics: hosts, archives on the server, and archives from local files. */
 import type { ReadonlySignal } from '@preact/signals'
+import type { ChangeQuery, ChangeReport } from '../../analysis/what-changed.ts'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import type {
   CheckAnswer,
@@ -43,6 +44,8 @@ export interface Source {
   range?(query: RangeQuery, watcher?: RangeWatcher): Promise<ChartRange>
   /** Returns the records of a time range as files of a new archive; only if they are recorded. Throws RequestError. */
   excerpt?(start: number, finish: number): Promise<ExcerptAnswer>
+  /** Ranks what changed in a span; only if there is a `span` or the host is recorded. Throws RequestError. */
+  changes?(query: ChangeQuery, signal?: AbortSignal): Promise<ChangeReport>
   /** Releases its resources. */
   close?(): void
 }

@@ -9,6 +9,7 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['+', '−'], 'zoom in, out'],
   [['l'], 'go live, or to the end of the archive'],
   [['m'], 'metrics'],
+  [['w'], 'what changed in the shown window'],
   [['o'], 'sources: hosts and archives to show or compare'],
   [['v'], 'views'],
   [['t'], 'theme: auto, dark, light'],
@@ -33,6 +34,7 @@ export function Help(): ComponentChild {
         ))}
       </dl>
       <p>Drag across a chart to zoom in; Ctrl or Shift with the wheel zooms around the pointer.</p>
+      <p>To find what changed in a span, drag across it and open Changes (w): all metrics, ranked.</p>
       <p>Point at a chart to read its values; every chart marks the same time.</p>
       <p>Click a legend entry to hide or show its line; double-click to show it alone.</p>
       <p>From and To take a date and time, or the syntax of the options -S and -T: -10min, @10:00.</p>

@@ -16,6 +16,7 @@ export const PATIENCE: { readonly timeout: number } = { timeout: 60_000 }
 /** Keys and names of the panels. */
 export const PANELS: readonly (readonly [key: string, name: string])[] = [
   ['m', 'Metrics'],
+  ['w', 'Changes'],
   ['o', 'Sources'],
   ['v', 'Views'],
   ['?', 'Help'],

@@ -152,6 +152,7 @@ test('a client learns the tools, all read-only, and what marked text is', async 
   }[]
   expect(tools.map(({ name }) => name)).toEqual([
     'sources',
+    'what_changed',
     'find_metrics',
     'describe',
     'query',
@@ -239,6 +240,15 @@ test('two windows are compared, the largest change first', async () => {
   expect(named.text).toContain('mean 4 KiB/s → 4 KiB/s (1 times)')
   const nothing = await call('compare', { metrics: ['disk.total'], from: '2023-11-14 22:13:20' })
   expect(nothing).toEqual({ isError: true, text: expect.stringContaining('Nothing was recorded before') })
+})
+
+test('what changed is ranked, with the values of both windows', async () => {
+  const { text } = await call('what_changed', { from: '2023-11-14 22:43:30' })
+  expect(text).toMatch(
+    /series compared\n1\. hotproc\.psinfo\.utime ⟦000012 hog⟧: 0\.\d+ % → 100 % since 2023-11-14 22:43/,
+  )
+  const calm = await call('what_changed', { source: 'archive:db1', from: '-4min' })
+  expect(calm.text).not.toContain('demo.count')
 })
 
 test('the processes of an instant, the heaviest first', async () => {

@@ -6,6 +6,15 @@ import { findMetrics } from './find-metrics.ts'
 import { processesAt } from './processes-at.ts'
 import { query } from './query.ts'
 import { sources } from './sources.ts'
+import { whatChanged } from './what-changed.ts'
 
 /** Every tool; each only reads. */
-export const TOOLS: readonly McpTool[] = [sources, findMetrics, describe, query, compare, processesAt]
+export const TOOLS: readonly McpTool[] = [
+  sources,
+  whatChanged,
+  findMetrics,
+  describe,
+  query,
+  compare,
+  processesAt,
+]

@@ -1,0 +1,87 @@
+/** Ranks what changed. */
+import { z } from 'zod'
+import type { Change } from '../../../../analysis/what-changed.ts'
+import { changesOf } from '../../../../pmapi/what-changed.ts'
+import { yieldToEventLoop } from '../../../../sys/event-loop.ts'
+import { type Measure, measureOf, RATE, showValue } from '../../../../ui/view/measure.ts'
+import { Answer, untrusted } from '../answer.ts'
+import { type McpTool, mcpTool } from '../mcp-tool.ts'
+import type { Moments } from '../moments.ts'
+import { archiveOf, spanOf } from '../sources.ts'
+import { FROM, SOURCE, TO } from './arguments.ts'
+import { windowBefore } from './compare.ts'
+
+const MOST_ROWS = 30
+
+export const whatChanged: McpTool = mcpTool({
+  name: 'what_changed',
+  title: 'What changed',
+  description:
+    'Compares every metric of an archive in a window with the time before, and ranks what changed beyond its usual noise: the metric and instance, values before and now, since when, and how many related series moved along. Ask it first about "what happened at ...".',
+  input: z.object({
+    source: SOURCE,
+    from: FROM.describe('Start of the window with the problem; default: an hour before the end'),
+    to: TO,
+    before_from: FROM.describe('Start of the time to compare with; default: as long, just before'),
+    before_to: TO.describe('End of the time to compare with'),
+    limit: z.number().int().min(1).max(MOST_ROWS).optional().describe('Most changes; default 15'),
+  }),
+  async run(
+    { source: id, from, to, before_from, before_to, limit = 15 },
+    { sources, moments, links, signal },
+  ) {
+    const source = sources.named(id)
+    return sources.use(source, async (context) => {
+      const archive = archiveOf(context, source)
+      const span = spanOf(archive)!
+      const now = moments.window(from, to, span)
+      const before =
+        before_from === undefined && before_to === undefined
+          ? windowBefore(now, span.start)
+          : moments.window(before_from, before_to, span)
+      const report = await changesOf(
+        archive,
+        {
+          span: { start: now.from, finish: now.to },
+          before: { start: before.from, finish: before.to },
+          limit,
+        },
+        {
+          signal,
+          turn: async () => {
+            await yieldToEventLoop()
+            signal.throwIfAborted()
+          },
+        },
+      )
+      const answer = new Answer().line(
+        `${source.id}: ${moments.windowText(now)} against ${moments.windowText(before)}; ${report.series} series compared`,
+      )
+      if (report.changes.length === 0)
+        return answer.line('Nothing changed beyond its usual noise.').toString()
+      const plots = report.changes.slice(0, 3).map(({ metric, instance }) => ({
+        metric,
+        ...(instance === '' ? {} : { instances: { mode: 'instance' as const, text: instance } }),
+      }))
+      const link = await links.chart(source, plots, { from: before.from, to: now.to })
+      if (link !== undefined) answer.foot(link)
+      return answer
+        .rows(
+          report.changes.map((change, i) => `${i + 1}. ${textOf(change, moments)}`),
+          'a shorter window, or "query" for one metric',
+        )
+        .toString()
+    })
+  },
+})
+
+function textOf(change: Change, moments: Moments): string {
+  const { metric, instance, before, now, isRate, units, since, help, otherCount } = change
+  const measure = measureOf(units, isRate ? RATE : '')
+  const name = instance === '' ? metric : `${metric} ${untrusted(instance)}`
+  const others = otherCount === 0 ? '' : `, and ${otherCount} related series`
+  return `${name}: ${valueText(measure, before)} → ${valueText(measure, now)} since ${moments.text(since)}${others} ${untrusted([...help].slice(0, 60).join(''))}`
+}
+
+const valueText = (measure: Measure, value: number | null): string =>
+  value === null ? 'no value' : showValue(measure, value * measure.factor)

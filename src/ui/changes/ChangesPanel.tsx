@@ -1,0 +1,156 @@
+/** The Changes panel: what changed in the shown window against an earlier one, ranked. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect } from 'preact/hooks'
+import type { Change, ChangeReport, RelatedChange } from '../../analysis/what-changed.ts'
+import { printableWord } from '../../base/printable.ts'
+import { currentSource, showNotice } from '../page.ts'
+import { addChart } from '../panel/edit-view.ts'
+import { type Frame, time } from '../time/control.ts'
+import { formatDuration, formatTime } from '../time/format.ts'
+import { distancesFor, queryFor } from './ask.ts'
+import { ChangeSpark } from './ChangeSpark.tsx'
+import { plotsOf, sizeOf, valuesOf } from './words.ts'
+
+type Answer = { readonly report: ChangeReport } | { readonly problem: string }
+
+/** Renders the question and the list. The window is the one shown when the panel was opened, until another is chosen. */
+export function ChangesPanel(): ComponentChild {
+  const source = currentSource.value
+  const window = useSignal<Frame>(time.frame.peek())
+  const distance = useSignal(0)
+  const answer = useSignal<Answer | undefined>(undefined)
+  useEffect(() => {
+    answer.value = undefined
+    if (source?.changes === undefined) return
+    const gone = new AbortController()
+    source.changes(queryFor(window.value, distance.value), gone.signal).then(
+      (report) => {
+        if (!gone.signal.aborted) answer.value = { report }
+      },
+      (error: Error) => {
+        if (!gone.signal.aborted) answer.value = { problem: error.message }
+      },
+    )
+    return () => gone.abort()
+  }, [source, window.value, distance.value])
+  if (source === undefined) return <p class="empty">No source is open</p>
+  if (source.changes === undefined)
+    return <p class="empty">This host is not recorded here, and only recorded values can be compared</p>
+  const choose = (): void => {
+    const shown = time.frame.peek()
+    if (!distancesFor(shown).some(([seconds]) => seconds === distance.value)) distance.value = 0
+    window.value = shown
+  }
+  return (
+    <div class="changes">
+      <Question window={window.value} />
+      <div class="actions">
+        <select
+          aria-label="Compare with"
+          value={String(distance.value)}
+          onChange={({ currentTarget }) => (distance.value = Number(currentTarget.value))}
+        >
+          {distancesFor(window.value).map(([seconds, text]) => (
+            <option key={seconds} value={String(seconds)}>
+              against {text}
+            </option>
+          ))}
+        </select>
+        <button type="button" data-first onClick={choose}>
+          Use the shown window
+        </button>
+      </div>
+      <div aria-live="polite" aria-busy={answer.value === undefined}>
+        <Result answer={answer.value} />
+      </div>
+    </div>
+  )
+}
+
+function Question({ window: { from, to } }: { readonly window: Frame }): ComponentChild {
+  const zone = time.zone.value
+  return (
+    <p class="hint">
+      What changed from {formatTime(from, zone)} to {formatTime(to, zone)} ({formatDuration(to - from)})
+    </p>
+  )
+}
+
+function Result({ answer }: { readonly answer: Answer | undefined }): ComponentChild {
+  if (answer === undefined) return <p class="empty">Comparing …</p>
+  if ('problem' in answer) return <p class="mistake">{answer.problem}</p>
+  const { changes, series, leftOut, before } = answer.report
+  const zone = time.zone.value
+  if (changes.length === 0)
+    return (
+      <p class="empty">
+        None of {series} series changed beyond its usual noise. Zoom to the moment in question, or choose
+        another window to compare with.
+      </p>
+    )
+  return (
+    <>
+      <ol>
+        {changes.map((change) => (
+          <Row key={`${change.metric} ${change.inst}`} change={change} />
+        ))}
+      </ol>
+      <p class="hint">
+        {series} series compared with {formatTime(before.start, zone)} – {formatTime(before.finish, zone)}
+        {leftOut > 0 && `; ${leftOut} left out, as there are too many`}
+      </p>
+    </>
+  )
+}
+
+function nameOf({ metric, instance }: RelatedChange): string {
+  return instance === '' ? metric : `${metric} ${instance}`
+}
+
+function Row({ change }: { readonly change: Change }): ComponentChild {
+  const { direction, help, since, others, otherCount } = change
+  const [before, now] = valuesOf(change)
+  const add = (): void => {
+    const title = printableWord(nameOf(change))
+    addChart(title, plotsOf(change))
+    showNotice(`Added a chart for ${title} at the end of the page`)
+  }
+  return (
+    <li>
+      <h3>
+        <span class={`direction ${direction}`} role="img" aria-label={direction === 'up' ? 'rose' : 'fell'}>
+          {direction === 'up' ? '▲' : '▼'}
+        </span>{' '}
+        {printableWord(change.metric)}
+        {change.instance !== '' && <span class="of">{printableWord(change.instance)}</span>}
+      </h3>
+      <div class="row">
+        <ChangeSpark sparks={change.sparks} />
+        <span class="values">
+          {before} → <strong>{now}</strong> <small>{sizeOf(change)}</small>
+        </span>
+        <button type="button" onClick={add} aria-label={`Add a chart for ${printableWord(nameOf(change))}`}>
+          Add chart
+        </button>
+      </div>
+      <p class="hint">
+        {help !== '' && <>{printableWord(help)}. </>}
+        Since {formatTime(since, time.zone.value)}.
+      </p>
+      {otherCount > 0 && (
+        <details>
+          <summary>{otherCount === 1 ? '1 more moved along' : `${otherCount} more moved along`}</summary>
+          <ul>
+            {others.map((other) => (
+              <li key={nameOf(other)}>
+                {other.direction === 'up' ? '▲' : '▼'} {printableWord(nameOf(other))}
+              </li>
+            ))}
+            {otherCount > others.length && <li>{otherCount - others.length} others</li>}
+          </ul>
+        </details>
+      )}
+    </li>
+  )
+}

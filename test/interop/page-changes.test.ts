@@ -1,0 +1,60 @@
+/** The Changes panel of the chart page: of the recorded host, of an archive in the page, on a phone. */
+import { expect, test } from 'vitest'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { recordIncident, SPAN_START, WINDOW_SEC } from '../analysis/lib/incident-archive.ts'
+import { INCIDENTS } from '../analysis/lib/incidents.ts'
+import { describePage, PATIENCE } from './lib/page.ts'
+
+/** Returns a script that drops an archive of an incident on the page. */
+function droppingIncident(name: string): string {
+  const output = memoryOutput('made')
+  recordIncident(
+    output,
+    INCIDENTS.find((incident) => incident.name === name),
+    1,
+  )
+  const files = [...output.contents()].map(([part, bytes]) => ({
+    name: `made.${part}`,
+    content: Buffer.from(bytes).toString('base64'),
+  }))
+  return `{
+    const dataTransfer = new DataTransfer()
+    for (const { name, content } of ${JSON.stringify(files)})
+      dataTransfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name))
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
+  }`
+}
+
+const typed = (seconds: number): string =>
+  new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')
+
+describePage("the chart page's changes", (t) => {
+  test('ranks what changed in the shown window of a dropped archive, and adds a chart', async () => {
+    const panel = t.page.getByRole('complementary', { name: 'Changes' })
+    const answer = panel.locator('[aria-busy=false]')
+    // The recorder has just been started: the answer of the server is a list, or that it has too few records.
+    await t.page.keyboard.press('w')
+    await answer.waitFor()
+    expect(await answer.textContent()).toMatch(/series|recorded/)
+    await t.page.evaluate(droppingIncident('steal'))
+    const source = t.page.getByLabel('Source', { exact: true })
+    await expect.poll(() => source.inputValue(), PATIENCE).toBe('file:made')
+    await t.page.getByLabel('From', { exact: true }).fill(typed(SPAN_START))
+    await t.page.getByLabel('To', { exact: true }).fill(typed(SPAN_START + WINDOW_SEC))
+    await t.page.getByRole('button', { name: 'Apply', exact: true }).click()
+    await panel.getByRole('button', { name: 'Use the shown window' }).click()
+    const first = panel.locator('ol > li').first()
+    await expect.poll(() => first.locator('h3').textContent(), PATIENCE).toMatch(/▲ kernel\.all\.cpu\.steal/)
+    expect(await first.locator('.values').textContent()).toMatch(/^0\.\d+ % → \d+ % × \d+$/)
+    await t.shot('changes')
+    await first.getByRole('button', { name: 'Add a chart for kernel.all.cpu.steal' }).click()
+    await t.firstValue('kernel.all.cpu.steal').waitFor()
+    await t.page.setViewportSize({ width: 390, height: 800 })
+    await t.page.emulateMedia({ colorScheme: 'light' })
+    await expect
+      .poll(() => panel.evaluate((element) => element.scrollWidth - element.clientWidth), PATIENCE)
+      .toBeLessThanOrEqual(0)
+    await t.shot('changes-phone')
+    expect(t.complaints.filter((line) => !/Nothing was recorded/.test(line))).toEqual([])
+  })
+})

@@ -1,0 +1,70 @@
+/** The Changes panel: its questions, texts and charts; archives in the worker. */
+import { expect, test } from 'vitest'
+import type { Change } from '../../src/analysis/what-changed.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { distancesFor, queryFor } from '../../src/ui/changes/ask.ts'
+import { plotsOf, sizeOf, valuesOf } from '../../src/ui/changes/words.ts'
+import { LocalArchive } from '../../src/ui/data/local-archive.ts'
+import { recordIncident, SPAN_START, WINDOW_SEC } from '../analysis/lib/incident-archive.ts'
+import { INCIDENTS } from '../analysis/lib/incidents.ts'
+
+const change: Change = {
+  metric: 'disk.dev.write_bytes',
+  instance: 'sda',
+  inst: 0,
+  kind: 'level',
+  direction: 'up',
+  score: 0.9,
+  before: 512,
+  now: 8192,
+  units: 'Kbyte / sec',
+  isRate: true,
+  since: 1,
+  help: '',
+  sparks: { before: [], now: [] },
+  others: [],
+  otherCount: 0,
+}
+
+test('a window is only compared with one that it does not overlap', () => {
+  const frame = { from: 100_000, to: 107_200 }
+  expect(distancesFor(frame).map(([seconds]) => seconds)).toEqual([0, 86_400, 604_800])
+  expect(queryFor(frame, 86_400)).toMatchObject({ before: { start: 13_600, finish: 20_800 } })
+  expect(queryFor(frame, 0)).not.toHaveProperty('before')
+})
+
+test('values have units, and sizes are in words', () => {
+  expect(valuesOf(change)).toEqual(['512 KiB/s', '8 MiB/s'])
+  expect(sizeOf(change)).toBe('× 16')
+  expect(sizeOf({ ...change, before: 8192, now: 4096 })).toBe('÷ 2')
+  expect(sizeOf({ ...change, before: 0 })).toBe('')
+  const share = { ...change, units: '', before: 0.02, now: null }
+  expect(valuesOf({ ...share, kind: 'gone' })).toEqual(['2 %', 'none'])
+  expect(sizeOf({ ...share, kind: 'gone' })).toBe('gone')
+})
+
+test('a chart shows the series and the others of its metric, all if there are many', () => {
+  const other = (instance: string) => ({ metric: change.metric, instance, direction: 'up' as const })
+  const text = (plots: ReturnType<typeof plotsOf>) => plots.map(({ instances }) => instances?.text)
+  expect(text(plotsOf({ ...change, others: [other('sdb'), { ...other('x'), metric: 'y' }] }))).toEqual([
+    'sda',
+    'sdb',
+  ])
+  expect(text(plotsOf({ ...change, others: ['b', 'c', 'd', 'e'].map(other) }))).toEqual([undefined])
+  expect(plotsOf({ ...change, instance: '' })).toEqual([{ metric: change.metric }])
+})
+
+test('an archive in the page ranks what changed, with names and help', async () => {
+  const output = memoryOutput('made')
+  recordIncident(
+    output,
+    INCIDENTS.find(({ name }) => name === 'steal'),
+    1,
+  )
+  const archive = new LocalArchive(
+    'made',
+    new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes])),
+  )
+  const { changes } = await archive.changes(queryFor({ from: SPAN_START, to: SPAN_START + WINDOW_SEC }, 0))
+  expect(changes[0]).toMatchObject({ metric: 'kernel.all.cpu.steal', direction: 'up' })
+})
