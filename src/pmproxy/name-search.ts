@@ -1,6 +1,9 @@
 /** Finds metrics by words in their names and help texts. docs/reference/pmproxy.md */
+import { MetricSearch } from '../analysis/metric-search.ts'
 import type { MetricDesc } from '../model/desc.ts'
+import { domainOf, type Indom, PM_INDOM_NULL } from '../model/ids.ts'
 import type { CallOptions, Context } from '../pmapi/context.ts'
+import { PROC_DOMAIN } from './archives.ts'
 import { AnswerCache } from './cache.ts'
 import { describeNames, isKnown, orUndefined } from './describe.ts'
 
@@ -11,45 +14,34 @@ export interface FoundMetric {
   readonly help: string
 }
 
-interface Row extends FoundMetric {
-  /** Lower-case text to search. */
-  readonly text: string
-}
-
 /** Maximum number of metrics of a source. */
 const MOST_METRICS = 50_000
 const BATCH = 512
-const MOST_WORDS = 10
+/** Most instance domains whose instances are searched, and most instances of all of them. */
+const MOST_INDOMS = 500
+const MOST_INSTANCES = 20_000
 
-/** Searches lists of all metrics, one for each source. */
+/** Searches all metrics of sources, of which it keeps the last ones. */
 export class NameSearch {
-  readonly #lists = new AnswerCache<string, Promise<readonly Row[]>>({ keepMs: 60_000, most: 16 })
+  readonly #lists = new AnswerCache<string, Promise<MetricSearch<FoundMetric>>>({ keepMs: 60_000, most: 16 })
 
   /**
-   * Returns metrics with every word of `match` in name or help, in name space order; matches in the name alone come first. `key`
+   * Returns the metrics of a query, the best first, as `MetricSearch` ranks them; all in name space order for an empty one. `key`
    * identifies the source of `context`.
    */
   async find(
     key: string,
     context: Context,
-    match: string,
+    query: string,
     options: CallOptions,
   ): Promise<readonly FoundMetric[]> {
-    const words = match
-      .toLowerCase()
-      .split(/\s+/, MOST_WORDS)
-      .filter((word) => word !== '')
-    const rows = await this.#lists.one(key, () => readAll(context, options))
-    const found = rows.filter(({ text }) => words.every((word) => text.includes(word)))
-    if (words.length === 0) return found
-    const isByName = ({ name }: Row): boolean => words.every((word) => name.toLowerCase().includes(word))
-    return [...found.filter(isByName), ...found.filter((row) => !isByName(row))]
+    return (await this.#lists.one(key, () => readAll(context, options))).find(query)
   }
 }
 
-async function readAll(context: Context, options: CallOptions): Promise<readonly Row[]> {
+async function readAll(context: Context, options: CallOptions): Promise<MetricSearch<FoundMetric>> {
   const names = (await context.traverse('', options)).slice(0, MOST_METRICS)
-  const rows: Row[] = []
+  const all: FoundMetric[] = []
   for (let at = 0; at < names.length; at += BATCH) {
     const metrics = await describeNames(context, names.slice(at, at + BATCH), options)
     const known = metrics.filter(isKnown)
@@ -57,9 +49,33 @@ async function readAll(context: Context, options: CallOptions): Promise<readonly
       known.map(({ desc }) => orUndefined(context.text(desc.pmid, { ...options, level: 'oneline' }))),
     )
     known.forEach(({ name, desc }, i) => {
-      const help = texts[i] ?? ''
-      rows.push({ name, desc, help, text: `${name} ${help}`.toLowerCase() })
+      all.push({ name, desc, help: texts[i] ?? '' })
     })
   }
-  return rows
+  const instances = await readInstances(context, all, options)
+  return new MetricSearch(all, ({ desc }) => instances.get(desc.indom) ?? [])
+}
+
+/** Returns the instances of each domain, but of processes, which come and go. */
+async function readInstances(
+  context: Context,
+  metrics: readonly FoundMetric[],
+  options: CallOptions,
+): Promise<ReadonlyMap<Indom, readonly string[]>> {
+  const { archive } = context
+  const found = new Map<Indom, readonly string[]>()
+  let room = MOST_INSTANCES
+  const indoms = new Set(metrics.map(({ desc }) => desc.indom))
+  for (const indom of [...indoms].slice(0, MOST_INDOMS)) {
+    if (indom === PM_INDOM_NULL || domainOf(indom) === PROC_DOMAIN || room <= 0) continue
+    const names = await orUndefined(
+      archive === undefined
+        ? context.instances(indom, options)
+        : Promise.resolve().then(() => archive.instances(indom)),
+    )
+    const shown = names?.names.slice(0, room) ?? []
+    room -= shown.length
+    found.set(indom, shown)
+  }
+  return found
 }

@@ -1,4 +1,6 @@
 /** An archive in memory that answers the same queries as pmproxy. Runs in the page's worker. */
+
+import { MetricSearch } from '../../analysis/metric-search.ts'
 import { changeInput } from '../../analysis/open-archive.ts'
 import { type ChangeQuery, type ChangeReport, whatChanged } from '../../analysis/what-changed.ts'
 import { Archive } from '../../archive/archive.ts'
@@ -15,7 +17,7 @@ import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { type DerivedSource, withDerived } from '../../derive/derived-source.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, type Outcome, PcpError } from '../../model/errors.ts'
-import { domainOf, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import { domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { mergeLabelSets } from '../../model/label-set.ts'
 import { LABEL_CLUSTER, LABEL_CONTEXT, LABEL_DOMAIN, LABEL_INDOM, LABEL_ITEM } from '../../model/labels.ts'
 import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
@@ -35,6 +37,11 @@ import type {
 const ask = { requester: ANONYMOUS }
 /** Milliseconds of reading after which a chart gets the values read so far. */
 const PART_MS = 400
+
+/** Domain of the proc agent. */
+const PROC_DOMAIN = 3
+/** Most instances of a domain that are searched. */
+const MOST_SEARCHED = 1000
 
 /** Most bytes of an excerpt's records, before compression. */
 const MOST_EXCERPT_BYTES = 256 << 20
@@ -60,7 +67,7 @@ function memoryFiles(contents: ReadonlyMap<string, Uint8Array>): ArchiveFiles {
 export class LocalArchive {
   readonly #archive: Archive
   readonly #source: MetricSource
-  #index: Promise<readonly MetricInfo[]> | undefined
+  #index: Promise<MetricSearch<MetricInfo>> | undefined
 
   /** Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
   constructor(base: string, contents: ReadonlyMap<string, Uint8Array>) {
@@ -87,19 +94,28 @@ export class LocalArchive {
   /** See `Source`. */
   async names(match: string, offset: number, limit: number): Promise<NamesAnswer> {
     this.#index ??= this.#describeAll()
-    const words = match.toLowerCase().split(/\s+/).filter(Boolean)
-    const found = (await this.#index).filter(({ name, help }) => {
-      const text = `${name} ${help}`.toLowerCase()
-      return words.every((word) => text.includes(word))
-    })
+    const found = (await this.#index).find(match)
     return { total: found.length, metrics: found.slice(offset, offset + limit) }
   }
 
-  async #describeAll(): Promise<MetricInfo[]> {
+  async #describeAll(): Promise<MetricSearch<MetricInfo>> {
     const all = await describe(this.#source, await this.#source.traverse('', ask))
-    return all.flatMap(({ name, outcome }) =>
-      isError(outcome) ? [] : [describeMetric(name, outcome.desc, outcome.help)],
+    const known = all.flatMap(({ name, outcome }) =>
+      isError(outcome)
+        ? []
+        : [{ indom: outcome.desc.indom, info: describeMetric(name, outcome.desc, outcome.help) }],
     )
+    const indoms = new Map(known.map(({ indom, info }) => [info.name, indom]))
+    return new MetricSearch(
+      known.map(({ info }) => info),
+      ({ name }) => this.#instanceNames(indoms.get(name)!),
+    )
+  }
+
+  /** Returns the instances of a domain over the archive's life, but not of processes, which come and go. */
+  #instanceNames(indom: Indom): readonly string[] {
+    if (indom === PM_INDOM_NULL || domainOf(indom) === PROC_DOMAIN) return []
+    return this.#archive.metadata.instances(indom, undefined, undefined).names.slice(0, MOST_SEARCHED)
   }
 
   /** See `Source`. */

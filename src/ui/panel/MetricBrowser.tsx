@@ -2,11 +2,13 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { SPARK_HEIGHT, SPARK_WIDTH } from '../chart/spark-path.ts'
 import type { ChildrenAnswer, NamesAnswer } from '../data/responses.ts'
 import type { Source } from '../data/source.ts'
 import { currentSource } from '../page.ts'
 import { ChartTarget } from './ChartTarget.tsx'
 import { ExpressionField } from './ExpressionField.tsx'
+import { useHitSparks } from './hit-sparks.ts'
 import { addPlot, MetricDetails } from './MetricDetails.tsx'
 
 const NATURAL = new Intl.Collator('en', { numeric: true })
@@ -51,12 +53,13 @@ export function MetricBrowser(): ComponentChild {
       clearTimeout(timer)
     }
   }, [source, words.value])
+  const sparks = useHitSparks(source, found.value?.metrics.map(({ name }) => name) ?? [])
   if (source === undefined) return <p class="empty">No source is open</p>
   return (
     <div class="browser" ref={place}>
       <input
         type="search"
-        placeholder="Search names and help"
+        placeholder="Search: disk latency, iowait, sda …"
         aria-label="Search metrics"
         data-first
         value={words.value}
@@ -77,6 +80,7 @@ export function MetricBrowser(): ComponentChild {
                     onClick={() => (chosen.value = name)}
                   >
                     <span>{name}</span>
+                    <HitSpark path={sparks.get(name)} />
                     <small>{help}</small>
                   </button>
                 </li>
@@ -84,7 +88,7 @@ export function MetricBrowser(): ComponentChild {
             </ul>
             <p class="more">
               {found.value.total === 0
-                ? 'No metric has all of these words in its name or help'
+                ? 'No metric has one of these words in its name, help or instances'
                 : found.value.total > found.value.metrics.length
                   ? `${found.value.total - found.value.metrics.length} more; add a word to narrow the search`
                   : `${found.value.total} found`}
@@ -100,6 +104,21 @@ export function MetricBrowser(): ComponentChild {
         <ChartTarget name="Add expression to" target={target} />
       </ExpressionField>
     </div>
+  )
+}
+
+function HitSpark({ path }: { readonly path: string | undefined }): ComponentChild {
+  if (path === undefined) return null
+  return (
+    <svg
+      class="sparkline"
+      viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`}
+      width={SPARK_WIDTH}
+      height={SPARK_HEIGHT}
+      aria-hidden="true"
+    >
+      <path d={path} />
+    </svg>
   )
 }
 

@@ -5,7 +5,6 @@ import { Answer, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import { SOURCE } from './arguments.ts'
 
-const MOST_WORDS_TRIED = 10
 /** Help texts are cut after so many letters. */
 const HELP_LETTERS = 90
 
@@ -15,30 +14,13 @@ export const findMetrics: McpTool = mcpTool({
   name: 'find_metrics',
   title: 'Find metrics',
   description:
-    'Finds metrics by words in their names and help texts, e.g. "disk write bytes" or "memory available". Metrics with all words come first, then those with the most.',
+    'Finds metrics by words in their names and help texts, e.g. "disk write bytes" or "memory available". Words of users are understood too: latency, iowait, packet loss, temperature. The best come first.',
   input: z.object({ query: z.string().min(1).max(300), source: SOURCE }),
   async run({ query, source: id }, { sources, signal }) {
     const source = sources.named(id)
-    const found = await sources.use(source, async (context) => {
-      const key = `${source.kind} ${source.name}`
-      const whole = await search.find(key, context, query, { signal })
-      if (whole.length > 0) return whole
-      const words = [
-        ...new Set(
-          query
-            .toLowerCase()
-            .split(/\s+/)
-            .filter((word) => word !== ''),
-        ),
-      ]
-      const scores = new Map<string, { metric: (typeof whole)[number]; score: number }>()
-      for (const word of words.slice(0, MOST_WORDS_TRIED))
-        for (const metric of await search.find(key, context, word, { signal })) {
-          const score = (scores.get(metric.name)?.score ?? 0) + 1
-          scores.set(metric.name, { metric, score })
-        }
-      return [...scores.values()].sort((a, b) => b.score - a.score).map(({ metric }) => metric)
-    })
+    const found = await sources.use(source, (context) =>
+      search.find(`${source.kind} ${source.name}`, context, query, { signal }),
+    )
     const answer = new Answer()
     if (found.length === 0)
       return answer.line(`No metric of ${source.id} has these words; try fewer or other words.`).toString()

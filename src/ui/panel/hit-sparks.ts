@@ -1,0 +1,51 @@
+/** Courses of found metrics over the shown window, for sparklines. */
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import type { ChartRange } from '../../archive/chart-answer.ts'
+import { pathOf, SPARK_WIDTH } from '../chart/spark-path.ts'
+import type { Source } from '../data/source.ts'
+import { time } from '../time/control.ts'
+
+/** Metrics whose course is read; others are listed without. */
+const MOST = 20
+
+/** Returns the SVG paths by metric, as they arrive: of the instance with the highest value. None if the source is not recorded. */
+export function useHitSparks(
+  source: Source | undefined,
+  names: readonly string[],
+): ReadonlyMap<string, string> {
+  const paths = useSignal<ReadonlyMap<string, string>>(new Map())
+  const wanted = names.slice(0, MOST).join(' ')
+  useEffect(() => {
+    paths.value = new Map()
+    if (source?.range === undefined || wanted === '') return
+    let isCurrent = true
+    const { from, to } = time.frame.peek()
+    const query = { names: wanted.split(' '), derive: {}, start: from, finish: to, points: SPARK_WIDTH }
+    source.range(query).then(
+      (found) => {
+        if (isCurrent) paths.value = sparksOf(found)
+      },
+      () => {}, // the list is complete without them
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [source, wanted])
+  return paths.value
+}
+
+/** Returns the path of each metric with values. */
+export function sparksOf({ metrics, lists }: ChartRange): ReadonlyMap<string, string> {
+  const paths = new Map<string, string>()
+  for (const metric of metrics) {
+    if ('code' in metric) continue
+    let [highest, most] = [0, -1]
+    for (const [i, { values }] of metric.columns.entries()) {
+      const high = lists[values]!.reduce((best, value) => (value > best ? value : best), -1)
+      if (high > most) [highest, most] = [i, high]
+    }
+    if (most >= 0) paths.set(metric.name, pathOf(lists[metric.columns[highest]!.values]!, most || 1))
+  }
+  return paths
+}

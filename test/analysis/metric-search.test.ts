@@ -1,0 +1,85 @@
+/** The search of metrics by words of users. */
+import { expect, test } from 'vitest'
+import { MetricSearch } from '../../src/analysis/metric-search.ts'
+import { searchWords } from '../../src/analysis/search-words.ts'
+
+/** Names and one-line helps as of our agents and PCP's. */
+const METRICS = [
+  ['kernel.all.load', '1, 5 and 15 minute load average'],
+  ['kernel.all.cpu.wait.total', 'total CPU time waiting for I/O'],
+  ['kernel.all.cpu.user', 'total user CPU time'],
+  ['kernel.all.cpu.steal', 'total virtualisation CPU steal time'],
+  ['kernel.all.pswitch', 'context switches'],
+  ['kernel.all.pressure.io.some.avg', 'share of time some tasks stalled on I/O'],
+  ['kernel.all.intr', 'interrupts since boot'],
+  ['hinv.ncpu', 'number of CPUs in the machine'],
+  ['mem.util.free', 'free memory'],
+  ['mem.util.available', 'memory that can be used without swapping'],
+  ['mem.physmem', 'memory of the machine'],
+  ['disk.dev.await', 'per-disk average wait time of reads and writes'],
+  ['disk.dev.avactive', 'per-disk time the device was busy'],
+  ['disk.dev.aveq', 'per-disk queue length integral'],
+  ['disk.dev.write_bytes', 'per-disk bytes written'],
+  ['disk.all.read_bytes', 'bytes read from all disks'],
+  ['filesys.full', 'share of the file system that is used'],
+  ['filesys.freefiles', 'unallocated inodes'],
+  ['network.interface.in.drops', 'received packets dropped'],
+  ['network.tcp.retranssegs', 'segments sent again'],
+  ['network.tcp.currestab', 'open TCP connections'],
+  ['lmsensors.coretemp.package', 'temperature of the package'],
+  ['pmcd.datasize', 'space allocated for data of the collector'],
+  ['sample.load', 'hypothetical load'],
+  ['vfs.files.count', 'open files'],
+].map(([name, help]) => ({ name: name!, help: help! }))
+
+const index = new MetricSearch(METRICS, ({ name }) => (name.startsWith('disk.dev') ? ['sda', 'nvme0n1'] : []))
+const first = (query: string): string | undefined => index.find(query)[0]?.name
+
+test.each([
+  ['load', 'kernel.all.load'],
+  ['load average', 'kernel.all.load'],
+  ['kernel.all.cpu.user', 'kernel.all.cpu.user'],
+  ['iowait', 'kernel.all.cpu.wait.total'],
+  ['latency', 'disk.dev.await'],
+  ['disk latency', 'disk.dev.await'],
+  ['disk await', 'disk.dev.await'],
+  ['temperature', 'lmsensors.coretemp.package'],
+  ['packet loss', 'network.interface.in.drops'],
+  ['retransmits', 'network.tcp.retranssegs'],
+  ['context switches', 'kernel.all.pswitch'],
+  ['psi', 'kernel.all.pressure.io.some.avg'],
+  ['interrupts', 'kernel.all.intr'],
+  ['cores', 'hinv.ncpu'],
+  ['disk utilisation', 'disk.dev.avactive'],
+  ['disk queue', 'disk.dev.aveq'],
+  ['inodes', 'filesys.freefiles'],
+  ['file descriptors', 'vfs.files.count'],
+  ['connections', 'network.tcp.currestab'],
+  ['free memory', 'mem.util.free'],
+  ['steal', 'kernel.all.cpu.steal'],
+  ['full', 'filesys.full'],
+  ['throughput', 'disk.all.read_bytes'],
+])('%s finds %s first', (query, name) => {
+  expect(first(query)).toBe(name)
+})
+
+test('instances are searched by their whole first word', () => {
+  expect(index.find('sda').map(({ name }) => name)).toEqual(
+    METRICS.filter(({ name }) => name.startsWith('disk.dev'))
+      .map(({ name }) => name)
+      .sort((a, b) => a.length - b.length || (a < b ? -1 : 1)),
+  )
+  expect(index.find('sd')).toEqual([])
+})
+
+test('without a metric with all words, those with most are found', () => {
+  expect(first('load of elephants')).toBe('kernel.all.load')
+  expect(index.find('elephants')).toEqual([])
+})
+
+test('an empty query finds all in their order, and long ones end', () => {
+  expect(index.find('  ')).toEqual(METRICS)
+  expect(searchWords('a '.repeat(1000))).toHaveLength(10)
+  for (const query of ['constructor', '__proto__', 'toString', '\n', '(.*)+'])
+    expect(() => index.find(query)).not.toThrow()
+})
