@@ -11,8 +11,9 @@ export interface ChangeGroup {
   readonly rank: number
 }
 
-/** Correlation of two instances of a metric, or of two metrics of a family, that change together. */
+/** Correlation of two metrics that change together; of instances of one metric, whose own noise counts less. */
 const TOGETHER = 0.8
+const TOGETHER_INSTANCES = 0.5
 /** Correlation of the noise of two metrics that measure the same. */
 const SAME_NOISE = 0.85
 /** Steps are bounded to this multiple of their median size. */
@@ -99,6 +100,7 @@ function isSame(
       Math.abs(leader.since - change.since) <= NEAR * grid.width
     )
   const together = Math.abs(correlation(leader.deviations, change.deviations))
+  if (leader.series.metric === change.series.metric) return together >= TOGETHER_INSTANCES
   if (together < TOGETHER) return false
   if (areKin(leader, change)) return true
   return Math.abs(correlation(noiseOf(leader), noiseOf(change))) >= SAME_NOISE

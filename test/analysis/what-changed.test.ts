@@ -286,9 +286,15 @@ test('a window chosen to compare with, also a later one', async () => {
 test.each([
   ['an empty span', { start: 5, finish: 5 }, undefined],
   ['windows that overlap', { start: 0, finish: 10 }, { start: -5, finish: 5 }],
-  ['a span without records', { start: START - 100, finish: START }, undefined],
-  ['a span without records before it', { start: START, finish: START + 100 }, undefined],
 ])('%s is refused', async (_, span, before) => {
   const { archive, metrics } = changeInput(recorded({ 'made.load': { at: noisy(5) } }))
   await expect(whatChanged(archive, metrics, { span, before })).rejects.toMatchObject({ code: 'PM_ERR_ARG' })
+})
+
+test.each([
+  ['span', { start: START - 100, finish: START }],
+  ['before', { start: START, finish: START + 100 }],
+])('the answer names a window without records: %s', async (unrecorded, span) => {
+  const { archive, metrics } = changeInput(recorded({ 'made.load': { at: noisy(5) } }))
+  expect(await whatChanged(archive, metrics, { span })).toMatchObject({ unrecorded, changes: [] })
 })
