@@ -285,7 +285,7 @@ const finite = (value: number): number | null => (Number.isFinite(value) ? value
 
 /** Returns the means of equal parts of the buckets from `from` to `to`. */
 function sparkOf({ sums, counts }: ChangeSeries, from: number, to: number): (number | null)[] {
-  // A series of a longer interval has empty buckets, which are no gaps.
+  // A series with a longer interval has empty buckets between its values.
   const filled = counts.subarray(from, to).reduce((sum, count) => (count > 0 ? sum + 1 : sum), 0)
   const points = Math.min(SPARK_POINTS, Math.max(1, filled))
   return Array.from({ length: points }, (_, p) => {

@@ -22,7 +22,7 @@ const change: Change = {
   otherCount: 0,
 }
 
-test('a window is only compared with one that it does not overlap', () => {
+test('offers only windows without overlap', () => {
   const frame = { from: 100_000, to: 107_200 }
   expect(distancesFor(frame).map(([seconds]) => seconds)).toEqual([0, 86_400, 604_800])
   expect(queryFor(frame, 86_400)).toMatchObject({ before: { start: 13_600, finish: 20_800 } })

@@ -12,7 +12,7 @@ import { distancesFor, queryFor } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
 import { plotsOf, sizeOf, valuesOf } from './words.ts'
 
-/** Score from which on a change stands out of the noise. */
+/** Least score of a change that is clearly more than noise. */
 const CLEAR = 0.15
 
 type Answer = { readonly report: ChangeReport } | { readonly problem: string }
