@@ -1,4 +1,4 @@
-/** The smallest difference that matters, by units: a disk that writes 2 KB/s instead of 1 is no news. docs/decisions/what-changed.md */
+/** The smallest difference that matters, by units: 2 KB/s instead of 1 is irrelevant for a disk. docs/decisions/what-changed.md */
 
 import type { MetricDesc } from '../model/desc.ts'
 import { rateUnits } from '../model/rate.ts'

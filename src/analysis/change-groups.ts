@@ -1,9 +1,9 @@
-/** Merges changes that say the same, so that the first rows of a list name different causes. docs/decisions/what-changed.md */
+/** Merges redundant changes, so that the first rows of a list name different causes. docs/decisions/what-changed.md */
 import type { ChangeGrid } from './change-grid.ts'
 import type { SeriesChange } from './change-score.ts'
 import { correlation, median } from './robust.ts'
 
-/** A change, and the others that it stands for. */
+/** A change, and those merged into it. */
 export interface ChangeGroup {
   readonly leader: SeriesChange
   readonly others: SeriesChange[]
@@ -11,8 +11,9 @@ export interface ChangeGroup {
   readonly rank: number
 }
 
-/** Correlation of two instances of a metric, or of two metrics of a family, that change together. */
+/** Correlation of two metrics that change together; of instances of one metric, whose own noise counts less. */
 const TOGETHER = 0.8
+const TOGETHER_INSTANCES = 0.5
 /** Correlation of the noise of two metrics that measure the same. */
 const SAME_NOISE = 0.85
 /** Steps are bounded to this multiple of their median size. */
@@ -95,17 +96,19 @@ function isSame(
   if (leader.deviations.length === 0 || change.deviations.length === 0)
     return (
       leader.kind === change.kind &&
-      areKin(leader, change) &&
-      Math.abs(leader.since - change.since) <= NEAR * grid.width
+      // Instances such as processes come and go all the time.
+      (leader.series.metric === change.series.metric ||
+        (areKin(leader, change) && Math.abs(leader.since - change.since) <= NEAR * grid.width))
     )
   const together = Math.abs(correlation(leader.deviations, change.deviations))
+  if (leader.series.metric === change.series.metric) return together >= TOGETHER_INSTANCES
   if (together < TOGETHER) return false
   if (areKin(leader, change)) return true
   return Math.abs(correlation(noiseOf(leader), noiseOf(change))) >= SAME_NOISE
 }
 
 /**
- * Returns the steps from value to value, bounded so that the few large ones of the change itself do not count: what is left is noise,
+ * Returns the steps from value to value, bounded so that the few large ones of the change itself do not count. The rest is noise,
  * without levels and trends.
  */
 function stepsOf(deviations: Float64Array): Float64Array {

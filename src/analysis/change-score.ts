@@ -3,7 +3,7 @@
  *
  *     score = evidence × size         each from 0 to 1
  *     evidence   the shift of values against the noise of the window before, also against its slow swings and its trend
- *     size       the ratio of the means, beyond what is unimportant in these units
+ *     size       the ratio of the means, beyond an unimportant difference in these units
  */
 import { PM_TYPE_FLOAT } from '../model/types.ts'
 import { unpackUnits } from '../model/units.ts'
@@ -24,7 +24,7 @@ export interface SeriesChange {
   /** NaN if there was no value. */
   readonly before: number
   readonly now: number
-  /** Seconds since the epoch at which the change begins, as far as the buckets tell. */
+  /** Seconds since the epoch at which the change begins: the start of a bucket. */
   readonly since: number
   /** Deviations from the usual level by bucket, in units of the noise, bounded; NaN without a value. */
   readonly deviations: Float64Array
@@ -44,12 +44,13 @@ const HALF_EVIDENCE = 3
 const LEAST_SWING = 0.3
 /** Ratio that counts as 1 - 1/e of the full size. */
 const BIG_RATIO = Math.log(3)
-/** Evidence for something that appeared, disappeared or was replaced. */
+/** Evidence for something that appeared, disappeared or was replaced; without units it may be an identifier, as a process has. */
 const EVIDENCE_OF_OTHERS = 0.6
+const EVIDENCE_WITHOUT_UNITS = 0.1
 /** Evidence for a counter that never moved before: half of it for so many buckets; and buckets with values needed to know that. */
 const EVIDENCE_OF_FIRST = 0.5
 const HALF_MOVED = 6
-/** Length of a run of unusual buckets that counts as half: a single burst, as timers cause, is no lasting change. */
+/** Length of a run of unusual buckets that counts as half: a single burst, as timers cause, does not last. */
 const HALF_RUN = 3
 const UNUSUAL = 2
 const STILL_BUCKETS = 20
@@ -111,7 +112,7 @@ function appeared(
   return {
     series,
     kind: 'new',
-    score: EVIDENCE_OF_OTHERS * sizeOf(0, level, floorOf(series.metric.desc)),
+    score: evidenceOf(series) * sizeOf(0, level, floorOf(series.metric.desc)),
     before: Number.NaN,
     now: level,
     since: grid.timeOf(first),
@@ -129,13 +130,16 @@ function disappeared(
   return {
     series,
     kind: 'gone',
-    score: EVIDENCE_OF_OTHERS * sizeOf(level, 0, floorOf(series.metric.desc)),
+    score: evidenceOf(series) * sizeOf(level, 0, floorOf(series.metric.desc)),
     before: level,
     now: Number.NaN,
     since: grid.timeOf(values.findLastIndex(isNumber) + 1),
     deviations: new Float64Array(0),
   }
 }
+
+const evidenceOf = ({ isRate, metric: { desc } }: ChangeSeries): number =>
+  isRate || desc.units !== 0 ? EVIDENCE_OF_OTHERS : EVIDENCE_WITHOUT_UNITS
 
 interface Windows {
   readonly before: Float64Array

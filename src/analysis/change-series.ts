@@ -11,7 +11,7 @@ export interface ChangeMetric {
   readonly desc: MetricDesc
 }
 
-/** Part of the span that a single interval of a counter may cover; its rate says little about a shorter time. */
+/** Part of the span that a single interval of a counter may cover; its mean hides what happened within. */
 const LONGEST_INTERVAL = 1 / 3
 
 /** Collects the values of an instance in time order, in constant memory. */
@@ -50,7 +50,7 @@ export class ChangeSeries implements ValueSink {
     this.counts = new Uint32Array(grid.count)
   }
 
-  /** Takes a value. One that is not later than the previous one is skipped. */
+  /** Takes a value; ignores values that are not later than the previous one. */
   add(time: number, value: number): void {
     const seconds = time - this.#time
     if (seconds <= 0 || Number.isNaN(value)) return
@@ -75,8 +75,8 @@ export class ChangeSeries implements ValueSink {
   }
 
   /**
-   * A counter that decreases has wrapped or was reset, which its values do not tell: there is no rate for that interval. The rate
-   * belongs to the middle of its interval, which may lie in the other window.
+   * A decrease is a wrap or a reset; values alone cannot distinguish them, so that interval has no rate. A rate belongs to the middle of
+   * its interval, which may lie in the other window.
    */
   #putRate(time: number, seconds: number, growth: number | undefined): void {
     const { start, finish } = this.#grid.span

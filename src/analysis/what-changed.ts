@@ -73,6 +73,8 @@ export interface ChangeReport {
   /** The windows, as far as they were recorded. */
   readonly span: TimeSpan
   readonly before: TimeSpan
+  /** The window of which nothing was recorded, so that nothing can be compared. */
+  readonly unrecorded: 'span' | 'before' | null
   /** Number of series compared, and of those left out because there were too many. */
   readonly series: number
   readonly leftOut: number
@@ -96,8 +98,7 @@ const LEAST_SCORE = 0.02
 const LOOK_BACK_SEC = 180
 
 /**
- * Ranks the changes of numeric metrics. PM_ERR_ARG for windows that are empty, overlap or were not recorded; PM_ERR_* as `scan`, and any error
- * of `yield`.
+ * Ranks the changes of numeric metrics. PM_ERR_ARG for windows that are empty or overlap; PM_ERR_* as `scan`, and any error of `yield`.
  */
 export async function whatChanged(
   archive: ChangeArchive,
@@ -109,8 +110,17 @@ export async function whatChanged(
     throw new PcpError('PM_ERR_ARG', 'A window to compare must end after its start')
   if (preceding.finish > wanted.start && preceding.start < wanted.finish)
     throw new PcpError('PM_ERR_ARG', 'The windows to compare must not overlap')
-  const span = recordedPart(archive, wanted, 'span')
-  const before = recordedPart(archive, preceding, 'window to compare with')
+  const span = recordedPart(archive, wanted)
+  const before = recordedPart(archive, preceding)
+  if (span === undefined || before === undefined)
+    return {
+      span: wanted,
+      before: preceding,
+      unrecorded: span === undefined ? 'span' : 'before',
+      series: 0,
+      leftOut: 0,
+      changes: [],
+    }
   const grid = new ChangeGrid(before, span)
   const table = new SeriesTable(metrics, grid)
   // In the order of time, because sinks skip earlier values.
@@ -124,7 +134,7 @@ export async function whatChanged(
   const groups = groupChanges(candidates, grid, Math.min(limit, MOST_CHANGES))
   const names = new InstanceNames(archive)
   const changes = await Promise.all(groups.map((group) => describeChange(group, grid, archive, names)))
-  return { span, before, series: table.size, leftOut: table.leftOut, changes }
+  return { span, before, unrecorded: null, series: table.size, leftOut: table.leftOut, changes }
 }
 
 /** Returns the windows to scan; adjacent ones are one. */
@@ -275,7 +285,9 @@ const finite = (value: number): number | null => (Number.isFinite(value) ? value
 
 /** Returns the means of equal parts of the buckets from `from` to `to`. */
 function sparkOf({ sums, counts }: ChangeSeries, from: number, to: number): (number | null)[] {
-  const points = Math.min(SPARK_POINTS, to - from)
+  // A series with a longer interval has empty buckets between its values.
+  const filled = counts.subarray(from, to).reduce((sum, count) => (count > 0 ? sum + 1 : sum), 0)
+  const points = Math.min(SPARK_POINTS, Math.max(1, filled))
   return Array.from({ length: points }, (_, p) => {
     let [sum, count] = [0, 0]
     for (
@@ -290,12 +302,11 @@ function sparkOf({ sums, counts }: ChangeSeries, from: number, to: number): (num
   })
 }
 
-/** Returns the recorded part of the span. PM_ERR_ARG if nothing of it, or nothing of the window to compare with, was recorded. */
-function recordedPart(archive: ScannedArchive, { start, finish }: TimeSpan, what: string): TimeSpan {
+/** Returns the recorded part of a window; undefined if nothing of it was recorded. */
+function recordedPart(archive: ScannedArchive, { start, finish }: TimeSpan): TimeSpan | undefined {
   const part = {
     start: Math.max(start, toSeconds(archive.start)),
     finish: Math.min(finish, toSeconds(archive.end())),
   }
-  if (part.finish > part.start) return part
-  throw new PcpError('PM_ERR_ARG', `Nothing was recorded in the ${what}`)
+  return part.finish > part.start ? part : undefined
 }

@@ -110,7 +110,7 @@ test('a step of a rate is first, with its values, units, time, help and lines', 
   for (const { score } of others) expect(score).toBeLessThan(0.1)
 })
 
-test('a counter that wraps or is reset, and a mark, are no change of the rate', async () => {
+test('wraps and resets of counters, and marks, do not change the rate', async () => {
   const at = (second: number, { around }: Random): number => {
     const growth = Math.round(1000 * around(0.05))
     return second === HALF + 100 ? 2 ** 32 - 500_000 : growth
@@ -132,7 +132,7 @@ test('a counter that wraps or is reset, and a mark, are no change of the rate', 
   expect(marked).toEqual([])
 })
 
-test('noise, a trend and bursts by timers are no changes', async () => {
+test('ignores noise, a trend and bursts by timers', async () => {
   const found = await changes(
     recorded({
       'made.noise': { at: noisy(50) },
@@ -156,6 +156,7 @@ test('a few events of a counter that never moved are listed', async () => {
 test('instances that appear and disappear are changes, unless nothing was recorded', async () => {
   const metrics = {
     'made.things': {
+      units: 'count',
       instances: ['stays', 'comes', 'goes'],
       at: (second: number, rng: Random, i: number) =>
         (i === 1 && second < HALF + 100) || (i === 2 && second > HALF - 100)
@@ -176,6 +177,25 @@ test('instances that appear and disappear are changes, unless nothing was record
   expect((await whatChanged(archive, all, { span: SPAN, before })).changes).toEqual([])
 })
 
+test('merges processes that come and go, led by the largest, and ignores their identifiers', async () => {
+  const instances = Array.from({ length: 20 }, (_, i) => `process${i}`)
+  const isAlive = (second: number, i: number): boolean =>
+    second > HALF + 20 * i && second < HALF + 20 * i + 300
+  const found = await changes(
+    recorded({
+      'proc.memory': {
+        units: 'Kbyte',
+        instances,
+        at: (second, rng, i) => (isAlive(second, i) ? (i === 7 ? 4e6 : 1e5) * rng.around(0.1) : undefined),
+      },
+      'proc.id': { instances, at: (second, _, i) => (isAlive(second, i) ? 4000 + i : undefined) },
+    }),
+  )
+  expect(found[0]).toMatchObject({ metric: 'proc.memory', instance: 'process7', kind: 'new' })
+  expect(found.filter(({ metric }) => metric === 'proc.memory')).toHaveLength(1)
+  expect(found.filter(({ metric, score }) => metric === 'proc.id' && score > 0.1)).toEqual([])
+})
+
 test('a discrete value that is replaced is a change', async () => {
   const found = await changes(
     recorded({
@@ -191,7 +211,7 @@ test('a discrete value that is replaced is a change', async () => {
   ])
 })
 
-test('instances that rise together are one change, one that rises later is another', async () => {
+test('merges instances that rise together, but not an instance that rises later', async () => {
   const cpus = Array.from({ length: 16 }, (_, i) => `cpu${i}`)
   const found = await changes(
     recorded({
@@ -286,9 +306,15 @@ test('a window chosen to compare with, also a later one', async () => {
 test.each([
   ['an empty span', { start: 5, finish: 5 }, undefined],
   ['windows that overlap', { start: 0, finish: 10 }, { start: -5, finish: 5 }],
-  ['a span without records', { start: START - 100, finish: START }, undefined],
-  ['a span without records before it', { start: START, finish: START + 100 }, undefined],
 ])('%s is refused', async (_, span, before) => {
   const { archive, metrics } = changeInput(recorded({ 'made.load': { at: noisy(5) } }))
   await expect(whatChanged(archive, metrics, { span, before })).rejects.toMatchObject({ code: 'PM_ERR_ARG' })
+})
+
+test.each([
+  ['span', { start: START - 100, finish: START }],
+  ['before', { start: START, finish: START + 100 }],
+])('the answer names a window without records: %s', async (unrecorded, span) => {
+  const { archive, metrics } = changeInput(recorded({ 'made.load': { at: noisy(5) } }))
+  expect(await whatChanged(archive, metrics, { span })).toMatchObject({ unrecorded, changes: [] })
 })

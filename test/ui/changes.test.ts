@@ -1,12 +1,8 @@
-/** The Changes panel: its questions, texts and charts; archives in the worker. */
+/** The Changes panel: its questions, texts and charts. */
 import { expect, test } from 'vitest'
 import type { Change } from '../../src/analysis/what-changed.ts'
-import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { distancesFor, queryFor } from '../../src/ui/changes/ask.ts'
 import { plotsOf, sizeOf, valuesOf } from '../../src/ui/changes/words.ts'
-import { LocalArchive } from '../../src/ui/data/local-archive.ts'
-import { recordIncident, SPAN_START, WINDOW_SEC } from '../analysis/lib/incident-archive.ts'
-import { INCIDENTS } from '../analysis/lib/incidents.ts'
 
 const change: Change = {
   metric: 'disk.dev.write_bytes',
@@ -26,7 +22,7 @@ const change: Change = {
   otherCount: 0,
 }
 
-test('a window is only compared with one that it does not overlap', () => {
+test('offers only windows without overlap', () => {
   const frame = { from: 100_000, to: 107_200 }
   expect(distancesFor(frame).map(([seconds]) => seconds)).toEqual([0, 86_400, 604_800])
   expect(queryFor(frame, 86_400)).toMatchObject({ before: { start: 13_600, finish: 20_800 } })
@@ -52,19 +48,4 @@ test('a chart shows the series and the others of its metric, all if there are ma
   ])
   expect(text(plotsOf({ ...change, others: ['b', 'c', 'd', 'e'].map(other) }))).toEqual([undefined])
   expect(plotsOf({ ...change, instance: '' })).toEqual([{ metric: change.metric }])
-})
-
-test('an archive in the page ranks what changed, with names and help', async () => {
-  const output = memoryOutput('made')
-  recordIncident(
-    output,
-    INCIDENTS.find(({ name }) => name === 'steal'),
-    1,
-  )
-  const archive = new LocalArchive(
-    'made',
-    new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes])),
-  )
-  const { changes } = await archive.changes(queryFor({ from: SPAN_START, to: SPAN_START + WINDOW_SEC }, 0))
-  expect(changes[0]).toMatchObject({ metric: 'kernel.all.cpu.steal', direction: 'up' })
 })

@@ -172,3 +172,22 @@ test('partial results are sent while reading, with the same values as the final 
     () => 0,
   )
 })
+
+test('what changed in a span is ranked, with help and units', async () => {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('made.level', { units: 'Kbyte', indom: 'made.things' })
+  made.addText('made.level', 'oneline', 'Level of things')
+  for (let i = 0; i <= 120; i++) {
+    made.put('made.level', 5e5 + 1000 * (i % 3), 'steady')
+    made.put('made.level', (i > 80 ? 9e5 : 2e5) + 1000 * (i % 3), 'rising')
+    made.write({ sec: START + 10 * i, nsec: 0 })
+  }
+  made.close()
+  const files = [...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes] as const)
+  const archive = new LocalArchive('made', new Map(files))
+  const { changes } = await archive.changes({ span: { start: START + 600, finish: START + 1200 } })
+  expect(changes).toMatchObject([
+    { metric: 'made.level', instance: 'rising', direction: 'up', units: 'Kbyte', help: 'Level of things' },
+  ])
+})

@@ -12,6 +12,9 @@ import { distancesFor, queryFor } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
 import { plotsOf, sizeOf, valuesOf } from './words.ts'
 
+/** Least score of a change that is clearly more than noise. */
+const CLEAR = 0.15
+
 type Answer = { readonly report: ChangeReport } | { readonly problem: string }
 
 /** Renders the question and the list. The window is the one shown when the panel was opened, until another is chosen. */
@@ -80,7 +83,14 @@ function Question({ window: { from, to } }: { readonly window: Frame }): Compone
 function Result({ answer }: { readonly answer: Answer | undefined }): ComponentChild {
   if (answer === undefined) return <p class="empty">Comparing …</p>
   if ('problem' in answer) return <p class="mistake">{answer.problem}</p>
-  const { changes, series, leftOut, before } = answer.report
+  const { changes, series, leftOut, before, unrecorded } = answer.report
+  if (unrecorded !== null)
+    return (
+      <p class="empty">
+        Nothing was recorded in {unrecorded === 'span' ? 'this window' : 'the window to compare with'}. Choose
+        a later one.
+      </p>
+    )
   const zone = time.zone.value
   if (changes.length === 0)
     return (
@@ -91,16 +101,25 @@ function Result({ answer }: { readonly answer: Answer | undefined }): ComponentC
     )
   return (
     <>
-      <ol>
-        {changes.map((change) => (
-          <Row key={`${change.metric} ${change.inst}`} change={change} />
-        ))}
-      </ol>
+      <List changes={changes.filter(({ score }) => score >= CLEAR)} />
+      {changes.some(({ score }) => score < CLEAR) && <p class="hint">Less clear:</p>}
+      <List changes={changes.filter(({ score }) => score < CLEAR)} />
       <p class="hint">
         {series} series compared with {formatTime(before.start, zone)} – {formatTime(before.finish, zone)}
         {leftOut > 0 && `; ${leftOut} left out, as there are too many`}
       </p>
     </>
+  )
+}
+
+function List({ changes }: { readonly changes: readonly Change[] }): ComponentChild {
+  if (changes.length === 0) return null
+  return (
+    <ol>
+      {changes.map((change) => (
+        <Row key={`${change.metric} ${change.inst}`} change={change} />
+      ))}
+    </ol>
   )
 }
 
@@ -111,6 +130,7 @@ function nameOf({ metric, instance }: RelatedChange): string {
 function Row({ change }: { readonly change: Change }): ComponentChild {
   const { direction, help, since, others, otherCount } = change
   const [before, now] = valuesOf(change)
+  const zone = time.zone.value
   const add = (): void => {
     const title = printableWord(nameOf(change))
     addChart(title, plotsOf(change))
@@ -127,17 +147,15 @@ function Row({ change }: { readonly change: Change }): ComponentChild {
       </h3>
       <div class="row">
         <ChangeSpark sparks={change.sparks} />
-        <span class="values">
-          {before} → <strong>{now}</strong> <small>{sizeOf(change)}</small>
-        </span>
         <button type="button" onClick={add} aria-label={`Add a chart for ${printableWord(nameOf(change))}`}>
           Add chart
         </button>
       </div>
-      <p class="hint">
-        {help !== '' && <>{printableWord(help)}. </>}
-        Since {formatTime(since, time.zone.value)}.
+      <p class="values">
+        <span>{before}</span> → <strong>{now}</strong> <small>{sizeOf(change)}</small>{' '}
+        <small title={formatTime(since, zone)}>since {formatTime(since, zone).slice(-8)}</small>
       </p>
+      {help !== '' && <p class="hint">{printableWord(help)}</p>}
       {otherCount > 0 && (
         <details>
           <summary>{otherCount === 1 ? '1 more moved along' : `${otherCount} more moved along`}</summary>

@@ -1,6 +1,6 @@
 /**
  * The metrics that `npm start` records of the model: names and intervals of share/pmlogger/config.default, descriptors of the recorded agent
- * (test/vectors/metrics). Those that the model does not move are there as well, at rest.
+ * (test/vectors/metrics). Metrics that the model does not change are constant.
  */
 import { readFileSync } from 'node:fs'
 import { CONTAINERS, CPUS, type Disk, type FileSystem, type Host, HostModel, STEP } from './host-model.ts'

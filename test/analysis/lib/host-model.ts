@@ -61,7 +61,7 @@ export interface Host {
   switches: number
   /** Interrupts by line: timer, disk, network, rescheduling. */
   readonly interrupts: number[]
-  /** Tasks in uninterruptible sleep beside those that wait for disks; runnable ones beside those on a CPU. */
+  /** Further tasks in uninterruptible sleep, and runnable tasks without a CPU. */
   blocked: number
   queued: number
   readonly sda: Disk
@@ -122,7 +122,7 @@ export class HostModel {
     return Math.exp(deviation * now)
   }
 
-  /** Returns the host as it is without an incident, at a time in seconds. */
+  /** Returns the host without an incident, at a time in seconds. */
   normal(time: number): Host {
     const { around, events, uniform } = this.#random
     const day = 1 + 0.35 * Math.sin((2 * Math.PI * (time + this.#phase)) / 86400)
