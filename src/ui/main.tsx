@@ -4,7 +4,8 @@ import { App } from './App.tsx'
 import { takeKey } from './data/key.ts'
 import { listenToKeys } from './keys.ts'
 import { loadLazyPart } from './lazy.tsx'
-import { showError, start } from './page.ts'
+import { countHosts, showError, start } from './page.ts'
+import { followAddress } from './page-address.ts'
 import { applyTheme, watchSystemTheme } from './theme.ts'
 
 takeKey()
@@ -13,7 +14,7 @@ watchSystemTheme()
 listenToKeys()
 listenForDrops()
 render(<App />, document.getElementById('page')!)
-start().catch(showError)
+start().then(followAddress).then(countHosts).catch(showError)
 
 /** Opens files dropped anywhere on the page. */
 function listenForDrops(): void {

@@ -171,7 +171,7 @@ describePage("the chart page's sources", (t) => {
     await t.shot('hosts-over')
     await t.page.keyboard.press('v')
     await t.page.getByRole('button', { name: 'Copy link' }).click()
-    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=/)
+    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#page=overview&source=.*&compare=host:/)
     const again = await t.page.context().newPage()
     await again.goto(t.page.url())
     await again.getByRole('button', { name: `Stop comparing with ${other.host}` }).click()
@@ -201,7 +201,7 @@ describePage("the chart page's sources", (t) => {
     await t.page.getByLabel('View name').fill('Colours')
     await t.page.getByRole('button', { name: 'Save', exact: true }).click()
     await t.page.getByRole('button', { name: 'Copy link' }).click()
-    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=/)
+    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#source=.*&v=[\w-]+$/)
     const shared = t.page.url()
     const [download] = await Promise.all([
       t.page.waitForEvent('download'),

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { REST_MS } from '../../src/ui/view/address-entries.ts'
 import { describePage, PATIENCE } from './lib/page.ts'
 import { top } from './lib/programs.ts'
 
@@ -18,6 +19,10 @@ describePage("the chart page's time", (t) => {
       .evaluateAll((plots) => [
         ...new Set(plots.map((plot) => /from (.*?)\. Latest/.exec(plot.getAttribute('aria-label')!)![1]!)),
       ])
+
+  /** Lets the page end a step: changes that follow later are another one. */
+  const rest = (): Promise<unknown> =>
+    t.page.evaluate(`new Promise((done) => setTimeout(done, ${REST_MS} + 100))`)
 
   test('one time control moves all charts: pause, step, pan, zoom, typed windows, zones, drag', async () => {
     await t.firstValue('Load average').waitFor()
@@ -76,10 +81,107 @@ describePage("the chart page's time", (t) => {
     expect(t.complaints).toEqual([])
   })
 
+  test('a time can be typed in any words, and the address says what is shown, also after a reload', async () => {
+    await t.firstValue('Load average').waitFor()
+    const hash = (): string => new URL(t.page.url()).hash
+    await expect.poll(hash, PATIENCE).toBe('#page=overview&source=host:local:&last=5min')
+    await t.page.keyboard.press('g')
+    await t.page.keyboard.type('last hour')
+    await t.page.keyboard.press('Enter')
+    await expect.poll(hash, PATIENCE).toBe('#page=overview&source=host:local:&last=1h')
+    expect(await to().inputValue()).toBe('now')
+    await t.page.getByLabel('Go to').fill('no such time')
+    await t.page.getByLabel('Go to').press('Enter')
+    expect(await t.page.getByRole('alert').textContent()).toContain('Accepted: 02:45 · yesterday 14:00')
+    await t.page.getByLabel('Go to').press('Escape')
+    await span().selectOption('yesterday')
+    await expect.poll(() => span().inputValue(), PATIENCE).toBe('86400')
+    await expect.poll(hash, PATIENCE).toMatch(/&from=(\d{4}-\d\d-\d\d)T00:00:00Z&to=(?!\1)[\d-]+T00:00:00Z$/)
+    const day = (await from().inputValue()).slice(0, 10)
+    await from().fill(`${day} 03:00 to ${day} 04:00`)
+    await from().press('Enter')
+    await expect.poll(() => to().inputValue(), PATIENCE).toBe(`${day} 04:00:00`)
+    const shown = `&from=${day}T03:00:00Z&to=${day}T04:00:00Z`
+    await expect.poll(hash, PATIENCE).toBe(`#page=overview&source=host:local:${shown}`)
+    await t.page.keyboard.press('m')
+    await t.page.getByLabel('Expression').fill('kernel.all.load * 2')
+    // A changed view that was not saved is in the address.
+    await t
+      .chart('Load average')
+      .getByRole('button', { name: /^5 minutes/ })
+      .click()
+    await expect.poll(hash, PATIENCE).toMatch(new RegExp(`^#source=host:local:${shown}&v=[\\w-]+$`))
+    await t.page.reload()
+    await expect.poll(() => to().inputValue(), PATIENCE).toBe(`${day} 04:00:00`)
+    await expect
+      .poll(
+        () =>
+          t
+            .chart('Load average')
+            .getByRole('button', { name: /^5 minutes/ })
+            .getAttribute('aria-pressed'),
+        PATIENCE,
+      )
+      .toBe('false')
+    await t.page.keyboard.press('m')
+    await expect
+      .poll(() => t.page.getByLabel('Expression').inputValue(), PATIENCE)
+      .toBe('kernel.all.load * 2')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('the time axis pans and zooms; Back and u undo, Forward and U redo, one step each', async () => {
+    await t.firstValue('Load average').waitFor()
+    const hash = (): string => new URL(t.page.url()).hash
+    await expect.poll(hash, PATIENCE).toContain('last=5min')
+    const first = hash()
+    const over = t.chart('Load average').locator('.u-over')
+    await expect.poll(() => over.boundingBox(), PATIENCE).not.toBeNull()
+    const box = (await over.boundingBox())!
+    const axis = box.y + box.height + 12
+    const middle = box.x + box.width / 2
+    // One step has many movements.
+    await t.page.mouse.move(middle, axis)
+    await t.page.mouse.down()
+    await t.page.mouse.move(middle + box.width / 4, axis, { steps: 8 })
+    await t.page.mouse.up()
+    await expect.poll(hash, PATIENCE).toContain('from=')
+    expect(Number(await span().inputValue())).toBe(300)
+    const panned = await end()
+    expect(Date.now() / 1000 - panned).toBeGreaterThan(60)
+    await rest()
+    const afterPan = hash()
+    expect(Date.parse(/to=([^&]+)/.exec(afterPan)![1]!)).toBeGreaterThanOrEqual(panned * 1000)
+    await t.page.mouse.wheel(0, -100)
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(240)
+    await t.page.mouse.wheel(0, -100)
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(192)
+    await rest()
+    await t.page.mouse.dblclick(middle, box.y + box.height / 2)
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(384)
+    await rest()
+    await t.page.goBack()
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(192)
+    await t.page.keyboard.press('u')
+    await expect.poll(hash, PATIENCE).toBe(afterPan)
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(300)
+    await t.page.keyboard.press('u')
+    await expect.poll(() => to().inputValue(), PATIENCE).toBe('now')
+    expect(hash()).toBe(first)
+    // Undo does not leave the page.
+    await t.page.keyboard.press('u')
+    await t.page.keyboard.press('U')
+    await expect.poll(hash, PATIENCE).toBe(afterPan)
+    await t.page.goForward()
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(192)
+    expect(t.complaints).toEqual([])
+  })
+
   test('plays backwards and forwards at any speed, and becomes live at the present', async () => {
     await t.firstValue('Load average').waitFor()
-    await t.page.getByLabel('Speed').selectOption('60')
+    expect(await t.page.getByLabel('Speed').count()).toBe(0) // playback is folded away while live
     await t.page.keyboard.press(' ')
+    await t.page.getByLabel('Speed').selectOption('60')
     const at = await end()
     await t.page.keyboard.press('b')
     await expect.poll(async () => at - (await end()), PATIENCE).toBeGreaterThan(60)
