@@ -16,8 +16,18 @@ import {
 import { time } from './time/control.ts'
 import { isZone } from './time/format.ts'
 import { fromAddress, type PageAddress, toAddress } from './view/address.ts'
-import { AddressEntries, tabEntries } from './view/address-entries.ts'
+import { AddressEntries, type BrowserEntries } from './view/address-entries.ts'
 import type { SharedView } from './view/share.ts'
+
+const DEPTH = 'pcpDepth'
+
+/** The entries of this tab. Each knows how many of our entries precede it, so that undo does not leave the page. */
+const tabEntries: BrowserEntries & { readonly depth: () => number } = {
+  current: () => location.hash,
+  depth: () => Number((history.state as Record<string, unknown> | null)?.[DEPTH] ?? 0),
+  push: (fragment) => history.pushState({ [DEPTH]: tabEntries.depth() + 1 }, '', fragment),
+  replace: (fragment) => history.replaceState(history.state, '', fragment),
+}
 
 const entries = new AddressEntries(tabEntries)
 /** Number of addresses that are being opened; what the page shows meanwhile is not written. */
@@ -79,8 +89,9 @@ async function openAddress(): Promise<void> {
     opening--
   }
   if (opening > 0) return // a later one completes its own
-  lastState++
-  entries.adopt(`#${await toAddress(shownState())}`)
+  const shown = ++lastState
+  const address = await toAddress(shownState())
+  if (shown === lastState) entries.adopt(`#${address}`)
 }
 
 /** Shows what an address says, as far as the server has it. */

@@ -153,10 +153,12 @@ describe('entries of the history', () => {
     vi.advanceTimersByTime(1)
     made.change('#a=2')
     at = 0
-    made.adopt('#start=1')
-    made.change('#start=1.0') // what is shown was limited
+    made.adopt('#start=1.0') // what the entry said was limited
     vi.runAllTimers()
     expect(entries).toEqual(['#start=1.0', '#a=1'])
+    made.change('#b=1')
+    vi.runAllTimers()
+    expect(entries).toEqual(['#start=1.0', '#b=1'])
   })
 
   test('whatever happens, there is at most one new entry in REST_MS and one write in WRITE_MS', () => {

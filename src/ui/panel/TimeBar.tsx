@@ -65,7 +65,7 @@ export function TimeBar(): ComponentChild {
         )}
       </span>
       {hasPlayback && <SpeedChoice />}
-      {!isRecorded && hasMore && <IntervalChoice />}
+      {!isRecorded && hasMore && !hasPlayback && <IntervalChoice />}
       {hasMore && <ZoneChoice />}
       <Followers />
     </div>

@@ -112,7 +112,7 @@ export function GoToField(): ComponentChild {
         class="go"
         data-go
         aria-label="Go to"
-        placeholder="Go to … (g)"
+        placeholder="Go to …"
         title={HINT}
         value={typing.typed.value ?? ''}
         onInput={({ currentTarget }) => (typing.typed.value = currentTarget.value || undefined)}

@@ -62,19 +62,9 @@ export class AddressEntries {
     this.#timer = undefined
     this.#wanted = undefined
     this.#isNewStep = false
-    this.#changedAt = performance.now()
+    this.#changedAt = Number.NEGATIVE_INFINITY
     if (fragment === this.#browser.current()) return
     this.#writtenAt = performance.now()
     this.#browser.replace(fragment)
   }
-}
-
-const DEPTH = 'pcpDepth'
-
-/** The entries of this tab. Each knows how many of our entries precede it, so that undo does not leave the page. */
-export const tabEntries: BrowserEntries & { readonly depth: () => number } = {
-  current: () => location.hash,
-  depth: () => Number((history.state as Record<string, unknown> | null)?.[DEPTH] ?? 0),
-  push: (fragment) => history.pushState({ [DEPTH]: tabEntries.depth() + 1 }, '', fragment),
-  replace: (fragment) => history.replaceState(history.state, '', fragment),
 }
