@@ -7,6 +7,7 @@ import { toggle } from './keys.ts'
 import { type LazyPart, lazyPart, loadLazyPart } from './lazy.tsx'
 import {
   config,
+  currentSource,
   editing,
   hostCount,
   layout,
@@ -87,6 +88,9 @@ export function App(): ComponentChild {
         </nav>
       </header>
       <TimeBar />
+      {!isFleet && currentSource.value?.range !== undefined && (
+        <div class="minimap-room">{lazyPart.value !== undefined && <lazyPart.value.Minimap />}</div>
+      )}
       {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
         {isFleet ? <Fleet /> : <Charts keys={keys} isBeside={isBeside} />}

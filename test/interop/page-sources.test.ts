@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../../src/model/types.ts'
-import { describePage, PATIENCE } from './lib/page.ts'
+import { describePage, dropping, PATIENCE } from './lib/page.ts'
 import { startOurs, type TestCollector } from './lib/programs.ts'
 
 /** Returns files of an archive of ten minutes: a counter with two instances that grows by 10 and 1 per second, and a wave. */
@@ -30,16 +30,6 @@ function madeArchive(): { name: string; content: string }[] {
 
 /** Time span of an archive in the list. */
 const SPAN = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) – (?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d)/
-
-/** Returns a script that drops files on the page. */
-function dropping(files: readonly { name: string; content: string }[]): string {
-  return `{
-    const dataTransfer = new DataTransfer()
-    for (const { name, content } of ${JSON.stringify(files)})
-      dataTransfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name))
-    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
-  }`
-}
 
 describePage("the chart page's sources", (t) => {
   let other: TestCollector

@@ -2,9 +2,40 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import {
+  PM_SEM_COUNTER,
+  PM_SEM_DISCRETE,
+  PM_SEM_INSTANT,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../../src/model/types.ts'
 import { REST_MS } from '../../src/ui/view/address-entries.ts'
-import { describePage, PATIENCE } from './lib/page.ts'
+import { describePage, dropping, PATIENCE } from './lib/page.ts'
 import { top } from './lib/programs.ts'
+
+/** Returns the files of an archive of two days, with a value a minute, six hours without values and a reboot. */
+function twoDays(): { name: string; content: string }[] {
+  const output = memoryOutput('days')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  const start = Date.parse('2026-11-20T00:00:00Z') / 1000
+  made.addMetric('kernel.all.cpu.idle', { type: PM_TYPE_U64, sem: PM_SEM_COUNTER, units: 'millisec' })
+  made.addMetric('hinv.ncpu', { type: PM_TYPE_U32, sem: PM_SEM_DISCRETE, units: '' })
+  made.addMetric('kernel.all.uptime', { type: PM_TYPE_U32, sem: PM_SEM_INSTANT, units: 'sec' })
+  for (let minute = 0; minute <= 2880; minute++) {
+    if (minute > 600 && minute < 960) continue
+    made.put('kernel.all.cpu.idle', minute * 60_000)
+    if (minute === 0) made.put('hinv.ncpu', 2)
+    made.put('kernel.all.uptime', minute < 2000 ? 100_000 + 60 * minute : 60 * (minute - 1999))
+    made.write({ sec: start + 60 * minute, nsec: 0 })
+  }
+  made.close()
+  return [...output.contents()].map(([part, bytes]) => ({
+    name: `days.${part}`,
+    content: Buffer.from(bytes).toString('base64'),
+  }))
+}
 
 describePage("the chart page's time", (t) => {
   const from = () => t.page.getByLabel('From', { exact: true })
@@ -171,6 +202,48 @@ describePage("the chart page's time", (t) => {
     await expect.poll(hash, PATIENCE).toBe(afterPan)
     await t.page.goForward()
     await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(240)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a strip shows all that is recorded, with gaps and reboots, and moves the window', async () => {
+    await t.page.evaluate(dropping(twoDays()))
+    const strip = t.page.locator('.minimap')
+    const shown = t.page.getByRole('slider', { name: 'Shown window' })
+    await expect
+      .poll(() => t.page.getByLabel('Source', { exact: true }).inputValue(), PATIENCE)
+      .toBe('file:days')
+    await expect
+      .poll(() => strip.getAttribute('title'), PATIENCE)
+      .toBe('CPU busy: recorded from 2026-11-20 00:00:00, 2 d, with 1 gap and 1 reboot')
+    expect(await strip.locator('.minimap-gap').count()).toBe(1)
+    expect(await strip.locator('.minimap-reboot').count()).toBe(1)
+    await span().selectOption('3600')
+    await t.shot('minimap')
+    await shown.focus()
+    await t.page.keyboard.press('Home')
+    await expect
+      .poll(() => shown.getAttribute('aria-valuetext'), PATIENCE)
+      .toBe('2026-11-20 00:00:00 to 2026-11-20 01:00:00')
+    await t.page.keyboard.press('PageUp')
+    await expect.poll(() => from().inputValue(), PATIENCE).toBe('2026-11-20 01:00:00')
+    await t.page.getByRole('slider', { name: 'End of the window' }).press('Shift+ArrowRight')
+    await expect.poll(() => to().inputValue(), PATIENCE).toBe('2026-11-20 03:00:00')
+    // A click centres the window, and a drag from there moves it.
+    const box = (await strip.boundingBox())!
+    const x = (share: number): number => box.x + share * box.width
+    await t.page.mouse.move(x(0.5), box.y + 10)
+    await t.page.mouse.down()
+    await expect.poll(() => to().inputValue(), PATIENCE).toMatch(/^2026-11-21 0[01]:/)
+    await t.page.mouse.move(x(0.75), box.y + 10)
+    await t.page.mouse.up()
+    await expect.poll(() => to().inputValue(), PATIENCE).toMatch(/^2026-11-21 1[23]:/)
+    const grip = (await t.page.getByRole('slider', { name: 'Start of the window' }).boundingBox())!
+    await t.page.mouse.move(grip.x + 4, grip.y + 15)
+    await t.page.mouse.down()
+    await t.page.mouse.move(grip.x + 4 - box.width / 4, grip.y + 15)
+    await t.page.mouse.up()
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBeGreaterThan(12 * 3600)
+    expect(await to().inputValue()).toMatch(/^2026-11-21 1[23]:/)
     expect(t.complaints).toEqual([])
   })
 
