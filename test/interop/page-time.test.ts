@@ -217,6 +217,8 @@ describePage("the chart page's time", (t) => {
       .toBe('CPU busy: recorded from 2026-11-20 00:00:00, 2 d, with 1 gap and 1 reboot')
     expect(await strip.locator('.minimap-gap').count()).toBe(1)
     expect(await strip.locator('.minimap-reboot').count()).toBe(1)
+    // One of two CPUs is idle.
+    expect(await strip.locator('.minimap-line').getAttribute('d')).toMatch(/^M[\d.]+ 15\.0(L[\d.]+ 15\.0)+/)
     await span().selectOption('3600')
     await t.shot('minimap')
     await shown.focus()

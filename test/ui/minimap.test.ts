@@ -47,7 +47,7 @@ const each10 = (value: (at: number) => number, [from, to] = [0, 0]): (readonly [
 describe('the line', () => {
   test('is the busy share of all CPUs', () => {
     const line = recordedLine(
-      answerOf({ 'kernel.all.cpu.idle': each10(() => 3000), 'hinv.ncpu': [[0, 4]] }),
+      answerOf({ 'kernel.all.cpu.idle': each10(() => 3), 'hinv.ncpu': [[0, 4]] }),
       SPAN,
       FIRST,
     )
@@ -93,8 +93,8 @@ describe('the line', () => {
     const points = [
       [0, 0],
       [10, 0],
-      [3000, 1000],
-      [3010, 1000],
+      [3000, 1],
+      [3010, 1],
     ] as const
     const line = recordedLine(
       answerOf({ 'kernel.all.cpu.idle': points, 'hinv.ncpu': [[0, 1]] }),

@@ -76,9 +76,9 @@ export function recordedLine(answer: ChartRange, span: Frame, first: Plot | unde
   }
 }
 
-/** Returns the busy share of all CPUs from their idle time in milliseconds a second. */
+/** Returns the busy share of all CPUs from their idle time in seconds a second. */
 function busyOf(idle: readonly number[], cpus: number | undefined): number[] {
-  const all = cpus === undefined ? highest(idle) : cpus * 1000
+  const all = cpus ?? highest(idle)
   return idle.map((value) => Math.min(1, Math.max(0, 1 - value / all)))
 }
 
