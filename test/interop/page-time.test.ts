@@ -249,6 +249,27 @@ describePage("the chart page's time", (t) => {
     expect(t.complaints).toEqual([])
   })
 
+  test('a reloaded page shows the seconds from before, which the server kept', async () => {
+    await t.firstValue('Load average').waitFor()
+    const past: { topic: number; messages: { type: string; time: number }[] }[] = []
+    const rows: number[] = []
+    t.page.on('websocket', (socket) =>
+      socket.on('framereceived', ({ payload }) => {
+        const text = String(payload)
+        if (text.startsWith('{"type":"past"')) past.push(JSON.parse(text))
+        else if (text.startsWith('{"type":"row"')) rows.push((JSON.parse(text) as { time: number }).time)
+      }),
+    )
+    await t.page.reload()
+    await expect.poll(() => new Set(rows).size, PATIENCE).toBeGreaterThan(3)
+    const before = [...rows]
+    past.length = 0
+    await t.page.reload()
+    const kept = () => past.flatMap(({ messages }) => messages.filter(({ type }) => type === 'row'))
+    await expect.poll(() => before.every((at) => kept().some(({ time }) => time === at)), PATIENCE).toBe(true)
+    expect(t.complaints).toEqual([])
+  })
+
   test('plays backwards and forwards at any speed, and becomes live at the present', async () => {
     await t.firstValue('Load average').waitFor()
     expect(await t.page.getByLabel('Speed').count()).toBe(0) // playback is folded away while live
