@@ -8,6 +8,7 @@ import { toggle } from './keys.ts'
 import { type LazyPart, lazyPart, loadLazyPart } from './lazy.tsx'
 import {
   config,
+  currentSource,
   editing,
   hostCount,
   layout,
@@ -89,6 +90,9 @@ export function App(): ComponentChild {
         </nav>
       </header>
       <TimeBar />
+      {!isFleet && currentSource.value?.range !== undefined && (
+        <div class="minimap-room">{lazyPart.value !== undefined && <lazyPart.value.Minimap />}</div>
+      )}
       {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
       {lazyPart.value !== undefined && <lazyPart.value.IncidentNote />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>

@@ -1,11 +1,16 @@
 /** Keyboard shortcuts of the page. */
 import { editing, type Panel, panel } from './page.ts'
+import { redo, undo } from './page-address.ts'
 import { nextTheme } from './theme.ts'
 import { time } from './time/control.ts'
 
 /** Opens a panel, or closes it if it is open. */
 export function toggle(which: Panel): void {
   panel.value = panel.value === which ? undefined : which
+}
+
+function focusTime(): void {
+  document.querySelector<HTMLInputElement>('[data-go]')?.focus()
 }
 
 const ACTIONS: Readonly<Record<string, () => void>> = {
@@ -19,6 +24,9 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   '=': () => time.zoom(0.5, 0.5),
   '-': () => time.zoom(2, 0.5),
   l: () => time.goLive(),
+  g: focusTime,
+  u: undo,
+  U: redo,
   m: () => toggle('metrics'),
   w: () => toggle('changes'),
   o: () => toggle('archives'),

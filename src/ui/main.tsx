@@ -4,7 +4,8 @@ import { App } from './App.tsx'
 import { takeKey } from './data/key.ts'
 import { listenToKeys } from './keys.ts'
 import { loadLazyPart } from './lazy.tsx'
-import { showError, start } from './page.ts'
+import { countHosts, showError, start } from './page.ts'
+import { followAddress } from './page-address.ts'
 import { applyTheme, watchSystemTheme } from './theme.ts'
 
 takeKey()
@@ -17,7 +18,7 @@ begin().catch(showError)
 
 /** Opens the incident in this file; otherwise shows what the server has. */
 async function begin(): Promise<void> {
-  if (document.getElementById('incident') === null) return start()
+  if (document.getElementById('incident') === null) return start().then(followAddress).then(countHosts)
   const { openEmbeddedIncident } = await loadLazyPart()
   return openEmbeddedIncident()
 }

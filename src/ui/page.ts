@@ -6,12 +6,9 @@ import type { ArchiveInfo, ConfigAnswer } from './data/responses.ts'
 import { archiveSource, hostSource, serverArchives, serverConfig, serverFleet } from './data/server.ts'
 import type { Source } from './data/source.ts'
 import { time } from './time/control.ts'
-import { isZone } from './time/format.ts'
 import { TimeLeader } from './time/leader.ts'
 import { BUILT_IN_VIEWS } from './view/overview.ts'
-import { fromFragment } from './view/received.ts'
 import { SavedViews } from './view/saved-views.ts'
-import type { SharedView } from './view/share.ts'
 import { type Chart, hostKey, hostOf, type Layout, type View } from './view/view.ts'
 
 /** All open sources by key. */
@@ -111,24 +108,6 @@ export function compare(key: string, isWanted: boolean): void {
   compared.value = isWanted && key !== currentKey.value ? [...others, key] : others
 }
 
-/** Opens the view and sources of a shared link, as far as the server has them. */
-async function openShared(shared: SharedView): Promise<void> {
-  const { source, width, end, zone } = shared
-  const before = currentKey.peek()
-  view.value = shared.view
-  const named = shared.view.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? []))
-  const wanted = shared.compared ?? []
-  await openKeys([...(source === undefined ? [] : [source]), ...wanted, ...named])
-  if (currentKey.peek() !== before) return // the user chose a source meanwhile
-  if (source !== undefined) show(source)
-  compared.value = wanted.filter((key) => sources.value.has(key) && key !== currentKey.value)
-  layout.value = shared.layout ?? 'beside'
-  time.zone.value = zone !== undefined && isZone(zone) ? zone : ''
-  intervalSec.value = shared.every ?? 1
-  if (width !== undefined) time.setWidth(width)
-  if (end !== undefined && width !== undefined) time.show(end - width, end)
-}
-
 /** Opens the sources of `keys` that are not open yet, and reports the unavailable ones. */
 export async function openKeys(keys: readonly string[]): Promise<void> {
   const missing: string[] = []
@@ -162,7 +141,7 @@ export async function refreshArchives(): Promise<void> {
   archives.value = await serverArchives()
 }
 
-/** Starts the page with this host, or with what its link contains. */
+/** Starts the page with this host. */
 export async function start(): Promise<void> {
   const answer = await serverConfig()
   config.value = answer
@@ -170,27 +149,15 @@ export async function start(): Promise<void> {
   for (const [i, spec] of (answer.hosts.length > 0 ? answer.hosts : ['local:']).entries())
     addSource(hostSource(spec, i === 0 ? answer.hostname : spec, i === 0 ? answer.history : null))
   show(sources.value.keys().next().value!)
-  addEventListener('hashchange', () => openAddress().catch(showError))
-  await openAddress()
-  // After an error the header has no link to the fleet; #fleet reports the error.
-  if (answer.archives && screen.peek() === 'charts')
-    serverFleet()
-      .then(({ hosts }) => (hostCount.value = hosts.key.length))
-      .catch(() => {})
 }
 
-/** Opens the link in the address bar, if there is one. */
-async function openAddress(): Promise<void> {
-  if (location.hash === '#charts') return // the link to skip the header
-  const before = screen.peek()
-  screen.value = location.hash.startsWith('#fleet') ? 'fleet' : 'charts'
-  if (screen.peek() === 'fleet') return
-  if (before === 'fleet') show(currentKey.peek())
-  const received = await fromFragment(location.hash)
-  if (received === undefined) return
-  await openShared(received.shared)
-  if (received.leftOut > 0)
-    showNotice(`Charts of an unknown kind left out of the link: ${received.leftOut}`, true)
+/** Finds out how many hosts the archives of the server have. */
+export function countHosts(): void {
+  // After an error the header has no link to the fleet; #fleet reports the error.
+  if (config.peek()?.archives !== true || screen.peek() !== 'charts') return
+  serverFleet()
+    .then(({ hosts }) => (hostCount.value = hosts.key.length))
+    .catch(() => {})
 }
 
 /** Replaces the chart with this id by a changed copy. */

@@ -185,7 +185,8 @@ describe.skipIf(CHROMIUM === undefined)('in a browser', () => {
     expect(await environ(stranger)).not.toContain('PATH=')
     const page = await at(link)
     await page.locator('.source option').first().waitFor({ state: 'attached' })
-    expect(page.url()).toBe(`http://localhost:${port}/ui/`)
+    expect(page.url().split('#')[0]).toBe(`http://localhost:${port}/ui/`)
+    expect(page.url()).not.toContain('key=')
     expect(await environ(page)).toContain('PATH=')
     // A key of an earlier server is discarded, and the page works without it.
     await page.evaluate(() => sessionStorage.setItem('pcp-ts-key', 'x'.repeat(43)))

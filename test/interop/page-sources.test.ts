@@ -10,7 +10,7 @@ import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../../src/model/types.ts'
 import { incidentIn } from '../../src/ui/incident/incident.ts'
-import { describePage, PATIENCE } from './lib/page.ts'
+import { describePage, dropping, PATIENCE } from './lib/page.ts'
 import { hasReference, startOurs, type TestCollector } from './lib/programs.ts'
 
 /** Returns files of an archive of ten minutes: a counter with two instances that grows by 10 and 1 per second, and a wave. */
@@ -36,16 +36,6 @@ function madeArchive(): { name: string; content: string }[] {
 
 /** Time span of an archive in the list. */
 const SPAN = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) – (?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d)/
-
-/** Returns a script that drops files on the page. */
-function dropping(files: readonly { name: string; content: string }[]): string {
-  return `{
-    const dataTransfer = new DataTransfer()
-    for (const { name, content } of ${JSON.stringify(files)})
-      dataTransfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name))
-    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
-  }`
-}
 
 describePage("the chart page's sources", (t) => {
   let other: TestCollector
@@ -223,7 +213,7 @@ describePage("the chart page's sources", (t) => {
     await t.shot('hosts-over')
     await t.page.keyboard.press('v')
     await t.page.getByRole('button', { name: 'Copy link' }).click()
-    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=/)
+    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#page=overview&source=.*&compare=host:/)
     const again = await t.page.context().newPage()
     await again.goto(t.page.url())
     await again.getByRole('button', { name: `Stop comparing with ${other.host}` }).click()
@@ -253,7 +243,7 @@ describePage("the chart page's sources", (t) => {
     await t.page.getByLabel('View name').fill('Colours')
     await t.page.getByRole('button', { name: 'Save', exact: true }).click()
     await t.page.getByRole('button', { name: 'Copy link' }).click()
-    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=/)
+    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#source=.*&v=[\w-]+$/)
     const shared = t.page.url()
     const [download] = await Promise.all([
       t.page.waitForEvent('download'),

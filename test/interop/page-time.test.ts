@@ -2,8 +2,40 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { describePage, PATIENCE } from './lib/page.ts'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import {
+  PM_SEM_COUNTER,
+  PM_SEM_DISCRETE,
+  PM_SEM_INSTANT,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../../src/model/types.ts'
+import { REST_MS } from '../../src/ui/view/address-entries.ts'
+import { describePage, dropping, PATIENCE } from './lib/page.ts'
 import { top } from './lib/programs.ts'
+
+/** Returns the files of an archive of two days, with a value a minute, six hours without values and a reboot. */
+function twoDays(): { name: string; content: string }[] {
+  const output = memoryOutput('days')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  const start = Date.parse('2026-11-20T00:00:00Z') / 1000
+  made.addMetric('kernel.all.cpu.idle', { type: PM_TYPE_U64, sem: PM_SEM_COUNTER, units: 'millisec' })
+  made.addMetric('hinv.ncpu', { type: PM_TYPE_U32, sem: PM_SEM_DISCRETE, units: '' })
+  made.addMetric('kernel.all.uptime', { type: PM_TYPE_U32, sem: PM_SEM_INSTANT, units: 'sec' })
+  for (let minute = 0; minute <= 2880; minute++) {
+    if (minute > 600 && minute < 960) continue
+    made.put('kernel.all.cpu.idle', minute * 60_000)
+    if (minute === 0) made.put('hinv.ncpu', 2)
+    made.put('kernel.all.uptime', minute < 2000 ? 100_000 + 60 * minute : 60 * (minute - 1999))
+    made.write({ sec: start + 60 * minute, nsec: 0 })
+  }
+  made.close()
+  return [...output.contents()].map(([part, bytes]) => ({
+    name: `days.${part}`,
+    content: Buffer.from(bytes).toString('base64'),
+  }))
+}
 
 describePage("the chart page's time", (t) => {
   const from = () => t.page.getByLabel('From', { exact: true })
@@ -18,6 +50,10 @@ describePage("the chart page's time", (t) => {
       .evaluateAll((plots) => [
         ...new Set(plots.map((plot) => /from (.*?)\. Latest/.exec(plot.getAttribute('aria-label')!)![1]!)),
       ])
+
+  /** Lets the page end a step: changes that follow later are another one. */
+  const rest = (): Promise<unknown> =>
+    t.page.evaluate(`new Promise((done) => setTimeout(done, ${REST_MS} + 100))`)
 
   test('one time control moves all charts: pause, step, pan, zoom, typed windows, zones, drag', async () => {
     await t.firstValue('Load average').waitFor()
@@ -76,10 +112,169 @@ describePage("the chart page's time", (t) => {
     expect(t.complaints).toEqual([])
   })
 
+  test('a time can be typed in any words, and the address says what is shown, also after a reload', async () => {
+    await t.firstValue('Load average').waitFor()
+    const hash = (): string => new URL(t.page.url()).hash
+    await expect.poll(hash, PATIENCE).toBe('#page=overview&source=host:local:&last=5min')
+    await t.page.keyboard.press('g')
+    await t.page.keyboard.type('last hour')
+    await t.page.keyboard.press('Enter')
+    await expect.poll(hash, PATIENCE).toBe('#page=overview&source=host:local:&last=1h')
+    expect(await to().inputValue()).toBe('now')
+    await t.page.getByLabel('Go to').fill('no such time')
+    await t.page.getByLabel('Go to').press('Enter')
+    expect(await t.page.getByRole('alert').textContent()).toContain('Accepted: 02:45 · yesterday 14:00')
+    await t.page.getByLabel('Go to').press('Escape')
+    await span().selectOption('yesterday')
+    await expect.poll(() => span().inputValue(), PATIENCE).toBe('86400')
+    await expect.poll(hash, PATIENCE).toMatch(/&from=(\d{4}-\d\d-\d\d)T00:00:00Z&to=(?!\1)[\d-]+T00:00:00Z$/)
+    const day = (await from().inputValue()).slice(0, 10)
+    await from().fill(`${day} 03:00 to ${day} 04:00`)
+    await from().press('Enter')
+    await expect.poll(() => to().inputValue(), PATIENCE).toBe(`${day} 04:00:00`)
+    const shown = `&from=${day}T03:00:00Z&to=${day}T04:00:00Z`
+    await expect.poll(hash, PATIENCE).toBe(`#page=overview&source=host:local:${shown}`)
+    await t.page.getByRole('button', { name: 'Metrics', exact: true }).click()
+    await t.page.getByLabel('Expression').fill('kernel.all.load * 2')
+    // A changed view that was not saved is in the address.
+    await t
+      .chart('Load average')
+      .getByRole('button', { name: /^5 minutes/ })
+      .click()
+    await expect.poll(hash, PATIENCE).toMatch(new RegExp(`^#source=host:local:${shown}&v=[\\w-]+$`))
+    await t.page.reload()
+    await expect.poll(() => to().inputValue(), PATIENCE).toBe(`${day} 04:00:00`)
+    await expect
+      .poll(
+        () =>
+          t
+            .chart('Load average')
+            .getByRole('button', { name: /^5 minutes/ })
+            .getAttribute('aria-pressed'),
+        PATIENCE,
+      )
+      .toBe('false')
+    await t.page.keyboard.press('m')
+    await expect
+      .poll(() => t.page.getByLabel('Expression').inputValue(), PATIENCE)
+      .toBe('kernel.all.load * 2')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('the time axis pans and zooms; Back and u undo, Forward and U redo, one step each', async () => {
+    await t.firstValue('Load average').waitFor()
+    const hash = (): string => new URL(t.page.url()).hash
+    await expect.poll(hash, PATIENCE).toContain('last=5min')
+    const first = hash()
+    const over = t.chart('Load average').locator('.u-over')
+    await expect.poll(() => over.boundingBox(), PATIENCE).not.toBeNull()
+    const box = (await over.boundingBox())!
+    const axis = box.y + box.height + 12
+    const middle = box.x + box.width / 2
+    await t.page.mouse.move(middle, axis)
+    await t.page.mouse.down()
+    await t.page.mouse.move(middle + box.width / 4, axis)
+    await t.page.mouse.up()
+    await expect.poll(hash, PATIENCE).toContain('from=')
+    expect(Number(await span().inputValue())).toBe(300)
+    const panned = await end()
+    expect(Date.now() / 1000 - panned).toBeGreaterThan(60)
+    await rest()
+    const afterPan = hash()
+    expect(Date.parse(/to=([^&]+)/.exec(afterPan)![1]!)).toBeGreaterThanOrEqual(panned * 1000)
+    await t.page.mouse.wheel(0, -100)
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(240)
+    await rest()
+    await t.page.mouse.dblclick(middle, box.y + box.height / 2)
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(480)
+    await rest()
+    await t.page.goBack()
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(240)
+    await t.page.keyboard.press('u')
+    await expect.poll(hash, PATIENCE).toBe(afterPan)
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(300)
+    await t.page.keyboard.press('u')
+    await expect.poll(() => to().inputValue(), PATIENCE).toBe('now')
+    expect(hash()).toBe(first)
+    // Undo does not leave the page.
+    await t.page.keyboard.press('u')
+    await t.page.keyboard.press('U')
+    await expect.poll(hash, PATIENCE).toBe(afterPan)
+    await t.page.goForward()
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBe(240)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a strip shows all that is recorded, with gaps and reboots, and moves the window', async () => {
+    await t.page.evaluate(dropping(twoDays()))
+    const strip = t.page.locator('.minimap')
+    const shown = t.page.getByRole('slider', { name: 'Shown window' })
+    await expect
+      .poll(() => t.page.getByLabel('Source', { exact: true }).inputValue(), PATIENCE)
+      .toBe('file:days')
+    await expect
+      .poll(() => strip.getAttribute('title'), PATIENCE)
+      .toBe('CPU busy: recorded from 2026-11-20 00:00:00, 2 d, with 1 gap and 1 reboot')
+    expect(await strip.locator('.minimap-gap').count()).toBe(1)
+    expect(await strip.locator('.minimap-reboot').count()).toBe(1)
+    // One of two CPUs is idle.
+    expect(await strip.locator('.minimap-line').getAttribute('d')).toMatch(/^M[\d.]+ 15\.0(L[\d.]+ 15\.0)+/)
+    await span().selectOption('3600')
+    await t.shot('minimap')
+    await shown.focus()
+    await t.page.keyboard.press('Home')
+    await expect
+      .poll(() => shown.getAttribute('aria-valuetext'), PATIENCE)
+      .toBe('2026-11-20 00:00:00 to 2026-11-20 01:00:00')
+    await t.page.keyboard.press('PageUp')
+    await expect.poll(() => from().inputValue(), PATIENCE).toBe('2026-11-20 01:00:00')
+    await t.page.getByRole('slider', { name: 'End of the window' }).press('Shift+ArrowRight')
+    await expect.poll(() => to().inputValue(), PATIENCE).toBe('2026-11-20 03:00:00')
+    // A click centres the window, and a drag from there moves it.
+    const box = (await strip.boundingBox())!
+    const x = (share: number): number => box.x + share * box.width
+    await t.page.mouse.move(x(0.5), box.y + 10)
+    await t.page.mouse.down()
+    await expect.poll(() => to().inputValue(), PATIENCE).toMatch(/^2026-11-21 0[01]:/)
+    await t.page.mouse.move(x(0.75), box.y + 10)
+    await t.page.mouse.up()
+    await expect.poll(() => to().inputValue(), PATIENCE).toMatch(/^2026-11-21 1[23]:/)
+    const grip = (await t.page.getByRole('slider', { name: 'Start of the window' }).boundingBox())!
+    await t.page.mouse.move(grip.x + 4, grip.y + 15)
+    await t.page.mouse.down()
+    await t.page.mouse.move(grip.x + 4 - box.width / 4, grip.y + 15)
+    await t.page.mouse.up()
+    await expect.poll(async () => Number(await span().inputValue()), PATIENCE).toBeGreaterThan(12 * 3600)
+    expect(await to().inputValue()).toMatch(/^2026-11-21 1[23]:/)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a reloaded page shows the seconds from before, which the server kept', async () => {
+    await t.firstValue('Load average').waitFor()
+    const past: { topic: number; messages: { type: string; time: number }[] }[] = []
+    const rows: number[] = []
+    t.page.on('websocket', (socket) =>
+      socket.on('framereceived', ({ payload }) => {
+        const text = String(payload)
+        if (text.startsWith('{"type":"past"')) past.push(JSON.parse(text))
+        else if (text.startsWith('{"type":"row"')) rows.push((JSON.parse(text) as { time: number }).time)
+      }),
+    )
+    await t.page.reload()
+    await expect.poll(() => new Set(rows).size, PATIENCE).toBeGreaterThan(3)
+    const before = [...rows]
+    past.length = 0
+    await t.page.reload()
+    const kept = () => past.flatMap(({ messages }) => messages.filter(({ type }) => type === 'row'))
+    await expect.poll(() => before.every((at) => kept().some(({ time }) => time === at)), PATIENCE).toBe(true)
+    expect(t.complaints).toEqual([])
+  })
+
   test('plays backwards and forwards at any speed, and becomes live at the present', async () => {
     await t.firstValue('Load average').waitFor()
-    await t.page.getByLabel('Speed').selectOption('60')
+    expect(await t.page.getByLabel('Speed').count()).toBe(0) // playback is folded away while live
     await t.page.keyboard.press(' ')
+    await t.page.getByLabel('Speed').selectOption('60')
     const at = await end()
     await t.page.keyboard.press('b')
     await expect.poll(async () => at - (await end()), PATIENCE).toBeGreaterThan(60)

@@ -117,7 +117,7 @@ describePage("the chart page's views", (t) => {
     await t.page.getByLabel('Span').selectOption('60')
     await t.page.keyboard.press('v')
     await views().getByRole('button', { name: 'Copy link' }).click()
-    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#v=[\w-]+$/)
+    await expect.poll(() => t.page.url(), PATIENCE).toMatch(/#source=host:local:&last=1min&v=[\w-]+$/)
     const address = t.page.url()
     expect(address.length).toBeLessThan(2000)
     const fresh = await (await t.browser.newContext()).newPage()

@@ -102,3 +102,32 @@ test('a metric of which only the newest values were kept can be backfilled', () 
   wanted = 100
   expect(store.startOf('a.b')).toBeGreaterThan(20)
 })
+
+test('rows that the server kept precede live ones, and fill what was missed while the connection was lost', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  const info = {
+    name: 'a',
+    pmid: '1.2.3',
+    type: 'double',
+    sem: 'instant',
+    units: 'none',
+    indom: null,
+    help: '',
+  }
+  store.topic([info])
+  for (const time of [10, 11, 12]) store.row(time, [[time]], true)
+  store.row(13, [[13]])
+  expect(store.lines('a')[0]).toMatchObject({ times: [10, 11, 12, 13], values: [10, 11, 12, 13] })
+  store.trouble('lost')
+  store.topic([info])
+  for (const time of [12, 13, 14, 15]) store.row(time, [[10 * time]], true)
+  store.row(16, [[16]])
+  expect(store.lines('a')[0]).toMatchObject({
+    times: [10, 11, 12, 13, 14, 15, 16],
+    values: [10, 11, 12, 13, 140, 150, 16],
+  })
+  expect(store.holes).toEqual([])
+})

@@ -14,6 +14,7 @@ import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { describeNames, orUndefined } from '../describe.ts'
 import type { Statistics } from '../statistics.ts'
 import type { Page } from './page.ts'
+import { type RingBudget, RowRing } from './row-ring.ts'
 import { isSame, Topic, type TopicMetric } from './topic.ts'
 
 /** Metrics that a page wants to watch. */
@@ -21,7 +22,16 @@ export interface WatchRequest {
   readonly metrics: readonly string[]
   /** Expressions by their names among the metrics. */
   readonly derive: Readonly<Record<string, string>>
+  /** Does the page want the rows from before it came? They are kept for it, and for a while after it has left. */
+  readonly past?: boolean
 }
+
+/** Time for which rows are fetched and kept after the last page has left, e.g. to be reloaded, ms. */
+export const LINGER_MS = 60_000
+/** Rows at longer intervals are not finer than what is recorded, ms. */
+const FINE_MS = 5000
+/** Maximum number of topics without a page. */
+const MOST_IDLE = 2
 
 /** Maximum number of metrics and of expressions of a feed. */
 const MOST_METRICS = 10_000
@@ -49,6 +59,9 @@ interface Watched {
   readonly wish: WatchRequest
   /** Keys of the topic on each page. */
   readonly pages: Map<Page, Set<string>>
+  ring: RowRing | undefined
+  /** Ends the topic; set while it has no page. */
+  idle: ReturnType<typeof setTimeout> | undefined
 }
 
 /** Values of a host at an interval. */
@@ -75,10 +88,11 @@ export class Feed {
   #hasOthers = false
   readonly #backoff: Backoff
   #lastDerived = 0
+  readonly #ringBudget: RingBudget
 
   /**
    * `newContext` opens a context for this feed, at the start and after each loss of the collector; `random` spreads the attempts of many
-   * feeds.
+   * feeds. Rings with the newest rows share the budget.
    */
   constructor(
     newContext: () => Promise<Context>,
@@ -86,7 +100,9 @@ export class Feed {
     statistics: Statistics,
     nextTopic: () => number,
     random: () => number = Math.random,
+    ringBudget: RingBudget = { bytes: 0 },
   ) {
+    this.#ringBudget = ringBudget
     this.#newContext = newContext
     this.everyMs = everyMs
     this.#statistics = statistics
@@ -109,7 +125,14 @@ export class Feed {
     this.#topics.set(id, watched)
     const keys = watched.pages.get(page) ?? new Set()
     watched.pages.set(page, keys.add(key))
+    clearTimeout(watched.idle)
+    watched.idle = undefined
     page.send(this.#announcement(watched, key))
+    if (wish.past === true && this.everyMs <= FINE_MS) {
+      watched.ring ??= new RowRing(this.#ringBudget)
+      const past = watched.ring.message(watched.topic.id)
+      if (past !== undefined) page.send(past)
+    }
     if (this.#lost !== undefined) page.send(lostMessage(watched.topic, this.#lost))
     let isWatching = true
     return () => {
@@ -119,15 +142,42 @@ export class Feed {
       if (keys.size > 0) return
       watched.pages.delete(page)
       page.forget(watched.topic)
-      if (watched.pages.size === 0) this.#topics.delete(id)
+      if (watched.pages.size > 0 || this.#topics.get(id) !== watched) return
+      if (watched.ring === undefined) this.#topics.delete(id)
+      else this.#linger(id, watched)
     }
+  }
+
+  /** Is a topic without a page kept for a while? */
+  get isLingering(): boolean {
+    return this.#idle.length > 0
+  }
+
+  get #idle(): readonly (readonly [id: string, watched: Watched])[] {
+    return [...this.#topics].filter(([, { idle }]) => idle !== undefined)
+  }
+
+  #linger(id: string, watched: Watched): void {
+    const idle = this.#idle
+    if (idle.length >= MOST_IDLE) this.#drop(...idle[0]!)
+    // In the order in which pages have left.
+    this.#topics.delete(id)
+    this.#topics.set(id, watched)
+    watched.idle = setTimeout(() => this.#drop(id, watched), LINGER_MS)
+    watched.idle.unref()
+  }
+
+  #drop(id: string, { idle, ring }: Watched): void {
+    clearTimeout(idle)
+    ring?.clear()
+    this.#topics.delete(id)
   }
 
   /** Ends the feed; idempotent. */
   async close(): Promise<void> {
     this.#cancel()
     this.#aborter.abort()
-    this.#topics.clear()
+    for (const [id, watched] of this.#topics) this.#drop(id, watched)
     await this.#opened?.close()
   }
 
@@ -170,8 +220,8 @@ export class Feed {
   #open(id: string, wish: WatchRequest): Promise<Watched> {
     let opening = this.#opening.get(id)
     if (opening === undefined) {
-      const total = this.#wishes.reduce((sum, { metrics }) => sum + metrics.length, wish.metrics.length)
-      if (total > MOST_METRICS)
+      for (const each of this.#idle) if (this.#metricCount(wish) > MOST_METRICS) this.#drop(...each)
+      if (this.#metricCount(wish) > MOST_METRICS)
         throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_METRICS} metrics watched on one host`)
       // Starts a turn later, so that it is in `#opening` from its beginning on.
       const watched = Promise.resolve()
@@ -183,6 +233,10 @@ export class Feed {
     return opening.watched
   }
 
+  #metricCount(more: WatchRequest): number {
+    return this.#wishes.reduce((sum, { metrics }) => sum + metrics.length, more.metrics.length)
+  }
+
   /** Metrics of all topics, including those being described. */
   get #wishes(): readonly WatchRequest[] {
     return [...this.#topics.values(), ...this.#opening.values()].map(({ wish }) => wish)
@@ -191,7 +245,7 @@ export class Feed {
   async #newTopic(wish: WatchRequest): Promise<Watched> {
     const topic = new Topic(this.#nextTopic(), wish.metrics)
     topic.describe(await this.#describe(wish))
-    return { topic, wish, pages: new Map() }
+    return { topic, wish, pages: new Map(), ring: undefined, idle: undefined }
   }
 
   async #describe({ metrics, derive }: WatchRequest): Promise<TopicMetric[]> {
@@ -273,16 +327,16 @@ export class Feed {
     if (this.#hasOthers && !wasOther) return
     const sets = new Map<Pmid, ValueSet>(ids.map((id, i) => [id, result.sets[i]!]))
     await this.#learnNames(sets)
-    for (const { topic, pages } of this.#topics.values()) this.#send(topic, pages, result, sets)
+    for (const watched of this.#topics.values()) this.#send(watched, result, sets)
   }
 
   #send(
-    topic: Topic,
-    pages: Watched['pages'],
+    { topic, pages, ring }: Watched,
     { timestamp }: FetchResult,
     sets: ReadonlyMap<Pmid, ValueSet>,
   ): void {
     const row = topic.row(timestamp, sets, (indom) => this.#names.get(indom)?.names ?? NO_NAMES)
+    ring?.add(row, topic.instances)
     for (const page of pages.keys()) page.sendRow(topic, row)
   }
 
@@ -342,6 +396,7 @@ export class Feed {
       if (isError(await defined)) this.#derived.delete(expression)
     for (const watched of this.#topics.values()) {
       const isOther = watched.topic.describe(await this.#describe(watched.wish))
+      if (isOther) watched.ring?.clear()
       if (!isOther && !all) continue
       for (const [page, keys] of watched.pages) {
         page.forget(watched.topic)

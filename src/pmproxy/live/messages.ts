@@ -19,7 +19,7 @@ const LONGEST = 3600
 /** Parses a message; without `wish` it ends a subscription. Throws PM_ERR_ARG with the reason if it is invalid. */
 export function parseMessage(text: string, defaultHost: string): { key: string; wish?: Subscription } {
   const message = object(parseJson(text), 'a message')
-  const { subscribe, unsubscribe, host = defaultHost, every = 1, metrics, derive = {} } = message
+  const { subscribe, unsubscribe, host = defaultHost, every = 1, metrics, derive = {}, past } = message
   if (unsubscribe !== undefined) return { key: shortText(unsubscribe, 'unsubscribe') }
   const key = shortText(subscribe, 'subscribe')
   if (typeof every !== 'number' || !(every >= SHORTEST && every <= LONGEST))
@@ -37,6 +37,7 @@ export function parseMessage(text: string, defaultHost: string): { key: string; 
       every,
       metrics: metrics.map((name) => shortText(name, 'a metric')),
       derive: expressions,
+      past: past === true,
     },
   }
 }

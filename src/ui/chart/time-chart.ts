@@ -96,6 +96,8 @@ export class TimeChart {
     this.#host = host
     this.#events = events
     host.addEventListener('wheel', this.#wheel, { passive: false })
+    host.addEventListener('pointerdown', this.#startPan)
+    host.addEventListener('dblclick', this.#zoomOut)
   }
 
   draw(data: ChartData, look: ChartLook): void {
@@ -147,6 +149,8 @@ export class TimeChart {
   /** Removes the chart from the page. */
   destroy(): void {
     this.#host.removeEventListener('wheel', this.#wheel)
+    this.#host.removeEventListener('pointerdown', this.#startPan)
+    this.#host.removeEventListener('dblclick', this.#zoomOut)
     this.#plot?.destroy()
     this.#plot = undefined
   }
@@ -157,12 +161,40 @@ export class TimeChart {
   }
 
   readonly #wheel = (event: WheelEvent): void => {
-    if (!event.ctrlKey && !event.shiftKey) return // the page scrolls
-    event.preventDefault()
     const box = this.#plot?.over.getBoundingClientRect()
     if (box === undefined) return
+    // Elsewhere the page scrolls.
+    if (!event.ctrlKey && !event.shiftKey && !isOnAxis(event, box)) return
+    event.preventDefault()
     const delta = event.deltaY || event.deltaX
     this.#events.zoom(delta > 0 ? WHEEL_STEP : 1 / WHEEL_STEP, (event.clientX - box.left) / box.width)
+  }
+
+  /** Dragging the time axis pans. In the plot, dragging selects a span to zoom into. */
+  readonly #startPan = (event: PointerEvent): void => {
+    const box = this.#plot?.over.getBoundingClientRect()
+    const from = this.#look?.frame
+    if (box === undefined || from === undefined || event.button !== 0 || !isOnAxis(event, box)) return
+    event.preventDefault()
+    const host = this.#host
+    host.setPointerCapture(event.pointerId)
+    const secondsPerPixel = (from.to - from.from) / box.width
+    const pan = ({ clientX }: PointerEvent): void => {
+      const by = (event.clientX - clientX) * secondsPerPixel
+      this.#events.show(from.from + by, from.to + by)
+    }
+    const stop = (): void => {
+      host.removeEventListener('pointermove', pan)
+      host.removeEventListener('lostpointercapture', stop)
+    }
+    host.addEventListener('pointermove', pan)
+    host.addEventListener('lostpointercapture', stop)
+  }
+
+  readonly #zoomOut = (event: MouseEvent): void => {
+    const box = this.#plot?.over.getBoundingClientRect()
+    if (box === undefined || event.clientX < box.left || event.clientX > box.right) return
+    this.#events.zoom(2, (event.clientX - box.left) / box.width)
   }
 
   #options(
@@ -190,6 +222,8 @@ export class TimeChart {
         // Charts share the time, not the values.
         y: false,
         drag: { x: true, y: false, setScale: false },
+        // uPlot would show all of the data.
+        bind: { dblclick: () => () => null },
         points: { show: stacking === undefined },
         dataIdx: (plot, series, closest, moment) => {
           const [times, ...columns] = plot.data
@@ -221,6 +255,7 @@ export class TimeChart {
       series: [{}, ...strokes.map((stroke, i) => seriesOf(look.style, stroke, i === 0))],
       bands: bands?.(strokes) ?? [],
       hooks: {
+        ready: [(plot) => plot.root.querySelector('.u-axis')?.classList.add('time-axis')],
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
         setCursor: [(plot) => this.#point(plot)],
         setSelect: [(plot) => this.#selected(plot)],
@@ -252,6 +287,11 @@ export class TimeChart {
     this.#events.show(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
   }
+}
+
+/** Is the pointer below the plot, where the times are? */
+function isOnAxis({ clientX, clientY }: MouseEvent, plot: DOMRect): boolean {
+  return clientY >= plot.bottom && clientX >= plot.left && clientX <= plot.right
 }
 
 function seriesOf({ series }: TimeLook, { color, dash }: Stroke, isFirst: boolean): uPlot.Series {

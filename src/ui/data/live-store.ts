@@ -167,7 +167,12 @@ export class LiveStore implements LiveListener {
     kept.names = names
   }
 
-  row(time: number, values: readonly RowValues[]): void {
+  row(time: number, values: readonly RowValues[], isPast = false): void {
+    const newest = this.#times.at(-1)
+    if (isPast && newest !== undefined) {
+      if (time <= newest) return // known from before the connection was lost
+      if (time - newest <= this.#lateSec) this.#isBroken = false
+    }
     this.#forgetFrom(time)
     const last = this.#times.at(-1)
     if (last !== undefined && (this.#isBroken || time - last > this.#lateSec)) {

@@ -1,5 +1,5 @@
 /** Live values over one WebSocket for the whole page, reopened when it is lost. docs/reference/pmproxy.md */
-import { type Signal, signal } from '@preact/signals'
+import { batch, type Signal, signal } from '@preact/signals'
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { keyProtocols } from './key.ts'
 import type { MetricOutcome } from './responses.ts'
@@ -21,15 +21,32 @@ export type RowValues = readonly (number | null)[] | string | null
 export interface LiveListener {
   topic(metrics: readonly MetricOutcome[], hostname: string): void
   instances(metric: number, ids: readonly number[], names: readonly string[]): void
-  row(time: number, values: readonly RowValues[]): void
+  /** `isPast`: the server kept the row from before the subscription. */
+  row(time: number, values: readonly RowValues[], isPast?: boolean): void
   /** Reports why there are no rows; undefined once there are again. */
   trouble(message: string | undefined): void
 }
 
+interface InstancesMessage {
+  readonly type: 'insts'
+  readonly topic: number
+  readonly metric: number
+  readonly ids: readonly number[]
+  readonly names: readonly string[]
+}
+
+interface RowMessage {
+  readonly type: 'row'
+  readonly topic: number
+  readonly time: number
+  readonly values: readonly RowValues[]
+}
+
 type Message =
   | { type: 'topic'; key: string; topic: number; hostname: string; metrics: readonly MetricOutcome[] }
-  | { type: 'insts'; topic: number; metric: number; ids: readonly number[]; names: readonly string[] }
-  | { type: 'row'; topic: number; time: number; values: readonly RowValues[] }
+  | InstancesMessage
+  | RowMessage
+  | { type: 'past'; topic: number; messages: readonly (InstancesMessage | RowMessage)[] }
   | { type: 'lost'; topic: number; message: string }
   | { type: 'back'; topic: number }
   | { type: 'error'; key?: string; message: string }
@@ -90,7 +107,7 @@ export class LiveStream {
     this.#forget(key)
     this.#subscriptions.set(key, { wish, listener, topic: undefined })
     if (this.#socket === undefined) this.#connect()
-    else this.#send({ subscribe: key, ...wish })
+    else this.#send({ subscribe: key, past: true, ...wish })
   }
 
   /** Ends the subscription of a key. */
@@ -122,7 +139,7 @@ export class LiveStream {
       connection.value = 'open'
       this.#backoff.succeeded(performance.now())
       this.sendTime({ do: 'watch' })
-      for (const [key, { wish }] of this.#subscriptions) this.#send({ subscribe: key, ...wish })
+      for (const [key, { wish }] of this.#subscriptions) this.#send({ subscribe: key, past: true, ...wish })
     }
     socket.onmessage = ({ data }) => {
       this.#receive(JSON.parse(String(data)) as Message)
@@ -150,11 +167,20 @@ export class LiveStream {
       // Rows of a replaced subscription may still be on their way.
       const subscription = this.#byTopic.get(message.topic)
       const listener = subscription?.listener
-      if (message.type === 'insts') listener?.instances(message.metric, message.ids, message.names)
+      if (message.type === 'past') {
+        if (listener !== undefined) batch(() => receivePast(listener, message.messages))
+      } else if (message.type === 'insts') listener?.instances(message.metric, message.ids, message.names)
       else if (message.type === 'row') {
         if (subscription !== undefined) this.onRow(subscription.wish.host, message.time)
         listener?.row(message.time, message.values)
       } else listener?.trouble(message.type === 'lost' ? message.message : undefined)
     }
   }
+}
+
+/** Charts are drawn once for all of these rows. */
+function receivePast(listener: LiveListener, messages: readonly (InstancesMessage | RowMessage)[]): void {
+  for (const message of messages)
+    if (message.type === 'insts') listener.instances(message.metric, message.ids, message.names)
+    else listener.row(message.time, message.values, true)
 }

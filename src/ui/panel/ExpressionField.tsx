@@ -4,6 +4,7 @@ import type { ComponentChild } from 'preact'
 import { useEffect, useId } from 'preact/hooks'
 import type { CheckAnswer } from '../data/responses.ts'
 import type { Source } from '../data/source.ts'
+import { keepDraft, readDraft } from '../drafts.ts'
 import { rateOf } from '../view/measure.ts'
 import { derivedName, type Plot } from '../view/view.ts'
 import { CompletedInput } from './CompletedInput.tsx'
@@ -24,7 +25,13 @@ interface Props {
 /** Renders the form and checks the expression while it is typed. */
 export function ExpressionField({ source, initial = '', action, children, onDone }: Props): ComponentChild {
   const id = useId()
-  const expr = useSignal(initial)
+  // A new expression survives a reload of the page.
+  const isNew = initial === ''
+  const expr = useSignal(isNew ? readDraft('expression') : initial)
+  const edit = (text: string): void => {
+    expr.value = text
+    if (isNew) keepDraft('expression', text)
+  }
   // With its expression, because the text may have changed before the answer arrives.
   const checked = useSignal<{ readonly text: string; readonly answer: CheckAnswer } | undefined>(undefined)
   useEffect(() => {
@@ -52,7 +59,7 @@ export function ExpressionField({ source, initial = '', action, children, onDone
     const text = expr.value.trim()
     if (answer?.ok !== true) return
     onDone({ metric: derivedName(text), expr: text })
-    expr.value = initial
+    edit(initial)
   }
   return (
     <form class="expression" onSubmit={draw}>
@@ -64,7 +71,7 @@ export function ExpressionField({ source, initial = '', action, children, onDone
         source={source}
         value={expr.value}
         isWrong={answer?.ok === false}
-        onInput={(text) => (expr.value = text)}
+        onInput={edit}
       />
       {answer?.ok === false && (
         <pre class="mistake" role="alert">

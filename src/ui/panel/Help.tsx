@@ -8,6 +8,8 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['←', '→'], 'back, forward 50 %'],
   [['+', '−'], 'zoom in, out'],
   [['l'], 'go live, or to the end of the archive'],
+  [['g'], 'go to a time'],
+  [['u', 'U'], 'undo, redo a zoom, a move or a change of the view, like Back and Forward'],
   [['m'], 'metrics'],
   [['w'], 'what changed in the shown window'],
   [['o'], 'sources: hosts and archives to show or compare'],
@@ -33,11 +35,17 @@ export function Help(): ComponentChild {
           </Fragment>
         ))}
       </dl>
-      <p>Drag across a chart to zoom in; Ctrl or Shift with the wheel zooms around the pointer.</p>
+      <p>
+        Drag across a chart to zoom in, double-click it to zoom out. Drag its time axis to pan. The wheel
+        zooms around the pointer: over the time axis, or with Ctrl or Shift over the chart.
+      </p>
       <p>To find what changed in a span, drag across it and open Changes (w): all metrics, ranked.</p>
       <p>Point at a chart to read its values; every chart marks the same time.</p>
       <p>Click a legend entry to hide or show its line; double-click to show it alone.</p>
-      <p>From and To take a date and time, or the syntax of the options -S and -T: -10min, @10:00.</p>
+      <p>
+        Times: 02:45, yesterday 14:00, 2026-11-28 03:10, -10min, and the syntax of the options -S and -T.
+        Whole windows: last hour, today, 03:00 to 04:00.
+      </p>
     </div>
   )
 }

@@ -4,11 +4,8 @@ import type { ComponentChild } from 'preact'
 import { download, fileName } from '../chart/export.ts'
 import { IncidentForm } from '../incident/IncidentForm.tsx'
 import {
-  compared,
-  currentKey,
   currentSource,
   intervalSec,
-  layout,
   openKeys,
   savedViews,
   showError,
@@ -17,12 +14,14 @@ import {
   sources,
   view,
 } from '../page.ts'
+import { shownState } from '../page-address.ts'
 import { time } from '../time/control.ts'
+import { toAddress } from '../view/address.ts'
 import { BUILT_IN_VIEWS } from '../view/overview.ts'
 import { readViewFile, type ViewMistake } from '../view/pmchart.ts'
 import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile } from '../view/received.ts'
-import { type SharedView, toFragment, toViewFile } from '../view/share.ts'
+import { toViewFile } from '../view/share.ts'
 import { hostKey, type View } from '../view/view.ts'
 import { hexColor } from './ChartEditor.tsx'
 import { excerptAt } from './ExpressionField.tsx'
@@ -257,7 +256,7 @@ function Mistakes({ file, mistakes }: Problems): ComponentChild {
 /** Puts a link to the current page into the address bar, and into the clipboard if allowed. */
 async function share(): Promise<void> {
   const address = await shareAddress()
-  history.replaceState(null, '', address)
+  history.replaceState(history.state, '', address)
   const isCopied = await (navigator.clipboard?.writeText(address).then(
     () => true,
     () => false,
@@ -324,15 +323,5 @@ async function readFile(file: File): Promise<Problems | undefined> {
 
 /** Returns a link to what the page shows now. */
 async function shareAddress(): Promise<string> {
-  const { to } = time.frame.value
-  const shared: SharedView = {
-    view: view.value,
-    source: currentKey.value,
-    ...(compared.value.length === 0 ? {} : { compared: compared.value, layout: layout.value }),
-    width: time.width.value,
-    ...(time.mode.value === 'live' ? {} : { end: to }),
-    ...(time.zone.value === '' ? {} : { zone: time.zone.value }),
-    ...(intervalSec.value === 1 ? {} : { every: intervalSec.value }),
-  }
-  return `${location.origin}${location.pathname}#${await toFragment(shared)}`
+  return `${location.origin}${location.pathname}#${await toAddress(shownState())}`
 }

@@ -41,7 +41,7 @@ const TIME_OF_DAY =
 const ISO_DATE = /^\s*@?\s*\d{4}-\d\d-\d\d/
 
 /** Returns a browser time zone ('' for the user's own) in the library's form. */
-function zoneOf(name: string): Zone {
+export function zoneOf(name: string): Zone {
   return {
     name,
     at: (sec) => ({
@@ -78,6 +78,11 @@ export function readWindow(typed: TypedWindow, base: WindowBase): ReadWindow {
       ? `From (${formatTime(from, zone)}) must be before ${what} (${formatTime(last, zone)})`
       : `To (${formatTime(to, zone)}) must be after From (${formatTime(from, zone)})`,
   )
+}
+
+/** Parses a moment as a start: the latest such time of a host, the first one of an archive. Throws an Error that points at the mistake. */
+export function readMoment(text: string, base: WindowBase): number {
+  return readFrom(text, base)
 }
 
 function readFrom(text: string, { bounds, now, zone }: WindowBase): number {

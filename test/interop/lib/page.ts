@@ -112,3 +112,13 @@ export function describePage(title: string, tests: (t: PageTest) => void): void 
 
 /** Returns the path of a screenshot. */
 export const shotPath = (name: string): string => join(SHOTS, `${name}.png`)
+
+/** Returns a script that drops files, in base64, on the page. */
+export function dropping(files: readonly { name: string; content: string }[]): string {
+  return `{
+    const dataTransfer = new DataTransfer()
+    for (const { name, content } of ${JSON.stringify(files)})
+      dataTransfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name))
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
+  }`
+}

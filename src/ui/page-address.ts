@@ -1,0 +1,117 @@
+/** Keeps the address of the page and what it shows the same, in both directions. */
+import { batch, effect } from '@preact/signals'
+import {
+  compared,
+  currentKey,
+  intervalSec,
+  layout,
+  openKeys,
+  screen,
+  show,
+  showError,
+  showNotice,
+  sources,
+  view,
+} from './page.ts'
+import { time } from './time/control.ts'
+import { isZone } from './time/format.ts'
+import { fromAddress, type PageAddress, toAddress } from './view/address.ts'
+import { AddressEntries, type BrowserEntries } from './view/address-entries.ts'
+import type { SharedView } from './view/share.ts'
+
+const DEPTH = 'pcpDepth'
+
+/** The entries of this tab. Each knows how many of our entries precede it, so that undo does not leave the page. */
+const tabEntries: BrowserEntries & { readonly depth: () => number } = {
+  current: () => location.hash,
+  depth: () => Number((history.state as Record<string, unknown> | null)?.[DEPTH] ?? 0),
+  push: (fragment) => history.pushState({ [DEPTH]: tabEntries.depth() + 1 }, '', fragment),
+  replace: (fragment) => history.replaceState(history.state, '', fragment),
+}
+
+const entries = new AddressEntries(tabEntries)
+/** Number of addresses that are being opened; what the page shows meanwhile is not written. */
+let opening = 0
+/** Only the latest state is written; own views are compressed asynchronously. */
+let lastState = 0
+
+/** Returns what the page shows. Subscribes the caller to it. */
+export function shownState(): SharedView {
+  const isLive = time.mode.value === 'live'
+  return {
+    view: view.value,
+    source: currentKey.value,
+    ...(compared.value.length === 0 ? {} : { compared: compared.value, layout: layout.value }),
+    width: time.width.value,
+    ...(isLive ? {} : { end: time.frame.value.to }),
+    ...(time.zone.value === '' ? {} : { zone: time.zone.value }),
+    ...(intervalSec.value === 1 ? {} : { every: intervalSec.value }),
+  }
+}
+
+/** Opens the address, and from then on writes into it what the page shows. */
+export async function followAddress(): Promise<void> {
+  addEventListener('hashchange', () => openAddress().catch(showError))
+  await openAddress().catch(showError)
+  effect(() => {
+    if (screen.value !== 'charts') return
+    const shown = ++lastState
+    toAddress(shownState()).then((address) => {
+      if (shown === lastState && opening === 0 && screen.peek() === 'charts') entries.change(`#${address}`)
+    }, showError)
+  })
+}
+
+/** Returns to the previous state of this page, like Back. Does nothing at the first one. */
+export function undo(): void {
+  entries.flush()
+  if (tabEntries.depth() > 0) history.back()
+}
+
+/** Returns to the state before `undo`, like Forward. */
+export function redo(): void {
+  entries.flush()
+  history.forward()
+}
+
+/** Opens the address of the current entry, and completes it. */
+async function openAddress(): Promise<void> {
+  const before = screen.peek()
+  const isFleet = location.hash.startsWith('#fleet')
+  if (location.hash !== '#charts') screen.value = isFleet ? 'fleet' : 'charts'
+  if (isFleet) return
+  opening++
+  try {
+    const received = await fromAddress(location.hash)
+    if (received !== undefined) await openShared(received, before === 'fleet')
+    else if (before === 'fleet') show(currentKey.peek())
+  } finally {
+    opening--
+  }
+  if (opening > 0) return // a later one completes its own
+  const shown = ++lastState
+  const address = await toAddress(shownState())
+  if (shown === lastState) entries.adopt(`#${address}`)
+}
+
+/** Shows what an address says, as far as the server has it. */
+async function openShared(shared: PageAddress, isFromFleet: boolean): Promise<void> {
+  const { source, width, end, zone, leftOut } = shared
+  const before = currentKey.peek()
+  if (shared.view !== undefined) view.value = shared.view
+  const named = shared.view?.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? [])) ?? []
+  const wanted = shared.compared ?? []
+  await openKeys([...(source === undefined ? [] : [source]), ...wanted, ...named])
+  if (currentKey.peek() !== before) return // the user chose a source meanwhile
+  batch(() => {
+    // The fleet has its own bounds of the time.
+    if (source !== undefined && (source !== before || isFromFleet)) show(source)
+    compared.value = wanted.filter((key) => sources.value.has(key) && key !== currentKey.value)
+    layout.value = shared.layout ?? 'beside'
+    time.zone.value = zone !== undefined && isZone(zone) ? zone : ''
+    intervalSec.value = shared.every ?? 1
+    if (end !== undefined && width !== undefined) time.show(end - width, end)
+    else if (width !== undefined) time.showLatest(width)
+  })
+  if (leftOut > 0) showNotice(`Charts of an unknown kind left out of the link: ${leftOut}`, true)
+}

@@ -1,0 +1,130 @@
+/** Whole windows typed into one field, with an injected clock and zone. */
+import { describe, expect, test } from 'vitest'
+import { formatTime } from '../../src/ui/time/format.ts'
+import { isRange, readRange } from '../../src/ui/time/read-range.ts'
+import type { WindowBase } from '../../src/ui/time/read-window.ts'
+
+const at = (text: string): number => Date.parse(text) / 1000
+
+function base(now: string, zone = 'UTC', more: Partial<WindowBase> = {}): WindowBase {
+  return {
+    frame: { from: at(now) - 600, to: at(now) },
+    isLive: true,
+    bounds: {},
+    now: at(now),
+    zone,
+    ...more,
+  }
+}
+
+function shown(text: string, from: WindowBase): string {
+  const window = readRange(text, from)
+  const end = window.isLive ? 'now' : formatTime(window.to, from.zone)
+  return `${formatTime(window.from, from.zone)} to ${end}`
+}
+
+const NOON = base('2026-11-28T12:00:00Z')
+
+test.each([
+  ['02:45', '2026-11-28 02:40:00 to 2026-11-28 02:50:00'],
+  ['23:00', '2026-11-27 22:55:00 to 2026-11-27 23:05:00'],
+  ['11:58', '2026-11-28 11:50:00 to 2026-11-28 12:00:00'],
+  ['yesterday 14:00', '2026-11-27 13:55:00 to 2026-11-27 14:05:00'],
+  ['2026-11-28 03:10', '2026-11-28 03:05:00 to 2026-11-28 03:15:00'],
+  ['last monday', '2026-11-22 23:55:00 to 2026-11-23 00:05:00'],
+  ['10 minutes ago', '2026-11-28 11:45:00 to 2026-11-28 11:55:00'],
+  ['-10min', '2026-11-28 11:50:00 to now'],
+  ['last hour', '2026-11-28 11:00:00 to now'],
+  ['the last 3 hours', '2026-11-28 09:00:00 to now'],
+  ['past 90 min', '2026-11-28 10:30:00 to now'],
+  ['last 2 weeks', '2026-11-14 12:00:00 to now'],
+  ['now', '2026-11-28 11:50:00 to now'],
+  ['today', '2026-11-28 00:00:00 to now'],
+  ['Yesterday', '2026-11-27 00:00:00 to 2026-11-28 00:00:00'],
+  ['2026-11-20', '2026-11-20 00:00:00 to 2026-11-21 00:00:00'],
+  ['03:00 to 04:00', '2026-11-28 03:00:00 to 2026-11-28 04:00:00'],
+  ['23:00 – 01:00', '2026-11-27 23:00:00 to 2026-11-28 01:00:00'],
+  ['yesterday 14:00 until 15:00', '2026-11-27 14:00:00 to 2026-11-27 15:00:00'],
+  ['2026-11-27 10:00 to now', '2026-11-27 10:00:00 to now'],
+])('%s', (text, expected) => {
+  expect(shown(text, NOON)).toBe(expected)
+})
+
+test.each([
+  ['', /Enter a time\nAccepted: /],
+  ['nonsense', /nonsense\n\^ -- unexpected value\nAccepted: 02:45 · .* · 03:00 to 04:00$/],
+  ['last foo', /last foo: not a duration; use seconds.*\nAccepted: /],
+  ['last 0 hours', /not a duration/],
+  ['tomorrow', /That is in the future\nAccepted: /],
+  ['2026-12-01', /That is in the future/],
+  ['04:00 to nonsense', /nonsense\n\^/],
+  ['1'.repeat(1000), /Enter a time/],
+])('refuses %j and lists what is accepted', (text, message) => {
+  expect(() => readRange(text, NOON)).toThrow(message)
+})
+
+describe('in a zone with daylight saving', () => {
+  const berlin = (now: string): WindowBase => base(now, 'Europe/Berlin')
+  const hours = (text: string, from: WindowBase): number => {
+    const window = readRange(text, from)
+    return (window.to - window.from) / 3600
+  }
+
+  test('a day has 23, 24 or 25 hours', () => {
+    expect(hours('yesterday', berlin('2026-03-30T12:00:00Z'))).toBe(23)
+    expect(hours('yesterday', berlin('2026-10-26T12:00:00Z'))).toBe(25)
+    expect(hours('2026-10-25', berlin('2026-11-26T12:00:00Z'))).toBe(25)
+    expect(hours('yesterday', berlin('2026-11-28T12:00:00Z'))).toBe(24)
+    expect(hours('today', berlin('2026-03-29T10:00:00Z'))).toBe(11)
+  })
+
+  test('the night of a change is as long as it was', () => {
+    expect(hours('01:00 to 04:00', berlin('2026-03-29T12:00:00Z'))).toBe(2)
+    expect(hours('01:00 to 04:00', berlin('2026-10-25T12:00:00Z'))).toBe(4)
+    expect(hours('01:00 to 04:00', berlin('2026-10-26T12:00:00Z'))).toBe(3)
+  })
+
+  test('a time of day is the same on either side of a change', () => {
+    expect(shown('yesterday 14:00', berlin('2026-03-29T12:00:00Z'))).toBe(
+      '2026-03-28 13:55:00 to 2026-03-28 14:05:00',
+    )
+    expect(shown('yesterday 14:00', berlin('2026-10-25T20:00:00Z'))).toBe(
+      '2026-10-24 13:55:00 to 2026-10-24 14:05:00',
+    )
+  })
+
+  test('a time that occurs twice is the later one, and a skipped one the hour after it', () => {
+    expect(readRange('02:30', berlin('2026-10-25T12:00:00Z')).to).toBe(at('2026-10-25T01:35:00Z'))
+    expect(readRange('02:30', berlin('2026-03-29T12:00:00Z')).to).toBe(at('2026-03-29T01:35:00Z'))
+  })
+})
+
+describe('of an archive', () => {
+  const [start, end] = [at('2026-11-14T22:00:00Z'), at('2026-11-16T04:00:00Z')]
+  const archive = base('2026-11-28T12:00:00Z', 'UTC', {
+    frame: { from: end - 3600, to: end },
+    isLive: false,
+    bounds: { start, end },
+  })
+
+  test.each([
+    ['last hour', '2026-11-16 03:00:00 to 2026-11-16 04:00:00'],
+    ['last week', '2026-11-14 22:00:00 to 2026-11-16 04:00:00'],
+    ['2026-11-15', '2026-11-15 00:00:00 to 2026-11-16 00:00:00'],
+    ['2026-11-16', '2026-11-16 00:00:00 to 2026-11-16 04:00:00'],
+    ['02:45', '2026-11-15 02:15:00 to 2026-11-15 03:15:00'],
+    ['03:00 to 04:00', '2026-11-15 03:00:00 to 2026-11-15 04:00:00'],
+  ])('%s', (text, expected) => {
+    expect(shown(text, archive)).toBe(expected)
+  })
+
+  test('days without data are refused', () => {
+    expect(() => readRange('2026-11-10', archive)).toThrow('That is before the start of the archive')
+    expect(() => readRange('yesterday', archive)).toThrow('That is after the end of the archive')
+  })
+})
+
+test('From takes over texts that have both ends', () => {
+  expect(['03:00 to 04:00', 'last hour', 'past day', '1 – 2'].map(isRange)).toEqual([true, true, true, true])
+  expect(['02:45', 'yesterday', '-10min', 'october 3', '', 'last'].map(isRange)).toEqual(Array(6).fill(false))
+})
