@@ -90,7 +90,11 @@ describePage('the chart page', (t) => {
     await t.page.routeWebSocket(/\/live$/, (socket) => {
       if (isAway) void socket.close()
       else {
-        socket.connectToServer()
+        const server = socket.connectToServer()
+        // A server that was restarted has no fine rows of the time before.
+        server.onMessage((message) => {
+          if (!String(message).startsWith('{"type":"past"')) socket.send(message)
+        })
         open.add(socket)
       }
     })
