@@ -1,6 +1,7 @@
 /**
  * Ranking what changed: the speed for 2,000 series over an hour at 10 s, and how often the cause of the planted incidents is in the top five.
  * `npm run bench -- what-changed [--seeds 1-10] [--rounds N]`
+ * `npm run bench -- what-changed --archive BASE`: the places of effects that are added to a recording of half an hour or more
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,10 +18,15 @@ import type { Difficulty } from '../../test/analysis/lib/incident-archive.ts'
 import { INCIDENTS } from '../../test/analysis/lib/incidents.ts'
 import { random } from '../../test/analysis/lib/random.ts'
 import { placeOf } from '../../test/analysis/lib/score.ts'
+import { effectsTable } from './lib/planted-effects.ts'
 import { median, table } from './lib/report.ts'
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '1-5' }, rounds: { type: 'string', default: '5' } },
+  options: {
+    seeds: { type: 'string', default: '1-5' },
+    rounds: { type: 'string', default: '5' },
+    archive: { type: 'string' },
+  },
 })
 const START = 1_700_000_000
 const HOUR = 3600
@@ -76,6 +82,10 @@ async function speed(base: string): Promise<string> {
   return `${series} series, two windows of an hour at 10 s: ${median(times).toFixed(0)} ms, first ${times[0]!.toFixed(0)} ms`
 }
 
+if (values.archive !== undefined) {
+  console.log(await effectsTable(values.archive))
+  process.exit()
+}
 const directory = mkdtempSync(join(tmpdir(), 'pcp-ts-bench-'))
 try {
   const base = join(directory, 'hours')
