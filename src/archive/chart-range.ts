@@ -74,7 +74,7 @@ export async function chartRange(
     charted.filter(({ isScanned }) => !isScanned),
     reading,
   )
-  await sampleStart(reading, steady)
+  if (archive.isCostly !== true) await sampleStart(reading, steady)
   await scanRecorded(reading, new Recorded(recorded, sampled.moments, query.start, marks))
   const end = Math.min(query.finish, toSeconds(archive.end()))
   for (const metric of steady) metric.hold(end)

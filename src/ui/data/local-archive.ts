@@ -50,12 +50,17 @@ function memoryFiles(contents: ReadonlyMap<string, Uint8Array>): ArchiveFiles {
 export class LocalArchive {
   readonly #archive: Archive
   readonly #source: MetricSource
+  readonly #isCostly: boolean
   #index: Promise<readonly MetricInfo[]> | undefined
 
-  /** Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
-  constructor(base: string, contents: ReadonlyMap<string, Uint8Array>) {
-    this.#archive = Archive.open(base, memoryFiles(contents))
+  /** `contents`: decompressed files by name; `isCostly`: as of a `ChartArchive`. Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
+  constructor(base: string, contents: ReadonlyMap<string, Uint8Array> | ArchiveFiles, isCostly = false) {
+    this.#archive = Archive.open(
+      base,
+      contents instanceof Map ? memoryFiles(contents) : (contents as ArchiveFiles),
+    )
     this.#source = new ArchiveSource(this.#archive)
+    this.#isCostly = isCostly
   }
 
   /** The recorded host. */
@@ -188,6 +193,7 @@ export class LocalArchive {
     const { metadata, start: first } = this.#archive
     let told = clock()
     const charts: ChartArchive = {
+      isCostly: this.#isCostly,
       start: first,
       end: () => this.#end(),
       scan: (ids, options) => scan(this.#archive, ids, options),
