@@ -68,7 +68,7 @@ export async function chartRange(
     charted.filter(({ isScanned }) => !isScanned),
     reading,
   )
-  await sampleStart(reading, steady)
+  if (archive.isCostly !== true) await sampleStart(reading, steady)
   const into = new Recorded(recorded, sampled.moments, query.start, marks)
   const window = { from: query.start - LOOK_BACK_SEC, to: query.finish }
   // Parts overlap at their ends; the columns skip the repeated value.

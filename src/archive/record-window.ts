@@ -175,7 +175,8 @@ export class RecordWindow implements RecordView {
     const fileSize = source.size
     if (position + length > fileSize) return false
     if (length > this.#bufferBytes && !this.#isFramed(position, length)) return false
-    this.#reserve(Math.max(length, Math.min(this.#bufferBytes, fileSize)))
+    const ahead = Math.min(this.#bufferBytes, source.chunk ?? Number.POSITIVE_INFINITY)
+    this.#reserve(Math.max(length, Math.min(ahead, fileSize)))
     const buffer = this.#buffer.subarray(
       0,
       isBackward ? this.#buffer.length : Math.max(length, this.#readAhead()),

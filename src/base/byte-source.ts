@@ -9,6 +9,8 @@ export interface ByteSource {
   readonly size: number
   /** All bytes if they are in memory already; never written to. Readers then need no own buffer. */
   readonly bytes: Uint8Array | undefined
+  /** Most bytes to read ahead, where reading more than needed is costly. */
+  readonly chunk?: number
   /** Fills `target` from `offset` on. Returns the number of bytes read, fewer only at the end. */
   readInto(target: Uint8Array, offset: number): number
   /** Releases the source; idempotent. */

@@ -4,7 +4,7 @@ import { App } from './App.tsx'
 import { takeKey } from './data/key.ts'
 import { listenToKeys } from './keys.ts'
 import { loadLazyPart } from './lazy.tsx'
-import { countHosts, showError, start } from './page.ts'
+import { countHosts, setUrlOpener, showError, start } from './page.ts'
 import { followAddress } from './page-address.ts'
 import { applyTheme, watchSystemTheme } from './theme.ts'
 
@@ -13,6 +13,7 @@ applyTheme()
 watchSystemTheme()
 listenToKeys()
 listenForDrops()
+setUrlOpener(async (url) => (await loadLazyPart()).openRemote(url))
 render(<App />, document.getElementById('page')!)
 begin().catch(showError)
 

@@ -9,7 +9,7 @@ import { time } from './time/control.ts'
 import { TimeLeader } from './time/leader.ts'
 import { BUILT_IN_VIEWS } from './view/overview.ts'
 import { SavedViews } from './view/saved-views.ts'
-import { type Chart, hostKey, hostOf, type Layout, type View } from './view/view.ts'
+import { type Chart, hostKey, hostOf, type Layout, urlOf, type View } from './view/view.ts'
 
 /** All open sources by key. */
 export const sources: Signal<ReadonlyMap<string, Source>> = signal(new Map())
@@ -42,6 +42,8 @@ export const intervalSec: Signal<number> = signal(1)
 export const config: Signal<ConfigAnswer | undefined> = signal(undefined)
 /** Archives on the server. */
 export const archives: Signal<readonly ArchiveInfo[]> = signal([])
+/** An archive that is read in parts opens with its last hour. */
+const REMOTE_SEC = 3600
 /** What the page shows: charts of its sources, or all hosts. */
 export const screen: Signal<'charts' | 'fleet'> = signal<'charts' | 'fleet'>('charts')
 /** Number of hosts of the archives on the server. */
@@ -99,6 +101,7 @@ export function show(key: string): void {
     currentKey.value = key
     compared.value = compared.value.filter((other) => other !== key)
     time.reset(source.span ?? {})
+    if (source.isRemote === true && time.width.peek() > REMOTE_SEC) time.setWidth(REMOTE_SEC)
   })
 }
 
@@ -118,10 +121,19 @@ export async function openKeys(keys: readonly string[]): Promise<void> {
   if (missing.length > 0) showNotice(missing.join('. '), true)
 }
 
+let openUrl: (url: string) => Promise<unknown> = async () => undefined
+
+/** Sets the function that opens archives on web servers, which is not part of the first load. */
+export function setUrlOpener(open: typeof openUrl): void {
+  openUrl = open
+}
+
 async function openKey(key: string): Promise<void> {
   if (sources.value.has(key)) return
   const host = hostOf(key)
   if (host !== undefined && config.value?.anyHost === true) addSource(hostSource(host, host, null))
+  const url = urlOf(key)
+  if (url !== undefined) await openUrl(url)
   if (key.startsWith('archive:')) {
     await refreshArchives()
     const info = archives.value.find(({ id }) => `archive:${id}` === key)

@@ -19,19 +19,27 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Content security policy: only resources of this server. WebAssembly decompresses xz files in local archives. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "worker-src 'self' blob:",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const policy = (connections: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self' 'wasm-unsafe-eval'",
+    "worker-src 'self' blob:",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    `connect-src ${connections}`,
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+const POLICY = policy("'self'")
+/**
+ * The worker also reads archives from other web servers. It has no part of the page, no key, and sends no credentials; the page itself may
+ * still connect to this server only. docs/decisions/remote-archives.md
+ */
+const WORKER_POLICY = policy("'self' https: http:")
+const WORKER = /^assets\/archive-worker-\w+\.js$/
 
 /** Headers of all files, in addition to those of every response. */
 const SAFETY: Readonly<Record<string, string>> = {
@@ -58,7 +66,8 @@ export async function answerPage(path: string, dir: string | undefined): Promise
       : page(404, 'ui', 'no such file')
   const isHashed = name.startsWith('assets/')
   const cache = isHashed ? `public, max-age=${YEAR}, immutable` : 'no-cache'
-  return { status: 200, type, body, headers: { ...SAFETY, 'Cache-Control': cache } }
+  const safety = WORKER.test(name) ? { ...SAFETY, 'Content-Security-Policy': WORKER_POLICY } : SAFETY
+  return { status: 200, type, body, headers: { ...safety, 'Cache-Control': cache } }
 }
 
 async function read(dir: string, name: string): Promise<Uint8Array | undefined> {

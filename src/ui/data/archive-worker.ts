@@ -1,8 +1,9 @@
-/** The worker that reads archives opened from local files. Each request gets one response. */
+/** The worker that reads archives from local files and from web servers. Each request gets one response. */
 import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import { PcpError } from '../../model/errors.ts'
 import { decompressed } from './decompress.ts'
 import { type ChartBytes, LocalArchive } from './local-archive.ts'
+import { openRemoteArchive, workerNetwork } from './remote-archive.ts'
 import type { RangeQuery } from './responses.ts'
 
 /** A request of the page. */
@@ -12,6 +13,7 @@ export type Request =
       readonly base: string
       readonly files: readonly File[]
     }
+  | { readonly do: 'open-remote'; readonly url: string }
   | { readonly do: 'names'; readonly match: string; readonly offset: number; readonly limit: number }
   | { readonly do: 'children'; readonly prefix: string }
   | { readonly do: 'metric' | 'instances'; readonly name: string }
@@ -20,8 +22,10 @@ export type Request =
   | { readonly do: 'excerpt'; readonly start: number; readonly finish: number }
   | { readonly do: 'changes'; readonly query: ChangeQuery }
 
-/** Result of `open`. */
+/** Result of `open` and `open-remote`. */
 export interface Opened {
+  /** Name of the archive. */
+  readonly base: string
   readonly host: string
   readonly start: number
   readonly end: number
@@ -43,7 +47,12 @@ async function answer(id: number, request: Request): Promise<unknown> {
       request.files.map(async (file) => decompressed(file.name, new Uint8Array(await file.arrayBuffer()))),
     )
     archive = new LocalArchive(request.base, new Map(files))
-    return { host: archive.host, ...archive.span } satisfies Opened
+    return { base: request.base, host: archive.host, ...archive.span } satisfies Opened
+  }
+  if (request.do === 'open-remote') {
+    const remote = await openRemoteArchive(request.url, workerNetwork)
+    archive = remote.archive
+    return { base: remote.base, host: archive.host, ...archive.span } satisfies Opened
   }
   if (archive === undefined) throw new PcpError('PM_ERR_NOCONTEXT', 'No archive was opened')
   switch (request.do) {

@@ -68,11 +68,16 @@ export class LocalArchive {
   readonly #archive: Archive
   readonly #source: MetricSource
   #index: Promise<MetricSearch<MetricInfo>> | undefined
+  readonly #isCostly: boolean
 
-  /** Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
-  constructor(base: string, contents: ReadonlyMap<string, Uint8Array>) {
-    this.#archive = Archive.open(base, memoryFiles(contents))
+  /** `contents`: decompressed files by name; `isCostly`: as of a `ChartArchive`. Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
+  constructor(base: string, contents: ReadonlyMap<string, Uint8Array> | ArchiveFiles, isCostly = false) {
+    this.#archive = Archive.open(
+      base,
+      contents instanceof Map ? memoryFiles(contents) : (contents as ArchiveFiles),
+    )
     this.#source = new ArchiveSource(this.#archive)
+    this.#isCostly = isCostly
   }
 
   /** The recorded host. */
@@ -235,6 +240,7 @@ export class LocalArchive {
     const { metadata, start: first } = this.#archive
     let told = clock()
     const charts: ChartArchive = {
+      isCostly: this.#isCostly,
       start: first,
       end: () => this.#end(),
       scan: (ids, options) => scan(this.#archive, ids, options),

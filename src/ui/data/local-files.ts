@@ -1,6 +1,7 @@
-/** Archives opened from local files, read in a worker and never sent to a server. */
+/** Archives from local files, which are never sent to a server, and from web servers; both are read in a worker. */
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
 import { addSource, show, showNotice } from '../page.ts'
+import { urlKey } from '../view/view.ts'
 import type { Opened, Request, Response } from './archive-worker.ts'
 import { batched } from './batch.ts'
 import type { ChartBytes } from './local-archive.ts'
@@ -27,9 +28,16 @@ export async function openLocalArchives(files: readonly File[]): Promise<void> {
 
 /** Opens an archive from its files, compressed or not, and shows it. Throws RequestError. */
 export async function openArchiveFiles(base: string, files: readonly File[]): Promise<void> {
-  const source = await openInWorker(base, files)
+  const source = await openInWorker({ do: 'open', base, files }, `file:${base}`)
   addSource(source)
   show(source.key)
+}
+
+/** Opens an archive on a web server, of which the worker reads only what is needed. Throws RequestError. */
+export async function openRemote(url: string): Promise<Source> {
+  const source = await openInWorker({ do: 'open-remote', url }, urlKey(url))
+  addSource(source)
+  return source
 }
 
 /** Returns the URL of the worker script, which the build puts into the page. */
@@ -45,7 +53,10 @@ interface Waiting {
   readonly onPart: ((bytes: ChartBytes) => void) | undefined
 }
 
-async function openInWorker(base: string, files: readonly File[]): Promise<Source> {
+async function openInWorker(
+  request: Extract<Request, { do: 'open' | 'open-remote' }>,
+  key: string,
+): Promise<Source> {
   const worker = new Worker(workerUrl())
   const waiting = new Map<number, Waiting>()
   let asked = 0
@@ -74,14 +85,15 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
     })
   let opened: Opened
   try {
-    opened = await ask({ do: 'open', base, files })
+    opened = await ask(request)
   } catch (error) {
     worker.terminate()
     throw error
   }
   return {
-    key: `file:${base}`,
-    title: `${opened.host} · ${base}`,
+    key,
+    title: `${opened.host} · ${opened.base}`,
+    ...(request.do === 'open-remote' ? { isRemote: true } : {}),
     host: opened.host,
     span: { start: opened.start, end: opened.end },
     names: (match, offset, limit) => ask({ do: 'names', match, offset, limit }),

@@ -22,7 +22,7 @@ export interface RangeWatcher {
 
 /** A source of metrics. */
 export interface Source {
-  /** `host:SPEC`, `archive:ID` or `file:NAME`: unique, and part of shared links. */
+  /** `host:SPEC`, `archive:ID`, `file:NAME` or `url:ADDRESS`: unique, and part of shared links. */
   readonly key: string
   /** Name shown to the user. */
   readonly title: string
@@ -30,6 +30,8 @@ export interface Source {
   readonly host: string
   /** Start and end in seconds since the epoch; absent for a live host. */
   readonly span?: { readonly start: number; readonly end: number }
+  /** Is it read over the network in parts, so that much of it should not be read without a reason? */
+  readonly isRemote?: boolean
   /** Finds metrics whose name or one-line help contains every word of `match`. */
   names(match: string, offset: number, limit: number): Promise<NamesAnswer>
   /** Returns the children of a name space node. */

@@ -40,11 +40,13 @@ async function load(source: Source): Promise<void> {
   reading = source
   const first = view.peek().charts[0]?.plots[0]
   const line = await spanOf(source)
-    .then(async (span) =>
-      span === undefined
-        ? undefined
-        : recordedLine(await source.range!(recordedQuery(span, first)), span, first),
-    )
+    .then(async (span) => {
+      if (span === undefined) return undefined
+      // Reading all of it over the network would cost too much: the strip shows the span only.
+      if (source.isRemote === true)
+        return { ...span, label: 'Archive', times: [], values: [], gaps: [], reboots: [] }
+      return recordedLine(await source.range!(recordedQuery(span, first)), span, first)
+    })
     .catch(() => undefined) // charts report errors of this source
   if (reading === source) reading = undefined
   if (currentSource.peek() === source) loaded.value = { source, line, readAt: now }

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { openLocalArchives } from '../data/local-files.ts'
+import { openLocalArchives, openRemote } from '../data/local-files.ts'
 import type { ArchiveInfo } from '../data/responses.ts'
 import { archiveSource, hostSource } from '../data/server.ts'
 import {
@@ -60,6 +60,7 @@ function withoutPort(ports: readonly number[]): string {
 /** Renders the panel. A click on a source opens it. */
 export function Archives(): ComponentChild {
   const host = useSignal('')
+  const address = useSignal('')
   const filter = useSignal('')
   const isKnown = useSignal(false)
   const hasArchives = config.value?.archives === true
@@ -144,6 +145,27 @@ export function Archives(): ComponentChild {
         </label>
         . They are read in this browser; nothing is uploaded.
       </p>
+      <h3>On a web server</h3>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          const url = address.value.trim()
+          if (url === '') return
+          openRemote(url).then(({ key }) => {
+            show(key)
+            address.value = ''
+          }, showError)
+        }}
+      >
+        <input
+          aria-label="Address of an archive"
+          placeholder="https://host/path/20261128"
+          title="The server must support ranges, and CORS for this page"
+          value={address.value}
+          onInput={({ currentTarget }) => (address.value = currentTarget.value)}
+        />
+        <button type="submit">Open</button>
+      </form>
       {hasArchives && (
         <>
           <h3>On the server</h3>

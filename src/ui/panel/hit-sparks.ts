@@ -18,7 +18,8 @@ export function useHitSparks(
   const wanted = names.slice(0, MOST).join(' ')
   useEffect(() => {
     paths.value = new Map()
-    if (source?.range === undefined || wanted === '') return
+    // Many small parts of an archive elsewhere would be read.
+    if (source?.range === undefined || source.isRemote === true || wanted === '') return
     let isCurrent = true
     const { from, to } = time.frame.peek()
     const query = { names: wanted.split(' '), derive: {}, start: from, finish: to, points: SPARK_WIDTH }

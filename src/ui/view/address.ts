@@ -2,7 +2,7 @@
 import { BUILT_IN_VIEWS } from './overview.ts'
 import { fromFragment } from './received.ts'
 import { type SharedView, toFragment } from './share.ts'
-import type { Layout, View } from './view.ts'
+import { type Layout, urlKey, urlOf, type View } from './view.ts'
 
 /** What an address says; an address typed by hand may leave out the view. */
 export interface PageAddress extends Omit<SharedView, 'view'> {
@@ -59,7 +59,9 @@ export async function toAddress(shared: SharedView): Promise<string> {
   const page = pageKeyOf(view)
   const parts: [name: string, value: string][] = []
   if (page !== undefined) parts.push(['page', page])
-  if (source !== undefined) parts.push(['source', source])
+  const url = source === undefined ? undefined : urlOf(source)
+  if (url !== undefined) parts.push(['archive', url])
+  else if (source !== undefined) parts.push(['source', source])
   for (const key of compared) parts.push(['compare', key])
   if (compared.length > 0 && layout === 'over') parts.push(['layout', layout])
   if (width !== undefined && end === undefined) parts.push(['last', spanText(width)])
@@ -93,7 +95,8 @@ export async function fromAddress(fragment: string): Promise<PageAddress | undef
   const named = page === undefined ? undefined : viewOfPage(page)
   if (page !== undefined && named === undefined) throw new Error(`This page has no view named ${page}`)
   const view = packed?.shared.view ?? named
-  const [source, zone] = [one('source'), one('zone')]
+  const [archive, zone] = [one('archive'), one('zone')]
+  const source = archive === undefined ? one('source') : urlKey(archive)
   const compared = values
     .get('compare')
     ?.slice(0, MOST_COMPARED)

@@ -72,6 +72,16 @@ export function hostOf(key: string): string | undefined {
   return key.startsWith(HOST) ? key.slice(HOST.length) : undefined
 }
 
+const URL_KEY = 'url:'
+
+/** Returns the source key of an archive on a web server. */
+export const urlKey = (url: string): string => `${URL_KEY}${url}`
+
+/** Returns the address of an archive on a web server from its source key; undefined for others. */
+export function urlOf(key: string): string | undefined {
+  return key.startsWith(URL_KEY) ? key.slice(URL_KEY.length) : undefined
+}
+
 let made = 0
 
 /** Returns an id that no chart of this page has. */

@@ -1,0 +1,209 @@
+/** Archives on a web server, read in parts. */
+import { beforeAll, describe, expect, test } from 'vitest'
+import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import {
+  PM_SEM_COUNTER,
+  PM_SEM_DISCRETE,
+  PM_SEM_INSTANT,
+  PM_TYPE_DOUBLE,
+  PM_TYPE_U32,
+  PM_TYPE_U64,
+} from '../../src/model/types.ts'
+import { LocalArchive } from '../../src/ui/data/local-archive.ts'
+import { checkedRange, type Network, openRemoteArchive } from '../../src/ui/data/remote-archive.ts'
+import { BLOCK, MOST_KEPT, remoteFiles } from '../../src/ui/data/remote-files.ts'
+
+const START = 1_790_000_000
+const [DAYS, EVERY] = [7, 60]
+
+/** A week of a value a minute of many instances, some gauges, and a value that was recorded once. */
+function writeWeek(): ReadonlyMap<string, Uint8Array> {
+  const output = memoryOutput('week')
+  const made = new ArchiveImport(output, { version: 3, hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  const cpus = Array.from({ length: 64 }, (_, i) => `cpu${i}`)
+  made.addMetric('kernel.percpu.cpu.idle', {
+    type: PM_TYPE_U64,
+    sem: PM_SEM_COUNTER,
+    units: 'millisec',
+    indom: 'cpus',
+  })
+  made.addMetric('kernel.all.load', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT })
+  made.addMetric('hinv.ncpu', { type: PM_TYPE_U32, sem: PM_SEM_DISCRETE })
+  made.put('hinv.ncpu', 64)
+  for (let minute = 0; minute <= (DAYS * 86_400) / EVERY; minute++) {
+    for (const [i, cpu] of cpus.entries()) made.put('kernel.percpu.cpu.idle', minute * (40_000 + i), cpu)
+    made.put('kernel.all.load', minute % 7)
+    made.write({ sec: START + EVERY * minute, nsec: 0 })
+  }
+  made.close()
+  return new Map([...output.contents()].map(([part, bytes]) => [`week.${part}`, bytes]))
+}
+
+interface Served {
+  readonly network: Network
+  /** Requests in order: a range, or the whole file. */
+  readonly asked: string[]
+  bytes: number
+}
+
+/** A web server with these files. */
+function served(
+  files: ReadonlyMap<string, Uint8Array>,
+  { headers = {}, hasRanges = true }: { headers?: Record<string, string>; hasRanges?: boolean } = {},
+): Served {
+  const find = (url: string): Uint8Array | undefined =>
+    files.get(decodeURIComponent(/^https:\/\/host\/a b\/(.*)$/.exec(decodeURI(url))?.[1] ?? ''))
+  const one: Served = {
+    asked: [],
+    bytes: 0,
+    network: {
+      async fetch(url, { method = 'GET', credentials }) {
+        expect(credentials).toBe('omit')
+        const found = find(url)
+        if (found === undefined) return new Response('', { status: 404 })
+        one.asked.push(`${method} ${url.split('/').at(-1)}`)
+        const all = { 'Content-Length': String(found.length), ...headers }
+        if (method === 'HEAD') return new Response(null, { headers: all })
+        one.bytes += found.length
+        return new Response(found as Uint8Array<ArrayBuffer>, { headers: all })
+      },
+      readRange(url, offset, length) {
+        const found = find(url)!
+        const bytes = hasRanges ? found.slice(offset, offset + length) : found
+        one.asked.push(`${offset}+${length}`)
+        one.bytes += bytes.length
+        return checkedRange(url, length, { status: hasRanges ? 206 : 200, bytes })
+      },
+    },
+  }
+  return one
+}
+
+describe('an archive of a week', () => {
+  let files: ReadonlyMap<string, Uint8Array>
+  let size = 0
+  beforeAll(() => {
+    files = writeWeek()
+    for (const { length } of files.values()) size += length
+  })
+
+  test('shows its last hour after few requests and at most 5 % of its bytes, the same as the whole archive', async () => {
+    const server = served(files)
+    const remote = await openRemoteArchive('https://host/a%20b/week', server.network)
+    expect(remote).toMatchObject({ base: 'week', bytes: size })
+    expect(remote.archive.span).toEqual({ start: START, end: START + DAYS * 86_400 })
+    const query = {
+      names: ['kernel.percpu.cpu.idle', 'kernel.all.load', 'page.busy'],
+      derive: { 'page.busy': '1 - rate(kernel.percpu.cpu.idle)' },
+      start: START + DAYS * 86_400 - 2 * 3600,
+      finish: START + DAYS * 86_400,
+      points: 1200,
+    }
+    const answer = await remote.archive.range(query)
+    expect(server.bytes).toBeLessThanOrEqual(0.05 * size)
+    // With round trips of 50 ms; the first three requests are sent together.
+    expect(server.asked.length * 50).toBeLessThanOrEqual(1000)
+    const whole = await new LocalArchive('week', files).range(query)
+    expect(decodeChartRange(answer)).toEqual(decodeChartRange(whole))
+    // The same window again costs nothing.
+    const before = server.bytes
+    await remote.archive.range(query)
+    expect(server.bytes).toBe(before)
+  })
+
+  test('does not search all of it for a value that was recorded once', async () => {
+    const server = served(files)
+    const { archive } = await openRemoteArchive('https://host/a%20b/week.index', server.network)
+    const finish = START + DAYS * 86_400
+    const once = { names: ['hinv.ncpu'], derive: {}, points: 100 }
+    const late = decodeChartRange(await archive.range({ ...once, start: finish - 3600, finish }))
+    expect(late.metrics).toMatchObject([{ name: 'hinv.ncpu', columns: [] }])
+    expect(server.bytes).toBeLessThanOrEqual(0.05 * size)
+    const early = decodeChartRange(await archive.range({ ...once, start: START, finish: START + 3600 }))
+    expect(early.metrics).toMatchObject([{ columns: [{ values: expect.any(Number) }] }])
+  })
+
+  const opened = (
+    change: Parameters<typeof served>[1] = {},
+    names = (name: string) => name,
+    url = 'week',
+  ) => {
+    const changed = new Map([...files].map(([name, bytes]) => [names(name), bytes]))
+    return openRemoteArchive(`https://host/a%20b/${url}`, served(changed, change).network)
+  }
+
+  test.each([
+    ['no metadata', () => opened({}, (name) => name.replace('meta', 'other')), 'There is no week.meta at'],
+    [
+      'no index',
+      () => opened({}, (name) => name.replace('index', 'other')),
+      'without it, everything would have to be read',
+    ],
+    ['no volume', () => opened({}, (name) => name.replace('.0', '.other')), 'There are no volumes of week'],
+    [
+      'a compressed volume',
+      () => opened({}, (name) => name.replace('.0', '.0.zst')),
+      'week.0.zst is compressed',
+    ],
+    [
+      'a server that compresses',
+      () => opened({ headers: { 'Content-Encoding': 'gzip' } }),
+      'compression by the server must be off',
+    ],
+    ['a server without ranges', () => opened({ hasRanges: false }), 'it must support requests for ranges'],
+    ['a folder', () => opened({}, undefined, ''), 'names a folder'],
+  ])('%s is reported', async (_, open, message) => {
+    await expect(open()).rejects.toThrow(message)
+  })
+
+  test.each([
+    ['ftp://host/week', 'is not an address of an archive'],
+    ['week', 'is not an address of an archive'],
+    ['https://me:secret@host/week', 'An address with a password is not opened'],
+  ])('%s is refused', async (url, message) => {
+    await expect(openRemoteArchive(url, served(files).network)).rejects.toThrow(message)
+  })
+
+  test('a server that does not allow the page is reported', async () => {
+    const network: Network = {
+      ...served(files).network,
+      fetch: () => Promise.reject(new TypeError('Failed to fetch')),
+    }
+    await expect(openRemoteArchive('https://host/week', network)).rejects.toThrow(
+      'CORS: Access-Control-Allow-Origin',
+    )
+  })
+})
+
+test('blocks are read once, neighbours together, and a bounded number is kept', () => {
+  const size = MOST_KEPT + 10 * BLOCK + 5
+  const asked: string[] = []
+  let isCounting = false
+  const byteAt = (offset: number): number => (offset * 7 + (offset >> 8)) & 255
+  const source = remoteFiles(new Map([['a.0', size]]), (_, offset, length) => {
+    asked.push(`${offset / BLOCK}+${length / BLOCK}`)
+    return isCounting ? new Uint8Array(length) : Uint8Array.from({ length }, (_, i) => byteAt(offset + i))
+  }).open('./a.0')
+  const check = (offset: number, length: number): void => {
+    const target = new Uint8Array(length)
+    const read = source.readInto(target, offset)
+    expect(read).toBe(Math.max(0, Math.min(length, size - offset)))
+    expect(target.subarray(0, read)).toEqual(Uint8Array.from({ length: read }, (_, i) => byteAt(offset + i)))
+  }
+  check(BLOCK - 10, 20)
+  check(5, BLOCK)
+  check(BLOCK / 2, 3 * BLOCK)
+  check(size - 3, 100)
+  check(size, 10)
+  expect(asked).toEqual(['0+2', '2+2', `${Math.floor(size / BLOCK)}+${5 / BLOCK}`])
+  isCounting = true
+  for (let block = 0; block < MOST_KEPT / BLOCK + 4; block += 64)
+    source.readInto(new Uint8Array(64 * BLOCK), block * BLOCK)
+  asked.length = 0
+  // The oldest block was dropped.
+  source.readInto(new Uint8Array(1), 0)
+  source.readInto(new Uint8Array(1), 0)
+  expect(asked).toEqual(['0+1'])
+})
