@@ -2,10 +2,29 @@
 import { editing, type Panel, panel } from './page.ts'
 import { nextTheme } from './theme.ts'
 import { time } from './time/control.ts'
+import { PAGES, toPageFragment } from './view/built-in.ts'
 
 /** Opens a panel, or closes it if it is open. */
 export function toggle(which: Panel): void {
   panel.value = panel.value === which ? undefined : which
+}
+
+/** Shows a page, as its tab does. */
+export function goToPage(page: string): void {
+  location.hash = toPageFragment(page)
+}
+
+/** Shows a page and scrolls to a chart of it. */
+export function goToChart(page: string, chart: string): void {
+  const reveal = (): void => {
+    requestAnimationFrame(() =>
+      document.querySelector(`[data-chart="${chart}"]`)?.scrollIntoView({ block: 'center' }),
+    )
+  }
+  // The page is drawn after the event that follows the new address.
+  if (location.hash === toPageFragment(page)) reveal()
+  else addEventListener('hashchange', reveal, { once: true })
+  goToPage(page)
 }
 
 const ACTIONS: Readonly<Record<string, () => void>> = {
@@ -24,6 +43,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   v: () => toggle('views'),
   t: nextTheme,
   '?': () => toggle('help'),
+  ...Object.fromEntries(PAGES.slice(0, 9).map(({ page }, i) => [String(i + 1), () => goToPage(page)])),
 }
 
 /** Elements that handle keys themselves. */

@@ -8,7 +8,7 @@ import type { Source } from './data/source.ts'
 import { time } from './time/control.ts'
 import { isZone } from './time/format.ts'
 import { TimeLeader } from './time/leader.ts'
-import { BUILT_IN_VIEWS } from './view/overview.ts'
+import { BUILT_IN_VIEWS, fromPageFragment, pageOf } from './view/built-in.ts'
 import { fromFragment } from './view/received.ts'
 import { SavedViews } from './view/saved-views.ts'
 import type { SharedView } from './view/share.ts'
@@ -34,11 +34,16 @@ export const shownKeys: ReadonlySignal<readonly string[]> = computed(() => [
 /** Views saved in this browser. */
 export const savedViews: SavedViews = new SavedViews(() => localStorage)
 addEventListener('storage', () => savedViews.refresh())
+/** Returns the view with which the page opens. */
+function startView(): View {
+  const { views, startView } = savedViews
+  return (
+    [...BUILT_IN_VIEWS, ...views.peek()].find(({ name }) => name === startView.peek()) ?? BUILT_IN_VIEWS[0]!
+  )
+}
+
 /** The view on the page. */
-export const view: Signal<View> = signal(
-  [...BUILT_IN_VIEWS, ...savedViews.views.value].find(({ name }) => name === savedViews.startView.value) ??
-    BUILT_IN_VIEWS[0]!,
-)
+export const view: Signal<View> = signal(startView())
 /** Seconds between live samples. */
 export const intervalSec: Signal<number> = signal(1)
 /** Configuration of the server for the page. */
@@ -186,6 +191,14 @@ async function openAddress(): Promise<void> {
   screen.value = location.hash.startsWith('#fleet') ? 'fleet' : 'charts'
   if (screen.peek() === 'fleet') return
   if (before === 'fleet') show(currentKey.peek())
+  const page = fromPageFragment(location.hash)
+  if (page !== undefined) {
+    view.value = page.view
+    return
+  }
+  // Back to where the page was opened.
+  if (location.hash === '' && before === 'charts' && pageOf(view.peek()) !== undefined)
+    view.value = startView()
   const received = await fromFragment(location.hash)
   if (received === undefined) return
   await openShared(received.shared)

@@ -1,10 +1,7 @@
 /** The course of the chosen metric of a host, in the size of a word. */
 import type { ComponentChild } from 'preact'
+import { pathOf, SPARK } from '../chart/spark-path.ts'
 import { cellRow, range } from './state.ts'
-
-const [WIDTH, HEIGHT] = [72, 20]
-/** Points of the line; each is the highest value of its buckets. */
-const POINTS = 72
 
 /** Renders the line from zero to the highest value of all hosts; gaps are gaps. */
 export function Sparkline({ host }: { readonly host: string }): ComponentChild {
@@ -18,38 +15,12 @@ export function Sparkline({ host }: { readonly host: string }): ComponentChild {
   return (
     <svg
       class="sparkline"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      width={WIDTH}
-      height={HEIGHT}
+      viewBox={`0 0 ${SPARK.width} ${SPARK.height}`}
+      width={SPARK.width}
+      height={SPARK.height}
       aria-hidden="true"
     >
       <path d={pathOf(own, high || 1)} />
     </svg>
   )
-}
-
-/** Returns the line of values as an SVG path. */
-export function pathOf(values: Float32Array, high: number): string {
-  const points = Math.min(POINTS, values.length)
-  let path = ''
-  let isOpen = false
-  for (let i = 0; i < points; i++) {
-    const [from, to] = [
-      Math.floor((i * values.length) / points),
-      Math.floor(((i + 1) * values.length) / points),
-    ]
-    let most = Number.NaN
-    for (const value of values.subarray(from, to))
-      if (!(value <= most)) most = Number.isNaN(value) ? most : value
-    if (Number.isNaN(most)) {
-      isOpen = false
-      continue
-    }
-    const x = ((i + 0.5) * WIDTH) / points
-    const y = HEIGHT - 1 - Math.min(1, Math.max(0, most / high)) * (HEIGHT - 2)
-    // A short line, so that a value between two gaps is visible.
-    path += isOpen ? `L${x.toFixed(1)} ${y.toFixed(1)}` : `M${x.toFixed(1)} ${y.toFixed(1)}h.5`
-    isOpen = true
-  }
-  return path
 }

@@ -8,6 +8,7 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['←', '→'], 'back, forward 50 %'],
   [['+', '−'], 'zoom in, out'],
   [['l'], 'go live, or to the end of the archive'],
+  [['1', '9'], 'pages, in the order of their tabs'],
   [['m'], 'metrics'],
   [['o'], 'sources: hosts and archives to show or compare'],
   [['v'], 'views'],

@@ -45,6 +45,8 @@ export interface Chart {
   readonly plots: readonly Plot[]
   /** Seconds between samples, if different from the page's interval. */
   readonly every?: number
+  /** Shown instead of values if the source has none of the metrics: what to do. */
+  readonly hint?: string
   /** Takes the full width of the page. */
   readonly wide?: boolean
   /** Heading of this chart and the following ones with the same value: a tab of PCP's view files. */
