@@ -96,14 +96,14 @@ test('gaps and missing metrics are unknown', () => {
   })
 })
 
-test('few TCP segments are no sign of losses', () => {
+test('the share of retransmissions needs ten TCP segments a second', () => {
   const { of } = figure('retransmits')
   expect(of([2, 5])).toBe(0)
   expect(of([2, 20])).toBe(0.1)
   expect(of([Number.NaN, Number.NaN])).toBeNaN()
 })
 
-test('the sentence names the worst first, or says that all is well', () => {
+test('the sentence starts with the worst problems', () => {
   const at = (id: string, value: number) => {
     const one = figure(id)
     const { state } = judge(

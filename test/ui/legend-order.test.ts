@@ -30,7 +30,7 @@ test('lines of instances are sorted by their mean over the window', () => {
   expect(legendOrder(data, 'sum').shown).toEqual([0, 1, 2])
 })
 
-test('many lines: those that are zero are folded, unknown ones are not', () => {
+test('of many lines, zero ones are folded, unknown ones are not', () => {
   const data = chartOf({ a: [0, 0, 0], b: [0, 0, 0], c: [0, 1, 0], d: [null, null, null], e: [0, 2, 0] }, ONE)
   expect(legendOrder(data, undefined)).toEqual({ shown: [4, 2, 3], idle: [0, 1] })
 })

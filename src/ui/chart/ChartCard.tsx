@@ -53,7 +53,7 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
     const own = new Set(data.lines.map(({ key }) => key))
     changeChart(origin.id, { hidden: [...[...hidden].filter((key) => !own.has(key)), ...keys] })
   }
-  // A page has room for charts of what the host does not have only if they say what to do.
+  // Charts without metrics on this host are only shown if they have a hint for the user.
   const isAbsent =
     isSettled && !data.isReading && data.lines.length === 0 && isOptional(chart) && chart.hint === undefined
   return (

@@ -1,4 +1,4 @@
-/** Health at a glance: a card for each resource, a sentence on what is wrong, and the figures behind them. */
+/** Health at a glance: a card for each resource, the problems in a sentence, and the figures behind them. */
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'

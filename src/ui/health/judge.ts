@@ -1,4 +1,4 @@
-/** Judges the figures of a host over the shown window, and says what is wrong in a sentence. */
+/** Judges the figures of a host over the shown window, and sums up the problems in a sentence. */
 import type { FleetState } from '../../archive/fleet/answer.ts'
 import { figureState } from '../../archive/fleet/figures.ts'
 import { SPARK } from '../chart/spark-path.ts'
@@ -7,7 +7,7 @@ import { type Measure, RATE, showValue } from '../view/measure.ts'
 import type { Chart, Plot } from '../view/view.ts'
 import type { UseFigure } from './resources.ts'
 
-/** Values are judged by their mean over so many seconds, so that a short spike is no alarm. */
+/** Values are judged by their mean over so many seconds, so that short spikes raise no alarm. */
 export const JUDGED_SEC = 10
 
 /** A figure over the shown window. */
@@ -159,7 +159,7 @@ export function worstOf(all: readonly Judged[]): FleetState {
 /** Problems named in the sentence. */
 const MOST = 3
 
-/** Says what is wrong, or that nothing is, from the same thresholds as the colours. */
+/** Sums up the problems in a sentence, from the same thresholds as the colours. */
 export function sentenceOf(all: readonly Judged[]): { readonly state: FleetState; readonly text: string } {
   const state = worstOf(all)
   if (state === 'unknown') return { state, text: 'Waiting for values …' }

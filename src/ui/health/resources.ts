@@ -15,7 +15,7 @@ export interface UseFigure extends Omit<HealthFigure, 'unit' | 'needs'> {
   readonly needs: readonly NeededPlot[]
   /** Which of the three questions it answers. */
   readonly question: 'utilisation' | 'saturation' | 'errors'
-  /** What is wrong when it is over a threshold, in the words of a sentence. */
+  /** The problem when a threshold is reached, as part of a sentence. */
   readonly problem: string
   /** Page and chart that show more. */
   readonly page: string
