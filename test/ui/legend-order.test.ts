@@ -33,6 +33,8 @@ test('lines of instances are sorted by their mean over the window', () => {
 test('of many lines, zero ones are folded, unknown ones are not', () => {
   const data = chartOf({ a: [0, 0, 0], b: [0, 0, 0], c: [0, 1, 0], d: [null, null, null], e: [0, 2, 0] }, ONE)
   expect(legendOrder(data, undefined)).toEqual({ shown: [4, 2, 3], idle: [0, 1] })
+  const none = chartOf(Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, [0, 0, 0]])), ONE)
+  expect(legendOrder(none, undefined)).toEqual({ shown: [0], idle: [1, 2, 3, 4] })
 })
 
 test('an instance keeps its colour when others appear and in other charts', () => {

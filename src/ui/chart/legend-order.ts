@@ -25,7 +25,10 @@ export function legendOrder({ lines, times, frame }: ChartData, stacking: Stacki
   const byMean = all.sort((a, b) => (means[b] ?? -Infinity) - (means[a] ?? -Infinity) || a - b)
   if (lines.length < FEWEST) return { shown: byMean, idle: [] }
   const isIdle = (i: number): boolean => means[i] === 0 && !lines[i]!.values.some(isActive)
-  return { shown: byMean.filter((i) => !isIdle(i)), idle: byMean.filter(isIdle) }
+  const active = byMean.filter((i) => !isIdle(i))
+  // A legend that only counts lines would not name what the chart is about.
+  const shown = active.length === 0 ? byMean.slice(0, 1) : active
+  return { shown, idle: byMean.filter((i) => !shown.includes(i)) }
 }
 
 const isActive = (value: number | null | undefined): boolean => value != null && value !== 0
