@@ -9,7 +9,7 @@ const UI = 'src/ui'
 const WEB = join(top, 'share', 'web')
 const PLACE = '/ui/assets'
 /** Limit, in bytes after gzip, of the scripts that a browser loads before it draws the first chart. */
-const BUDGET = 80 * 1024
+const BUDGET = 80_000
 
 const OPTIONS = {
   absWorkingDir: top,

@@ -22,9 +22,11 @@ import {
 } from './page.ts'
 import { Icon } from './panel/Icon.tsx'
 import { StatusLight } from './panel/Light.tsx'
+import { PageTabs } from './panel/PageTabs.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
 import { nextTheme, theme } from './theme.ts'
+import { pageOf, toPageFragment } from './view/built-in.ts'
 import { chartsFor } from './view/spread.ts'
 
 const PANELS: Readonly<
@@ -59,13 +61,14 @@ export function App(): ComponentChild {
         ) : (
           <>
             <SourceChoice />
-            <span class="view-name">{view.value.name}</span>
+            {pageOf(view.value) === undefined && <span class="view-name">{view.value.name}</span>}
             <StatusLight />
           </>
         )}
-        <nav aria-label="Panels">
+        {!isFleet && <PageTabs />}
+        <nav class="panels" aria-label="Panels">
           {(isFleet || hostCount.value > 1 || (config.value?.hosts.length ?? 0) > 1) && (
-            <a class="button" href={isFleet ? '#' : '#fleet'}>
+            <a class="button" href={isFleet ? chartsAddress() : '#fleet'}>
               {isFleet ? 'Charts' : 'Fleet'}
             </a>
           )}
@@ -96,13 +99,19 @@ export function App(): ComponentChild {
       {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
       {lazyPart.value !== undefined && <lazyPart.value.IncidentNote />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
-        {isFleet ? <Fleet /> : <Charts keys={keys} isBeside={isBeside} />}
+        <div class="shown">{isFleet ? <Fleet /> : <Charts keys={keys} isBeside={isBeside} />}</div>
         {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}
       </div>
       {parts !== undefined && <parts.ChartEditor />}
       <Notice />
     </>
   )
+}
+
+/** Returns the address of the charts that were shown before the fleet. */
+function chartsAddress(): string {
+  const page = pageOf(view.value)
+  return page === undefined ? '#' : toPageFragment(page.page)
 }
 
 interface ChartsProps {
@@ -113,29 +122,33 @@ interface ChartsProps {
 /** The charts of the view. */
 function Charts({ keys, isBeside }: ChartsProps): ComponentChild {
   return (
-    <main id="charts" class={`charts${isBeside ? ` by-${Math.min(4, keys.length)}` : ''}`}>
-      {view.value.charts
-        .flatMap((chart) => chartsFor(chart, keys, layout.value))
-        .flatMap((one, i, all) => {
-          const { tab } = one.origin
-          const card = <ChartCard key={one.chart.id} {...one} />
-          if (tab === undefined || tab === all[i - 1]?.origin.tab) return card
-          return [
-            <h2 key={`tab ${one.chart.id}`} class="tab">
-              {tab}
-            </h2>,
-            card,
-          ]
-        })}
-      {view.value.charts.length === 0 && (
-        <p class="empty">
-          No charts yet.{' '}
-          <button type="button" class="link" onClick={() => (panel.value = 'metrics')}>
-            Browse metrics
-          </button>
-        </p>
-      )}
-    </main>
+    <>
+      {pageOf(view.value) !== undefined &&
+        (lazyPart.value === undefined ? <div class="health" /> : <lazyPart.value.HealthStrip />)}
+      <main id="charts" class={`charts${isBeside ? ` by-${Math.min(4, keys.length)}` : ''}`}>
+        {view.value.charts
+          .flatMap((chart) => chartsFor(chart, keys, layout.value))
+          .flatMap((one, i, all) => {
+            const { tab } = one.origin
+            const card = <ChartCard key={one.chart.id} {...one} />
+            if (tab === undefined || tab === all[i - 1]?.origin.tab) return card
+            return [
+              <h2 key={`tab ${one.chart.id}`} class="tab">
+                {tab}
+              </h2>,
+              card,
+            ]
+          })}
+        {view.value.charts.length === 0 && (
+          <p class="empty">
+            No charts yet.{' '}
+            <button type="button" class="link" onClick={() => (panel.value = 'metrics')}>
+              Browse metrics
+            </button>
+          </p>
+        )}
+      </main>
+    </>
   )
 }
 

@@ -1,8 +1,9 @@
 /** Keyboard shortcuts of the page. */
-import { editing, type Panel, panel } from './page.ts'
+import { editing, type Panel, panel, view } from './page.ts'
 import { redo, undo } from './page-address.ts'
 import { nextTheme } from './theme.ts'
 import { time } from './time/control.ts'
+import { PAGES } from './view/built-in.ts'
 
 /** Opens a panel, or closes it if it is open. */
 export function toggle(which: Panel): void {
@@ -11,6 +12,21 @@ export function toggle(which: Panel): void {
 
 function focusTime(): void {
   document.querySelector<HTMLInputElement>('[data-go]')?.focus()
+}
+
+/** Shows a page, as its tab does. The address follows. */
+export function goToPage(page: string): void {
+  const found = PAGES.find((each) => each.page === page)
+  if (found !== undefined) view.value = found.view
+}
+
+/** Shows a page and scrolls to a chart of it. */
+export function goToChart(page: string, chart: string): void {
+  goToPage(page)
+  // After the page is drawn.
+  requestAnimationFrame(() =>
+    document.querySelector(`[data-chart="${chart}"]`)?.scrollIntoView({ block: 'center' }),
+  )
 }
 
 const ACTIONS: Readonly<Record<string, () => void>> = {
@@ -33,6 +49,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   v: () => toggle('views'),
   t: nextTheme,
   '?': () => toggle('help'),
+  ...Object.fromEntries(PAGES.slice(0, 9).map(({ page }, i) => [String(i + 1), () => goToPage(page)])),
 }
 
 /** Elements that handle keys themselves. */

@@ -53,11 +53,16 @@ export function shownState(): SharedView {
 export async function followAddress(): Promise<void> {
   addEventListener('hashchange', () => openAddress().catch(showError))
   await openAddress().catch(showError)
+  let lastName = view.peek().name
   effect(() => {
     if (screen.value !== 'charts') return
+    // Another page, even if it is chosen quickly.
+    const isStep = view.value.name !== lastName
+    lastName = view.value.name
     const shown = ++lastState
     toAddress(shownState()).then((address) => {
-      if (shown === lastState && opening === 0 && screen.peek() === 'charts') entries.change(`#${address}`)
+      if (shown === lastState && opening === 0 && screen.peek() === 'charts')
+        entries.change(`#${address}`, isStep)
     }, showError)
   })
 }

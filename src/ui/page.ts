@@ -7,7 +7,7 @@ import { archiveSource, hostSource, serverArchives, serverConfig, serverFleet } 
 import type { Source } from './data/source.ts'
 import { time } from './time/control.ts'
 import { TimeLeader } from './time/leader.ts'
-import { BUILT_IN_VIEWS } from './view/overview.ts'
+import { BUILT_IN_VIEWS } from './view/built-in.ts'
 import { SavedViews } from './view/saved-views.ts'
 import { type Chart, hostKey, hostOf, type Layout, urlOf, type View } from './view/view.ts'
 
@@ -31,11 +31,16 @@ export const shownKeys: ReadonlySignal<readonly string[]> = computed(() => [
 /** Views saved in this browser. */
 export const savedViews: SavedViews = new SavedViews(() => localStorage)
 addEventListener('storage', () => savedViews.refresh())
+/** Returns the view with which the page opens. */
+function startView(): View {
+  const { views, startView } = savedViews
+  return (
+    [...BUILT_IN_VIEWS, ...views.peek()].find(({ name }) => name === startView.peek()) ?? BUILT_IN_VIEWS[0]!
+  )
+}
+
 /** The view on the page. */
-export const view: Signal<View> = signal(
-  [...BUILT_IN_VIEWS, ...savedViews.views.value].find(({ name }) => name === savedViews.startView.value) ??
-    BUILT_IN_VIEWS[0]!,
-)
+export const view: Signal<View> = signal(startView())
 /** Seconds between live samples. */
 export const intervalSec: Signal<number> = signal(1)
 /** Configuration of the server for the page. */

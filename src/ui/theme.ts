@@ -55,7 +55,7 @@ export function resolveColor(color: string): string {
 }
 
 /** Size of the palette. Its colours are distinguishable for most people, also in greyscale. */
-const PALETTE = 8
+export const PALETTE = 8
 
 /** Returns the colour of the `i`th line of a chart. */
 export function paletteColor(i: number): string {

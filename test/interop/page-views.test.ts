@@ -1,6 +1,7 @@
 /** Views of the chart page: saving, the start view, sharing, files; expressions edited in place; charts as files. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { BUILT_IN_VIEWS, PAGES, toPageFragment } from '../../src/ui/view/built-in.ts'
 import { OVERVIEW } from '../../src/ui/view/overview.ts'
 import { toFragment } from '../../src/ui/view/share.ts'
 import { describePage, PATIENCE, shotPath } from './lib/page.ts'
@@ -54,6 +55,49 @@ describePage("the chart page's views", (t) => {
     expect(t.complaints).toEqual([])
   })
 
+  test('each page has values in all charts that are not optional, and Back returns to the one before', async () => {
+    for (const [i, { page, view }] of PAGES.entries()) {
+      await t.page.keyboard.press(String(i + 1))
+      const tab = t.page.locator('.pages a[aria-current]')
+      await expect.poll(() => tab.textContent(), PATIENCE).toBe(view.name)
+      // The address of each is an entry of its own.
+      await expect.poll(() => new URL(t.page.url()).hash.split('&')[0], PATIENCE).toBe(toPageFragment(page))
+      for (const { id, title, plots } of view.charts) {
+        if (plots.every(({ optional }) => optional === true)) continue
+        const card = t.page.locator(`[data-chart="${id}"]`)
+        const values = card.locator('tbody tr, .heat-rows li, .legend .value')
+        await expect
+          .poll(async () => (await values.allTextContents()).join(), { ...PATIENCE, message: title })
+          .toMatch(/\d/)
+      }
+      const problems = await t.page.locator('[data-chart] .problems:not(.all)').allTextContents()
+      expect(problems, page).toEqual([])
+      await t.shot(`page-${page}`)
+    }
+    await t.page.goBack()
+    await expect
+      .poll(() => t.page.locator('.pages a[aria-current]').textContent(), PATIENCE)
+      .toBe(PAGES.at(-2)!.view.name)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('the strip judges the host, and a figure leads to its chart', async () => {
+    const cards = t.page.locator('.health-card')
+    for (const title of ['CPU', 'Memory', 'Disk', 'Network', 'Pressure'])
+      await cards.filter({ hasText: title }).first().waitFor()
+    await expect.poll(() => t.page.locator('.verdict').textContent(), PATIENCE).not.toMatch(/Waiting/)
+    const memory = cards.filter({ has: t.page.getByText('Memory', { exact: true }) })
+    await expect.poll(() => memory.locator('.health-now').textContent(), PATIENCE).toMatch(/^[\d.]+ %$/)
+    await memory.click()
+    const figures = t.page.getByRole('table', { name: 'Figures: Memory' })
+    await figures.getByText('warning from 90 %, critical from 97 %').waitFor()
+    await t.shot('health-figures')
+    await figures.getByRole('button', { name: 'Memory' }).click()
+    await expect.poll(() => new URL(t.page.url()).hash, PATIENCE).toMatch(/^#page=memory&/)
+    await t.chart('Available memory').waitFor()
+    expect(t.complaints).toEqual([])
+  })
+
   test('saves, replaces, renames and deletes views, in two tabs, and starts with one of them', async () => {
     await t.page.keyboard.press('v')
     await views().getByRole('button', { name: 'New empty view' }).click()
@@ -87,7 +131,7 @@ describePage("the chart page's views", (t) => {
     await expect
       .poll(entries, PATIENCE)
       .toEqual([
-        'Overview 10 charts',
+        ...BUILT_IN_VIEWS.map(({ name, charts }) => `${name} ${charts.length} charts`).slice(0, -2),
         'Grids of bars 8 charts',
         'Grids of NFS calls 2 charts',
         'Of the other tab 10 charts',

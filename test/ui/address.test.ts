@@ -1,9 +1,10 @@
 /** The address of the page, and its entries in the browser's history. */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { fromAddress, pageKeyOf, toAddress, viewOfPage } from '../../src/ui/view/address.ts'
+import { fromAddress, toAddress } from '../../src/ui/view/address.ts'
 import { AddressEntries, REST_MS, WRITE_MS } from '../../src/ui/view/address-entries.ts'
-import { BUILT_IN_VIEWS, OVERVIEW } from '../../src/ui/view/overview.ts'
+import { BUILT_IN_VIEWS, pageKeyOf, viewOfPage } from '../../src/ui/view/built-in.ts'
+import { OVERVIEW } from '../../src/ui/view/overview.ts'
 import { type SharedView, toFragment } from '../../src/ui/view/share.ts'
 
 const noIds = (value: unknown): unknown =>

@@ -9,12 +9,12 @@ const share: Measure = { kind: 'share', factor: 1, suffix: '' }
 
 test.each([
   [plain, [0, 2.5, 5, 7.5, 10], ['0', '2.5', '5.0', '7.5', '10.0']],
-  [perSecond, [0, 500, 1000], ['0', '0.5 k/s', '1.0 k/s']],
-  [bytes, [0, 512 * 1024, 1024 * 1024], ['0', '0.5 MiB/s', '1.0 MiB/s']],
-  [share, [0, 0.25, 0.5, 0.75, 1], ['0', '25 %', '50 %', '75 %', '100 %']],
+  [perSecond, [0, 500, 1000], ['0', '0.5', '1.0 k/s']],
+  [bytes, [0, 512 * 1024, 1024 * 1024], ['0', '0.5', '1.0 MiB/s']],
+  [share, [0, 0.25, 0.5, 0.75, 1], ['0', '25', '50', '75', '100 %']],
   [plain, [-0.1, 0, 0.1, 0.2, 0.30000000000000004], ['-0.1', '0', '0.1', '0.2', '0.3']],
   [plain, [0, 0.0002, 0.0004], ['0', '0.0002', '0.0004']],
   [plain, [], []],
-])('tick labels share unit and decimals: %o %o', (measure, marks, labels) => {
+])('tick labels share decimals and the unit of the highest one: %o %o', (measure, marks, labels) => {
   expect(axisLabels(measure, marks)).toEqual(labels)
 })

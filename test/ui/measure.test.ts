@@ -28,6 +28,8 @@ test.each([
   ['none', 'instant', 0.25, '0.25'],
   ['none', 'counter', 3, '3 /s'],
   ['Mbyte / sec', 'instant', 3, '3 MiB/s'],
+  ['millisec / count', 'instant', 4.5, '4.50 ms'],
+  ['Kbyte / count', 'instant', 4, '4 KiB'],
   ['count / hour', 'instant', 3600, '1 /s'],
   ['degrees', 'instant', 20, '20 degrees'],
   ['byte^2', 'instant', 5, '5 byte^2'],

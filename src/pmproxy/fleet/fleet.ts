@@ -12,16 +12,6 @@ import {
   type FleetRange,
 } from '../../archive/fleet/answer.ts'
 import type { Aggregate, BucketGrid } from '../../archive/fleet/bucket-means.ts'
-import { fleetQuantiles, rowMeans, topRows } from '../../archive/fleet/statistics.ts'
-import type { ArchiveFiles } from '../../base/byte-source.ts'
-import type { MetricDesc } from '../../model/desc.ts'
-import { PcpError } from '../../model/errors.ts'
-import { domainOf, PM_INDOM_NULL } from '../../model/ids.ts'
-import { rateUnits } from '../../model/rate.ts'
-import { PM_SEM_COUNTER, semStr } from '../../model/types.ts'
-import { unitsStr } from '../../model/units.ts'
-import { OpenColumns } from '../../series/archives/open-columns.ts'
-import { PROC_DOMAIN } from '../archives.ts'
 import {
   byFigure,
   FIGURES,
@@ -35,7 +25,17 @@ import {
   seenState,
   sentValue,
   UNKNOWN_HEALTH,
-} from './figures.ts'
+} from '../../archive/fleet/figures.ts'
+import { fleetQuantiles, rowMeans, topRows } from '../../archive/fleet/statistics.ts'
+import type { ArchiveFiles } from '../../base/byte-source.ts'
+import type { MetricDesc } from '../../model/desc.ts'
+import { PcpError } from '../../model/errors.ts'
+import { domainOf, PM_INDOM_NULL } from '../../model/ids.ts'
+import { rateUnits } from '../../model/rate.ts'
+import { PM_SEM_COUNTER, semStr } from '../../model/types.ts'
+import { unitsStr } from '../../model/units.ts'
+import { OpenColumns } from '../../series/archives/open-columns.ts'
+import { PROC_DOMAIN } from '../archives.ts'
 import { type ArchivedHost, archivesWithin, HostIndex } from './index-of-hosts.ts'
 import { aggregateOf, type HostRows, readHost } from './read-host.ts'
 import type { ReadingTime } from './reading-time.ts'

@@ -4,13 +4,13 @@
  * Each request samples its hosts, a few at a time, and waits a moment except for failed hosts; later requests return the remaining samples.
  */
 import { FLEET_STATES, type FleetLiveAnswer, type LiveHost } from '../../archive/fleet/answer.ts'
+import { byFigure, hostState, seenState, sentValue, UNKNOWN_HEALTH } from '../../archive/fleet/figures.ts'
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { Semaphore } from '../../base/semaphore.ts'
 import { withSignal } from '../../base/with-signal.ts'
 import { withTimeout } from '../../base/within.ts'
 import { monotonicMs } from '../../sys/monotonic.ts'
 import { userKey, type WebUser } from '../web-user.ts'
-import { byFigure, hostState, seenState, sentValue, UNKNOWN_HEALTH } from './figures.ts'
 import { type LiveSample, LiveSamples } from './live-samples.ts'
 
 /** Hosts of one request, and hosts of all users that are kept. */

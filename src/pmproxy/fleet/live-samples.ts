@@ -1,5 +1,6 @@
 /** Samples of a live host, from which its figures are computed as from an archive. */
 import { type Aggregate, bucketMeans, combineInstances } from '../../archive/fleet/bucket-means.ts'
+import { type Health, healthOf, MEAN_SEC, NEEDS, type NeededMetric } from '../../archive/fleet/figures.ts'
 import { toSeconds } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError } from '../../model/errors.ts'
@@ -8,7 +9,6 @@ import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE } from '../../model/types.ts
 import { extract } from '../../model/value-set.ts'
 import type { ValueSet } from '../../model/values.ts'
 import type { Context } from '../../pmapi/context.ts'
-import { type Health, healthOf, MEAN_SEC, NEEDS, type NeededMetric } from './figures.ts'
 import { aggregateOf } from './read-host.ts'
 
 /** A metric with more instances is unknown: the memory of samples is bounded. */

@@ -7,13 +7,13 @@ import {
   combineInstances,
   joinRows,
 } from '../../archive/fleet/bucket-means.ts'
+import type { NeededMetric } from '../../archive/fleet/figures.ts'
 import { type ScanResult, scan } from '../../archive/scan.ts'
 import { fromMillis } from '../../base/timestamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { PM_IN_NULL } from '../../model/ids.ts'
 import { PM_SEM_COUNTER } from '../../model/types.ts'
 import type { OpenColumns } from '../../series/archives/open-columns.ts'
-import type { NeededMetric } from './figures.ts'
 import type { ArchivedHost } from './index-of-hosts.ts'
 import type { KnownArchive } from './known-archive.ts'
 

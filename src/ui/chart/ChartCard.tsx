@@ -53,8 +53,12 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
     const own = new Set(data.lines.map(({ key }) => key))
     changeChart(origin.id, { hidden: [...[...hidden].filter((key) => !own.has(key)), ...keys] })
   }
+  // Charts without metrics on this host are only shown if they have a hint for the user.
+  const isAbsent =
+    isSettled && !data.isReading && data.lines.length === 0 && isOptional(chart) && chart.hint === undefined
   return (
     <section
+      hidden={isAbsent}
       class={`card${chart.wide ? ' wide' : ''} style-${chart.style}`}
       aria-label={name}
       aria-busy={data.isReading}
@@ -117,8 +121,12 @@ function Nothing({ kind, chart, data, source }: NothingProps): ComponentChild {
       </p>
     )
   if (data.isWaiting) return <Waiting kind={kind} chart={chart} />
-  return <p class="empty">{elsewhere(source)}</p>
+  return <p class="empty">{(isOptional(chart) ? chart.hint : undefined) ?? elsewhere(source)}</p>
 }
+
+/** Checks whether a host may lack all metrics of a chart. */
+const isOptional = ({ plots }: Chart): boolean =>
+  plots.length > 0 && plots.every((plot) => plot.optional === true)
 
 /** Explains which time range has values. */
 function elsewhere(source: Source | undefined): string {

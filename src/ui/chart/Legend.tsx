@@ -1,10 +1,11 @@
 /** The legend: names of the lines with the newest value or the one under the pointer. */
-import type { Signal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import { lazyPart } from '../lazy.tsx'
 import { showValue } from '../view/measure.ts'
 import { type Crosshair, sampleAt } from './crosshair.ts'
+import { legendOrder } from './legend-order.ts'
 import { lineColor, lineDash, readingOf } from './line-style.ts'
 import { Name } from './Name.tsx'
 import type { Stacking } from './stack.ts'
@@ -22,6 +23,8 @@ interface Props {
 /** Renders the legend. A click hides or shows a line; a double-click, or a click with a modifier key, shows it alone. */
 export function Legend({ stacking, data, hidden, onHide, cursor }: Props): ComponentChild {
   const pointed = cursor.value
+  const isUnfolded = useSignal(false)
+  const { shown, idle } = legendOrder(data, stacking)
   const toggle = (key: string): void => {
     const next = new Set(data.lines.map((line) => line.key).filter((one) => hidden.has(one)))
     if (!next.delete(key)) next.add(key)
@@ -36,7 +39,8 @@ export function Legend({ stacking, data, hidden, onHide, cursor }: Props): Compo
       class={`legend${data.measure.kind === 'bytes' && data.measure.suffix !== '' ? ' long' : ''}`}
       style={{ '--longest': longest(data.lines.map(({ label }) => label)) }}
     >
-      {data.lines.map((line, i) => {
+      {[...shown, ...(isUnfolded.value ? idle : [])].map((i) => {
+        const line = data.lines[i]!
         const color = lineColor(data, i)
         const isDashed = lineDash(data, i) !== undefined
         const index = pointed === undefined ? undefined : sampleAt(data.times, line.values, pointed)
@@ -64,6 +68,18 @@ export function Legend({ stacking, data, hidden, onHide, cursor }: Props): Compo
           </li>
         )
       })}
+      {idle.length > 0 && (
+        <li>
+          <button
+            type="button"
+            aria-expanded={isUnfolded.value}
+            title="Zero over the whole window"
+            onClick={() => (isUnfolded.value = !isUnfolded.value)}
+          >
+            <span class="idle">{idle.length} idle</span>
+          </button>
+        </li>
+      )}
     </ul>
   )
 }

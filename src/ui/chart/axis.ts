@@ -4,8 +4,8 @@ import { resolveColor } from '../theme.ts'
 import { type Measure, stepFor, withUnit } from '../view/measure.ts'
 
 const FONT = '12px system-ui, sans-serif'
-/** Minimum width of the value axis, so that the axes of charts in a column line up. */
-const NARROWEST = 58
+/** Minimum width of the value axis, so that the plots of charts in a column line up: that of 1000 KiB/s. */
+const NARROWEST = 66
 const CHARACTER = 6.7
 /** Width of labels such as 18:20 and 18:20:30. */
 const MINUTES_SPACE = 48
@@ -69,12 +69,16 @@ export function axisY(measure: Measure): uPlot.Axis {
   }
 }
 
-/** Formats tick labels with one unit and the same number of decimals; zero is a plain 0. */
+/** Formats tick labels with the same number of decimals. Only the highest one has the unit, which all share; zero is a plain 0. */
 export function axisLabels(measure: Measure, marks: readonly number[]): string[] {
   const { divisor, unit } = stepFor(measure, Math.max(...marks.map(Math.abs)))
   const shown = marks.map((mark) => mark / divisor)
   const decimals = DECIMALS.find((digits) => shown.every((value) => isRound(value * 10 ** digits))) ?? 3
-  return shown.map((value) => (value === 0 ? '0' : withUnit(value.toFixed(decimals), unit)))
+  const highest = shown.at(-1) === 0 ? 0 : shown.length - 1
+  return shown.map((value, i) => {
+    const number = value === 0 ? '0' : value.toFixed(decimals)
+    return i === highest ? withUnit(number, unit) : number
+  })
 }
 
 const DECIMALS: readonly number[] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]

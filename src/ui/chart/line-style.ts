@@ -1,8 +1,9 @@
 /** Colour, dash and value text of a line, the same on the page, in the legend and in files. */
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { sampleFrom } from '../data/line.ts'
-import { paletteColor } from '../theme.ts'
+import { PALETTE, paletteColor } from '../theme.ts'
 import { showValue } from '../view/measure.ts'
+import { hashOf } from '../view/view.ts'
 import { type Stacking, totalsOf } from './stack.ts'
 
 /** Returns the colour of a line. The same instance of several sources has one colour; dashes distinguish the sources. */
@@ -11,12 +12,34 @@ export function lineColor({ lines }: ChartData, i: number): string {
   // With several instances, all would get the colour of the plot.
   const sharesPlot = lines.some((line, other) => other !== i && line.plot === plot)
   if (plot.color !== undefined && !sharesPlot) return plot.color
-  const before = new Set<string>()
+  return paletteColor(slotsOf(lines).get(contentOf(lines[i]!))!)
+}
+
+const slots = new WeakMap<ChartData['lines'], ReadonlyMap<string, number>>()
+
+/**
+ * Returns the places of lines in the palette. An instance prefers the place that its name gives, so that it has one colour in all charts
+ * and after a reload; if that is taken, the next free one. Metrics without instances take places in their order.
+ */
+function slotsOf(lines: ChartData['lines']): ReadonlyMap<string, number> {
+  const known = slots.get(lines)
+  if (known !== undefined) return known
+  const found = new Map<string, number>()
+  const metrics = new Set<string>()
+  let taken = new Set<number>()
   for (const line of lines) {
-    if (contentOf(line) === contentOf(lines[i]!)) break
-    before.add(contentOf(line))
+    const content = contentOf(line)
+    metrics.add(line.plot.metric)
+    if (found.has(content)) continue
+    if (taken.size === PALETTE) taken = new Set()
+    const order = metrics.size - 1
+    let slot = (line.instance === null ? found.size : hashOf(line.instance) + order) % PALETTE
+    while (taken.has(slot)) slot = (slot + 1) % PALETTE
+    taken.add(slot)
+    found.set(content, slot)
   }
-  return paletteColor(before.size)
+  slots.set(lines, found)
+  return found
 }
 
 /** Identifies a line across sources, which may have different instances. */

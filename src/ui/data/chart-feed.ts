@@ -66,9 +66,7 @@ export class ChartFeed {
       if (!state.histories.has(history)) this.#histories.delete(key)
     if (state.unknown > 0 && state.unknown === chart.plots.length) {
       state.problems.clear()
-      state.problems.add(
-        `None of these metrics is available here: ${[...new Set(chart.plots.map(nameOf))].join(', ')}`,
-      )
+      state.problems.add(absence(chart))
     }
     const { most = MOST_LINES, stacking } = kindOf(chart.style)
     if (state.lines.length > most) {
@@ -225,6 +223,13 @@ function sentence({ message, code }: MetricFailure): string {
 
 function isUnknown({ code, reason }: MetricFailure): boolean {
   return code === 'PM_ERR_NAME' || code === 'PM_ERR_PMID_LOG' || reason === 'unknown-operand'
+}
+
+/** Explains that a source has none of the metrics of a chart. */
+function absence({ plots, hint }: Chart): string {
+  if (hint !== undefined) return hint
+  if (plots.every((plot) => plot.optional === true)) return 'Not available here'
+  return `None of these metrics is available here: ${[...new Set(plots.map(nameOf))].join(', ')}`
 }
 
 const nameOf = ({ metric, expr }: Plot): string => expr ?? metric

@@ -10,6 +10,7 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['l'], 'go live, or to the end of the archive'],
   [['g'], 'go to a time'],
   [['u', 'U'], 'undo, redo a zoom, a move or a change of the view, like Back and Forward'],
+  [['1', '9'], 'pages, in the order of their tabs'],
   [['m'], 'metrics'],
   [['w'], 'what changed in the shown window'],
   [['o'], 'sources: hosts and archives to show or compare'],

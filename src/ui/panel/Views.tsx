@@ -17,7 +17,7 @@ import {
 import { shownState } from '../page-address.ts'
 import { time } from '../time/control.ts'
 import { toAddress } from '../view/address.ts'
-import { BUILT_IN_VIEWS } from '../view/overview.ts'
+import { BUILT_IN_VIEWS } from '../view/built-in.ts'
 import { readViewFile, type ViewMistake } from '../view/pmchart.ts'
 import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile } from '../view/received.ts'

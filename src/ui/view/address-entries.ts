@@ -14,8 +14,8 @@ export const REST_MS = 600
 export const WRITE_MS = 400
 
 /**
- * Turns a stream of addresses into history entries: one entry for each step, whose address follows the step until it ends. At most one entry in
- * `REST_MS` and one write in `WRITE_MS`.
+ * Turns a stream of addresses into history entries: one entry for each step, whose address follows the step until it ends. At most one write in
+ * `WRITE_MS`.
  */
 export class AddressEntries {
   readonly #browser: BrowserEntries
@@ -30,11 +30,11 @@ export class AddressEntries {
     this.#browser = browser
   }
 
-  /** The page shows something else now. */
-  change(fragment: string): void {
+  /** The page shows something else now; `isStep`: a step of its own, however soon after the last one. */
+  change(fragment: string, isStep = false): void {
     const now = performance.now()
     if (fragment === (this.#wanted ?? this.#browser.current())) return
-    if (now - this.#changedAt >= REST_MS) this.#isNewStep = true
+    if (isStep || now - this.#changedAt >= REST_MS) this.#isNewStep = true
     this.#changedAt = now
     this.#wanted = fragment
     this.#timer ??= setTimeout(() => this.flush(), Math.max(0, this.#writtenAt + WRITE_MS - now))

@@ -1,5 +1,5 @@
 /** The address of the page: what it shows, readable where it is simple. docs/how-to/charts.md */
-import { BUILT_IN_VIEWS } from './overview.ts'
+import { pageKeyOf, viewOfPage } from './built-in.ts'
 import { fromFragment } from './received.ts'
 import { type SharedView, toFragment } from './share.ts'
 import { type Layout, urlKey, urlOf, type View } from './view.ts'
@@ -32,23 +32,6 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
 const MOST_COMPARED = 20
 /** Longer views are left out of the address; `fromFragment` rejects them. */
 const LONGEST = 400_000
-
-/** Returns the short key of a built-in view: `overview`, `grids-of-bars`; undefined for others, also changed ones. */
-export function pageKeyOf(view: View): string | undefined {
-  return BUILT_IN_VIEWS.includes(view) ? slugOf(view.name) : undefined
-}
-
-/** Returns the built-in view of a key. */
-export function viewOfPage(key: string): View | undefined {
-  return BUILT_IN_VIEWS.find(({ name }) => slugOf(name) === key)
-}
-
-function slugOf(name: string): string {
-  return name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
-}
 
 /** Compressed views; the same view is written each time that the window moves. */
 const codes = new WeakMap<View, Promise<string>>()

@@ -67,6 +67,17 @@ export function measureOf(units: string, sem: string): Measure {
 
 function measureOfUnits(word: number, factor: number, isShare: boolean): Measure {
   const { dimSpace, dimTime, dimCount, scaleSpace, scaleTime, scaleCount, extraUnit } = unpackUnits(word)
+  // A time or size for each operation, of a derived metric.
+  if (
+    extraUnit === 0 &&
+    dimCount === -1 &&
+    (dimTime === 1 ? dimSpace === 0 : dimTime === 0 && dimSpace === 1)
+  ) {
+    const each = factor / 10 ** scaleCount
+    return dimTime === 1
+      ? { kind: 'seconds', factor: each * (NANOSECONDS[scaleTime] ?? 1), suffix: '' }
+      : { kind: 'bytes', factor: each * 1024 ** scaleSpace, suffix: '' }
+  }
   if (
     extraUnit !== 0 ||
     dimSpace < 0 ||

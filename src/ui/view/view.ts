@@ -45,6 +45,8 @@ export interface Chart {
   readonly plots: readonly Plot[]
   /** Seconds between samples, if different from the page's interval. */
   readonly every?: number
+  /** Shown instead of values if the source has none of the metrics: what to do. */
+  readonly hint?: string
   /** Takes the full width of the page. */
   readonly wide?: boolean
   /** Heading of this chart and the following ones with the same value: a tab of PCP's view files. */
@@ -90,12 +92,15 @@ export function newId(): string {
   return `c${Date.now().toString(36)}${made.toString(36)}`
 }
 
-/** Returns a metric name for an expression, always the same one. */
-export function derivedName(expr: string): string {
+/** Returns a number for a text, always the same one (FNV-1a, 32 bits). */
+export function hashOf(text: string): number {
   let hash = 0x811c9dc5
-  for (let i = 0; i < expr.length; i++) hash = Math.imul(hash ^ expr.charCodeAt(i), 0x01000193) >>> 0
-  return `page.x${hash.toString(36)}`
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0
+  return hash
 }
+
+/** Returns a metric name for an expression, always the same one. */
+export const derivedName = (expr: string): string => `page.x${hashOf(expr).toString(36)}`
 
 /** Checks whether an instance is selected. An invalid pattern selects none. */
 export function isChosen(choice: InstanceChoice | undefined, name: string): boolean {

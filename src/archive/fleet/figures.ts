@@ -1,6 +1,6 @@
 /** Figures of a host's health: how they are computed, and from which value on they are a problem. docs/reference/pmproxy.md */
-import type { FleetFigure, FleetState, SeenRule } from '../../archive/fleet/answer.ts'
-import type { Aggregate } from '../../archive/fleet/bucket-means.ts'
+import type { FleetFigure, FleetState, SeenRule } from './answer.ts'
+import type { Aggregate } from './bucket-means.ts'
 
 /** A value of a host by bucket: a metric, with its instances combined or one of them selected. */
 export interface NeededMetric {
@@ -8,6 +8,8 @@ export interface NeededMetric {
   readonly instance?: string | undefined
   /** Default for several instances: the sum for counters, else the mean. */
   readonly aggregate?: Aggregate | undefined
+  /** Raw units in a base unit, if its rate differs from that of the page, which has values in base units. */
+  readonly rawPerBase?: number
   /** Recorded at the start of each archive only: the newest value up to the end of the window holds. */
   readonly isConstant?: boolean
 }
@@ -93,7 +95,10 @@ export const FIGURES: readonly HealthFigure[] = [
     unit: 'share',
     warn: 0.2,
     bad: 0.5,
-    needs: ['memory', 'io'].map((what) => ({ name: `kernel.all.pressure.${what}.some.total` })),
+    needs: ['memory', 'io'].map((what) => ({
+      name: `kernel.all.pressure.${what}.some.total`,
+      rawPerBase: 1e6,
+    })),
     of: ([memory, io]) => Math.max(memory!, io!) / 1e6,
   },
 ]
@@ -134,7 +139,7 @@ export function byFigure<V>(of: readonly V[]): Record<string, V> {
 }
 
 /** Judges a value of a figure. */
-export function figureState({ warn, bad }: FleetFigure, value: number): FleetState {
+export function figureState({ warn, bad }: Pick<FleetFigure, 'warn' | 'bad'>, value: number): FleetState {
   if (!Number.isFinite(value)) return 'unknown'
   return value >= bad ? 'bad' : value >= warn ? 'warn' : 'ok'
 }

@@ -1,0 +1,180 @@
+/** Judges the figures of a host over the shown window, and sums up the problems in a sentence. */
+import type { FleetState } from '../../archive/fleet/answer.ts'
+import { figureState } from '../../archive/fleet/figures.ts'
+import { SPARK_WIDTH } from '../chart/spark-path.ts'
+import type { ChartData } from '../data/chart-data.ts'
+import { type Measure, RATE, showValue } from '../view/measure.ts'
+import type { Chart, Plot } from '../view/view.ts'
+import type { UseFigure } from './resources.ts'
+
+/** Values are judged by their mean over so many seconds, so that short spikes raise no alarm. */
+export const JUDGED_SEC = 10
+
+/** A figure over the shown window. */
+export interface Judged {
+  readonly figure: UseFigure
+  /** The newest value; undefined without one. */
+  readonly now: number | undefined
+  /** Mean of the last `JUDGED_SEC`, by which the figure is judged. */
+  readonly mean: number | undefined
+  /** The highest value and its time. */
+  readonly peak: { readonly value: number; readonly at: number } | undefined
+  readonly state: FleetState
+  /** Highest values of equal parts of the window; NaN is a gap. */
+  readonly course: Float32Array
+}
+
+const MEASURES: Readonly<Record<UseFigure['unit'], Measure>> = {
+  share: { kind: 'share', factor: 1, suffix: '' },
+  number: { kind: 'number', factor: 1, suffix: '' },
+  seconds: { kind: 'seconds', factor: 1, suffix: '' },
+  'bytes/s': { kind: 'bytes', factor: 1, suffix: '/s' },
+  '/s': { kind: 'number', factor: 1, suffix: '/s' },
+}
+
+/** Formats a value of a figure. */
+export function showFigure({ unit }: Pick<UseFigure, 'unit'>, value: number | undefined): string {
+  return showValue(MEASURES[unit], value)
+}
+
+/** States the thresholds of a figure. */
+export function thresholdsOf(figure: UseFigure): string {
+  const { warn, bad } = figure
+  if (warn === Number.POSITIVE_INFINITY) return 'no thresholds'
+  const from = (value: number): string =>
+    value === Number.MIN_VALUE ? 'the first one' : showFigure(figure, value)
+  const critical = `critical from ${from(bad)}`
+  return `${warn < bad ? `warning from ${from(warn)}, ${critical}` : critical} (mean of ${JUDGED_SEC} s)`
+}
+
+const charts = new WeakMap<UseFigure, Chart>()
+
+/** Returns the chart whose feed has the values that a figure is computed from; it is not drawn. */
+export function chartOf(figure: UseFigure): Chart {
+  let chart = charts.get(figure)
+  if (chart === undefined) {
+    const plots = figure.needs.map(({ name, expr, instance, instances }): Plot => {
+      const chosen = instance === undefined ? instances : ({ mode: 'instance', text: instance } as const)
+      return {
+        ...{ metric: name, optional: true },
+        ...(expr === undefined ? {} : { expr }),
+        ...(chosen === undefined ? {} : { instances: chosen }),
+      }
+    })
+    // Of all kinds that show a course, heat maps have the most lines.
+    chart = { id: `health ${figure.id}`, title: figure.title, style: 'heat', legend: false, plots }
+    charts.set(figure, chart)
+  }
+  return chart
+}
+
+/** Returns the values of a figure at the times of the data; NaN where it is unknown. */
+export function valuesOf(figure: UseFigure, { times, lines }: ChartData): Float64Array {
+  const { plots } = chartOf(figure)
+  const inputs = figure.needs.map((need, n) => {
+    const own = lines.filter(({ plot }) => plot === plots[n])
+    const how = need.aggregate ?? (own[0]?.info.sem === RATE ? 'sum' : 'mean')
+    const scale = need.rawPerBase ?? 1
+    return { own, how, scale, last: own.map(() => Number.NaN), isConstant: need.isConstant === true }
+  })
+  for (const { own, last, isConstant } of inputs)
+    if (isConstant)
+      for (const [i, { values }] of own.entries())
+        last[i] = values.find((value) => value != null) ?? Number.NaN
+  const needed = new Array<number>(inputs.length)
+  return Float64Array.from(times, (_, t) => {
+    for (const [n, { own, how, scale, last, isConstant }] of inputs.entries()) {
+      let [total, most, count] = [0, Number.NEGATIVE_INFINITY, 0]
+      for (let i = 0; i < own.length; i++) {
+        const value = own[i]!.values[t]
+        if (value != null) last[i] = value
+        else if (value === null && !isConstant) last[i] = Number.NaN
+        const held = last[i]!
+        if (Number.isNaN(held)) continue
+        total += held
+        if (held > most) most = held
+        count++
+      }
+      needed[n] =
+        count === 0 ? Number.NaN : scale * (how === 'max' ? most : how === 'mean' ? total / count : total)
+    }
+    return figure.of(needed)
+  })
+}
+
+/** Judges a figure by its values in the window. */
+export function judge(figure: UseFigure, data: ChartData): Judged {
+  const { times, frame } = data
+  const values = valuesOf(figure, data)
+  const course = new Float32Array(SPARK_WIDTH).fill(Number.NaN)
+  let newest: number | undefined
+  let peak: Judged['peak']
+  for (const [i, at] of times.entries()) {
+    const value = values[i]!
+    if (!Number.isFinite(value) || at < frame.from) continue
+    newest = i
+    if (peak === undefined || value > peak.value) peak = { value, at }
+    // The clock of a host may be slightly ahead.
+    const part = Math.floor(((at - frame.from) / (frame.to - frame.from)) * SPARK_WIDTH)
+    const bucket = Math.min(SPARK_WIDTH - 1, part)
+    if (!(course[bucket]! >= value)) course[bucket] = value
+  }
+  if (newest === undefined)
+    return { figure, now: undefined, mean: undefined, peak, state: 'unknown', course: course }
+  let [total, count] = [0, 0]
+  for (let i = newest; i >= 0 && times[i]! > times[newest]! - JUDGED_SEC; i--)
+    if (Number.isFinite(values[i]!)) {
+      total += values[i]!
+      count++
+    }
+  const mean = total / count
+  return {
+    figure,
+    now: values[newest]!,
+    mean,
+    peak,
+    state: figureState(figure, mean),
+    course: joined(course),
+  }
+}
+
+/** Fills parts without a sample between two with one from the earlier: samples may be rarer than parts. */
+function joined(course: Float32Array): Float32Array {
+  const known = [...course.keys()].filter((i) => !Number.isNaN(course[i]!))
+  const steps = known.slice(1).map((at, i) => at - known[i]!)
+  const usual = steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 1
+  for (const [i, at] of known.entries()) {
+    const next = known[i + 1]
+    if (next !== undefined && next - at <= 2 * usual) course.fill(course[at]!, at + 1, next)
+  }
+  return course
+}
+
+/** Returns the worst state of figures; unknown ones only count if all are. */
+export function worstOf(all: readonly Judged[]): FleetState {
+  for (const state of ['bad', 'warn', 'ok'] as const) if (all.some((one) => one.state === state)) return state
+  return 'unknown'
+}
+
+/** Problems named in the sentence. */
+const MOST = 3
+
+/** Sums up the problems in a sentence, from the same thresholds as the colours. */
+export function sentenceOf(all: readonly Judged[]): { readonly state: FleetState; readonly text: string } {
+  const state = worstOf(all)
+  if (state === 'unknown') return { state, text: 'Waiting for values …' }
+  const ordered = [...all.filter((one) => one.state === 'bad'), ...all.filter((one) => one.state === 'warn')]
+  if (ordered.length === 0) {
+    const missing = all.filter((one) => one.state === 'unknown').length
+    return {
+      state,
+      text: `All well${missing === 0 ? '' : `; ${missing} of ${all.length} figures are unknown here`}`,
+    }
+  }
+  const named = ordered
+    .slice(0, MOST)
+    .map(({ figure, mean }) => `${figure.problem} (${showFigure(figure, mean)})`)
+    .join(', ')
+  const more = ordered.length > MOST ? `, and ${ordered.length - MOST} more` : ''
+  return { state, text: `${named[0]!.toUpperCase()}${named.slice(1)}${more}` }
+}

@@ -1,0 +1,51 @@
+/** The page about the collector, the recorder and the web server themselves. */
+import { chart, optional, plot } from '../plots.ts'
+import type { View } from '../view.ts'
+
+const one = (metric: string, legend: string, color = 'var(--c1)') => plot(metric, { legend, color })
+
+/** What monitoring costs, and whether it works. */
+export const COLLECTOR_PAGE: View = {
+  name: 'Collector',
+  charts: [
+    chart('pmcd-cpu', 'CPU of pmcd', [one('pmcd.cputime.total', 'CPU')]),
+    chart('pmcd-memory', 'Memory of pmcd', [one('pmcd.datasize', 'data')]),
+    chart('pmcd-pdus', 'Requests to pmcd', [
+      one('pmcd.pdu_in.total', 'PDUs in'),
+      one('pmcd.pdu_out.total', 'PDUs out', 'var(--c3)'),
+    ]),
+    chart('pmcd-errors', 'Errors answered by pmcd', [one('pmcd.pdu_out.error', 'errors', 'var(--error)')]),
+    chart('pmcd-clients', 'Clients, agents and files of pmcd', [
+      one('pmcd.numclients', 'clients'),
+      one('pmcd.numagents', 'agents', 'var(--c3)'),
+      one('pmcd.openfds', 'highest file descriptor', 'var(--faint)'),
+    ]),
+    chart('pmcd-agents', 'Status of agents: 0 is working', [plot('pmcd.agent.status', { legend: '%I' })], {
+      ...{ style: 'table', legend: false },
+    }),
+    chart('recorder-bytes', 'Written by the recorder', [optional(one('mmv.pmlogger.bytes', 'archives'))], {
+      hint: 'Only a recorder that npm start or pcp-ts runs reports this',
+    }),
+    chart('recorder-trouble', 'Trouble of the recorder', [
+      optional(one('mmv.pmlogger.failures.fetch', 'failed fetches', 'var(--error)')),
+      optional(one('mmv.pmlogger.failures.write', 'failed writes', 'var(--c6)')),
+      optional(one('mmv.pmlogger.late.left_out', 'samples left out', 'var(--c2)')),
+    ]),
+    chart('pmproxy-cpu', 'CPU of pmproxy', [
+      optional(one('pmproxy.cpu.user', 'user')),
+      optional(one('pmproxy.cpu.sys', 'system', 'var(--c2)')),
+    ]),
+    chart('pmproxy-memory', 'Memory of pmproxy', [
+      optional(one('pmproxy.mem.datasz', 'data')),
+      optional(one('pmproxy.mem.maxrss', 'largest resident size', 'var(--faint)')),
+    ]),
+    chart('pmproxy-requests', 'HTTP requests to pmproxy', [
+      optional(one('pmproxy.http.requests', 'requests')),
+      optional(one('pmproxy.http.failures', 'failed', 'var(--error)')),
+    ]),
+    chart('pmproxy-live', 'Live values for pages', [
+      optional(one('pmproxy.live.rows', 'rows sent')),
+      optional(one('pmproxy.live.missed', 'rows missed', 'var(--error)')),
+    ]),
+  ],
+}

@@ -1,0 +1,41 @@
+/** The page about processes. */
+import { chart, derived, optional, plot } from '../plots.ts'
+import type { Chart, View } from '../view.ts'
+
+/** A row for each process. */
+export const PROCESS_TABLE: Chart = chart(
+  'processes',
+  'Processes',
+  [
+    derived('rate(proc.psinfo.utime) + rate(proc.psinfo.stime)', { legend: 'CPU', unit: 'share' }),
+    plot('proc.psinfo.rss', { legend: 'RSS' }),
+    plot('proc.psinfo.threads', { legend: 'threads' }),
+    optional(plot('proc.io.read_bytes', { legend: 'read' })),
+    optional(plot('proc.io.write_bytes', { legend: 'written' })),
+  ],
+  { style: 'table', legend: false, every: 5, wide: true },
+)
+
+/** All processes, and their number by state. */
+export const PROCESSES_PAGE: View = {
+  name: 'Processes',
+  charts: [
+    PROCESS_TABLE,
+    chart('states', 'Processes by state', [
+      plot('proc.runq.runnable', { legend: 'runnable', color: 'var(--c1)' }),
+      plot('proc.runq.blocked', { legend: 'blocked', color: 'var(--iowait)' }),
+      plot('proc.runq.stopped', { legend: 'stopped', color: 'var(--c4)' }),
+      plot('proc.runq.defunct', { legend: 'zombies', color: 'var(--error)' }),
+    ]),
+    chart('process-count', 'Number of processes', [
+      plot('kernel.all.nprocs', { legend: 'processes', color: 'var(--c1)' }),
+    ]),
+    chart('process-forks', 'New processes', [
+      plot('kernel.all.sysfork', { legend: 'forks', color: 'var(--c3)' }),
+    ]),
+    chart('files', 'Open files', [
+      plot('vfs.files.count', { legend: 'open', color: 'var(--c1)' }),
+      plot('vfs.inodes.count', { legend: 'inodes in memory', color: 'var(--faint)' }),
+    ]),
+  ],
+}

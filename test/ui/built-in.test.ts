@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { isChartKind } from '../../src/ui/chart/kinds/registry.ts'
+import {
+  BUILT_IN_VIEWS,
+  PAGES,
+  pageKeyOf,
+  pageOf,
+  toPageFragment,
+  viewOfPage,
+} from '../../src/ui/view/built-in.ts'
+
+test('a page is found by its key, also after it was changed', () => {
+  for (const { page, view } of PAGES) {
+    expect(viewOfPage(page)).toBe(view)
+    expect(pageKeyOf(view)).toBe(page)
+    expect(toPageFragment(page)).toBe(`#page=${page}`)
+    expect(pageOf({ name: view.name, charts: [] })?.page).toBe(page)
+    expect(pageKeyOf({ ...view })).toBeUndefined()
+  }
+  for (const other of ['', 'nothing', 'constructor']) expect(viewOfPage(other), other).toBeUndefined()
+})
+
+test('keys, names and ids of charts are unique', () => {
+  const pages = PAGES.map(({ page }) => page)
+  expect(new Set(pages).size).toBe(pages.length)
+  const names = BUILT_IN_VIEWS.map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+  for (const { name, charts } of BUILT_IN_VIEWS) {
+    const ids = charts.map(({ id }) => id)
+    expect(new Set(ids).size, name).toBe(ids.length)
+    for (const { style } of charts) expect(isChartKind(style), style).toBe(true)
+  }
+})

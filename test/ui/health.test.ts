@@ -1,0 +1,153 @@
+/** Health of a host on the page: figures over the window, thresholds, the sentence. */
+import { expect, test } from 'vitest'
+import type { ChartData } from '../../src/ui/data/chart-data.ts'
+import { chartOf, judge, sentenceOf, thresholdsOf, worstOf } from '../../src/ui/health/judge.ts'
+import { RESOURCES, type UseFigure } from '../../src/ui/health/resources.ts'
+import { BUILT_IN_VIEWS, PAGES } from '../../src/ui/view/built-in.ts'
+import { RATE } from '../../src/ui/view/measure.ts'
+
+const FIGURES = RESOURCES.flatMap(({ figures }) => figures)
+const figure = (id: string): UseFigure => FIGURES.find((one) => one.id === id)!
+
+type Column = readonly (number | null | undefined)[]
+
+/** Values for the needs of a figure: for each a list of columns, one for each instance. */
+function dataOf(
+  about: UseFigure,
+  times: readonly number[],
+  needs: readonly (readonly Column[])[],
+  sem = 'instant',
+): ChartData {
+  const { plots } = chartOf(about)
+  const lines = needs.flatMap((columns, n) =>
+    columns.map((values, i) => {
+      const info = { name: 'm', pmid: '1.0.0', type: 'u64', sem, units: 'none', indom: null, help: '' }
+      return { key: `${n} ${i}`, label: '', plot: plots[n]!, info, instance: String(i), values }
+    }),
+  )
+  return {
+    ...{ frame: { from: 0, to: 100 }, times, lines, heads: new Map(), isMixed: false, limits: undefined },
+    measure: { kind: 'number', factor: 1, suffix: '' },
+    ...{ ends: new Map(), problems: [], isWaiting: false, isReading: false },
+  }
+}
+
+test('memory in use is judged by the mean of ten seconds, with the peak of the window', () => {
+  const memory = figure('memory')
+  const data = dataOf(
+    memory,
+    [-5, 10, 50, 95, 99],
+    [[[0, 80, 1, 10, 8]], [[100, undefined, undefined, undefined, undefined]]],
+  )
+  const { now, mean, peak, state, course } = judge(memory, data)
+  expect(now).toBeCloseTo(0.92)
+  expect(mean).toBeCloseTo(0.91)
+  expect(peak).toEqual({ value: 0.99, at: 50 })
+  expect(state).toBe('warn')
+  expect(course[36]).toBeCloseTo(0.99)
+  expect(course[0]).toBeNaN()
+})
+
+test('a constant that is known later holds for earlier values', () => {
+  const load = figure('load')
+  const { peak, state } = judge(load, dataOf(load, [10, 20], [[[16, 8]], [[undefined, 4]]]))
+  expect(peak).toEqual({ value: 4, at: 10 })
+  expect(state).toBe('warn')
+})
+
+test('the busiest disk counts, and counters of interfaces add up', () => {
+  const util = figure('disk-util')
+  expect(judge(util, dataOf(util, [10], [[[0.2], [0.9]]], RATE)).now).toBe(0.9)
+  const drops = figure('drops')
+  expect(
+    judge(
+      drops,
+      dataOf(
+        drops,
+        [10],
+        [
+          [[1], [2]],
+          [[3], [null]],
+        ],
+        RATE,
+      ),
+    ).now,
+  ).toBe(6)
+})
+
+test('pressure has the same scale as on the fleet page', () => {
+  const pressure = figure('pressure')
+  expect(judge(pressure, dataOf(pressure, [10], [[[0.1]], [[0.6]]], RATE))).toMatchObject({
+    now: 0.6,
+    state: 'bad',
+  })
+})
+
+test('gaps and missing metrics are unknown', () => {
+  const util = figure('disk-util')
+  expect(judge(util, dataOf(util, [10, 20], [[[null, null]]]))).toMatchObject({
+    now: undefined,
+    state: 'unknown',
+  })
+  expect(judge(util, dataOf(util, [], []))).toMatchObject({
+    now: undefined,
+    peak: undefined,
+    state: 'unknown',
+  })
+})
+
+test('the share of retransmissions needs ten TCP segments a second', () => {
+  const { of } = figure('retransmits')
+  expect(of([2, 5])).toBe(0)
+  expect(of([2, 20])).toBe(0.1)
+  expect(of([Number.NaN, Number.NaN])).toBeNaN()
+})
+
+test('the sentence starts with the worst problems', () => {
+  const at = (id: string, value: number) => {
+    const one = figure(id)
+    const { state } = judge(
+      one,
+      dataOf(
+        one,
+        [10],
+        one.needs.map(() => [[value]]),
+      ),
+    )
+    return { figure: one, now: value, mean: value, peak: undefined, state, course: new Float32Array() }
+  }
+  const ok = at('disk-util', 0.1)
+  const unknown = at('await', Number.NaN)
+  expect(sentenceOf([ok])).toEqual({ state: 'ok', text: 'All well' })
+  expect(sentenceOf([ok, unknown])).toEqual({
+    state: 'ok',
+    text: 'All well; 1 of 2 figures are unknown here',
+  })
+  expect(sentenceOf([unknown])).toEqual({ state: 'unknown', text: 'Waiting for values …' })
+  expect(sentenceOf([at('cpu-pressure', 0.6), at('disk-util', 0.99)])).toEqual({
+    state: 'bad',
+    text: 'A disk is busy (99 %), tasks wait for CPUs (60 %)',
+  })
+  const many = ['swapping', 'oom', 'disk-util', 'await', 'drops'].map((id) => at(id, 5000))
+  expect(sentenceOf(many).text).toMatch(/^Memory is swapped \(5 k\/s\), .*, and 2 more$/)
+  expect(worstOf([ok, at('oom', 1)])).toBe('bad')
+})
+
+test('thresholds are stated', () => {
+  expect(thresholdsOf(figure('cpu'))).toBe('warning from 85 %, critical from 95 % (mean of 10 s)')
+  expect(thresholdsOf(figure('oom'))).toBe('critical from the first one (mean of 10 s)')
+  expect(thresholdsOf(figure('throughput'))).toBe('no thresholds')
+})
+
+test('each figure leads to a chart of a page, and no chart has the id of a hidden one', () => {
+  for (const { page, chart, rule } of FIGURES) {
+    const charts = PAGES.find((one) => one.page === page)?.view.charts ?? []
+    expect(
+      charts.map(({ id }) => id),
+      rule,
+    ).toContain(chart)
+  }
+  const hidden = FIGURES.map((one) => chartOf(one).id)
+  expect(new Set(hidden).size).toBe(FIGURES.length)
+  for (const { charts } of BUILT_IN_VIEWS) for (const { id } of charts) expect(hidden).not.toContain(id)
+})
