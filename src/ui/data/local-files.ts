@@ -28,7 +28,7 @@ export async function openLocalArchives(files: readonly File[]): Promise<void> {
   }
 }
 
-/** Opens an archive on a web server, of which the worker reads only what is needed. Throws RequestError. */
+/** Opens an archive on a web server, of which the worker reads only the needed parts. Throws RequestError. */
 export async function openRemote(url: string): Promise<Source> {
   const source = await openInWorker({ do: 'open-remote', url }, urlKey(url))
   addSource(source)
