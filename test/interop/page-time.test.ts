@@ -273,7 +273,7 @@ describePage("the chart page's time", (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('an archive on a web server is opened by its address, and errors say what is missing', async () => {
+  test('an archive on a web server is opened by its address, and errors give the reason', async () => {
     const files = new Map(
       twoDays().map(({ name, content }) => [`/a/${name}`, Buffer.from(content, 'base64')]),
     )

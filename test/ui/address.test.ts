@@ -76,6 +76,13 @@ describe('the address', () => {
     for (const other of ['', '#charts', '#new=thing']) expect(await fromAddress(other)).toBeUndefined()
   })
 
+  test('of an archive on a web server names it', async () => {
+    const shared: SharedView = { view: OVERVIEW, source: 'url:https://host/a b/week', width: 300, end: END }
+    const text = await toAddress(shared)
+    expect(text).toMatch(/^page=overview&archive=https:\/\/host\/a%20b\/week&from=/)
+    expect(await fromAddress(text)).toEqual({ ...shared, leftOut: 0 })
+  })
+
   test.each([
     ['page=nothing', 'This page has no view named nothing'],
     ['last=soon', 'last must be a duration such as'],

@@ -50,7 +50,7 @@ export async function openRemoteArchive(address: string, network: Network): Prom
     const size = Number(headers.get('Content-Length') ?? Number.NaN)
     if (Number.isSafeInteger(size) && headers.get('Content-Encoding') === null) return size
     throw new Error(
-      `${name}: the server does not say its size; compression by the server must be off for these files`,
+      `${name}: the server sends no size; compression by the server must be off for these files`,
     )
   }
   const [meta, index, first] = await Promise.all([

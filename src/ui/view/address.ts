@@ -15,6 +15,7 @@ const PARAMETERS = new Set([
   'page',
   'v',
   'source',
+  'archive',
   'compare',
   'layout',
   'from',
