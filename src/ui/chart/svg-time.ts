@@ -174,7 +174,7 @@ export const stackMarks: Marks = ({ times, columns, strokes, scales: { x, y, low
       const place = (i: number, value: number): string => `${n(x(times[i]!))} ${n(y(value))}`
       const top = points.map((i) => place(i, column[i]!))
       const below = points.toReversed().map((i) => place(i, columns[j - 1]?.[i] ?? Math.max(0, low)))
-      return `<path d="M${top.join('L')}L${below.join('L')}Z" fill="${fill}" fill-opacity="0.6"/>`
+      return `<path d="M${top.join('L')}L${below.join('L')}Z" fill="${fill}" fill-opacity="0.85"/>`
     })
   })
 

@@ -76,8 +76,8 @@ const SLACK = 6
 /** Diameter of an isolated sample, in pixels. */
 const LONE_SIZE = 4
 const WHEEL_STEP = 1.25
-/** Opacity of stacked areas, and of bands from minimum to maximum. */
-const STACK_FILL = 0.6
+/** Opacity of stacked areas, near that of their swatches, and of bands from minimum to maximum. */
+const STACK_FILL = 0.85
 const BAND_FILL = 0.35
 
 /** Draws one chart into an element of the page. */
