@@ -13,7 +13,7 @@ export const MOST_MOMENTS = 4000
 const MOMENTS_A_TURN = 50
 
 /** Converts to a time within the archive. Its bounds are returned exactly, because a double does not hold nanoseconds. */
-export function timeInArchive(archive: ChartArchive, seconds: number): Timestamp {
+export function timeInArchive(archive: Pick<ChartArchive, 'start' | 'end'>, seconds: number): Timestamp {
   if (seconds <= toSeconds(archive.start)) return archive.start
   const end = archive.end()
   return seconds >= toSeconds(end) ? end : fromSeconds(seconds)

@@ -1,4 +1,5 @@
 /** Keyboard shortcuts of the page. */
+import { pinned } from './chart/instant.ts'
 import { editing, type Panel, panel } from './page.ts'
 import { nextTheme } from './theme.ts'
 import { time } from './time/control.ts'
@@ -35,6 +36,8 @@ const BUTTONS = 'button, summary'
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && editing.value === undefined) {
+      // The panel is closed first.
+      if (panel.value === undefined) pinned.value = undefined
       panel.value = undefined
       return
     }

@@ -227,7 +227,6 @@ describePage("the chart page's views", (t) => {
     for (const [title, start] of [
       ['Busy time per CPU', /^time \(UTC\),cpu0/],
       ['File system usage', /^instance,full \(1 is 100 %\)\n\S/],
-      ['Processes', /^instance,CPU \(1 is 100 %\),RSS \(B\),threads\n\d/],
     ] as const) {
       const card = t.chart(title)
       await card.locator('canvas, tbody tr').first().waitFor()

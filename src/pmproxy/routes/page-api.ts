@@ -25,6 +25,7 @@ import { isNamed, userKey, type WebUser } from '../web-user.ts'
 import { answerLiveFleet, FLEET_ROUTES } from './fleet.ts'
 import { requestedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, wholeNumber } from './page-call.ts'
+import { processes } from './processes.ts'
 import { range } from './range.ts'
 
 const MOST_FOUND = 5000
@@ -36,6 +37,7 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   instances,
   check,
   range,
+  processes,
 }
 
 /** Answers a request below /ui/api/; undefined for other paths. */

@@ -44,7 +44,8 @@ export async function range({ request, context }: PageCall): Promise<Reply> {
     : json(jsonOf(answer, raw))
 }
 
-function moment(text: string | undefined, what: string, byDefault: number): number {
+/** Parses a time in seconds since the epoch. PM_ERR_ARG for anything else. */
+export function moment(text: string | undefined, what: string, byDefault: number): number {
   if (text === undefined || text === '') return byDefault
   const seconds = Number(text)
   if (Number.isFinite(seconds) && Math.abs(seconds) < 1e11) return seconds

@@ -16,6 +16,7 @@ export type Request =
   | { readonly do: 'metric' | 'instances'; readonly name: string }
   | { readonly do: 'check'; readonly expr: string }
   | { readonly do: 'range'; readonly query: RangeQuery }
+  | { readonly do: 'processes'; readonly at: number }
 
 /** Result of `open`. */
 export interface Opened {
@@ -54,6 +55,8 @@ async function answer(id: number, request: Request): Promise<unknown> {
       return archive.instances(request.name)
     case 'check':
       return archive.check(request.expr)
+    case 'processes':
+      return archive.processes(request.at)
     case 'range':
       return archive.range(request.query, (part) =>
         postMessage({ id, part } satisfies Response, { transfer: [part.buffer] }),

@@ -4,6 +4,7 @@ import { describeMetric } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
 import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
+import { processesAt } from '../../archive/processes-at.ts'
 import { scan } from '../../archive/scan.ts'
 import { ArchiveSource } from '../../archive/source.ts'
 import { type ArchiveFiles, bytesSource } from '../../base/byte-source.ts'
@@ -14,6 +15,7 @@ import { isError, type Outcome, PcpError } from '../../model/errors.ts'
 import { domainOf, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { mergeLabelSets } from '../../model/label-set.ts'
 import { LABEL_CLUSTER, LABEL_CONTEXT, LABEL_DOMAIN, LABEL_INDOM, LABEL_ITEM } from '../../model/labels.ts'
+import { PROCESS_FAMILIES, type ProcessesAnswer, processMetrics } from '../../model/process-sample.ts'
 import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
 import type {
   CheckAnswer,
@@ -160,6 +162,28 @@ export class LocalArchive {
         ...(mark < 0 ? {} : { at: lines[mark]!.indexOf('^') }),
       }
     }
+  }
+
+  /** See `Source`. */
+  async processes(at: number): Promise<ProcessesAnswer> {
+    const archive = this.#archive
+    const source = new ArchiveSource(archive)
+    const found = await describe(source, PROCESS_FAMILIES.flatMap(processMetrics))
+    const metrics = found.flatMap(({ name, outcome }) =>
+      isError(outcome) ? [] : [{ name, desc: outcome.desc }],
+    )
+    return processesAt(
+      {
+        start: archive.start,
+        end: () => this.#end(),
+        scan: (ids, options) => scan(archive, ids, options),
+        setMode: (mode, when) => source.setMode(mode, when),
+        fetchRecord: (ids) => source.fetchRecord(ids),
+        instances: (indom) => source.instances(indom, undefined, ask),
+      },
+      metrics,
+      at,
+    )
   }
 
   /** See `Source`; the result is encoded by `encodeChartRange`. `onPart` gets the values so far after every `PART_MS` of reading. */

@@ -87,6 +87,7 @@ async function openInWorker(base: string, files: readonly File[]): Promise<Sourc
     range: batched(async (query, onPart) =>
       decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
     ),
+    processes: (at) => ask({ do: 'processes', at: at ?? opened.end }),
     close: () => worker.terminate(),
   }
 }

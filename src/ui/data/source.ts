@@ -1,6 +1,7 @@
 /** Interface of sources of metrics: hosts, archives on the server, and archives from local files. */
 import type { ReadonlySignal } from '@preact/signals'
 import type { ChartRange } from '../../archive/chart-answer.ts'
+import type { ProcessesAnswer } from '../../model/process-sample.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
@@ -40,6 +41,11 @@ export interface Source {
   check(expr: string): Promise<CheckAnswer>
   /** Returns values of a time range; only if there is a `span` or the host is recorded. Throws RequestError. */
   range?(query: RangeQuery, watcher?: RangeWatcher): Promise<ChartRange>
+  /**
+   * Returns the recorded processes at a time in seconds since the epoch; without one, those of a host now or at the end of an archive.
+   * Undefined if `at` is given and the host is not recorded. Throws RequestError.
+   */
+  processes(at?: number): Promise<ProcessesAnswer | undefined>
   /** Releases its resources. */
   close?(): void
 }

@@ -136,17 +136,11 @@ const CHARTS: readonly Chart[] = [
   {
     id: 'processes',
     title: 'Processes',
-    style: 'table',
+    style: 'processes',
     legend: false,
     every: 5,
     wide: true,
-    plots: [
-      derived('rate(proc.psinfo.utime) + rate(proc.psinfo.stime)', { legend: 'CPU', unit: 'share' }),
-      plot('proc.psinfo.rss', { legend: 'RSS' }),
-      plot('proc.psinfo.threads', { legend: 'threads' }),
-      plot('proc.io.read_bytes', { legend: 'read', optional: true }),
-      plot('proc.io.write_bytes', { legend: 'written', optional: true }),
-    ],
+    plots: [],
   },
 ]
 
