@@ -30,7 +30,7 @@ function opened(samples: readonly (Written | undefined)[]): LocalArchive {
       made.mark()
       continue
     }
-    // Other metrics have records of their own, a little earlier.
+    // Other metrics have separate records, a little earlier.
     made.put('hinv.ncpu', 2)
     made.write({ sec: START + sample.at, nsec: 0 })
     for (const pid of sample.pids) {
@@ -58,7 +58,7 @@ test('the nearest sample is read, with the one before and the newest', async () 
   expect((await archive.processes(START - 100)).sample!.at).toBe(START + 0.005)
 })
 
-test('there is no sample before an interruption, nor far from the recorded time', async () => {
+test('samples before an interruption, or far from the time, are left out', async () => {
   const archive = opened([{ at: 0, pids: [1] }, undefined, { at: 10, pids: [1] }])
   const { sample, before } = await archive.processes(START + 10)
   expect(sample!.at).toBe(START + 10.005)

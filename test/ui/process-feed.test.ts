@@ -50,7 +50,7 @@ test('live samples are kept, and the one nearest to the crosshair is shown with 
   expect(feed.get(1000)).toMatchObject({ at: 1000, answer: { newest: { at: 1200 } } })
 })
 
-test('recorded samples are requested one at a time and kept; a crosshair that moved on asks again', async () => {
+test('recorded samples are requested one at a time and kept; a crosshair that moved on sends another', async () => {
   const archive = source({ start: 0, end: 5000 })
   let changes = 0
   const feed = new ProcessFeed(archive, () => changes++)

@@ -108,7 +108,7 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
 
 const OWN_VIEWS: OwnViews = { Processes }
 
-/** Draws a kind with data of its own. A component, so that its changes do not redraw the card. */
+/** Draws a kind that reads its own data. A component, so that its changes do not redraw the card. */
 function Own({ kind, ...props }: OwnProps & { readonly kind: ChartKind }): ComponentChild {
   return kind.own!(props, OWN_VIEWS)
 }

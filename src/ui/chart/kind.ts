@@ -11,7 +11,7 @@ import type { List } from './table-rows.ts'
 /** Views and image writers in the lazily loaded part. */
 export type Drawings = typeof import('./drawings.ts')
 
-/** Props of a kind that draws data of its own. */
+/** Props of a kind that reads its own data. */
 export interface OwnProps {
   readonly chart: Chart
   readonly source: Source
@@ -19,7 +19,7 @@ export interface OwnProps {
   readonly isSeen: ReadonlySignal<boolean>
 }
 
-/** Components that draw data of their own. They use the page, which uses the kinds, so the card passes them. */
+/** Components that read their own data. They use the page, which uses the kinds, so the card passes them. */
 export interface OwnViews {
   readonly Processes: (props: OwnProps) => ComponentChild
 }
@@ -32,7 +32,7 @@ export interface ChartKind {
   readonly title: string
   /** Draws the chart on the page; undefined if it needs `parts` that are not loaded yet. */
   readonly view: (props: ViewProps, parts: Drawings | undefined) => ComponentChild | undefined
-  /** Draws a chart without plots, from data of its own about one source. Such a chart has no files. */
+  /** Draws a chart without plots, which reads its own data about one source and cannot be saved as a file. */
   readonly own?: (props: OwnProps, views: OwnViews) => ComponentChild
   /** Draws the chart as SVG. */
   readonly svg: (drawn: PictureInput, color: ColorOf, parts: Drawings) => Body

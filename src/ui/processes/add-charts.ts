@@ -6,7 +6,7 @@ import { newId } from '../view/view.ts'
 import { chartsOf } from './charts-of-process.ts'
 import type { ProcessRow } from './rows.ts'
 
-/** Adds the charts of a process at the end of the page and scrolls to them; those that exist are only scrolled to. */
+/** Adds the charts of a process at the end of the page, unless they exist, and scrolls to them. */
 export function chartProcess(row: ProcessRow, family: ProcessFamily, source: Source): void {
   const isHost = source.span === undefined
   const key = source.key === currentKey.peek() ? undefined : source.key

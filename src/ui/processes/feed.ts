@@ -12,7 +12,7 @@ export interface ShownProcesses {
   readonly answer: ProcessesAnswer | undefined
   /** Time of the shown sample. */
   readonly at: number | undefined
-  /** Why there is none. */
+  /** Reason why no processes are shown. */
   readonly problem: string | undefined
   /** Is a request in flight? */
   readonly isReading: boolean
@@ -117,7 +117,7 @@ export class ProcessFeed {
     }
   }
 
-  /** One request at a time: a moving crosshair asks again for its latest place when the answer arrives. */
+  /** Sends one request at a time: after the answer, the table requests the latest place of a moving crosshair. */
   async #ask(at: number): Promise<void> {
     if (this.#isAsking || this.#nowMs() - this.#failedAtMs < PAUSE_MS) return
     this.#isAsking = true

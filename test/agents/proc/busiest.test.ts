@@ -20,7 +20,7 @@ test('the top of each resource is chosen, each process once', () => {
   expect([...busiest(uses, 2)].sort()).toEqual([1, 2, 4, 5, 7, 8])
 })
 
-test('of a thousand busy processes at most four times as many are chosen as asked for', () => {
+test('of a thousand busy processes at most four times the requested number are chosen', () => {
   const uses = Array.from({ length: 1000 }, (_, i) =>
     use(i, { cpu: 1 + i, io: 1000 - i, minorFaults: 100 + ((i * 7) % 1000), rss: 1 + ((i * 13) % 1000) }),
   )
