@@ -5,9 +5,11 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { instant, pin, pinned } from '../chart/instant.ts'
 import type { OwnProps } from '../chart/kind.ts'
 import type { Source } from '../data/source.ts'
+import { feeds } from '../page.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import { type Measure, showValue } from '../view/measure.ts'
+import { hostOf } from '../view/view.ts'
 import { chartProcess } from './add-charts.ts'
 import { arranged, filtered, type Grouping, type Order, type SortKey, type TableItem } from './arrange.ts'
 import { ProcessFeed, type ShownProcesses } from './feed.ts'
@@ -17,6 +19,9 @@ import { type ProcessRow, rowsOf } from './rows.ts'
 const MOST_LINES = 200
 /** Default seconds between live samples. */
 const EVERY_SEC = 5
+
+/** Interval at which a due sample of a reachable host is looked for. */
+const LOOK_MS = 250
 
 const CPU: Measure = { kind: 'share', factor: 1, suffix: '' }
 const BYTES: Measure = { kind: 'bytes', factor: 1, suffix: '' }
@@ -57,8 +62,13 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const isPolled = source.span === undefined && time.mode.value === 'live' && isSeen.value
   useEffect(() => {
     if (!isPolled) return
-    void feed.poll()
-    const timer = setInterval(() => void feed.poll(), every * 1000)
+    let due = 0
+    const look = (): void => {
+      if (performance.now() < due || !isReachable(source)) return
+      due = performance.now() + every * 1000
+      void feed.poll()
+    }
+    const timer = setInterval(look, LOOK_MS)
     return () => clearInterval(timer)
   }, [feed, every, isPolled])
   changes.value
@@ -148,6 +158,12 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
       )}
     </div>
   )
+}
+
+/** Other charts report a silent host, once; without any, a request finds out. */
+function isReachable({ key }: Source): boolean {
+  const kind = feeds.stateOf(hostOf(key) ?? '')?.kind
+  return kind !== 'waiting' && kind !== 'silent'
 }
 
 /** Returns the time to show: that of the crosshair, else the end of the window; undefined for the present of a host. */
