@@ -1,8 +1,8 @@
 /**
  * The chart page with a day of the overview in headless Chromium: time from the click on an archive of the server, and from dropping its
- * files, until every chart is drawn. `npm run bench -- page [--rounds N] [--every SECONDS] [--height PIXELS]`
+ * files, until every chart is drawn; then from a click on a chart until the processes of that instant are listed. `npm run bench -- page [--rounds N] [--every SECONDS] [--height PIXELS]`
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -11,6 +11,7 @@ import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
 import { startPage } from './lib/collectors.ts'
 import { cpuMs } from './lib/memory.ts'
+import { processDay } from './lib/process-day.ts'
 import { median, table } from './lib/report.ts'
 
 const DAY = 86_400
@@ -59,6 +60,7 @@ function writeDay(base: string, every: number): number {
     metric('filesys.full', 5, 3, '', disks),
   ]
   const processors = metric('hinv.ncpu', 1, 4, '')
+  const processes = processDay(made)
   let points = 0
   for (let t = 0; t <= DAY; t += every) {
     if (t === 0) made.put(processors.id, 8)
@@ -68,6 +70,7 @@ function writeDay(base: string, every: number): number {
         made.put(id, isCounter ? Math.round(t * (50 + m + i) + 1000 * wave) : wave, instances[i])
         points++
       }
+    points += processes(t)
     made.write({ sec: 1_790_000_000 + t, nsec: 0 })
   }
   made.close()
@@ -113,6 +116,39 @@ async function measure(
   return drawn
 }
 
+/** Instants that are clicked in each page. */
+const CLICKS = 8
+
+/** Returns the times from clicks on the first chart until the table shows the processes of the clicked instants, ms. */
+async function clickTimes(page: Page): Promise<number[]> {
+  await page.setViewportSize({ width: 1400, height: 1600 }) // both are in view
+  const over = page.locator('[data-chart] .u-over').first()
+  await page.keyboard.press('Escape') // closes the panel
+  await page.locator('.process-when time').waitFor()
+  const box = (await over.boundingBox())!
+  const times: number[] = []
+  for (let n = 0; n < CLICKS; n++) {
+    const x = box.x + box.width * (0.05 + (0.9 * ((n * 5) % CLICKS)) / CLICKS)
+    // The clock is in the page before the pointer moves.
+    await page.evaluate(`void (window.listed = new Promise((resolve) => {
+      const text = () => document.querySelector('.process-when time')?.textContent ?? ''
+      const before = text()
+      let start
+      addEventListener('mousemove', () => { start = performance.now() }, { capture: true, once: true })
+      const observer = new MutationObserver(() => {
+        if (start === undefined || text() === before || text() === '') return
+        observer.disconnect()
+        requestAnimationFrame(() => resolve(performance.now() - start))
+      })
+      observer.observe(document.body, { subtree: true, childList: true, characterData: true })
+    }))`)
+    await page.mouse.click(x, box.y + 20)
+    times.push((await page.evaluate('window.listed')) as number)
+    await page.keyboard.press('Escape')
+  }
+  return times
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -136,7 +172,19 @@ async function main(): Promise<void> {
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
   try {
     const rows = [
-      ['until all charts are drawn, ms', 'least', 'median', 'most', 'in view', 'CPU server', 'CPU browser'],
+      [
+        'until all charts are drawn, ms',
+        ...[
+          'least',
+          'median',
+          'most',
+          'in view',
+          'CPU server',
+          'CPU browser',
+          'click: median',
+          'click: most',
+        ],
+      ],
     ]
     const ways: readonly (readonly [string, string, (page: Page) => Promise<void>])[] = [
       [
@@ -149,9 +197,11 @@ async function main(): Promise<void> {
     for (const [name, key, act] of ways) {
       const [inView, taken]: [number[], number[]] = [[], []]
       const [server, client]: [number[], number[]] = [[], []]
+      const clicks: number[] = []
       for (let n = 0; n < +values.rounds; n++) {
         const page = await browser.newPage({ viewport: { width: 1400, height: +values.height } })
-        await page.goto(web.address)
+        // Recorded processes are shown to signed-in users only.
+        await page.goto(readFileSync(join(dir, 'run', 'charts-link'), 'utf8').trim())
         await page.keyboard.press('o')
         await page.locator('.archives ul').last().locator('button.leaf').first().waitFor()
         const before = [cpuMs(web.pid), await browserMs(browser)] as const
@@ -160,12 +210,21 @@ async function main(): Promise<void> {
         taken.push(last)
         server.push(cpuMs(web.pid) - before[0])
         client.push((await browserMs(browser)) - before[1])
+        clicks.push(...(await clickTimes(page)))
         await page.close()
       }
       const sorted = taken.toSorted((a, b) => a - b)
       // The minimum CPU time, because other load on the machine only adds to it.
       const cpu = [Math.min(...server), Math.min(...client)]
-      const cells = [sorted[0]!, median(taken), sorted.at(-1)!, median(inView), ...cpu]
+      const cells = [
+        sorted[0]!,
+        median(taken),
+        sorted.at(-1)!,
+        median(inView),
+        ...cpu,
+        median(clicks),
+        Math.max(...clicks),
+      ]
       rows.push([name, ...cells.map((ms) => ms.toFixed(0))])
     }
     console.log(table(rows))

@@ -8,14 +8,12 @@ import { type DecodeLimits, SERVER_DECODE_LIMITS } from '../base/decode/limits.t
 import { toSeconds } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import { domainOf, type Indom, type Pmid } from '../model/ids.ts'
+import { PROC_DOMAIN } from '../model/process-sample.ts'
 import { type OpenArchiveOptions, openArchive } from '../pmapi/archive.ts'
 import type { Context } from '../pmapi/context.ts'
 import { archiveFiles } from '../sys/archive-files.ts'
 import type { Variables } from '../sys/config.ts'
 import { decodeLimits } from '../sys/decompress.ts'
-
-/** Domain of the proc agent, with metrics and instances of processes. */
-export const PROC_DOMAIN = 3
 
 /** A listed archive. Times in seconds. */
 export interface ListedArchive {

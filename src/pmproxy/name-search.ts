@@ -2,8 +2,8 @@
 import { MetricSearch } from '../analysis/metric-search.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { domainOf, type Indom, PM_INDOM_NULL } from '../model/ids.ts'
+import { PROC_DOMAIN } from '../model/process-sample.ts'
 import type { CallOptions, Context } from '../pmapi/context.ts'
-import { PROC_DOMAIN } from './archives.ts'
 import { AnswerCache } from './cache.ts'
 import { describeNames, isKnown, orUndefined } from './describe.ts'
 

@@ -20,7 +20,8 @@ import type { CollectorAddress, PartSetup } from './parts.ts'
 import { portError } from './ports.ts'
 
 async function begin(setup: PartSetup, { signal, say }: PartIo): Promise<RunningPart> {
-  const { options, place, variables, socketPath, restartMs } = setup
+  const { options, place, socketPath, restartMs } = setup
+  const variables = withHotProcesses(setup)
   const log = openPartLog(place.logPath, { progname: 'pmcd', host: hostname() }, options)
   const files = configuration(setup, log)
   const collectorOptions: CollectorOptions = {
@@ -73,6 +74,14 @@ async function begin(setup: PartSetup, { signal, say }: PartIo): Promise<Running
     hasSocket: collector.endpoints.some(({ family, error }) => family === 'unix' && error === undefined),
   }
   return { report, close }
+}
+
+/** Busiest processes by each resource of which the recorder keeps values. docs/decisions/process-history.md */
+const HOT_TOP = '5'
+
+/** Lets the proc agent choose the processes that are recorded, unless the user has set another number. */
+function withHotProcesses({ options, variables }: PartSetup): PartSetup['variables'] {
+  return options.records ? { PROC_HOT_TOP: HOT_TOP, ...variables } : variables
 }
 
 const describe = (error: unknown, what: string): string => PcpError.from(error, what).message

@@ -1,4 +1,5 @@
 /** Keyboard shortcuts of the page. */
+import { pinned } from './chart/instant.ts'
 import { editing, type Panel, panel, view } from './page.ts'
 import { redo, undo } from './page-address.ts'
 import { nextTheme } from './theme.ts'
@@ -61,6 +62,8 @@ const BUTTONS = 'button, summary'
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && editing.value === undefined) {
+      // The panel is closed first.
+      if (panel.value === undefined) pinned.value = undefined
       panel.value = undefined
       return
     }

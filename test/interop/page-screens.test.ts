@@ -142,7 +142,6 @@ describePage('the screens of the chart page', (t) => {
       ['Load average', 'lines'],
       ['Busy time per CPU', 'heat'],
       ['File system usage', 'grid'],
-      ['Processes', 'table'],
     ] as const) {
       await t.chart(title).locator('canvas, tbody tr').first().waitFor()
       for (const kind of ['png', 'svg', 'csv'] as const) {

@@ -13,8 +13,10 @@ import { startWebServer, type WebRequest, type WebServer } from '../lib/web-serv
 
 const SECRET = 'PASSWORD=only-its-user-may-read-this'
 const COMMAND = '000123 command-with-a-secret'
+const HOT_COMMAND = '000124 hot-command'
 const KEY = 'k'.repeat(43)
 const PROCESSES = indom(3, 9)
+const HOT = indom(3, 39)
 
 let dir: string
 let server: WebServer
@@ -31,10 +33,21 @@ beforeAll(async () => {
     ...{ pmid: pmid(3, 8, 13), type: PM_TYPE_32, sem: PM_SEM_INSTANT },
     indom: PROCESSES,
   })
+  // What the recorder of npm start keeps.
+  made.addMetric('hotproc.psinfo.psargs', {
+    ...{ pmid: pmid(3, 52, 41), type: PM_TYPE_STRING, sem: PM_SEM_INSTANT },
+    indom: HOT,
+  })
+  made.addMetric('hotproc.psinfo.utime', {
+    ...{ pmid: pmid(3, 52, 13), type: PM_TYPE_32, sem: PM_SEM_INSTANT },
+    indom: HOT,
+  })
   for (let i = 0; i < 3; i++) {
     made.put('hinv.ncpu', 2)
     made.put('proc.psinfo.environ', SECRET, COMMAND)
     made.put('proc.psinfo.utime', 4711, COMMAND)
+    made.put('hotproc.psinfo.psargs', `${HOT_COMMAND} --password`, HOT_COMMAND)
+    made.put('hotproc.psinfo.utime', 4712, HOT_COMMAND)
     made.write({ sec: 1_700_000_000 + i, nsec: 0 })
   }
   made.close()
@@ -64,8 +77,8 @@ async function everything(as: WebRequest): Promise<string> {
   const { text } = await server.ask('/pmapi/context?archive=0/a&polltimeout=60', as)
   texts.push(text)
   const { context } = JSON.parse(text) as { context?: number }
-  const names = 'hinv.ncpu,proc.psinfo.environ,proc.psinfo.utime'
-  const ids = [pmid(3, 8, 43), pmid(3, 8, 13)]
+  const names = 'hinv.ncpu,proc.psinfo.environ,proc.psinfo.utime,hotproc.psinfo.psargs,hotproc.psinfo.utime'
+  const ids = [pmid(3, 8, 43), pmid(3, 8, 13), pmid(3, 52, 41), pmid(3, 52, 13)]
   const derived = encodeURIComponent('page.x=proc.psinfo.utime + 0')
   for (const target of [
     ...(context === undefined
@@ -84,6 +97,7 @@ async function everything(as: WebRequest): Promise<string> {
       ...['names?match=proc', 'children?prefix=proc', 'children?prefix=proc.psinfo', `metric?names=${names}`],
       ...['instances?indom=3.9', 'instances?name=proc.psinfo.utime', 'check?expr=proc.psinfo.utime'],
       ...[`range?names=${names}&start=1700000000&finish=1700000002`],
+      ...['processes?at=1700000001', 'processes?at=1700000000'],
       ...[`range?names=page.x&derive=${derived}&start=1700000000&finish=1700000002`],
     ].map((rest) => `/ui/api/${rest}&archive=0/a`),
   ])
@@ -96,8 +110,8 @@ async function everything(as: WebRequest): Promise<string> {
 
 /** A process's time, as a number of its own: contexts, timestamps and series ids may contain these digits by chance. */
 const TIME = String.raw`(?<![\w.])4711(?![\w.])`
-const SECRETS = `only-its-user|command-with-a-secret|${TIME}`
-const PRIVATE = new RegExp(String.raw`${SECRETS}|"environ"|"proc\.psinfo\.\w+","pmid"|\0environ`)
+const SECRETS = `only-its-user|command-with-a-secret|hot-command|hot-command --password|${TIME}`
+const PRIVATE = new RegExp(String.raw`${SECRETS}|"environ"|"(?:hot)?proc\.psinfo\.\w+","pmid"|\0environ`)
 
 describe('an archive with recorded processes', () => {
   test('a client without a login sees everything else', async () => {

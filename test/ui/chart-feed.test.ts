@@ -49,9 +49,10 @@ function archive(name: string): Recorded {
     return { start: query.start, finish: query.finish, marks: [], lists, metrics } as unknown as ChartRange
   }
   const never = (): Promise<never> => new Promise(() => {})
-  const [names, children, metric, instances, check] = [never, never, never, never, never]
+  const [names, children, metric, instances, check, processes] = [never, never, never, never, never, never]
   const key = `archive:${name}`
-  return { key, title: name, host: name, span: SPAN, asked, range, names, children, metric, instances, check }
+  const rest = { range, names, children, metric, instances, check, processes }
+  return { key, title: name, host: name, span: SPAN, asked, ...rest }
 }
 
 const stream = { subscribe() {}, unsubscribe() {} } as unknown as LiveStream

@@ -1,5 +1,6 @@
 /** cgroup.*: control groups of versions 1 and 2. cgroups(7) */
 import { exactInteger } from '../../base/exact-integer.ts'
+import { containerOf } from '../../model/container-id.ts'
 import type { IndomSpec, Sample } from '../../pmda/define.ts'
 import type { Reading } from '../../pmda/reading.ts'
 import { fieldOf, numberAt } from '../lib/cgroup-fields.ts'
@@ -19,7 +20,6 @@ import {
   PRESSURES,
 } from './cgroup-rows.ts'
 import { type Cgroup, type CgroupFiles, type CgroupSnapshot, cgroupReading } from './cgroup-tree.ts'
-import { containerOf } from './container.ts'
 import type { ProcContext } from './context.ts'
 
 /** The metrics of control groups. */

@@ -58,7 +58,8 @@ export const agent: AgentDefinition = defineAgent({
     const list = new ProcessList(ctx, files, (ask) => controls.choices(ask))
     const readers = processReaders(ctx, files, kept, list, (ask) => controls.choices(ask).threads)
     const acct = new AcctFile(ctx)
-    const sampler = new HotSampler(ctx, files, list)
+    const top = topOf(env.env['PROC_HOT_TOP'])
+    const sampler = new HotSampler(ctx, files, list, top)
     const hotConfig = new HotConfig(ctx, sampler)
     const hotProcesses = hotDomain(ctx, list, sampler)
     hotConfig.reload()
@@ -66,7 +67,11 @@ export const agent: AgentDefinition = defineAgent({
       Object.create(null),
       processMetrics(ctx, readers, { root: 'proc', indom: processDomain(list) }),
       autogroupSwitch(ctx, 'proc', 74),
-      processMetrics(ctx, readers, { root: 'hotproc', indom: hotProcesses }),
+      processMetrics(ctx, readers, {
+        root: 'hotproc',
+        indom: hotProcesses,
+        ...(top > 0 ? { longestArguments: LONGEST_ARGUMENTS } : {}),
+      }),
       autogroupSwitch(ctx, 'hotproc', 75),
       hotMetrics(ctx, hotProcesses, sampler, hotConfig),
       runqMetrics(list, readers.stat),
@@ -86,6 +91,16 @@ export const agent: AgentDefinition = defineAgent({
     }
   },
 })
+
+/** Most characters of arguments of the busiest processes, which are recorded for each sample. */
+const LONGEST_ARGUMENTS = 255
+/** Limit of PROC_HOT_TOP. */
+const MOST_TOP = 100
+
+/** Returns the number of busiest processes by each resource; 0 for anything but a number. */
+function topOf(text = ''): number {
+  return /^\d{1,9}$/.test(text) ? Math.min(MOST_TOP, Number(text)) : 0
+}
 
 function processDomain(list: ProcessList): IndomSpec {
   return {

@@ -1,9 +1,10 @@
 /** Metrics of single processes in proc.* and hotproc.*: the same files, for all or for hot processes. */
+
+import { containerOf } from '../../model/container-id.ts'
 import { PcpError } from '../../model/errors.ts'
 import type { Ask } from '../../model/source.ts'
 import type { IndomSpec, Sample } from '../../pmda/define.ts'
 import type { OrderedRow } from '../lib/name-order.ts'
-import { containerOf } from './container.ts'
 import type { ProcContext } from './context.ts'
 import type { PerProcess } from './process-files.ts'
 import type { ProcessReaders } from './process-readers.ts'
@@ -17,6 +18,8 @@ import { TtyNames } from './ttyname.ts'
 export interface ProcessFamily {
   readonly root: 'proc' | 'hotproc'
   readonly indom: IndomSpec
+  /** Cuts command lines after so many characters. */
+  readonly longestArguments?: number
 }
 
 /** Clusters of a file in both families. */
@@ -46,7 +49,7 @@ export function processMetrics(
   family: ProcessFamily,
 ): { [name: string]: OrderedRow } {
   const metrics: { [name: string]: OrderedRow } = {}
-  const { root, indom } = family
+  const { root, indom, longestArguments } = family
   const add = <T extends object | string | number>(
     file: keyof typeof CLUSTERS,
     rows: readonly ProcessRow[],
@@ -84,7 +87,7 @@ export function processMetrics(
   add('stat', rows.stat, readers.stat, (row) => statPick(ctx, row))
   add('stat', rows.ttyname, readers.stat, () => ttyPick(ctx))
   add('stat', rows.wchan, readers.wchan, same)
-  add('stat', rows.psargs, readers.psargs, same)
+  add('stat', rows.psargs, readers.psargs, () => (text) => text.slice(0, longestArguments))
   add('stat', rows.environ, readers.environ, same)
   add('statm', rows.statm, readers.statm, ({ item }) => {
     const perPage = ctx.pagesize / 1024

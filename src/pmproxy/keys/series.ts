@@ -2,13 +2,13 @@
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { PcpError } from '../../model/errors.ts'
 import { domainOf, type Pmid } from '../../model/ids.ts'
+import { PROC_DOMAIN } from '../../model/process-sample.ts'
 import { VisibleSeries } from '../../series/hidden.ts'
 import { KeyClient } from '../../series/keys/client.ts'
 import { VERSION_KEY } from '../../series/keys/schema.ts'
 import { KeySeries } from '../../series/keys/store.ts'
 import type { SeriesStore } from '../../series/store.ts'
 import type { Log } from '../../sys/log.ts'
-import { PROC_DOMAIN } from '../archives.ts'
 import type { ServedKeySettings } from './settings.ts'
 
 const RETRY_MS = doublingDelays(500, 10_000)

@@ -27,6 +27,7 @@ import { answerExcerpt, EXCERPT_ROUTE } from './excerpt.ts'
 import { answerLiveFleet, FLEET_ROUTES } from './fleet.ts'
 import { requestedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, wholeNumber } from './page-call.ts'
+import { processes } from './processes.ts'
 import { range } from './range.ts'
 
 const MOST_FOUND = 5000
@@ -39,6 +40,7 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   check,
   range,
   changes,
+  processes,
 }
 
 /** Answers a request below /ui/api/; undefined for other paths. */

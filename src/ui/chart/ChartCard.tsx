@@ -7,12 +7,13 @@ import { ChartFeed } from '../data/chart-feed.ts'
 import type { Source } from '../data/source.ts'
 import { Later, lazyPart, preloadLazyPart } from '../lazy.tsx'
 import { changeChart, currentSource, feeds, intervalSec, panel, sources } from '../page.ts'
+import { Processes } from '../processes/lazy-processes.tsx'
 import { type Frame, time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import type { ShownChart } from '../view/spread.ts'
 import { type Chart, columnTitle, expandWildcards, titleOf } from '../view/view.ts'
 import type { Crosshair } from './crosshair.ts'
-import type { ChartKind } from './kind.ts'
+import type { ChartKind, OwnProps, OwnViews } from './kind.ts'
 import { kindOf } from './kinds/registry.ts'
 import { Legend, longest } from './Legend.tsx'
 import { isElsewhere } from './line-style.ts'
@@ -45,7 +46,8 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
     if (isSettled) preloadLazyPart()
   }, [isSettled])
   const of = source === undefined ? undefined : sources.value.get(source)
-  const title = expandWildcards(titleOf(chart), { host: (of ?? currentSource.value)?.host ?? '' })
+  const shownOf = of ?? currentSource.value
+  const title = expandWildcards(titleOf(chart), { host: shownOf?.host ?? '' })
   const isOneOfMany = chart !== origin && of !== undefined
   const name = isOneOfMany ? `${title}, ${of.title}` : title
   const setHidden = (keys: ReadonlySet<string>): void => {
@@ -84,6 +86,9 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
           ))}
         </ul>
       )}
+      {kind.own !== undefined && shownOf !== undefined && (
+        <Own kind={kind} chart={chart} source={shownOf} isSeen={isSeen} />
+      )}
       {data.lines.length > 0 && (
         <Drawing
           kind={kind}
@@ -95,7 +100,7 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
           scale={isOneOfMany ? sharedScale(origin) : undefined}
         />
       )}
-      {data.lines.length === 0 && data.problems.length === 0 && (
+      {kind.own === undefined && data.lines.length === 0 && data.problems.length === 0 && (
         <Nothing kind={kind} chart={chart} data={data} source={of} />
       )}
       {chart.legend && kind.legend && data.lines.length > 0 && (
@@ -103,6 +108,13 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
       )}
     </section>
   )
+}
+
+const OWN_VIEWS: OwnViews = { Processes }
+
+/** Draws a kind that reads its own data. A component, so that its changes do not redraw the card. */
+function Own({ kind, ...props }: OwnProps & { readonly kind: ChartKind }): ComponentChild {
+  return kind.own!(props, OWN_VIEWS)
 }
 
 interface NothingProps {

@@ -6,6 +6,7 @@ import { moveChart, removeChart } from '../panel/edit-view.ts'
 import { Menu } from '../panel/Menu.tsx'
 import type { Chart } from '../view/view.ts'
 import { saveChart } from './export.ts'
+import { kindOf } from './kinds/registry.ts'
 
 interface MenuProps {
   readonly chart: Chart
@@ -28,9 +29,13 @@ export function ChartMenu({ chart, originId, title, data, hidden }: MenuProps): 
         { text: 'Edit …', action: () => (editing.value = originId) },
         { text: 'Move back', action: () => moveChart(originId, -1) },
         { text: 'Move forward', action: () => moveChart(originId, 1) },
-        { text: 'Save as CSV', action: save('csv') },
-        { text: 'Save as SVG', action: save('svg') },
-        { text: 'Save as PNG', action: save('png') },
+        ...(kindOf(chart.style).own === undefined
+          ? [
+              { text: 'Save as CSV', action: save('csv') },
+              { text: 'Save as SVG', action: save('svg') },
+              { text: 'Save as PNG', action: save('png') },
+            ]
+          : []),
         { text: 'Remove', isDanger: true, action: () => removeChart(originId) },
       ]}
     />

@@ -6,6 +6,7 @@ import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import type { ViewProps } from './drawn.ts'
+import { pin, pinned, pointed } from './instant.ts'
 import { readingOf } from './line-style.ts'
 import { TimeChart, type TimeLook } from './time-chart.ts'
 
@@ -23,11 +24,15 @@ export function TimeView({
   const drawn = useRef<TimeChart>(undefined)
   const colors = colorsVersion.value
   const zone = time.zone.value
+  const marked = pinned.value
   useEffect(() => {
     const made = new TimeChart(host.current!, {
-      point: (pointed) => {
-        cursor.value = pointed
+      point: (crosshair, isHere) => {
+        cursor.value = crosshair
+        // The others mark their own nearest samples.
+        if (isHere || crosshair === undefined) pointed.value = crosshair?.at
       },
+      pin,
       show: (from, to) => time.show(from, to),
       zoom: (factor, at) => time.zoom(factor, at),
     })
@@ -44,6 +49,7 @@ export function TimeView({
   useEffect(() => {
     drawn.current?.draw(data, { chart, style: look, frame, hidden, zone, scale })
   }, [data, chart, look, frame, hidden, zone, colors, scale, scale?.version])
+  useEffect(() => drawn.current?.mark(marked), [marked])
   useEffect(() => () => scale?.drop(chart.id), [scale, chart.id])
   // Read here and not by the card, because an age changes every second.
   const old = oldText?.(data, data.lines)

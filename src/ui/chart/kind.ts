@@ -1,6 +1,8 @@
 /** Interface of chart kinds. Each kind is a file in `kinds` and an entry in `kinds/registry.ts`. */
+import type { ReadonlySignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
+import type { Source } from '../data/source.ts'
 import type { Chart } from '../view/view.ts'
 import type { Body, ColorOf, PictureInput, ViewProps } from './drawn.ts'
 import type { Stacking } from './stack.ts'
@@ -8,6 +10,19 @@ import type { List } from './table-rows.ts'
 
 /** Views and image writers in the lazily loaded part. */
 export type Drawings = typeof import('./drawings.ts')
+
+/** Props of a kind that reads its own data. */
+export interface OwnProps {
+  readonly chart: Chart
+  readonly source: Source
+  /** Is the chart in view? */
+  readonly isSeen: ReadonlySignal<boolean>
+}
+
+/** Components that read their own data. They use the page, which uses the kinds, so the card passes them. */
+export interface OwnViews {
+  readonly Processes: (props: OwnProps) => ComponentChild
+}
 
 /** Everything the page needs to know about a kind of chart. */
 export interface ChartKind {
@@ -17,6 +32,8 @@ export interface ChartKind {
   readonly title: string
   /** Draws the chart on the page; undefined if it needs `parts` that are not loaded yet. */
   readonly view: (props: ViewProps, parts: Drawings | undefined) => ComponentChild | undefined
+  /** Draws a chart without plots, which reads its own data about one source and cannot be saved as a file. */
+  readonly own?: (props: OwnProps, views: OwnViews) => ComponentChild
   /** Draws the chart as SVG. */
   readonly svg: (drawn: PictureInput, color: ColorOf, parts: Drawings) => Body
   /** Returns the newest values in rows; only for kinds that show no history. */

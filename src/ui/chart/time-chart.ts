@@ -13,8 +13,10 @@ import { drawnColumns, type Stacking } from './stack.ts'
 
 /** Callbacks for what the user does with a chart. */
 export interface ChartEvents {
-  /** The crosshair moved; undefined when the pointer left. */
-  readonly point: (pointed: Crosshair | undefined) => void
+  /** The crosshair moved; undefined when the pointer left. `isHere`: the pointer is over this chart, others follow it. */
+  readonly point: (pointed: Crosshair | undefined, isHere: boolean) => void
+  /** An instant was clicked. */
+  readonly pin: (at: number) => void
   /** A span was selected, or the chart was dragged. */
   readonly show: (from: number, to: number) => void
   /** The wheel was turned: show `factor` times as much, around `at` (0 to 1). */
@@ -91,6 +93,7 @@ export class TimeChart {
   /** The lines drawn individually, which may have bands. */
   #lines: readonly ChartLine[] = []
   #pointed: Crosshair | undefined
+  #marked: number | undefined
 
   constructor(host: HTMLElement, events: ChartEvents) {
     this.#host = host
@@ -123,12 +126,22 @@ export class TimeChart {
       if (isReversed) strokes.reverse()
       const options = { ...this.#options(data, look, strokes), ...this.#room() }
       this.#plot = new uPlot(options, values, this.#host)
+      // uPlot keeps the click that ends a selection from listeners after its own.
+      this.#plot.over.addEventListener('click', () => {
+        if (this.#pointed !== undefined) this.#events.pin(this.#pointed.at)
+      })
     } else
       plot.batch(() => {
         if (!this.#fits(plot)) plot.setSize(this.#room())
         plot.setData(values, false)
         plot.setScale('x', { min: look.frame.from, max: look.frame.to })
       })
+  }
+
+  /** Marks the pinned instant; undefined for none. */
+  mark(at: number | undefined): void {
+    this.#marked = at
+    this.#plot?.redraw(false)
   }
 
   /** Redraws the chart if its element has changed size. */
@@ -257,6 +270,7 @@ export class TimeChart {
       hooks: {
         ready: [(plot) => plot.root.querySelector('.u-axis')?.classList.add('time-axis')],
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
+        draw: [(plot) => this.#drawMark(plot)],
         setCursor: [(plot) => this.#point(plot)],
         setSelect: [(plot) => this.#selected(plot)],
       },
@@ -278,7 +292,24 @@ export class TimeChart {
     const line = plot.over.querySelector<HTMLElement>('.u-cursor-x')
     if (pointed !== undefined && line !== null)
       line.style.transform = `translate(${Math.round(plot.valToPos(pointed.at, 'x'))}px, 0)`
-    this.#events.point(pointed)
+    this.#events.point(pointed, plot.over.matches(':hover'))
+  }
+
+  #drawMark(plot: uPlot): void {
+    const at = this.#marked
+    const { min, max } = plot.scales['x']!
+    if (at === undefined || at < min! || at > max!) return
+    const { ctx, bbox } = plot
+    const x = Math.round(plot.valToPos(at, 'x', true)) + 0.5
+    ctx.save()
+    ctx.strokeStyle = resolveColor('var(--text)')
+    ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio])
+    ctx.lineWidth = devicePixelRatio
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+    ctx.restore()
   }
 
   #selected(plot: uPlot): void {

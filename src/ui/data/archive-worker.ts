@@ -21,6 +21,7 @@ export type Request =
   | { readonly do: 'range'; readonly query: RangeQuery }
   | { readonly do: 'excerpt'; readonly start: number; readonly finish: number }
   | { readonly do: 'changes'; readonly query: ChangeQuery }
+  | { readonly do: 'processes'; readonly at: number }
 
 /** Result of `open` and `open-remote`. */
 export interface Opened {
@@ -70,6 +71,8 @@ async function answer(id: number, request: Request): Promise<unknown> {
       return archive.excerpt(request.start, request.finish)
     case 'changes':
       return archive.changes(request.query)
+    case 'processes':
+      return archive.processes(request.at)
     case 'range':
       return archive.range(request.query, (part) =>
         postMessage({ id, part } satisfies Response, { transfer: [part.buffer] }),

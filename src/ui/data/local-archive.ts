@@ -10,6 +10,7 @@ import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
 import { excerpt } from '../../archive/excerpt.ts'
 import { excerptName } from '../../archive/excerpt-name.ts'
+import { processesAt } from '../../archive/processes-at.ts'
 import { scan } from '../../archive/scan.ts'
 import { ArchiveSource } from '../../archive/source.ts'
 import { type ArchiveFiles, bytesSource } from '../../base/byte-source.ts'
@@ -20,6 +21,12 @@ import { isError, type Outcome, PcpError } from '../../model/errors.ts'
 import { domainOf, type Indom, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
 import { mergeLabelSets } from '../../model/label-set.ts'
 import { LABEL_CLUSTER, LABEL_CONTEXT, LABEL_DOMAIN, LABEL_INDOM, LABEL_ITEM } from '../../model/labels.ts'
+import {
+  PROC_DOMAIN,
+  PROCESS_FAMILIES,
+  type ProcessesAnswer,
+  processMetrics,
+} from '../../model/process-sample.ts'
 import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
 import { fromSeconds } from '../../time/stamp.ts'
 import { packedBase64 } from './base64.ts'
@@ -38,8 +45,6 @@ const ask = { requester: ANONYMOUS }
 /** Milliseconds of reading after which a chart gets the values read so far. */
 const PART_MS = 400
 
-/** Domain of the proc agent. */
-const PROC_DOMAIN = 3
 /** Most instances of a domain that are searched. */
 const MOST_SEARCHED = 1000
 
@@ -212,6 +217,28 @@ export class LocalArchive {
         ...(mark < 0 ? {} : { at: lines[mark]!.indexOf('^') }),
       }
     }
+  }
+
+  /** See `Source`. */
+  async processes(at: number): Promise<ProcessesAnswer> {
+    const archive = this.#archive
+    const source = new ArchiveSource(archive)
+    const found = await describe(source, PROCESS_FAMILIES.flatMap(processMetrics))
+    const metrics = found.flatMap(({ name, outcome }) =>
+      isError(outcome) ? [] : [{ name, desc: outcome.desc }],
+    )
+    return processesAt(
+      {
+        start: archive.start,
+        end: () => this.#end(),
+        scan: (ids, options) => scan(archive, ids, options),
+        setMode: (mode, when) => source.setMode(mode, when),
+        fetchRecord: (ids) => source.fetchRecord(ids),
+        instances: (indom) => source.instances(indom, undefined, ask),
+      },
+      metrics,
+      at,
+    )
   }
 
   /** See `Source`; the result is encoded by `encodeChartRange`. `onPart` gets the values so far after every `PART_MS` of reading. */

@@ -134,6 +134,12 @@ function serverSource(
       return (await ask<{ instances: readonly InstanceInfo[] }>('instances', { ...which, name })).instances
     },
     check: (expr) => ask('check', { ...which, expr }),
+    processes: async (at) =>
+      at === undefined
+        ? ask('processes', which)
+        : range === undefined
+          ? undefined
+          : ask('processes', { ...range, at }),
     ...(range === undefined
       ? {}
       : {

@@ -2,6 +2,7 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { ChangeQuery, ChangeReport } from '../../analysis/what-changed.ts'
 import type { ChartRange } from '../../archive/chart-answer.ts'
+import type { ProcessesAnswer } from '../../model/process-sample.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
@@ -48,6 +49,11 @@ export interface Source {
   excerpt?(start: number, finish: number): Promise<ExcerptAnswer>
   /** Ranks what changed in a span; only if there is a `span` or the host is recorded. Throws RequestError. */
   changes?(query: ChangeQuery, signal?: AbortSignal): Promise<ChangeReport>
+  /**
+   * Returns the recorded processes at a time in seconds since the epoch; without one, those of a host now or at the end of an archive.
+   * Undefined if `at` is given and the host is not recorded. Throws RequestError.
+   */
+  processes(at?: number): Promise<ProcessesAnswer | undefined>
   /** Releases its resources. */
   close?(): void
 }

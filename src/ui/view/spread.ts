@@ -14,7 +14,8 @@ export interface ShownChart {
 /** Returns the charts for one chart of the view. Plots that name their source are unchanged; with a single source, ids are too. */
 export function chartsFor(origin: Chart, sources: readonly string[], layout: Layout): readonly ShownChart[] {
   const [first] = sources
-  const isFree = origin.plots.some(({ source }) => source === undefined)
+  const isFree =
+    kindOf(origin.style).own !== undefined || origin.plots.some(({ source }) => source === undefined)
   if (sources.length < 2 || !isFree) return [{ chart: origin, origin, source: first }]
   if (layout === 'over' && kindOf(origin.style).isOverlaid === true) {
     const plots = sources.flatMap((source) =>

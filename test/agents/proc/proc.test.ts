@@ -2,7 +2,7 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { indom, pmid } from '../../../src/model/ids.ts'
 import { InstanceSet } from '../../../src/model/instance-set.ts'
 import { ANONYMOUS, type Ask } from '../../../src/model/source.ts'
@@ -252,6 +252,65 @@ describe('hot processes', () => {
     })
     await store(60, 8, '', root_)
     expect((await agent.instances(indom(3, 39), undefined, asUser())).ids).toEqual([])
+  })
+})
+
+describe('the busiest processes', () => {
+  const root_: Ask = { requester: { ...ANONYMOUS, credentials: { uid: 0, gid: 0 } }, batch: {} }
+  const HOT = indom(3, 39)
+  let busy: AgentSource
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] })
+    process_(7, { args: `/bin/prog\0${'x'.repeat(1000)}\0` })
+    const env = { PROC_HERTZ: '100', PROC_PAGESIZE: '4096', PROC_HOT_TOP: '1' }
+    busy = openProc(root, env, { clock: () => now })
+  })
+  afterEach(async () => {
+    await busy.close()
+    vi.useRealTimers()
+  })
+
+  /** Lets the time of a sample pass. */
+  function sample(): void {
+    now += 10_000
+    vi.advanceTimersByTime(10_000)
+  }
+
+  test('are hot without a predicate, from their first sample on', async () => {
+    process_(12, { utime: 1100 })
+    process_(20, { comm: 'new', args: 'new\0', read: 5000 })
+    sample()
+    // 12 used most CPU time, 20 most of the disk; all have the same memory, so the oldest is chosen.
+    expect((await busy.instances(HOT, undefined, asUser())).ids).toEqual([7, 12, 20])
+    const values = await printed(busy, ['hotproc.predicate.cpuburn', 'hotproc.predicate.iodemand'])
+    expect(values['hotproc.predicate.cpuburn']).toMatchObject({ '000012 /bin/prog': '1' })
+    expect(values['hotproc.predicate.iodemand']).toMatchObject({ '000020 new': '0.48828125' })
+  })
+
+  test('have command lines of at most 255 characters, unlike those of proc', async () => {
+    sample()
+    const { 'hotproc.psinfo.psargs': hot, 'proc.psinfo.psargs': all } = (await printed(busy, [
+      'hotproc.psinfo.psargs',
+      'proc.psinfo.psargs',
+    ])) as Record<string, Record<string, string>>
+    expect(hot!['000007 /bin/prog']).toHaveLength(255)
+    expect(all!['000007 /bin/prog']!.length).toBeGreaterThan(1000)
+  })
+
+  test('give way to a predicate, and return with its removal', async () => {
+    const ids = async (): Promise<readonly number[]> =>
+      (await busy.instances(HOT, undefined, asUser())).ids as readonly number[]
+    await busy.store([makeSingular(pmid(3, 60, 8), PM_TYPE_STRING, 'fname == "kthread"')], root_)
+    expect(await ids()).toEqual([12])
+    await busy.store([makeSingular(pmid(3, 60, 8), PM_TYPE_STRING, '')], root_)
+    sample()
+    expect(await ids()).toContain(7)
+  })
+
+  test('are not sampled by default', async () => {
+    sample()
+    expect((await agent.instances(HOT, undefined, asUser())).ids).toEqual([])
   })
 })
 

@@ -9,6 +9,7 @@ import type { Content, ProcessFiles } from '../process-files.ts'
 import type { ProcessList } from '../process-list.ts'
 import { columnAfter, numberAfter } from '../sample.ts'
 import { parseStat } from '../stat.ts'
+import { busiest, type ResourceUse } from './busiest.ts'
 import type { HotVariables, Predicate } from './predicate.ts'
 
 /** Resource use of a process since its start. */
@@ -20,6 +21,8 @@ interface Used {
   readonly ioBytes: number
   readonly ioWaitSec: number
   readonly runDelaySec: number
+  readonly minorFaults: number
+  readonly majorFaults: number
 }
 
 /** Shares of CPU time, in seconds per second. */
@@ -32,6 +35,8 @@ export interface HotTotals {
 
 const NO_TOTALS: HotTotals = { cpuidle: 0, cpuburn: 0, transient: 0, notCpuburn: 0 }
 /** Columns of /proc/PID/stat. */
+const MINOR_FAULTS = 10
+const MAJOR_FAULTS = 12
 const UTIME = 14
 const STIME = 15
 const START = 22
@@ -55,11 +60,16 @@ export class HotSampler {
   #timer: NodeJS.Timeout | undefined
   #refreshSec = 10
   #predicate: Predicate | undefined
+  /** Without a predicate, so many processes of each resource are hot. */
+  readonly #top: number
 
-  constructor(ctx: ProcContext, files: ProcessFiles, list: ProcessList) {
+  /** With `top` and no predicate, the `top` busiest processes by each resource are hot; 0 for none, as in PCP. */
+  constructor(ctx: ProcContext, files: ProcessFiles, list: ProcessList, top = 0) {
     this.#ctx = ctx
     this.#files = files
     this.#list = list
+    this.#top = top
+    this.#restart()
   }
 
   /** Facts about the hot processes by PID, in ascending order. */
@@ -84,7 +94,7 @@ export class HotSampler {
     return this.#predicate
   }
 
-  /** Sets the predicate; without one nothing is sampled and no process is hot. */
+  /** Sets the predicate; without one the busiest processes are hot, if the constructor was given a number of them. */
   set predicate(predicate: Predicate | undefined) {
     this.#predicate = predicate
     this.#restart()
@@ -98,20 +108,23 @@ export class HotSampler {
 
   /** Takes a sample. The first one only provides the base of the next one's rates. */
   sample(): void {
-    const predicate = this.#predicate
-    if (predicate === undefined) return
+    if (!this.#isSampling) return
     const now = this.#ctx.env.clock() / 1000
     const seconds = this.#sampledAt === 0 ? 0 : now - this.#sampledAt
     const used = new Map<number, Used>()
+    const all = new Map<number, HotVariables>()
     const hot = new Map<number, HotVariables>()
     let burnt = 0
     let others = 0
     for (const pid of this.#list.all()) {
       const read = this.#read(pid)
       if (read === undefined) continue // ended in the meantime
-      const facts = this.#facts(pid, read, seconds)
+      all.set(pid, this.#facts(pid, read, seconds))
       used.set(pid, read.used)
-      if (predicate.matches(facts)) {
+    }
+    const isHot = this.#choice(all, used, seconds)
+    for (const [pid, facts] of all) {
+      if (isHot(pid, facts)) {
         hot.set(pid, facts)
         burnt += facts.cpuburn
       } else others += facts.cpuburn
@@ -133,13 +146,48 @@ export class HotSampler {
     this.#idleSec = idleSec
   }
 
+  get #isSampling(): boolean {
+    return this.#predicate !== undefined || this.#top > 0
+  }
+
+  /** Returns which processes are hot: those that match the predicate, else the busiest. */
+  #choice(
+    all: ReadonlyMap<number, HotVariables>,
+    used: ReadonlyMap<number, Used>,
+    seconds: number,
+  ): (pid: number, facts: HotVariables) => boolean {
+    const predicate = this.#predicate
+    if (predicate !== undefined) return (_, facts) => predicate.matches(facts)
+    const uses = Array.from(all, ([pid, { cpuburn, iodemand, residentsize }]): ResourceUse => {
+      const now = used.get(pid)!
+      return {
+        pid,
+        cpu: cpuburn,
+        io: iodemand,
+        rss: residentsize,
+        minorFaults: this.#rate(pid, now, 'minorFaults', seconds),
+        majorFaults: this.#rate(pid, now, 'majorFaults', seconds),
+      }
+    })
+    const chosen = busiest(uses, this.#top)
+    return (pid) => chosen.has(pid)
+  }
+
+  #rate(pid: number, now: Used, what: keyof Used, seconds: number): number {
+    const before = this.#used.get(pid)
+    if (seconds <= 0) return 0
+    if (before?.start === now.start) return counterRate(before[what], now[what], seconds) ?? 0
+    // In PCP a new process has no rates yet. Of the busiest, one that lives for seconds only must not be missed.
+    return this.#predicate === undefined ? now[what] / seconds : 0
+  }
+
   #restart(): void {
     this.close()
     this.#used = new Map()
     this.#hot = new Map()
     this.#totals = NO_TOTALS
     this.#sampledAt = 0
-    if (this.#predicate === undefined) return
+    if (!this.#isSampling) return
     this.sample()
     this.#timer = every(
       this.#refreshSec * 1000,
@@ -151,12 +199,7 @@ export class HotSampler {
   }
 
   #facts(pid: number, { used, vsize, rss, comm, uid, gid }: Read, seconds: number): HotVariables {
-    const before = this.#used.get(pid)
-    // a new process has no rates yet
-    const rate = (what: keyof Used): number =>
-      before === undefined || before.start !== used.start || seconds <= 0
-        ? 0
-        : (counterRate(before[what], used[what], seconds) ?? 0)
+    const rate = (what: keyof Used): number => this.#rate(pid, used, what, seconds)
     const { accounts } = this.#ctx
     const list = this.#list
     return {
@@ -208,6 +251,8 @@ export class HotSampler {
           ioBytes: numberAfter(io, '\nread_bytes:') + numberAfter(io, '\nwrite_bytes:'),
           ioWaitSec: columns[BLKIO_DELAY]! / hertz,
           runDelaySec: delay.uint() / 1e9,
+          minorFaults: columns[MINOR_FAULTS]!,
+          majorFaults: columns[MAJOR_FAULTS]!,
         },
       }
     } catch (error) {

@@ -5,11 +5,22 @@ import { bar } from './bar.tsx'
 import { grid } from './grid.tsx'
 import { heat } from './heat.tsx'
 import { lines } from './lines.tsx'
+import { processes } from './processes.tsx'
 import { stacking } from './stacking.tsx'
 import { table } from './table.tsx'
 import { utilization } from './utilization.tsx'
 
-export const CHART_KINDS: readonly ChartKind[] = [lines, area, stacking, utilization, bar, heat, grid, table]
+export const CHART_KINDS: readonly ChartKind[] = [
+  lines,
+  area,
+  stacking,
+  utilization,
+  bar,
+  heat,
+  grid,
+  table,
+  processes,
+]
 
 const byId = new Map(CHART_KINDS.map((kind) => [kind.id, kind]))
 

@@ -1,20 +1,14 @@
 /** The page about processes. */
-import { chart, derived, optional, plot } from '../plots.ts'
+import { chart, plot } from '../plots.ts'
 import type { Chart, View } from '../view.ts'
 
-/** A row for each process. */
-export const PROCESS_TABLE: Chart = chart(
-  'processes',
-  'Processes',
-  [
-    derived('rate(proc.psinfo.utime) + rate(proc.psinfo.stime)', { legend: 'CPU', unit: 'share' }),
-    plot('proc.psinfo.rss', { legend: 'RSS' }),
-    plot('proc.psinfo.threads', { legend: 'threads' }),
-    optional(plot('proc.io.read_bytes', { legend: 'read' })),
-    optional(plot('proc.io.write_bytes', { legend: 'written' })),
-  ],
-  { style: 'table', legend: false, every: 5, wide: true },
-)
+/** The processes of an instant; its kind reads them. */
+export const PROCESS_TABLE: Chart = chart('processes', 'Processes', [], {
+  style: 'processes',
+  legend: false,
+  every: 5,
+  wide: true,
+})
 
 /** All processes, and their number by state. */
 export const PROCESSES_PAGE: View = {

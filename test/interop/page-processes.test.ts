@@ -1,0 +1,88 @@
+/** From a spike in a recorded archive to the process that caused it. */
+import { expect, test } from 'vitest'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { indom, pmid } from '../../src/model/ids.ts'
+import { describePage, PATIENCE } from './lib/page.ts'
+
+const START = 1_700_000_000
+const HOT = indom(3, 39)
+/** Sample of the spike, of 61. */
+const SPIKE = 30
+const EVIL = '<img src=x onerror=alert(1)>'
+
+/** Ten minutes of a machine on which one process was busy for one sample. */
+function spikeFiles(): { name: string; buffer: Buffer; mimeType: string }[] {
+  const output = memoryOutput('spike')
+  const made = new ArchiveImport(output, { hostname: 'db1', timezone: 'UTC', pid: 1, version: 3 })
+  made.addMetric('kernel.all.load', { type: 4, sem: 3, indom: 'load' })
+  const hot = (name: string, cluster: number, item: number, type: number, sem: number, units = ''): void =>
+    void made.addMetric(`hotproc.${name}`, { pmid: pmid(3, cluster, item), indom: HOT, type, sem, units })
+  hot('psinfo.utime', 52, 13, 1, 1, 'millisec')
+  hot('psinfo.stime', 52, 14, 1, 1, 'millisec')
+  hot('psinfo.psargs', 52, 41, 6, 3)
+  hot('psinfo.ppid', 52, 3, 1, 3)
+  hot('psinfo.rss', 52, 23, 1, 3, 'Kbyte')
+  hot('id.uid_nm', 56, 8, 6, 3)
+  hot('predicate.cpuburn', 61, 7, 4, 3)
+  made.addInstance(HOT, '000100 /usr/bin/shell', 100)
+  made.addInstance(HOT, '000200 /usr/bin/backup', 200)
+  const put = (name: string, args: string, value: (metric: string) => number): void => {
+    made.put('hotproc.psinfo.psargs', args, name)
+    made.put('hotproc.id.uid_nm', 'ann', name)
+    for (const metric of ['psinfo.utime', 'psinfo.stime', 'psinfo.ppid', 'psinfo.rss', 'predicate.cpuburn'])
+      made.put(`hotproc.${metric}`, value(metric), name)
+  }
+  for (let i = 0; i <= 60; i++) {
+    made.put('kernel.all.load', i === SPIKE ? 9 : 1, '1 minute')
+    put('000100 /usr/bin/shell', `/usr/bin/shell ${EVIL}`, (metric) =>
+      metric === 'psinfo.utime' ? 100 * i : metric === 'psinfo.rss' ? 2048 : 0,
+    )
+    if (i === SPIKE)
+      put('000200 /usr/bin/backup', '/usr/bin/backup --everything', (metric) =>
+        metric === 'predicate.cpuburn' ? 1.5 : metric === 'psinfo.ppid' ? 100 : 1,
+      )
+    made.write({ sec: START + 10 * i, nsec: 0 })
+  }
+  made.close()
+  return [...output.contents()].map(([part, bytes]) => ({
+    name: `spike.${part}`,
+    buffer: Buffer.from(bytes),
+    mimeType: 'application/octet-stream',
+  }))
+}
+
+describePage('the process table', (t) => {
+  test('names the cause of a clicked spike, until it is released', async () => {
+    await t.chart('Processes').locator('tbody tr').first().waitFor() // live
+    await t.page.keyboard.press('o')
+    await t.page.locator('.archives input[type=file]').setInputFiles(spikeFiles())
+    const table = t.chart('Processes')
+    const when = table.locator('.process-when')
+    const rows = table.locator('tbody tr')
+    await expect.poll(() => when.textContent(), PATIENCE).toBe('2023-11-14 22:23:20 the 1 busiest')
+    await t.page.getByLabel('Close').first().click()
+    const over = t.chart('Load average').locator('.u-over')
+    await over.scrollIntoViewIfNeeded()
+    await over.click({ position: { x: (await over.boundingBox())!.width / 2, y: 40 } })
+    await t.page.mouse.move(2, 2)
+    await expect.poll(() => when.locator('time').textContent(), PATIENCE).toBe('2023-11-14 22:18:20')
+    expect(await rows.first().textContent()).toMatch(
+      /^200ann\/usr\/bin\/backup --everythingnot listed later150 %/,
+    )
+    // Command lines are text.
+    expect(await rows.nth(1).textContent()).toContain(EVIL)
+    await table.getByLabel('Filter Processes').fill('shell')
+    expect(await rows.count()).toBe(1)
+    await table.getByLabel('Filter Processes').fill('')
+    await table.getByLabel('Group Processes').selectOption('tree')
+    expect(await rows.locator('th').allTextContents()).toEqual(['100', '200'])
+    await table.scrollIntoViewIfNeeded()
+    await t.shot('processes')
+    await table.getByLabel('Charts of process 200').click()
+    await t.chart('CPU: /usr/bin/backup --everything (200)').waitFor()
+    await t.page.keyboard.press('Escape')
+    await expect.poll(() => when.textContent(), PATIENCE).toBe('2023-11-14 22:23:20 the 1 busiest')
+    expect(t.complaints).toEqual([])
+  })
+})
