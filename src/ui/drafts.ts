@@ -10,7 +10,7 @@ export type DraftStore = () => Pick<Storage, 'getItem' | 'setItem' | 'removeItem
 
 const ofTab: DraftStore = () => sessionStorage
 
-/** Returns the draft of a field; '' if there is none. */
+/** Returns the draft of a field; '' without one. */
 export function readDraft(field: string, store: DraftStore = ofTab): string {
   return inStore(store, (storage) => storage.getItem(PREFIX + field))?.slice(0, LONGEST) ?? ''
 }

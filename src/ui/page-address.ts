@@ -99,7 +99,7 @@ async function openAddress(): Promise<void> {
   if (shown === lastState) entries.adopt(`#${address}`)
 }
 
-/** Shows what an address says, as far as the server has it. */
+/** Shows the content of an address, as far as the server has it. */
 async function openShared(shared: PageAddress, isFromFleet: boolean): Promise<void> {
   const { source, width, end, zone, leftOut } = shared
   const before = currentKey.peek()

@@ -33,7 +33,7 @@ export async function openArchiveFiles(base: string, files: readonly File[]): Pr
   show(source.key)
 }
 
-/** Opens an archive on a web server, of which the worker reads only what is needed. Throws RequestError. */
+/** Opens an archive on a web server, of which the worker reads only the needed parts. Throws RequestError. */
 export async function openRemote(url: string): Promise<Source> {
   const source = await openInWorker({ do: 'open-remote', url }, urlKey(url))
   addSource(source)

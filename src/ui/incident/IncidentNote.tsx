@@ -1,4 +1,4 @@
-/** What the sender of an incident says about it. */
+/** The note of the sender of an incident. */
 import type { ComponentChild } from 'preact'
 import { incidentNote } from './open-incident.ts'
 

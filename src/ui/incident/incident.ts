@@ -5,7 +5,7 @@ import type { SharedView } from '../view/share.ts'
 export interface Incident {
   /** Name of the archive: the base of its files. */
   readonly base: string
-  /** What the sender says about it; '' for nothing. */
+  /** The sender's note; '' without one. */
   readonly note: string
   /** What to show; default: the overview. */
   readonly shown?: SharedView

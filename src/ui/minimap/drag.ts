@@ -1,7 +1,7 @@
 /** Moving and resizing the shown window within all that is recorded. */
 import type { Frame } from '../time/control.ts'
 
-/** What is dragged: the window, or one of its ends. */
+/** The dragged part: the window, or one of its ends. */
 export type Grip = 'window' | 'start' | 'end'
 
 /** Narrowest window, in seconds. */

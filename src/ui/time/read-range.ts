@@ -23,7 +23,7 @@ export function isRange(text: string): boolean {
 
 /**
  * Parses a window. `A to B` has the syntax of From and To; `last hour` and `-10min` end now, or at the end of an archive; a day is shown
- * whole; any other moment gets the current width around it. Throws an Error that points at the mistake and lists what is accepted.
+ * whole; any other moment gets the current width around it. Throws an Error that points at the mistake and lists the accepted forms.
  */
 export function readRange(text: string, base: WindowBase): ReadWindow {
   const trimmed = text.trim()
@@ -42,7 +42,7 @@ export function readRange(text: string, base: WindowBase): ReadWindow {
   }
 }
 
-/** Returns an error that also lists what is accepted. */
+/** Returns an error that also lists the accepted forms. */
 export function withAccepted(error: unknown): Error {
   const message = error instanceof Error ? error.message.trimEnd() : String(error)
   return new Error(`${message}\nAccepted: ${ACCEPTED}`, { cause: error })

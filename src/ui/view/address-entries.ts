@@ -30,7 +30,7 @@ export class AddressEntries {
     this.#browser = browser
   }
 
-  /** The page shows something else now; `isStep`: a step of its own, however soon after the last one. */
+  /** The page shows something else now; `isStep`: a separate step, however soon after the last one. */
   change(fragment: string, isStep = false): void {
     const now = performance.now()
     if (fragment === (this.#wanted ?? this.#browser.current())) return
@@ -40,7 +40,7 @@ export class AddressEntries {
     this.#timer ??= setTimeout(() => this.flush(), Math.max(0, this.#writtenAt + WRITE_MS - now))
   }
 
-  /** Writes what is pending. */
+  /** Writes a pending address. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -49,14 +49,14 @@ export class AddressEntries {
     const current = this.#browser.current()
     if (wanted === undefined || wanted === current) return
     this.#writtenAt = performance.now()
-    // An entry without an address of ours gets one: the start of the page, the link to skip the header.
+    // An entry with another address gets ours: the start of the page, the link to skip the header.
     const isEntry = current.includes('=')
     if (this.#isNewStep && isEntry) this.#browser.push(wanted)
     else this.#browser.replace(wanted)
     this.#isNewStep = false
   }
 
-  /** The page has taken over the current entry: drops what was pending, and completes the address of the entry. */
+  /** The page has taken over the current entry: drops a pending address, and completes the address of the entry. */
   adopt(fragment: string): void {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -4,7 +4,7 @@ import { fromFragment } from './received.ts'
 import { type SharedView, toFragment } from './share.ts'
 import { type Layout, urlKey, urlOf, type View } from './view.ts'
 
-/** What an address says; an address typed by hand may leave out the view. */
+/** The content of an address; an address typed by hand may leave out the view. */
 export interface PageAddress extends Omit<SharedView, 'view'> {
   readonly view?: View
   /** Number of charts that were left out because they are invalid or of a later version. */
@@ -62,7 +62,7 @@ export async function toAddress(shared: SharedView): Promise<string> {
 }
 
 /**
- * Reads a fragment, also the compact form of earlier versions: `v=...` alone. Undefined for fragments that say nothing about charts.
+ * Reads a fragment, also the compact form of earlier versions: `v=...` alone. Undefined for fragments without parameters of charts.
  * Throws an Error with a message for the user.
  */
 export async function fromAddress(fragment: string): Promise<PageAddress | undefined> {

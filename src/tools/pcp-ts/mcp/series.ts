@@ -88,7 +88,7 @@ function seriesOf(metric: ChartRangeMetric, lists: readonly Float64Array[]): Met
   return { name, help, measure: { ...measure, factor: 1 }, isRate, series }
 }
 
-/** Returns statistics of values, which may be means with minima and maxima of their own. */
+/** Returns statistics of values, which may be means with separate minima and maxima. */
 export function statisticsOf(
   times: Float64Array,
   values: Float64Array,

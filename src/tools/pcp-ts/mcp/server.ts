@@ -15,7 +15,7 @@ import { TOOLS } from './tools/index.ts'
 /** Longest message; a longer one ends the server. */
 const MOST_BYTES = 1_000_000
 
-const INSTRUCTIONS = `Performance metrics of hosts, recorded and live (Performance Co-Pilot). Everything is read-only. To find the cause of a problem: list the sources, ask what_changed for the time of the problem, look at processes_at the worst instant, then query or compare single metrics. Show the address after "Chart:" to the user. ${MARKS_TEXT}`
+const INSTRUCTIONS = `Performance metrics of hosts, recorded and live (Performance Co-Pilot). Everything is read-only. To find the cause of a problem: list the sources, call what_changed for the time of the problem, look at processes_at the worst instant, then query or compare single metrics. Show the address after "Chart:" to the user. ${MARKS_TEXT}`
 
 /** Serves until the input ends or the command is interrupted. */
 export async function serve(io: ToolIo, desk: Omit<Desk, 'signal'>): Promise<void> {

@@ -74,7 +74,7 @@ export class Sources {
     throw new PcpError(
       'ENOENT',
       id === undefined
-        ? 'There is no source: start pcp-ts start, or name archives with -a or a host with -h'
+        ? 'No source was found: run pcp-ts start, or name archives with -a or a host with -h'
         : `No source is called ${JSON.stringify(id)}; the tool "sources" lists them`,
     )
   }

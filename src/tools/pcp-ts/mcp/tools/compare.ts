@@ -51,14 +51,14 @@ export const compare: McpTool = mcpTool({
       return answer
         .rows(
           rows.map(({ text }) => text),
-          'ask for fewer metrics',
+          'request fewer metrics',
         )
         .toString()
     })
   },
 })
 
-/** Windows have both of their ends, so one that is just before another ends earlier, in seconds. */
+/** Windows include both ends, so the earlier of two adjacent windows is shortened by this time, in seconds. */
 const GAP = 0.001
 
 /** Returns the window of the same length before; shorter if the archive starts later. PM_ERR_ARG if nothing is before. */

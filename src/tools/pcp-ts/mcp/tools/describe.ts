@@ -22,7 +22,7 @@ export const describe: McpTool = mcpTool({
   name: 'describe',
   title: 'Describe metrics',
   description:
-    'Says what metrics mean: type, semantics (counter, instant or discrete), units, instances and help text, and the labels of the source.',
+    'Describes metrics: type, semantics (counter, instant or discrete), units, instances and help text, and the labels of the source.',
   input: z.object({ metrics: METRICS, source: SOURCE }),
   async run({ metrics, source: id }, { sources, signal }) {
     const source = sources.named(id)
@@ -37,7 +37,7 @@ export const describe: McpTool = mcpTool({
             ? await textOf(context, found, signal)
             : `${metrics[i]}: ${found.message}; find names with "find_metrics"`,
         )
-      return answer.rows(rows, 'ask for fewer metrics').toString()
+      return answer.rows(rows, 'request fewer metrics').toString()
     })
   },
 })

@@ -23,7 +23,7 @@ const NUMBERS = [
 ] as const
 const TEXTS = ['psinfo.psargs', 'psinfo.sname', 'id.uid_nm', 'psinfo.cgroups'] as const
 const KIBIBYTE = 1024
-/** The part of a command line that tells programs apart. */
+/** Letters of a command line; more would leave no room for other processes. */
 const COMMAND_LETTERS = 120
 
 const ORDERS = ['cpu', 'memory', 'disk'] as const

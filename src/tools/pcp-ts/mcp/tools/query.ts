@@ -89,7 +89,7 @@ async function overTime(
   return answer
     .rows(
       rows.map(({ metric, series }) => rowOf(metric, series, window, count, desk, read.length > 1)),
-      'name instances, or ask for fewer metrics',
+      'name instances, or request fewer metrics',
     )
     .toString()
 }
@@ -176,5 +176,5 @@ async function valuesNow(
       return [`${name}${instance === '' ? '' : ` ${untrusted(instance)}`}: ${text}`]
     })
   })
-  return answer.rows(rows, 'name instances, or ask for fewer metrics').toString()
+  return answer.rows(rows, 'name instances, or request fewer metrics').toString()
 }

@@ -17,7 +17,7 @@ export const sources: McpTool = mcpTool({
   async run(_, desk) {
     const all = desk.sources.list()
     if (all.length === 0)
-      throw new PcpError('ENOENT', 'There is no source: run pcp-ts start, which records this host')
+      throw new PcpError('ENOENT', 'No source was found: run pcp-ts start, which records this host')
     const rows: string[] = []
     // One after the other, because opening an archive reads files.
     for (const source of all.slice(0, MOST_OPENED)) rows.push(await rowOf(source, desk))

@@ -17,7 +17,7 @@ export const whatChanged: McpTool = mcpTool({
   name: 'what_changed',
   title: 'What changed',
   description:
-    'Compares every metric of an archive in a window with the time before, and ranks what changed beyond its usual noise: the metric and instance, values before and now, since when, and how many related series moved along. Ask it first about "what happened at ...".',
+    'Compares every metric of an archive in a window with the time before, and ranks what changed beyond its usual noise: the metric and instance, values before and now, since when, and how many related series moved along. Use it first for "what happened at ...".',
   input: z.object({
     source: SOURCE,
     from: FROM.describe('Start of the window with the problem; default: an hour before the end'),
