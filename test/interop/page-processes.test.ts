@@ -54,6 +54,7 @@ function spikeFiles(): { name: string; buffer: Buffer; mimeType: string }[] {
 
 describePage('the process table', (t) => {
   test('names the cause of a clicked spike, until it is released', async () => {
+    await t.chart('Processes').scrollIntoViewIfNeeded()
     await t.chart('Processes').locator('tbody tr').first().waitFor() // live
     await t.page.keyboard.press('o')
     await t.page.locator('.archives input[type=file]').setInputFiles(spikeFiles())

@@ -180,10 +180,10 @@ describePage("the chart page's sources", (t) => {
     const isAsked = (metric: string): boolean => asked.some((url) => url.includes(metric))
     for (const metric of ['kernel.all.cpu.user', 'kernel.all.load'])
       await expect.poll(() => isAsked(metric), PATIENCE).toBe(true)
-    expect(isAsked('filesys.full')).toBe(false)
-    const files = t.chart('File system usage')
+    expect(isAsked('kernel.percpu')).toBe(false)
+    const files = t.chart('File system usage') // beside the chart of each CPU
     await files.scrollIntoViewIfNeeded()
-    await expect.poll(() => isAsked('filesys.full'), PATIENCE).toBe(true)
+    await expect.poll(() => isAsked('kernel.percpu'), PATIENCE).toBe(true)
     answer()
     await files.locator('.grid-row').first().waitFor()
     await t.firstValue('Load average').waitFor() // needs no second record, unlike rates

@@ -37,6 +37,7 @@ describePage('the chart page shows missing data', (t) => {
     })
     await t.page.reload()
     await t.firstValue('Load average').waitFor()
+    await t.chart('Processes').scrollIntoViewIfNeeded()
     await t.chart('Processes').locator('tbody tr').first().waitFor()
     await expect.poll(() => light().textContent(), PATIENCE).toBe('live')
     expect(await t.page.locator('.old').count()).toBe(0)

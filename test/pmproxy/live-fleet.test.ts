@@ -1,8 +1,8 @@
 /** Health of collectors without archives: figures from live samples, dead hosts, limits, /ui/api/fleet-live. */
 import { expect, test } from 'vitest'
 import { FLEET_STATES, type FleetLiveAnswer } from '../../src/archive/fleet/answer.ts'
-import { PcpError } from '../../src/model/errors.ts'
 import { FIGURES, type Health, NEEDS } from '../../src/archive/fleet/figures.ts'
+import { PcpError } from '../../src/model/errors.ts'
 import { LiveFleet, type ReadHost } from '../../src/pmproxy/fleet/live-fleet.ts'
 import { type LiveSample, LiveSamples, type LiveValues } from '../../src/pmproxy/fleet/live-samples.ts'
 import { UNKNOWN } from '../../src/pmproxy/web-user.ts'

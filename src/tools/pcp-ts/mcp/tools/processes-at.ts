@@ -104,7 +104,8 @@ function processes({ metrics }: Snapshot, tree: string): ProcessRow[] {
   }
   const text = (name: string, pid: number): string => textValue(of(name)?.values.get(pid))
   const names = new Map(metrics.flatMap((metric) => [...metric.names]))
-  const pids = new Set(metrics.flatMap(({ values }) => [...values.keys()]))
+  // Texts of an archive are held from earlier records, also those of processes that have ended.
+  const pids = new Set(NUMBERS.flatMap((name) => [...(of(name)?.values.keys() ?? [])]))
   return [...pids].map((pid) => ({
     pid,
     // Counters of milliseconds; their rates are in milliseconds a second.
