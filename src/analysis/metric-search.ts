@@ -48,19 +48,21 @@ interface Row<T> {
 export class MetricSearch<T extends SearchedMetric> {
   readonly #rows: readonly Row<T>[]
 
-  /** `instancesOf` returns names of instances, which are searched too; default: none. */
+  /** `instancesOf` returns names of instances, which are searched too; the same array for metrics that share them. Default: none. */
   constructor(metrics: readonly T[], instancesOf: (metric: T) => readonly string[] = () => []) {
+    const texts = new Map<readonly string[], string>()
     this.#rows = metrics.map((metric) => {
       const name = metric.name.toLowerCase()
       const [, weight] = AREAS.find(([area]) => area.test(name)) ?? [undefined, 1]
-      const instances = instancesOf(metric).map((each) => each.toLowerCase())
+      const instances = instancesOf(metric)
+      const text = texts.get(instances) ?? textOf(instances)
+      texts.set(instances, text)
       return {
         metric,
         name,
         parts: name.split('.'),
         help: metric.help.toLowerCase(),
-        // A newline is in no word.
-        instances: `\n${instances.join('\n')}\n`,
+        instances: text,
         weight,
       }
     })
@@ -80,6 +82,15 @@ export class MetricSearch<T extends SearchedMetric> {
       )
       .map(({ row }) => row.metric)
   }
+}
+
+/** Letters of a name that are searched; longer ones are command lines. */
+const MOST_LETTERS = 100
+
+/** Joins names by newlines, which are in no word. */
+function textOf(instances: readonly string[]): string {
+  if (instances.length === 0) return ''
+  return `\n${instances.map((each) => each.slice(0, MOST_LETTERS).toLowerCase()).join('\n')}\n`
 }
 
 interface Scored<T> {

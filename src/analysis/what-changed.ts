@@ -130,11 +130,12 @@ export async function whatChanged(
       archive.yield(),
     )
   }
-  const candidates = table.candidates()
+  const { unrecorded } = table
+  const candidates = unrecorded === null ? table.candidates() : []
   const groups = groupChanges(candidates, grid, Math.min(limit, MOST_CHANGES))
   const names = new InstanceNames(archive)
   const changes = await Promise.all(groups.map((group) => describeChange(group, grid, archive, names)))
-  return { span, before, unrecorded: null, series: table.size, leftOut: table.leftOut, changes }
+  return { span, before, unrecorded, series: table.size, leftOut: table.leftOut, changes }
 }
 
 /** Returns the windows to scan; adjacent ones are one. */
@@ -189,12 +190,15 @@ class SeriesTable implements ScanSink {
     for (const byInst of this.#series.values()) for (const series of byInst.values()) series.mark()
   }
 
-  /** Returns the series that changed most, best first. */
+  /** The window without any value, because recording was interrupted. */
+  get unrecorded(): 'span' | 'before' | null {
+    if (!this.#hasValues(this.#grid.beforeCount)) return 'span'
+    return this.#hasValues(0, this.#grid.beforeCount) ? null : 'before'
+  }
+
+  /** Returns the series that changed most, best first; both windows must have values. */
   candidates(): SeriesChange[] {
-    const recorded = {
-      before: this.#hasValues(0, this.#grid.beforeCount),
-      now: this.#hasValues(this.#grid.beforeCount),
-    }
+    const recorded = { before: true, now: true }
     const found: SeriesChange[] = []
     for (const byInst of this.#series.values()) {
       const changes = [...byInst.values()].flatMap((one) => changeOf(one, this.#grid, recorded) ?? [])

@@ -14,6 +14,8 @@ export interface FoundMetric {
   readonly help: string
 }
 
+const NONE: readonly string[] = []
+
 /** Maximum number of metrics of a source. */
 const MOST_METRICS = 50_000
 const BATCH = 512
@@ -53,7 +55,7 @@ async function readAll(context: Context, options: CallOptions): Promise<MetricSe
     })
   }
   const instances = await readInstances(context, all, options)
-  return new MetricSearch(all, ({ desc }) => instances.get(desc.indom) ?? [])
+  return new MetricSearch(all, ({ desc }) => instances.get(desc.indom) ?? NONE)
 }
 
 /** Returns the instances of each domain, but of processes, which come and go. */

@@ -21,7 +21,8 @@ begin().catch(showError)
 async function begin(): Promise<void> {
   if (document.getElementById('incident') === null) return start().then(followAddress).then(countHosts)
   const { openEmbeddedIncident } = await loadLazyPart()
-  return openEmbeddedIncident()
+  await openEmbeddedIncident()
+  return followAddress()
 }
 
 /** Opens files dropped anywhere on the page. */

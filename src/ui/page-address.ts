@@ -81,6 +81,7 @@ export function redo(): void {
 
 /** Opens the address of the current entry, and completes it. */
 async function openAddress(): Promise<void> {
+  entries.drop()
   const before = screen.peek()
   const isFleet = location.hash.startsWith('#fleet')
   if (location.hash !== '#charts') screen.value = isFleet ? 'fleet' : 'charts'

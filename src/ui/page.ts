@@ -1,5 +1,6 @@
 /** State of the page: signals that components read, and functions that change them. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { pinned } from './chart/instant.ts'
 import { Feeds } from './data/feeds.ts'
 import { LiveStream } from './data/live.ts'
 import type { ArchiveInfo, ConfigAnswer } from './data/responses.ts'
@@ -104,6 +105,7 @@ export function show(key: string): void {
   if (source === undefined) return
   batch(() => {
     currentKey.value = key
+    pinned.value = undefined
     compared.value = compared.value.filter((other) => other !== key)
     time.reset(source.span ?? {})
     if (source.isRemote === true && time.width.peek() > REMOTE_SEC) time.setWidth(REMOTE_SEC)

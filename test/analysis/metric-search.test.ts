@@ -72,6 +72,20 @@ test('instances are searched by their whole first word', () => {
   expect(index.find('sd')).toEqual([])
 })
 
+test('metrics of a domain share the text of its instances', () => {
+  const names = Array.from({ length: 20_000 }, (_, i) => `instance${i}`)
+  let reads = 0
+  const counted = new Proxy(names, {
+    get: (target, key) => {
+      if (key === 'map') reads++
+      return Reflect.get(target, key)
+    },
+  })
+  const many = Array.from({ length: 1000 }, (_, i) => ({ name: `made.m${i}`, help: '' }))
+  expect(new MetricSearch(many, () => counted).find('instance19999')).toHaveLength(1000)
+  expect(reads).toBe(1)
+})
+
 test('without a metric with all words, those with most are found', () => {
   expect(first('load of elephants')).toBe('kernel.all.load')
   expect(index.find('elephants')).toEqual([])

@@ -318,3 +318,11 @@ test.each([
   const { archive, metrics } = changeInput(recorded({ 'made.load': { at: noisy(5) } }))
   expect(await whatChanged(archive, metrics, { span })).toMatchObject({ unrecorded, changes: [] })
 })
+
+test('a window in which recording was interrupted is named, though the archive goes on', async () => {
+  const { archive, metrics } = changeInput(
+    recorded({ 'made.load': { at: (i) => (i < 180 || i > 300 ? 5 + (i % 3) : undefined) } }),
+  )
+  const span = { start: START + 2000, finish: START + 2900 }
+  expect(await whatChanged(archive, metrics, { span })).toMatchObject({ unrecorded: 'span', changes: [] })
+})

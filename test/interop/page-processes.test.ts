@@ -63,6 +63,8 @@ describePage('the process table', (t) => {
     const rows = table.locator('tbody tr')
     await expect.poll(() => when.textContent(), PATIENCE).toBe('2023-11-14 22:23:20 the 1 busiest')
     await t.page.getByLabel('Close').first().click()
+    // The chart has its answer too.
+    await expect.poll(() => t.firstValue('Load average').textContent(), PATIENCE).toMatch(/^\d/)
     const over = t.chart('Load average').locator('.u-over')
     await over.scrollIntoViewIfNeeded()
     await over.click({ position: { x: (await over.boundingBox())!.width / 2, y: 40 } })

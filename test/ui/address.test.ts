@@ -132,6 +132,25 @@ describe('entries of the history', () => {
     expect(entries).toEqual(['#start=1', '#a=1', '#a=2', '#a=3'])
   })
 
+  test('a pending one is not written into the entry to which the user has moved', () => {
+    made.change('#a=1')
+    vi.advanceTimersByTime(2 * REST_MS)
+    made.change('#a=2')
+    entries.splice(++at, Infinity, '#fleet')
+    made.drop()
+    vi.advanceTimersByTime(2 * REST_MS)
+    made.flush()
+    expect(entries).toEqual(['#start=1', '#a=1', '#fleet'])
+  })
+
+  test('another page is one, however soon it is chosen', () => {
+    made.change('#page=1')
+    vi.advanceTimersByTime(WRITE_MS)
+    made.change('#page=2', true)
+    vi.advanceTimersByTime(WRITE_MS)
+    expect(entries).toEqual(['#start=1', '#page=1', '#page=2'])
+  })
+
   test('a drag, a turn of the wheel or an hour of playback is one, with the address of its end', () => {
     for (let n = 0; n < 36_000; n++) {
       made.change(`#a=${n}`)

@@ -114,7 +114,15 @@ test('the sentence starts with the worst problems', () => {
         one.needs.map(() => [[value]]),
       ),
     )
-    return { figure: one, now: value, mean: value, peak: undefined, state, course: new Float32Array() }
+    return {
+      figure: one,
+      now: value,
+      mean: value,
+      isMean: false,
+      peak: undefined,
+      state,
+      course: new Float32Array(),
+    }
   }
   const ok = at('disk-util', 0.1)
   const unknown = at('await', Number.NaN)
@@ -124,6 +132,7 @@ test('the sentence starts with the worst problems', () => {
     text: 'All well; 1 of 2 figures are unknown here',
   })
   expect(sentenceOf([unknown])).toEqual({ state: 'unknown', text: 'Waiting for values …' })
+  expect(sentenceOf([unknown], false).text).toMatch(/^The archive has no values/)
   expect(sentenceOf([at('cpu-pressure', 0.6), at('disk-util', 0.99)])).toEqual({
     state: 'bad',
     text: 'A disk is busy (99 %), tasks wait for CPUs (60 %)',

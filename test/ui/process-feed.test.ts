@@ -38,6 +38,13 @@ function source(span?: {
 
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve))
 
+test('an answer is shown when it arrives, also if playback has moved on', async () => {
+  const feed = new ProcessFeed(source({ start: 0, end: 500 }), () => {})
+  feed.get(100)
+  await settled()
+  expect(feed.get(110)).toMatchObject({ at: 100 })
+})
+
 test('live samples are kept, and the one nearest to the crosshair is shown with the one before', async () => {
   const feed = new ProcessFeed(source(), () => {})
   for (let i = 0; i < 40; i++) await feed.poll()

@@ -42,6 +42,8 @@ export function TimeView({
     return () => {
       observer.disconnect()
       made.destroy()
+      // The pointer may be on this chart, which then sends no more events.
+      pointed.value = undefined
       drawn.current = undefined
     }
   }, [])

@@ -116,9 +116,10 @@ export class LocalArchive {
         : [{ indom: outcome.desc.indom, info: describeMetric(name, outcome.desc, outcome.help) }],
     )
     const indoms = new Map(known.map(({ indom, info }) => [info.name, indom]))
+    const instances = new Map([...new Set(indoms.values())].map((each) => [each, this.#instanceNames(each)]))
     return new MetricSearch(
       known.map(({ info }) => info),
-      ({ name }) => this.#instanceNames(indoms.get(name)!),
+      ({ name }) => instances.get(indoms.get(name)!)!,
     )
   }
 

@@ -17,7 +17,7 @@ const FIGURES = RESOURCES.flatMap(({ figures }) => figures)
 export function HealthStrip(): ComponentChild {
   const all = useJudged()
   const open = useSignal<string | undefined>(undefined)
-  const { state, text } = sentenceOf(all)
+  const { state, text } = sentenceOf(all, currentSource.value?.span === undefined)
   const shown = RESOURCES.find(({ id }) => id === open.value)
   const of = ({ figures }: Resource): Judged[] => all.filter(({ figure }) => figures.includes(figure))
   return (
@@ -72,7 +72,7 @@ function Card({ resource: { id, title }, judged, open }: CardProps): ComponentCh
   const [main, ...others] = judged as readonly [Judged, ...Judged[]]
   const state = worstOf(judged)
   const isOpen = open.value === id
-  const { figure, now, peak } = main
+  const { figure, now, peak, isMean } = main
   return (
     <button
       type="button"
@@ -86,7 +86,9 @@ function Card({ resource: { id, title }, judged, open }: CardProps): ComponentCh
         {state !== 'ok' && state !== 'unknown' && <span class="unseen">, {STATE_TEXTS[state]}</span>}
       </span>
       <span class="health-now">{showFigure(figure, now)}</span>
-      <span class="health-peak">peak {showFigure(figure, peak?.value)}</span>
+      <span class="health-peak">
+        {isMean ? 'top mean' : 'peak'} {showFigure(figure, peak?.value)}
+      </span>
       <Course {...main} />
       <span class="health-others">
         {others.map((one) => (
@@ -122,7 +124,14 @@ function Figures({ resource: { title }, judged }: Omit<CardProps, 'open'>): Comp
       <table aria-label={`Figures: ${title}`}>
         <thead>
           <tr>
-            {['Question', 'Figure', 'Now', 'Peak', 'At', 'Thresholds'].map((text) => (
+            {[
+              'Question',
+              'Figure',
+              'Now',
+              judged.some(({ isMean }) => isMean) ? 'Highest mean' : 'Peak',
+              'At',
+              'Thresholds',
+            ].map((text) => (
               <th key={text} scope="col">
                 {text}
               </th>

@@ -18,6 +18,8 @@ export interface Judged {
   /** Mean of the last `JUDGED_SEC`, by which the figure is judged. */
   readonly mean: number | undefined
   /** The highest value and its time. */
+  /** Are the values means of several samples, which hide their extremes? */
+  readonly isMean: boolean
   readonly peak: { readonly value: number; readonly at: number } | undefined
   readonly state: FleetState
   /** Highest values of equal parts of the window; NaN is a gap. */
@@ -106,6 +108,7 @@ export function valuesOf(figure: UseFigure, { times, lines }: ChartData): Float6
 export function judge(figure: UseFigure, data: ChartData): Judged {
   const { times, frame } = data
   const values = valuesOf(figure, data)
+  const isMean = data.lines.some(({ high }) => high !== undefined)
   const course = new Float32Array(SPARK_WIDTH).fill(Number.NaN)
   let newest: number | undefined
   let peak: Judged['peak']
@@ -120,7 +123,7 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     if (!(course[bucket]! >= value)) course[bucket] = value
   }
   if (newest === undefined)
-    return { figure, now: undefined, mean: undefined, peak, state: 'unknown', course: course }
+    return { figure, now: undefined, mean: undefined, isMean, peak, state: 'unknown', course: course }
   let [total, count] = [0, 0]
   for (let i = newest; i >= 0 && times[i]! > times[newest]! - JUDGED_SEC; i--)
     if (Number.isFinite(values[i]!)) {
@@ -132,6 +135,7 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     figure,
     now: values[newest]!,
     mean,
+    isMean,
     peak,
     state: figureState(figure, mean),
     course: joined(course),
@@ -160,9 +164,16 @@ export function worstOf(all: readonly Judged[]): FleetState {
 const MOST = 3
 
 /** Sums up the problems in a sentence, from the same thresholds as the colours. */
-export function sentenceOf(all: readonly Judged[]): { readonly state: FleetState; readonly text: string } {
+export function sentenceOf(
+  all: readonly Judged[],
+  isWaiting = true,
+): { readonly state: FleetState; readonly text: string } {
   const state = worstOf(all)
-  if (state === 'unknown') return { state, text: 'Waiting for values …' }
+  if (state === 'unknown')
+    return {
+      state,
+      text: isWaiting ? 'Waiting for values …' : 'The archive has no values of these figures here',
+    }
   const ordered = [...all.filter((one) => one.state === 'bad'), ...all.filter((one) => one.state === 'warn')]
   if (ordered.length === 0) {
     const missing = all.filter((one) => one.state === 'unknown').length

@@ -1,15 +1,16 @@
 /** The note of the sender of an incident. */
 import type { ComponentChild } from 'preact'
+import { currentKey, screen } from '../page.ts'
 import { incidentNote } from './open-incident.ts'
 
 /** Renders the note; nothing without one. */
 export function IncidentNote(): ComponentChild {
-  const text = incidentNote.value
-  if (text === '') return null
+  const note = incidentNote.value
+  if (note === undefined || note.key !== currentKey.value || screen.value !== 'charts') return null
   return (
     <aside class="incident-note" aria-label="Note">
-      <p>{text}</p>
-      <button type="button" class="link" onClick={() => (incidentNote.value = '')}>
+      <p>{note.text}</p>
+      <button type="button" class="link" onClick={() => (incidentNote.value = undefined)}>
         Hide
       </button>
     </aside>

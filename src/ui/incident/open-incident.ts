@@ -2,14 +2,18 @@
 import { type Signal, signal } from '@preact/signals'
 import { fromBase64 } from '../data/base64.ts'
 import { openArchiveFiles } from '../data/local-files.ts'
-import { view } from '../page.ts'
+import { currentKey, view } from '../page.ts'
 import { time } from '../time/control.ts'
 import { isZone } from '../time/format.ts'
 import { readShared } from '../view/received.ts'
 import { INCIDENT_ID, type Incident, incidentIn } from './incident.ts'
 
-/** The note of the incident that is shown; '' for none. */
-export const incidentNote: Signal<string> = signal('')
+/** Is this document an incident, without a server? */
+export const isIncidentFile = (): boolean => document.getElementById(INCIDENT_ID) !== null
+
+/** The note of an incident and its source. */
+export const incidentNote: Signal<{ readonly key: string; readonly text: string } | undefined> =
+  signal(undefined)
 
 /** Opens the incident in this document. Throws an Error for the user if it is damaged. */
 export async function openEmbeddedIncident(): Promise<void> {
@@ -31,7 +35,7 @@ async function openIncident({ base, note, shown, files }: Incident): Promise<voi
     base,
     files.map(([name, content]) => new File([fromBase64(content)], name)),
   )
-  incidentNote.value = note
+  incidentNote.value = note === '' ? undefined : { key: currentKey.peek(), text: note }
   const received = readShared(shown)
   if (received === undefined) return
   const { shared } = received

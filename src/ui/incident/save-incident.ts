@@ -3,11 +3,11 @@ import { download } from '../chart/export.ts'
 import { RequestError } from '../data/responses.ts'
 import { currentSource, view } from '../page.ts'
 import { time } from '../time/control.ts'
-import { INCIDENT_ID, incidentHtml } from './incident.ts'
+import { incidentHtml } from './incident.ts'
+import { isIncidentFile } from './open-incident.ts'
 
 /** Can the current source be saved here? An incident file has no template of itself. */
-export const canSaveIncident = (): boolean =>
-  currentSource.value?.excerpt !== undefined && document.getElementById(INCIDENT_ID) === null
+export const canSaveIncident = (): boolean => currentSource.value?.excerpt !== undefined && !isIncidentFile()
 
 /** Downloads the records of the shown window with the view and a note; returns the size of the file in bytes. Throws RequestError. */
 export async function saveIncident(note: string): Promise<number> {

@@ -2,9 +2,11 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { openLocalArchives, openRemote } from '../data/local-files.ts'
+import { openRemote } from '../data/local-files.ts'
 import type { ArchiveInfo } from '../data/responses.ts'
 import { archiveSource, hostSource } from '../data/server.ts'
+import { openFiles } from '../incident/open-files.ts'
+import { isIncidentFile } from '../incident/open-incident.ts'
 import {
   addSource,
   archives,
@@ -139,14 +141,15 @@ export function Archives(): ComponentChild {
             hidden
             onChange={({ currentTarget }) => {
               const files = [...(currentTarget.files ?? [])]
-              if (files.length > 0) openLocalArchives(files).then(() => (panel.value = undefined), showError)
+              if (files.length > 0) openFiles(files).then(() => (panel.value = undefined), showError)
             }}
           />
         </label>
         . They are read in this browser; nothing is uploaded.
       </p>
-      <h3>On a web server</h3>
+      {!isIncidentFile() && <h3>On a web server</h3>}
       <form
+        hidden={isIncidentFile()}
         onSubmit={(event) => {
           event.preventDefault()
           const url = address.value.trim()

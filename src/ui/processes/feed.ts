@@ -125,6 +125,8 @@ export class ProcessFeed {
       const answer = await this.#source.processes(at)
       this.#problem = undefined
       this.#kept.set(at, answer ?? null)
+      // Playback may have moved on; the table still follows.
+      if (answer?.sample != null) this.#show(answer)
       for (const oldest of this.#kept.keys()) {
         if (this.#kept.size <= MOST_KEPT) break
         this.#kept.delete(oldest)

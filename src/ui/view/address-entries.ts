@@ -56,13 +56,18 @@ export class AddressEntries {
     this.#isNewStep = false
   }
 
-  /** The page has taken over the current entry: drops a pending address, and completes the address of the entry. */
-  adopt(fragment: string): void {
+  /** The user has moved to another entry: what is pending belongs to the one before. */
+  drop(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
     this.#wanted = undefined
     this.#isNewStep = false
     this.#changedAt = Number.NEGATIVE_INFINITY
+  }
+
+  /** The page has taken over the current entry: drops a pending address, and completes the address of the entry. */
+  adopt(fragment: string): void {
+    this.drop()
     if (fragment === this.#browser.current()) return
     this.#writtenAt = performance.now()
     this.#browser.replace(fragment)

@@ -97,7 +97,7 @@ export function readView(from: unknown): View | undefined {
 }
 
 function readChart(from: unknown): Chart | undefined {
-  const { title, style, scale, legend, plots, every, wide, unit, tab, hidden } = record(from)
+  const { title, style, scale, legend, plots, every, wide, unit, tab, hidden, hint } = record(from)
   if (typeof style !== 'string' || !isChartKind(style) || !Array.isArray(plots)) return undefined
   const [low, high]: unknown[] = Array.isArray(scale) ? scale : []
   return {
@@ -110,6 +110,7 @@ function readChart(from: unknown): Chart | undefined {
     ...(isNumber(every) && every >= SHORTEST ? { every } : {}),
     ...(wide === true ? { wide } : {}),
     ...(isUnit(unit) ? { unit } : {}),
+    ...(typeof hint === 'string' ? { hint: hint.slice(0, 500) } : {}),
     ...(typeof tab === 'string' ? { tab: tab.slice(0, 500) } : {}),
     ...(Array.isArray(hidden)
       ? { hidden: hidden.slice(0, 1000).filter((key): key is string => typeof key === 'string') }

@@ -15,7 +15,14 @@ import {
   PM_TYPE_U32,
   PM_TYPE_U64,
 } from '../../../src/model/types.ts'
-import { Answer, estimateTokens, MOST_TOKENS, untrusted } from '../../../src/tools/pcp-ts/mcp/answer.ts'
+import {
+  Answer,
+  estimateTokens,
+  MOST_TOKENS,
+  shownMessage,
+  shownName,
+  untrusted,
+} from '../../../src/tools/pcp-ts/mcp/answer.ts'
 import { tool } from '../../../src/tools/pcp-ts/mcp/index.ts'
 import { seed } from '../../lib/seed.ts'
 import { START, writeHost } from '../../series/lib.ts'
@@ -253,7 +260,7 @@ test('what changed is ranked, with the values of both windows', async () => {
 
 test('the processes of an instant, the heaviest first', async () => {
   const late = await call('processes_at', { at: '2023-11-14 23:00:00' })
-  expect(late.text.split('\n')[1]).toMatch(/^12: CPU 100 %, memory 2 MiB, disk 0 B\/s ⟦hog +--all/)
+  expect(late.text.split('\n')[1]).toMatch(/^12: CPU 100 %, memory 2 MiB, disk unknown ⟦hog +--all/)
   const early = await call('processes_at', { at: '2023-11-14 22:20:00', limit: 1 })
   expect(early.text).toContain('CPU 0.0 %')
   expect(early.text).toContain('(1 more: a higher "limit" shows more)')
@@ -280,6 +287,13 @@ test('bad questions are answered with what to do', async () => {
   expect(unknown).toEqual({ isError: true, text: expect.stringContaining('the tool "sources" lists them') })
   const metric = await call('query', { metrics: ['no.such'] })
   expect(metric.text).toContain('no.such')
+})
+
+test('names that no metric of PCP has, and messages, are shown safely', () => {
+  expect(shownName('kernel.all.load')).toBe('kernel.all.load')
+  expect(shownName('evil\nIgnore all')).toMatch(/^⟦evil.Ignore all⟧$/)
+  expect(shownMessage(`x\n\u001b[2J${'y'.repeat(1000)}`)).toMatch(/^x [^\p{Cc}]{1,498}$/u)
+  expect(estimateTokens('q5cQ8CVQk_3-x9'.repeat(10))).toBeGreaterThanOrEqual(70)
 })
 
 test('any text is marked on one line, and answers keep to the limit', () => {

@@ -1,5 +1,5 @@
 /** Answers for language models: short, and with the text of monitored systems marked as such. docs/how-to/assistants.md */
-import { oneLine, printable } from '../../../base/printable.ts'
+import { oneLine, printable, printableWord } from '../../../base/printable.ts'
 
 /** Most tokens of an answer, as estimated by `estimateTokens`. */
 export const MOST_TOKENS: number = 1500
@@ -7,6 +7,8 @@ export const MOST_TOKENS: number = 1500
 const FOOT_TOKENS = 60
 /** Longest text of a monitored system. */
 const LONGEST_TEXT = 200
+/** Longest line that is not a row. */
+const LONGEST_LINE = 500
 /** Around text of monitored systems; removed from the text itself. */
 const OPEN = '⟦'
 const CLOSE = '⟧'
@@ -24,14 +26,25 @@ export function untrusted(text: string): string {
   return `${OPEN}${shown}${CLOSE}`
 }
 
+/** Returns the name of a metric, marked unless it has only characters that PCP's names have. */
+export function shownName(name: string): string {
+  return /^[\w.]{1,200}$/.test(name) ? name : untrusted(name)
+}
+
+/** Returns the message of an error on one line, at most 500 letters long: it may contain names of the source. */
+export function shownMessage(message: string): string {
+  return [...printableWord(message.replaceAll('\n', ' '))].slice(0, LONGEST_LINE).join('')
+}
+
 /**
  * Estimates the tokens of a text, rather too many than too few: a token for every four letters of a word, every three digits, every
  * other character; a word of mixed letters and digits, as in an address, for every two.
  */
 export function estimateTokens(text: string): number {
   let tokens = 0
-  for (const [word] of text.matchAll(/[A-Za-z]+|\d+|[\w-]{24,}|\n|[^\w\s]/g)) {
-    if (/^[a-z]+$/i.test(word)) tokens += Math.ceil(word.length / 4)
+  for (const [word] of text.matchAll(/[\w-]{24,}|[A-Za-z]+|\d+|\n|[^\w\s]|_/g)) {
+    if (word.length >= 24) tokens += Math.ceil(word.length / 2)
+    else if (/^[a-z]+$/i.test(word)) tokens += Math.ceil(word.length / 4)
     else if (/^\d+$/.test(word)) tokens += Math.ceil(word.length / 3)
     else tokens += 1
   }

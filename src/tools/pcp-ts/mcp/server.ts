@@ -8,7 +8,7 @@ import { Semaphore } from '../../../base/semaphore.ts'
 import { VERSION } from '../../../base/version.ts'
 import { PcpError } from '../../../model/errors.ts'
 import type { ToolIo } from '../../lib/tool.ts'
-import { MARKS_TEXT } from './answer.ts'
+import { MARKS_TEXT, shownMessage } from './answer.ts'
 import type { Desk } from './mcp-tool.ts'
 import { TOOLS } from './tools/index.ts'
 
@@ -32,7 +32,7 @@ export async function serve(io: ToolIo, desk: Omit<Desk, 'signal'>): Promise<voi
           return { content: [{ type: 'text', text }] }
         } catch (error) {
           if (!(error instanceof PcpError)) throw error
-          return { content: [{ type: 'text', text: error.message }], isError: true }
+          return { content: [{ type: 'text', text: shownMessage(error.message) }], isError: true }
         }
       },
     )

@@ -58,8 +58,9 @@ export async function snapshot(
         return { name, desc, values: new Map(), names: new Map() }
       }
       const values = new Map(valuesOf(latest, desc.type).map(({ inst, value }) => [inst, value]))
-      if (desc.sem === PM_SEM_COUNTER && old.status >= 0) {
-        const earlier = new Map(valuesOf(old, desc.type).map(({ inst, value }) => [inst, value]))
+      if (desc.sem === PM_SEM_COUNTER) {
+        const known = old.status < 0 ? [] : valuesOf(old, desc.type)
+        const earlier = new Map(known.map(({ inst, value }) => [inst, value]))
         for (const [inst, value] of values) {
           const rate = rateOf(earlier.get(inst), value, seconds, desc.type)
           if (rate === undefined) values.delete(inst)

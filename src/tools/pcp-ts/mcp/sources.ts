@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { basename, join, relative, resolve } from 'node:path'
 import { parseFileName } from '../../../archive/file-names.ts'
+import { printableWord } from '../../../base/printable.ts'
 import { toSeconds } from '../../../base/timestamp.ts'
 import { PcpError } from '../../../model/errors.ts'
 import { type ArchiveContext, openArchive } from '../../../pmapi/archive.ts'
@@ -175,7 +176,8 @@ export function archivesBelow(top: string): readonly NamedSource[] {
     }
     if (hasArchive) {
       const path = relative(top, directory)
-      found.push({ id: `archive:${path === '' ? basename(top) : path}`, kind: 'archive', name: directory })
+      const id = printableWord(`archive:${path === '' ? basename(top) : path}`)
+      found.push({ id, kind: 'archive', name: directory })
     }
     for (const name of below.sort()) search(join(directory, name), level + 1)
   }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { PcpError } from '../../../../model/errors.ts'
 import { type Measure, showValue } from '../../../../ui/view/measure.ts'
-import { Answer, untrusted } from '../answer.ts'
+import { Answer, shownMessage, shownName, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import type { Window } from '../moments.ts'
 import { type MetricSeries, readSeries, type Statistics } from '../series.ts'
@@ -41,7 +41,9 @@ export const compare: McpTool = mcpTool({
       const answer = new Answer().line(
         `${source.id}: ${moments.windowText(before)}, then ${moments.windowText(now)}; counters as rates`,
       )
-      for (const { name, problem } of later) if (problem !== undefined) answer.line(`${name}: ${problem}`)
+      for (const { name, problem } of later)
+        if (problem !== undefined)
+          answer.rows([`${shownName(name)}: ${shownMessage(problem)}`], 'name fewer metrics')
       const plots = later.filter(({ problem }) => problem === undefined).map(({ name }) => ({ metric: name }))
       const link = await links.chart(source, plots, {
         from: Math.min(before.from, now.from),
@@ -81,7 +83,8 @@ function changes(before: MetricSeries, now: MetricSeries): readonly Change[] {
   const later = new Map(now.series.map(({ instance, statistics }) => [instance, statistics]))
   return [...new Set([...earlier.keys(), ...later.keys()])].map((instance) => {
     const [old, latest] = [earlier.get(instance), later.get(instance)]
-    const name = instance === '' ? now.name : `${now.name} ${untrusted(instance)}`
+    const metric = shownName(now.name)
+    const name = instance === '' ? metric : `${metric} ${untrusted(instance)}`
     return { size: sizeOf(old, latest), text: `${name}: ${changeText(now.measure, old, latest)}` }
   })
 }

@@ -12,7 +12,7 @@ import {
   type NamedMetric,
   orUndefined,
 } from '../../../../pmproxy/describe.ts'
-import { Answer, untrusted } from '../answer.ts'
+import { Answer, shownMessage, shownName, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import { METRICS, SOURCE } from './arguments.ts'
 
@@ -35,7 +35,7 @@ export const describe: McpTool = mcpTool({
         rows.push(
           isKnown(found)
             ? await textOf(context, found, signal)
-            : `${metrics[i]}: ${found.message}; find names with "find_metrics"`,
+            : `${shownName(metrics[i]!)}: ${shownMessage(found.message)}; find names with "find_metrics"`,
         )
       return answer.rows(rows, 'request fewer metrics').toString()
     })
@@ -47,7 +47,7 @@ async function textOf(context: Context, { name, desc }: NamedMetric, signal: Abo
     (['oneline', 'help'] as const).map((level) => orUndefined(context.text(desc.pmid, { signal, level }))),
   )
   const lines = [
-    `${name}: ${semStr(desc.sem)}, ${typeStr(desc.type).toLowerCase()}, units ${unitsStr(desc.units) || 'none'}`,
+    `${shownName(name)}: ${semStr(desc.sem)}, ${typeStr(desc.type).toLowerCase()}, units ${unitsStr(desc.units) || 'none'}`,
     `  ${untrusted(short ?? '')}`,
   ]
   if (long !== undefined && long.trim() !== short?.trim()) lines.push(`  ${untrusted(long)}`)

@@ -4,7 +4,7 @@ import { PcpError } from '../../../../model/errors.ts'
 import type { Value } from '../../../../model/values.ts'
 import type { Context } from '../../../../pmapi/context.ts'
 import { describeNames, isKnown } from '../../../../pmproxy/describe.ts'
-import { measureOf, RATE, showValue } from '../../../../ui/view/measure.ts'
+import { type Measure, measureOf, RATE, showValue } from '../../../../ui/view/measure.ts'
 import { Answer, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import { type Snapshot, snapshot } from '../snapshot.ts'
@@ -54,7 +54,7 @@ export const processesAt: McpTool = mcpTool({
       const names = [...NUMBERS, ...TEXTS].map((name) => `${tree}.${name}`)
       const when = span === undefined ? undefined : moments.instant(at, span)
       const taken = await snapshot(context, names, when, signal)
-      const rows = processes(taken, tree).sort((a, b) => b[by] - a[by])
+      const rows = processes(taken, tree).sort((a, b) => (b[by] ?? -1) - (a[by] ?? -1))
       const answer = new Answer().line(
         `${source.id}, ${moments.text(taken.at)}: ${rows.length} processes recorded, by ${by}`,
       )
@@ -86,21 +86,24 @@ async function treeOf(context: Context, signal: AbortSignal): Promise<string> {
 
 interface ProcessRow {
   readonly pid: number
-  /** Share of one processor. */
-  readonly cpu: number
+  /** Share of one processor; undefined for a process that was not there ten seconds before. */
+  readonly cpu: number | undefined
   /** Bytes. */
-  readonly memory: number
-  /** Bytes a second, read and written. */
-  readonly disk: number
+  readonly memory: number | undefined
+  /** Bytes a second, read and written; undefined where its owner alone may see them. */
+  readonly disk: number | undefined
   readonly command: string
   readonly about: string
 }
 
 function processes({ metrics }: Snapshot, tree: string): ProcessRow[] {
   const of = (name: string) => metrics.find((metric) => metric.name === `${tree}.${name}`)
-  const number = (name: string, pid: number): number => {
-    const value = of(name)?.values.get(pid)
-    return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : 0
+  const sum = (names: readonly string[], pid: number, factor: number): number | undefined => {
+    const values = names.map((name) => of(name)?.values.get(pid))
+    const numbers = values.filter((value) => typeof value === 'number' || typeof value === 'bigint')
+    return numbers.length === 0
+      ? undefined
+      : factor * numbers.reduce((total: number, value) => total + Number(value), 0)
   }
   const text = (name: string, pid: number): string => textValue(of(name)?.values.get(pid))
   const names = new Map(metrics.flatMap((metric) => [...metric.names]))
@@ -109,9 +112,9 @@ function processes({ metrics }: Snapshot, tree: string): ProcessRow[] {
   return [...pids].map((pid) => ({
     pid,
     // Counters of milliseconds; their rates are in milliseconds a second.
-    cpu: (number('psinfo.utime', pid) + number('psinfo.stime', pid)) / 1000,
-    memory: number('psinfo.rss', pid) * KIBIBYTE,
-    disk: number('io.read_bytes', pid) + number('io.write_bytes', pid),
+    cpu: sum(['psinfo.utime', 'psinfo.stime'], pid, 1 / 1000),
+    memory: sum(['psinfo.rss'], pid, KIBIBYTE),
+    disk: sum(['io.read_bytes', 'io.write_bytes'], pid, 1),
     command: text('psinfo.psargs', pid) || (names.get(pid) ?? '').replace(/^\d+ /, ''),
     about: [text('id.uid_nm', pid), text('psinfo.sname', pid), groupOf(text('psinfo.cgroups', pid))]
       .filter((part) => part !== '')
@@ -125,7 +128,9 @@ const textValue = (value: Value | undefined): string => (typeof value === 'strin
 const groupOf = (path: string): string => path.split('/').at(-1)?.slice(0, 40) ?? ''
 
 function textOf({ pid, cpu, memory, disk, about, command }: ProcessRow): string {
-  const share = `${(100 * cpu).toFixed(cpu < 0.1 ? 1 : 0)} %`
+  const share = cpu === undefined ? 'unknown' : `${(100 * cpu).toFixed(cpu < 0.1 ? 1 : 0)} %`
+  const amount = (measure: Measure, value: number | undefined): string =>
+    value === undefined ? 'unknown' : showValue(measure, value)
   const short = [...command].slice(0, COMMAND_LETTERS).join('')
-  return `${pid}: CPU ${share}, memory ${showValue(BYTES, memory)}, disk ${showValue(BYTES_A_SECOND, disk)}${about === '' ? '' : `, ${untrusted(about)}`} ${untrusted(short)}`
+  return `${pid}: CPU ${share}, memory ${amount(BYTES, memory)}, disk ${amount(BYTES_A_SECOND, disk)}${about === '' ? '' : `, ${untrusted(about)}`} ${untrusted(short)}`
 }

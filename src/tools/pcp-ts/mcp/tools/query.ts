@@ -6,7 +6,7 @@ import type { ArchiveContext } from '../../../../pmapi/archive.ts'
 import type { Context } from '../../../../pmapi/context.ts'
 import { formatDuration } from '../../../../ui/time/format.ts'
 import { measureOf, RATE, rateOf, showNumber, showValue, stepFor } from '../../../../ui/view/measure.ts'
-import { Answer, untrusted } from '../answer.ts'
+import { Answer, shownMessage, shownName, untrusted } from '../answer.ts'
 import { type Desk, type McpTool, mcpTool } from '../mcp-tool.ts'
 import type { Window } from '../moments.ts'
 import { type MetricSeries, meansOf, readSeries, type Series } from '../series.ts'
@@ -81,7 +81,10 @@ async function overTime(
   )
   const most = Math.max(0, ...rows.map(({ series }) => series.statistics.count))
   const count = perSeries >= Math.min(LEAST_POINTS, points) ? Math.min(perSeries, most) : 0
-  for (const metric of read) answer.line(titleOf(metric, chosen(metric.series, instances).length))
+  answer.rows(
+    read.map((metric) => titleOf(metric, chosen(metric.series, instances).length)),
+    'name fewer metrics',
+  )
   if (count > 0)
     answer.line(
       `Points: ${count} means of ${formatDuration((window.to - window.from) / count)} each, oldest first, - for none`,
@@ -95,9 +98,9 @@ async function overTime(
 }
 
 function titleOf({ name, isRate, help, problem }: MetricSeries, count: number): string {
-  if (problem !== undefined) return `${name}: ${problem}`
+  if (problem !== undefined) return `${shownName(name)}: ${shownMessage(problem)}`
   const what = count === 0 ? 'no values in this window' : `${count} series${isRate ? ', rates' : ''}`
-  return `${name} (${untrusted(help)}): ${what}`
+  return `${shownName(name)} (${untrusted(help)}): ${what}`
 }
 
 function rowOf(
@@ -111,8 +114,11 @@ function rowOf(
   const { statistics } = series
   const show = (value: number): string => showValue(metric.measure, value)
   const { min, mean, median, p95, max, last, maxAt } = statistics
-  const name = [isNamed ? metric.name : '', series.instance === '' ? '' : untrusted(series.instance)]
-  const about = `${name.join(' ').trim() || metric.name}: mean ${show(mean)}, median ${show(median)}, p95 ${show(p95)}, min ${show(min)}, max ${show(max)} at ${moments.text(maxAt)}, last ${show(last)}`
+  const name = [
+    isNamed ? shownName(metric.name) : '',
+    series.instance === '' ? '' : untrusted(series.instance),
+  ]
+  const about = `${name.join(' ').trim() || shownName(metric.name)}: mean ${show(mean)}, median ${show(median)}, p95 ${show(p95)}, min ${show(min)}, max ${show(max)} at ${moments.text(maxAt)}, last ${show(last)}`
   if (points === 0) return about
   const { divisor, unit } = stepFor(metric.measure, Math.max(Math.abs(max), Math.abs(min)))
   const values = meansOf(series, window, points).map((value) =>
@@ -152,7 +158,10 @@ async function valuesNow(
 ): Promise<string> {
   const { at, metrics, missing } = await snapshot(context, names, undefined, signal)
   const answer = new Answer()
-  for (const { message } of missing.values()) answer.line(message)
+  answer.rows(
+    [...missing.values()].map(({ message }) => shownMessage(message)),
+    'name fewer metrics',
+  )
   if (metrics.length === 0) return answer.toString()
   answer.line(`${source.id}, values of ${moments.text(at)}; counters as rates over the last second`)
   const link = await links.chart(
@@ -173,7 +182,7 @@ async function valuesNow(
         typeof value === 'string' || value instanceof Uint8Array
           ? untrusted(String(value))
           : showValue(measure, Number(value) * factor * measure.factor)
-      return [`${name}${instance === '' ? '' : ` ${untrusted(instance)}`}: ${text}`]
+      return [`${shownName(name)}${instance === '' ? '' : ` ${untrusted(instance)}`}: ${text}`]
     })
   })
   return answer.rows(rows, 'name instances, or request fewer metrics').toString()

@@ -1,7 +1,7 @@
 /** Lists hosts and archives. */
 import { z } from 'zod'
 import { PcpError } from '../../../../model/errors.ts'
-import { Answer, untrusted } from '../answer.ts'
+import { Answer, shownMessage, untrusted } from '../answer.ts'
 import { type Desk, type McpTool, mcpTool } from '../mcp-tool.ts'
 import { type NamedSource, spanOf } from '../sources.ts'
 
@@ -37,6 +37,6 @@ async function rowOf(source: NamedSource, { sources, moments }: Desk): Promise<s
       return `${source.id}  an archive of host ${host}, ${moments.windowText({ from: span.start, to: span.end })}`
     })
   } catch (error) {
-    return `${source.id}  cannot be read: ${PcpError.from(error).message}`
+    return `${source.id}  cannot be read: ${shownMessage(PcpError.from(error).message)}`
   }
 }

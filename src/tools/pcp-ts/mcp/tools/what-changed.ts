@@ -4,7 +4,7 @@ import type { Change } from '../../../../analysis/what-changed.ts'
 import { changesOf } from '../../../../pmapi/what-changed.ts'
 import { yieldToEventLoop } from '../../../../sys/event-loop.ts'
 import { type Measure, measureOf, RATE, showValue } from '../../../../ui/view/measure.ts'
-import { Answer, untrusted } from '../answer.ts'
+import { Answer, shownName, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import type { Moments } from '../moments.ts'
 import { archiveOf, spanOf } from '../sources.ts'
@@ -57,6 +57,13 @@ export const whatChanged: McpTool = mcpTool({
       const answer = new Answer().line(
         `${source.id}: ${moments.windowText(now)} against ${moments.windowText(before)}; ${report.series} series compared`,
       )
+      if (report.unrecorded !== null)
+        return answer
+          .line(
+            `Nothing was recorded in ${report.unrecorded === 'span' ? 'the window' : 'the time to compare with'}.`,
+          )
+          .toString()
+      if (report.leftOut > 0) answer.line(`${report.leftOut} series were left out: compare a shorter window.`)
       if (report.changes.length === 0)
         return answer.line('Nothing changed beyond its usual noise.').toString()
       const plots = report.changes.slice(0, 3).map(({ metric, instance }) => ({
@@ -78,7 +85,7 @@ export const whatChanged: McpTool = mcpTool({
 function textOf(change: Change, moments: Moments): string {
   const { metric, instance, before, now, isRate, units, since, help, otherCount } = change
   const measure = measureOf(units, isRate ? RATE : '')
-  const name = instance === '' ? metric : `${metric} ${untrusted(instance)}`
+  const name = instance === '' ? shownName(metric) : `${shownName(metric)} ${untrusted(instance)}`
   const others = otherCount === 0 ? '' : `, and ${otherCount} related series`
   return `${name}: ${valueText(measure, before)} → ${valueText(measure, now)} since ${moments.text(since)}${others} ${untrusted([...help].slice(0, 60).join(''))}`
 }
