@@ -70,6 +70,8 @@ function traceOf(log: string): string[][] {
             .replace(/^(Xmit: FETCH PDU, fd).*/, '$1')
             // The reference reads the number when it prints: by then another client may have the slot.
             .replace(/^(New client: .*seq)=\d+/, '$1')
+            // A client may come before the one before it has left, and then gets another slot.
+            .replace(/^((?:New|End) client: \[)\d+/, '$1slot')
         )
       }),
     ]
