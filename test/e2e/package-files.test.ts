@@ -28,7 +28,7 @@ const EXPECTED: readonly RegExp[] = [
   /^docs\/(?:[\w-]+\/)*[\w-]+\.(?:md|json)$/,
   /^share\/(?:cron|dstat|pmlogger|pmrep|systemd)\/[\w.-]+$/,
   /^share\/rc_\w+$/,
-  /^share\/web\/(?:index\.html|assets\/[\w-]+\.(?:js|css|svg))$/,
+  /^share\/web\/(?:(?:index|incident)\.html|assets\/[\w-]+\.(?:js|css|svg))$/,
 ]
 /** Texts that a key or a token contains. */
 const SECRET =

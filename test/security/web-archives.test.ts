@@ -103,7 +103,8 @@ async function everything(as: WebRequest): Promise<string> {
   ])
     texts.push(`${target} ${(await server.ask(target, as)).text}`)
   const excerpt = await server.ask('/ui/api/excerpt?archive=0/a&start=1700000000&finish=1700000002', as)
-  const { files } = JSON.parse(excerpt.text) as { files: [name: string, base64: string][] }
+  // A refused client gets no files.
+  const { files = [] } = JSON.parse(excerpt.text) as { files?: [name: string, base64: string][] }
   for (const [, content] of files) texts.push(gunzipSync(Buffer.from(content, 'base64')).toString('latin1'))
   return texts.join('\n')
 }
