@@ -27,7 +27,7 @@ const SYNONYM = 0.8
 /** Each further synonym a little less than the one before. */
 const LATER = 0.97
 
-/** Areas that users ask about first, and those that most never do; the first one that matches counts. */
+/** Weights of common and of rare areas; the first match counts. */
 const AREAS: readonly (readonly [area: RegExp, weight: number])[] = [
   [/^(?:kernel\.all|mem\.util|mem\.physmem|filesys|swap)\./, 1.3],
   [/^(?:disk\.(?:dev|all)|network\.(?:interface|tcp|all)|kernel\.percpu|hinv|containers)\./, 1.2],

@@ -114,7 +114,7 @@ describePage("the chart page's time", (t) => {
     expect(t.complaints).toEqual([])
   })
 
-  test('a time can be typed in any words, and the address says what is shown, also after a reload', async () => {
+  test('a time can be typed in any words, and the address names the view and the window, also after a reload', async () => {
     await t.firstValue('Load average').waitFor()
     const hash = (): string => new URL(t.page.url()).hash
     await expect.poll(hash, PATIENCE).toBe('#page=overview&source=host:local:&last=5min')

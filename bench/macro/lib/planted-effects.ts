@@ -18,7 +18,7 @@ import { table } from './report.ts'
 /** Seconds from the start of the span to that of an effect. */
 const DELAY = 90
 
-/** Returns what is added to a recorded value some seconds after the start. */
+/** Returns the addition to a recorded value some seconds after the start. */
 type Added = (seconds: number, value: number) => number
 type Effects = readonly (readonly [series: RegExp, added: Added])[]
 

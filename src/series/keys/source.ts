@@ -258,7 +258,7 @@ export class KeySource {
     return found
   }
 
-  /** Returns what is known of a metric; undefined for those that are not described or not selected. */
+  /** Returns a known metric; undefined for metrics without descriptor and for unselected ones. */
   #metric(pmid: Pmid): Metric | undefined {
     if (this.#metrics.has(pmid)) return this.#metrics.get(pmid)
     const { metadata, isExcluded } = this.#options

@@ -57,6 +57,10 @@ function writeSpike(base: string): void {
     'hotproc.psinfo.utime',
     of(PM_TYPE_U32, PM_SEM_COUNTER, 'millisec', processes, pmid(3, 8, 13)),
   )
+  made.addMetric(
+    'hotproc.psinfo.stime',
+    of(PM_TYPE_U32, PM_SEM_COUNTER, 'millisec', processes, pmid(3, 8, 14)),
+  )
   made.addMetric('hotproc.psinfo.rss', of(PM_TYPE_U64, PM_SEM_INSTANT, 'Kbyte', processes, pmid(3, 8, 23)))
   made.addMetric('hotproc.psinfo.psargs', of(PM_TYPE_STRING, PM_SEM_DISCRETE, '', processes, pmid(3, 8, 29)))
   made.addMetric('disk.busy', of(PM_TYPE_DOUBLE, PM_SEM_INSTANT, 'millisec', disks, pmid(60, 0, 1)))
@@ -75,6 +79,7 @@ function writeSpike(base: string): void {
     bytes += isBusy ? 40_960 : 10_240
     made.put('hotproc.psinfo.utime', 100, 11)
     made.put('hotproc.psinfo.utime', used, 12)
+    for (const pid of [11, 12]) made.put('hotproc.psinfo.stime', 0, pid)
     made.put('hotproc.psinfo.rss', 2048, 12)
     made.put('hotproc.psinfo.psargs', `hog ⟦--all⟧ ${INJECTION}`, 12)
     for (let disk = 0; disk < 100; disk++) made.put('disk.busy', disk + i, disk)

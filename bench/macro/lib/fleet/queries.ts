@@ -48,7 +48,7 @@ const ALL_QUERIES_SEC = 900
 /** The query whose growth with the number of hosts is drawn. */
 export const HOUR_OF_ALL = 'last hour of all hosts'
 
-/** Returns the queries with what each asks. */
+/** Returns the queries, each with a description. */
 export function fleetQueries({ start, end }: Span): readonly (readonly [what: string, text: string])[] {
   const hour = `start:${Math.max(start, end - 3600)}`
   const one = `hostname=="${hostName(7)}"`

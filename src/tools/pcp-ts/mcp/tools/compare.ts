@@ -1,13 +1,12 @@
 /** Compares two windows of an archive. */
 import { z } from 'zod'
-import { PcpError } from '../../../../model/errors.ts'
 import { type Measure, showValue } from '../../../../ui/view/measure.ts'
 import { Answer, shownMessage, shownName, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
-import type { Window } from '../moments.ts'
 import { type MetricSeries, readSeries, type Statistics } from '../series.ts'
 import { archiveOf, spanOf } from '../sources.ts'
-import { FROM, METRICS, SOURCE, TO } from './arguments.ts'
+import { METRICS, SOURCE } from './arguments.ts'
+import { comparedWindows, WINDOWS } from './compared-windows.ts'
 
 export const compare: McpTool = mcpTool({
   name: 'compare',
@@ -17,21 +16,13 @@ export const compare: McpTool = mcpTool({
   input: z.object({
     metrics: METRICS,
     source: SOURCE,
-    from: FROM,
-    to: TO,
-    before_from: FROM.describe('Start of the earlier window; default: the window just before'),
-    before_to: TO.describe('End of the earlier window'),
+    ...WINDOWS,
   }),
-  async run({ metrics, source: id, from, to, before_from, before_to }, { sources, moments, links, signal }) {
+  async run({ metrics, source: id, ...windows }, { sources, moments, links, signal }) {
     const source = sources.named(id)
     return sources.use(source, async (context) => {
       const archive = archiveOf(context, source)
-      const span = spanOf(archive)!
-      const now = moments.window(from, to, span)
-      const before =
-        before_from === undefined && before_to === undefined
-          ? windowBefore(now, span.start)
-          : moments.window(before_from, before_to, span)
+      const { before, now } = comparedWindows(windows, spanOf(archive)!, moments)
       const [earlier, later] = [
         await readSeries(archive, metrics, before, signal),
         await readSeries(archive, metrics, now, signal),
@@ -59,19 +50,6 @@ export const compare: McpTool = mcpTool({
     })
   },
 })
-
-/** Windows include both ends, so the earlier of two adjacent windows is shortened by this time, in seconds. */
-const GAP = 0.001
-
-/** Returns the window of the same length before; shorter if the archive starts later. PM_ERR_ARG if nothing is before. */
-export function windowBefore({ from, to }: Window, start: number): Window {
-  const earliest = Math.max(start, from - (to - from))
-  if (earliest < from - GAP) return { from: earliest, to: from - GAP }
-  throw new PcpError(
-    'PM_ERR_ARG',
-    'Nothing was recorded before this window; choose a later one, or name both windows',
-  )
-}
 
 interface Change {
   readonly size: number

@@ -8,8 +8,8 @@ import { Answer, shownName, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import type { Moments } from '../moments.ts'
 import { archiveOf, spanOf } from '../sources.ts'
-import { FROM, SOURCE, TO } from './arguments.ts'
-import { windowBefore } from './compare.ts'
+import { SOURCE } from './arguments.ts'
+import { comparedWindows, WINDOWS } from './compared-windows.ts'
 
 const MOST_ROWS = 30
 
@@ -20,25 +20,14 @@ export const whatChanged: McpTool = mcpTool({
     'Compares every metric of an archive in a window with the time before, and ranks what changed beyond its usual noise: the metric and instance, values before and now, since when, and how many related series moved along. Use it first for "what happened at ...".',
   input: z.object({
     source: SOURCE,
-    from: FROM.describe('Start of the window with the problem; default: an hour before the end'),
-    to: TO,
-    before_from: FROM.describe('Start of the time to compare with; default: as long, just before'),
-    before_to: TO.describe('End of the time to compare with'),
+    ...WINDOWS,
     limit: z.number().int().min(1).max(MOST_ROWS).optional().describe('Most changes; default 15'),
   }),
-  async run(
-    { source: id, from, to, before_from, before_to, limit = 15 },
-    { sources, moments, links, signal },
-  ) {
+  async run({ source: id, limit = 15, ...windows }, { sources, moments, links, signal }) {
     const source = sources.named(id)
     return sources.use(source, async (context) => {
       const archive = archiveOf(context, source)
-      const span = spanOf(archive)!
-      const now = moments.window(from, to, span)
-      const before =
-        before_from === undefined && before_to === undefined
-          ? windowBefore(now, span.start)
-          : moments.window(before_from, before_to, span)
+      const { before, now } = comparedWindows(windows, spanOf(archive)!, moments)
       const report = await changesOf(
         archive,
         {
