@@ -1,7 +1,6 @@
 /** Reports metrics and hosts that rules cannot use. docs/reference/pmie.md */
 import { PcpError } from '../model/errors.ts'
-import type { Context } from '../pmapi/context.ts'
-import type { LookupProblem, RuleHost } from './host.ts'
+import type { LookupProblem, RuleContext, RuleHost } from './host.ts'
 
 /** Outputs of pmie's messages. */
 export interface Reporter {
@@ -10,7 +9,7 @@ export interface Reporter {
   /** Prints a line with time and level. */
   readonly log: (level: 'info' | 'warning' | 'error', text: string) => void
   /** Returns similar names, appended to the message about an unknown metric. */
-  readonly hint?: (metric: string, error: PcpError | undefined, context: Context) => Promise<string>
+  readonly hint?: (metric: string, error: PcpError | undefined, context: RuleContext) => Promise<string>
 }
 
 function sourceOf({ isArchive, connection, name }: RuleHost): string {
