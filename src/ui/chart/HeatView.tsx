@@ -28,7 +28,7 @@ interface Under {
   readonly index: number
 }
 
-export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChild {
+export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
   const under = useSignal<Under | undefined>(undefined)
   const size = useSignal({ width: 300, height: 200 })
@@ -89,6 +89,7 @@ export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChi
           onPointerDown={move}
           onPointerLeave={() => (under.value = undefined)}
         />
+        {Marks !== undefined && <Marks frame={frame} box={{ left: 0, top: 0, ...size.value }} />}
         <HoverText data={data} under={under} />
       </div>
       <ol class="heat-marks" aria-hidden="true">

@@ -1,7 +1,9 @@
 /** A chart over time, in an element of fixed size. */
+import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
+import type { PlotBox } from '../marks/MarkLayer.tsx'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
@@ -18,10 +20,12 @@ export function TimeView({
   scale,
   cursor,
   oldText,
+  Marks,
   look,
 }: ViewProps & { readonly look: TimeLook }): ComponentChild {
   const host = useRef<HTMLDivElement>(null)
   const drawn = useRef<TimeChart>(undefined)
+  const box = useSignal<PlotBox | undefined>(undefined)
   const colors = colorsVersion.value
   const zone = time.zone.value
   const marked = pinned.value
@@ -35,6 +39,7 @@ export function TimeView({
       pin,
       show: (from, to) => time.show(from, to),
       zoom: (factor, at) => time.zoom(factor, at),
+      placed: (placed) => (box.value = placed),
     })
     drawn.current = made
     const observer = new ResizeObserver(() => made.fit())
@@ -56,7 +61,12 @@ export function TimeView({
   // Read here and not by the card, because an age changes every second.
   const old = oldText?.(data, data.lines)
   const label = summary(chart.title, readingsOf(data, look), old, frame, zone)
-  return <div class="plot" ref={host} role="img" aria-label={label} />
+  return (
+    <>
+      <div class="plot" ref={host} role="img" aria-label={label} />
+      {Marks !== undefined && box.value !== undefined && <Marks frame={frame} box={box.value} />}
+    </>
+  )
 }
 
 /** Formats the newest values of the first lines. */

@@ -1,6 +1,7 @@
 /** Charts over time drawn by uPlot: lines, areas, stacks and bars. */
 import uPlot from 'uplot'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import type { PlotBox } from '../marks/MarkLayer.tsx'
 import { resolveColor, withOpacity } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
@@ -21,6 +22,8 @@ export interface ChartEvents {
   readonly show: (from: number, to: number) => void
   /** The wheel was turned: show `factor` times as much, around `at` (0 to 1). */
   readonly zoom: (factor: number, at: number) => void
+  /** The plot, without its axes, is now at this position within the chart's element. */
+  readonly placed: (box: PlotBox) => void
 }
 
 /** How a chart is drawn. */
@@ -94,6 +97,7 @@ export class TimeChart {
   #lines: readonly ChartLine[] = []
   #pointed: Crosshair | undefined
   #marked: number | undefined
+  #placed = ''
 
   constructor(host: HTMLElement, events: ChartEvents) {
     this.#host = host
@@ -270,7 +274,7 @@ export class TimeChart {
       hooks: {
         ready: [(plot) => plot.root.querySelector('.u-axis')?.classList.add('time-axis')],
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
-        draw: [(plot) => this.#drawMark(plot)],
+        draw: [(plot) => this.#drawMark(plot), (plot) => this.#place(plot)],
         setCursor: [(plot) => this.#point(plot)],
         setSelect: [(plot) => this.#selected(plot)],
       },
@@ -293,6 +297,17 @@ export class TimeChart {
     if (pointed !== undefined && line !== null)
       line.style.transform = `translate(${Math.round(plot.valToPos(pointed.at, 'x'))}px, 0)`
     this.#events.point(pointed, plot.over.matches(':hover'))
+  }
+
+  /** Reports the position of the plot when it has changed: the width of the axis depends on its labels. */
+  #place({ bbox }: uPlot): void {
+    const [left, top, width, height] = [bbox.left, bbox.top, bbox.width, bbox.height].map(
+      (length) => length / devicePixelRatio,
+    ) as [number, number, number, number]
+    const placed = `${left} ${top} ${width} ${height}`
+    if (placed === this.#placed) return
+    this.#placed = placed
+    this.#events.placed({ left, top, width, height })
   }
 
   #drawMark(plot: uPlot): void {
