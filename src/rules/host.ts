@@ -15,6 +15,7 @@ interface RequestOptions {
 export interface RuleArchive {
   readonly label: { readonly hostname: string }
   readonly start: Timestamp
+  end(): Timestamp
   /** Returns all instances that a domain had during the archive's life. PM_ERR_INDOM_LOG. */
   instances(indom: Indom): Instances
   setMode(mode: 'interpolate', when: Timestamp, stepSec: number): void
