@@ -29,6 +29,7 @@ import { requestedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, wholeNumber } from './page-call.ts'
 import { processes } from './processes.ts'
 import { range } from './range.ts'
+import { rules } from './rules.ts'
 
 const MOST_FOUND = 5000
 
@@ -41,6 +42,7 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   range,
   changes,
   processes,
+  rules,
 }
 
 /** Answers a request below /ui/api/; undefined for other paths. */
