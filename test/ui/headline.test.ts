@@ -60,6 +60,11 @@ test('lines have the value of the first in the legend, which is named if there a
     { label: 'sdb', values: [9, 9, 4], plot },
   ])
   expect(headlineOf(disks, undefined, NONE, undefined)).toEqual({ value: '4', of: 'sdb' })
+  const ways = chartOf([
+    { label: 'sda read', values: [1, 1, 0], plot: { metric: 'disk.read' } },
+    { label: 'sda written', values: [2, 2, 2], plot: { metric: 'disk.write' } },
+  ])
+  expect(headlineOf(ways, undefined, NONE, undefined)).toEqual({ value: '2', of: 'sda written' })
   const one = chartOf([{ label: 'forks', values: [1, 2, undefined] }])
   expect(headlineOf(one, undefined, NONE, undefined)).toEqual({ value: '2', of: '' })
 })

@@ -1,10 +1,10 @@
-/** The large value of a chart: the total of a stack, else the value of the first line of the legend. */
+/** The large value of a chart: the total of a stack, else the value of its main line. */
 import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
 import { showValue } from '../view/measure.ts'
 import { type Crosshair, sampleAt } from './crosshair.ts'
-import { legendOrder } from './legend-order.ts'
+import { legendOrder, meansOf } from './legend-order.ts'
 import { newestIndex, readingOf, valueAt } from './line-style.ts'
 import { type Stacking, totalsOf } from './stack.ts'
 
@@ -20,6 +20,20 @@ export interface HeadlineText {
   readonly of: string
 }
 
+/**
+ * Returns the line that a chart is about: the first one, or of instances the one with the highest mean, which changes rarely. Views
+ * give colours to lines whose order means something.
+ */
+function mainLine(data: ChartData, hidden: ReadonlySet<string>): ChartData['lines'][number] | undefined {
+  const shown = legendOrder(data, undefined).shown.map((i) => data.lines[i]!)
+  const some = shown.filter(({ key, plot }) => !hidden.has(key) && plot.color !== REFERENCE)
+  const [first] = some
+  if (first === undefined || first.instance === null || first.plot.color !== undefined) return first
+  const means = meansOf(data)
+  const meanOf = (line: ChartData['lines'][number]): number => means[data.lines.indexOf(line)] ?? -Infinity
+  return some.reduce((a, b) => (meanOf(b) > meanOf(a) ? b : a))
+}
+
 /** Returns the newest value, or the one under the pointer; undefined without one. */
 export function headlineOf(
   data: ChartData,
@@ -32,8 +46,7 @@ export function headlineOf(
     return index === -1 ? undefined : index
   }
   if (stacking === undefined) {
-    const shown = legendOrder(data, stacking).shown.map((i) => data.lines[i]!)
-    const first = shown.find(({ key, plot }) => !hidden.has(key) && plot.color !== REFERENCE)
+    const first = mainLine(data, hidden)
     const index = first && indexOf(first)
     if (first === undefined || index === undefined) return undefined
     const value = readingOf(data, stacking, data.lines.indexOf(first), index, hidden)

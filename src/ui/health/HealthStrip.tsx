@@ -97,8 +97,10 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
       </span>
       <span class="health-now">{showFigure(figure, now)}</span>
       <span class="health-peak">
-        {isHighest && `${figure.title} · `}
-        {isMean ? 'top mean' : 'peak'} {showFigure(figure, peak?.value)}
+        {isHighest && <span class="health-of">{figure.title}</span>}
+        <span>
+          {isMean ? 'top mean' : 'peak'} {showFigure(figure, peak?.value)}
+        </span>
       </span>
       <Course {...main} />
       <span class="health-others">
