@@ -1,8 +1,8 @@
-/** Builds the chart page into share/web: its script in two parts, the worker, styles and icon, with hashes in their names. */
+/** Builds the chart page into share/web: its script in two parts, the worker, styles and icon, with hashes in their names, each also compressed. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { top } from './lib/run.mjs'
 
 const UI = 'src/ui'
@@ -10,6 +10,33 @@ const WEB = join(top, 'share', 'web')
 const PLACE = '/ui/assets'
 /** Limit, in bytes after gzip, of the scripts that a browser loads before it draws the first chart. */
 const BUDGET = 80_000
+/** Limit, in bytes after brotli, of all that a browser is sent before it draws the first chart: the page, styles and scripts. */
+const SENT_BUDGET = 80_000
+/** Shorter files are sent as they are, as responses of pmproxy. */
+const LEAST_COMPRESSED = 1024
+
+const brotli = (contents) =>
+  brotliCompressSync(contents, {
+    params: {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_SIZE_HINT]: contents.length,
+    },
+  })
+
+/** Returns the sizes of a file: as it is, after gzip, and as sent. */
+export function sizesOf(contents) {
+  const gzip = gzipSync(contents, { level: 9 }).length
+  const sent = contents.length < LEAST_COMPRESSED ? contents.length : brotli(contents).length
+  return { plain: contents.length, gzip, sent }
+}
+
+/** Writes a file and its compressed copies, which src/pmproxy/routes/page-files.ts sends. */
+function writeCompressed(path, contents) {
+  writeFileSync(path, contents)
+  if (contents.length < LEAST_COMPRESSED) return
+  writeFileSync(`${path}.br`, brotli(contents))
+  writeFileSync(`${path}.gz`, gzipSync(contents, { level: 9 }))
+}
 
 const OPTIONS = {
   absWorkingDir: top,
@@ -70,7 +97,7 @@ export async function buildUi() {
   ].map((file) => ({ ...file, isFirst: file.name === main || shared.includes(file.name) }))
   rmSync(WEB, { recursive: true, force: true })
   mkdirSync(join(WEB, 'assets'), { recursive: true })
-  for (const { name, contents } of files) writeFileSync(join(WEB, 'assets', name), contents)
+  for (const { name, contents } of files) writeCompressed(join(WEB, 'assets', name), contents)
   const scripts = await build({
     ...OPTIONS,
     entryPoints: { 'incident-page': `${UI}/main.tsx` },
@@ -100,15 +127,24 @@ export async function buildUi() {
     .replace('  </head>', (end) =>
       [...shared.map((name) => `    <link rel="modulepreload" href="${PLACE}/${name}" />\n`), end].join(''),
     )
-  writeFileSync(join(WEB, 'index.html'), html)
+  writeCompressed(join(WEB, 'index.html'), Buffer.from(html))
   const bytes = files.reduce(
     (sum, { isFirst, contents }) => sum + (isFirst ? gzipSync(contents).length : 0),
     0,
   )
+  const sent = [
+    Buffer.from(html),
+    ...files.filter(({ isFirst, name }) => isFirst || name === style).map(({ contents }) => contents),
+  ].reduce((sum, contents) => sum + sizesOf(contents).sent, 0)
+  if (sent > SENT_BUDGET)
+    throw new Error(`The chart page's first load is ${sent} bytes as sent; the limit is ${SENT_BUDGET}`)
   if (bytes > BUDGET)
     throw new Error(
       `The chart page's first load is ${bytes} bytes after gzip; the limit is ${BUDGET}. Move code to src/ui/lazy-part.ts`,
     )
+  console.log(
+    `chart page, first load: scripts ${bytes} bytes after gzip (limit ${BUDGET}); all ${sent} as sent, with brotli (limit ${SENT_BUDGET})`,
+  )
   return { files, bundled: [...bundledInputs(page.metafile), ...bundledInputs(worker.metafile)] }
 }
 
@@ -139,7 +175,9 @@ function bundledInputs({ outputs }) {
 
 if (process.argv[1] === import.meta.filename) {
   for (const { name, contents, isFirst } of (await buildUi()).files) {
-    const sizes = `${contents.length} bytes, ${gzipSync(contents).length} after gzip`
-    console.log(`${name}: ${sizes}${isFirst ? ', first load' : ''}`)
+    const { plain, gzip, sent } = sizesOf(contents)
+    console.log(
+      `${name}: ${plain} bytes, ${gzip} after gzip, ${sent} as sent${isFirst ? ', first load' : ''}`,
+    )
   }
 }

@@ -15,7 +15,7 @@ type Group = (request: WebRequest, services: Services) => Promise<Reply | undefi
 const GROUPS: readonly Group[] = [
   (request, services) => (isApi(request.path) ? answerApi(request, services) : undefined),
   answerPageApi,
-  (request, { config }) => answerPage(request.path, config.pageDir),
+  (request, { config }) => answerPage(request, config.pageDir),
   answerSeriesRequest,
   answerLogger,
   answerWithoutKeyServer,

@@ -9,6 +9,8 @@ import { followAddress } from './page-address.ts'
 import { applyTheme, watchSystemTheme } from './theme.ts'
 
 takeKey()
+// The link was opened in a tab that has the page already: all that it shows is another user's now.
+addEventListener('hashchange', () => takeKey() && location.reload())
 applyTheme()
 watchSystemTheme()
 listenToKeys()

@@ -29,6 +29,7 @@ const EXPECTED: readonly RegExp[] = [
   /^share\/(?:cron|dstat|pmlogger|pmrep|systemd)\/[\w.-]+$/,
   /^share\/rc_\w+$/,
   /^share\/web\/(?:(?:index|incident)\.html|assets\/[\w-]+\.(?:js|css|svg))$/,
+  /^share\/web\/(?:index\.html|assets\/[\w-]+\.(?:js|css))\.(?:br|gz)$/,
 ]
 /** Texts that a key or a token contains. */
 const SECRET =

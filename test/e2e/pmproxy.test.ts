@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } fr
 import { connect as connectSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import type { ChangeReport } from '../../src/analysis/what-changed.ts'
@@ -13,6 +14,7 @@ import { recordIncident, SPAN_START, WINDOW_SEC } from '../analysis/lib/incident
 import { INCIDENTS } from '../analysis/lib/incidents.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
+const BIG = 'export const big = 1\n'.repeat(200)
 let dir: string
 let server: WebServer
 const pages: WebSocket[] = []
@@ -21,6 +23,8 @@ beforeAll(async () => {
   mkdirSync(join(dir, 'page', 'assets'), { recursive: true })
   writeFileSync(join(dir, 'page', 'index.html'), '<!doctype html><title>x</title>')
   writeFileSync(join(dir, 'page', 'assets', 'app-abc.js'), 'export {}\n')
+  writeFileSync(join(dir, 'page', 'assets', 'big-abc.js'), BIG)
+  writeFileSync(join(dir, 'page', 'assets', 'big-abc.js.br'), brotliCompressSync(BIG))
   writeFileSync(join(dir, 'secret.txt'), 'secret')
   symlinkSync(join(dir, 'secret.txt'), join(dir, 'page', 'assets', 'link.txt'))
   server = await startWebServer(['pmcd', 'sample', 'simple'], { pageDir: join(dir, 'page') })
@@ -131,6 +135,25 @@ test('the page is served with a strict policy, and nothing beside it', async () 
   ])
     expect((await server.ask(path)).status, path).toBe(404)
   expect((await server.ask('/')).headers.location).toBe('/ui/')
+})
+
+test('files of the page are sent as they were compressed, also for HEAD and with a range', async () => {
+  const headers = { 'Accept-Encoding': 'gzip, deflate, br, zstd' }
+  const got = await server.ask('/ui/assets/big-abc.js', { headers })
+  expect(got.status).toBe(200)
+  expect(got.headers).toMatchObject({ 'content-encoding': 'br', vary: 'Accept-Encoding' })
+  expect(brotliDecompressSync(got.body).toString()).toBe(BIG)
+  const head = await server.ask('/ui/assets/big-abc.js', { headers, method: 'HEAD' })
+  expect(head.body.length).toBe(0)
+  for (const name of ['content-encoding', 'content-length', 'content-type', 'etag'])
+    expect(head.headers[name], name).toBe(got.headers[name])
+  const range = await server.ask('/ui/assets/big-abc.js', { headers: { ...headers, Range: 'bytes=0-9' } })
+  expect([range.status, range.body.length]).toEqual([200, got.body.length])
+  const known = { ...headers, 'If-None-Match': got.headers.etag! }
+  const again = await server.ask('/ui/assets/big-abc.js', { headers: known })
+  expect([again.status, again.text, again.headers['content-length']]).toEqual([304, '', undefined])
+  // The connection is still in step.
+  expect((await server.ask('/ui/', { headers })).status).toBe(200)
 })
 
 test('pages of other origins get no data of the page', async () => {

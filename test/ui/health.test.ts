@@ -1,7 +1,7 @@
 /** Health of a host on the page: figures over the window, thresholds, the sentence. */
 import { expect, test } from 'vitest'
 import type { ChartData } from '../../src/ui/data/chart-data.ts'
-import { chartOf, judge, sentenceOf, thresholdsOf, worstOf } from '../../src/ui/health/judge.ts'
+import { chartOf, highestOf, judge, sentenceOf, thresholdsOf, worstOf } from '../../src/ui/health/judge.ts'
 import { RESOURCES, type UseFigure } from '../../src/ui/health/resources.ts'
 import { BUILT_IN_VIEWS, PAGES } from '../../src/ui/view/built-in.ts'
 import { RATE } from '../../src/ui/view/measure.ts'
@@ -81,6 +81,37 @@ test('pressure has the same scale as on the fleet page', () => {
     now: 0.6,
     state: 'bad',
   })
+})
+
+test('a time cannot be more than all of the time', () => {
+  const pressure = figure('cpu-pressure')
+  expect(judge(pressure, dataOf(pressure, [10, 11], [[[0.4, 1.1]]], RATE))).toMatchObject({
+    now: 1,
+    peak: { value: 1, at: 11 },
+  })
+})
+
+test('the large value of figures of one kind is the highest', () => {
+  const [cpu, others] = [figure('cpu-pressure'), figure('pressure')]
+  const high = judge(cpu, dataOf(cpu, [10], [[[0.9]]], RATE))
+  const low = judge(others, dataOf(others, [10], [[[0.1]], [[0.2]]], RATE))
+  const unknown = judge(cpu, dataOf(cpu, [], []))
+  expect(highestOf([low, high])).toBe(high)
+  expect(highestOf([low, unknown])).toBe(low)
+  expect(highestOf([unknown])).toBe(unknown)
+})
+
+test('a course is drawn between samples of any spacing, and not over gaps', () => {
+  const util = figure('disk-util')
+  const parts = judge(util, dataOf(util, [0, 20, 21, 22, 40, 60], [[[0.1, 0.2, 0.3, 0.4, null, 0.5]]])).course
+  const at = (sec: number): number => parts[Math.floor((sec / 100) * parts.length)]!
+  for (const [sec, value] of [
+    [10, 0.1],
+    [22, 0.4],
+    [60, 0.5],
+  ] as const)
+    expect(at(sec), String(sec)).toBeCloseTo(value)
+  for (const sec of [30, 50, 80]) expect(at(sec), String(sec)).toBeNaN()
 })
 
 test('gaps and missing metrics are unknown', () => {

@@ -42,6 +42,16 @@ test('a missing value is a dash', () => {
   expect(showValue(measureOf('none', 'instant'), Number.NaN)).toBe('–')
 })
 
+test.each([
+  [99.9, '99.9'],
+  [99.97, '100'],
+  [9.994, '9.99'],
+  [9.996, '10.0'],
+  [-99.97, '-100'],
+])('%d has three digits after rounding too: %s', (value, text) => {
+  expect(showValue(measureOf('none', 'instant'), value)).toBe(text)
+})
+
 test('percentages and shares are shown as such, other numbers unchanged', () => {
   const plain = measureOf('none', 'instant')
   const percent = asShare(plain, 'percent')

@@ -67,6 +67,16 @@ describe('the line', () => {
     expect(line.values.slice(4, 7)).toEqual([0.25, 1, 0.25])
   })
 
+  test('of a recording of minutes has no gaps between its samples', () => {
+    const points = each10((time) => time % 3).slice(0, 61)
+    const answer = answerOf({ 'kernel.all.cpu.idle': points })
+    expect(recordedLine(answer, { from: 0, to: 600 }, FIRST).gaps).toEqual([])
+    const later = points.filter(([time]) => time < 200 || time >= 300)
+    expect(
+      recordedLine(answerOf({ 'kernel.all.cpu.idle': later }), { from: 0, to: 600 }, FIRST).gaps,
+    ).toEqual([{ from: 190, to: 300 }])
+  })
+
   test('has gaps where nothing was recorded, also at the ends', () => {
     const points = each10(() => 0, [1000, 2000]).filter(([at]) => at >= 500 && at < 5000)
     const { gaps } = recordedLine(answerOf({ 'kernel.all.cpu.idle': points }), SPAN, FIRST)
@@ -108,7 +118,11 @@ describe('the line', () => {
   })
 
   test('marks a bounded number of gaps and reboots', () => {
-    const wild = Array.from({ length: 20_000 }, (_, i) => [40 * i, i % 2 === 0 ? 1e6 : 0] as const)
+    // Four samples, and a gap of 37 seconds.
+    const wild = Array.from(
+      { length: 20_000 },
+      (_, i) => [40 * (i >> 2) + (i & 3), i % 2 === 0 ? 1e6 : 0] as const,
+    )
     const line = recordedLine(
       answerOf({ 'kernel.all.cpu.idle': wild, 'kernel.all.uptime': wild }),
       { from: 0, to: 6000 },

@@ -99,7 +99,8 @@ export const FIGURES: readonly HealthFigure[] = [
       name: `kernel.all.pressure.${what}.some.total`,
       rawPerBase: 1e6,
     })),
-    of: ([memory, io]) => Math.max(memory!, io!) / 1e6,
+    // The kernel updates these times in steps, so that a second may seem to have more than a second of them.
+    of: ([memory, io]) => Math.min(1, Math.max(memory!, io!) / 1e6),
   },
 ]
 

@@ -2,7 +2,7 @@
 import { PcpError } from '../../model/errors.ts'
 import { answer } from '../routes.ts'
 import type { Services } from '../services.ts'
-import { chooseCoding, compress } from './encode.ts'
+import { type Coding, chooseCoding, compress } from './encode.ts'
 import { BUSY_HEADERS, failure, page, type Reply } from './reply.ts'
 import type { WebRequest } from './request.ts'
 
@@ -14,7 +14,7 @@ export type HeaderList = readonly string[]
 /** A response, without what its connection adds. */
 export interface Outgoing {
   readonly status: number
-  /** Includes Content-Length. */
+  /** Includes Content-Length, unless the status is 304. */
   readonly headers: HeaderList
   readonly content: string | Uint8Array
   /** Bytes of the content. */
@@ -37,6 +37,8 @@ export function corsHeaders(origin: string, { config }: Services): Headers {
     'Access-Control-Max-Age': String(config.corsMaxAge),
   }
 }
+
+const NOT_MODIFIED = 304
 
 function listed(headers: Headers): HeaderList {
   return Object.entries(headers).flat()
@@ -62,7 +64,7 @@ export async function respond(request: WebRequest, services: Services): Promise<
 
 /** Turns a reply into a response, with `more` headers. 503 while too many large responses are unread. */
 export async function outgoing(
-  { status, type, body, headers }: Reply,
+  { status, type, body, headers, coding: known }: Reply,
   request: Pick<WebRequest, 'method' | 'headers'>,
   more: HeaderList,
   services: Services,
@@ -71,13 +73,16 @@ export async function outgoing(
   if (status >= 400) statistics.failures++
   let content = body
   let size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-  const all = [...more, 'X-Content-Type-Options', 'nosniff', 'Content-Type', type]
+  const all = [...more, 'X-Content-Type-Options', 'nosniff']
+  // A response without content has the headers of a file that the client knows.
+  if (status !== NOT_MODIFIED) all.push('Content-Type', type)
   if (headers !== undefined) all.push(...listed(headers))
-  const coding = chooseCoding(request.headers['accept-encoding'], size)
-  if (coding !== undefined) {
-    content = await compress(body, coding)
+  const coding = known ?? chooseCoding(request.headers['accept-encoding'], size)
+  if (coding !== undefined && coding !== 'identity') {
+    if (coding !== known) content = await compress(body, coding as Coding)
     size = content.length
-    all.push('Content-Encoding', coding, 'Vary', 'Accept-Encoding')
+    all.push('Content-Encoding', coding)
+    if (known === undefined) all.push('Vary', 'Accept-Encoding')
     statistics.compressedCount++
     statistics.compressedBytes += size
   } else {
@@ -87,6 +92,6 @@ export async function outgoing(
   const done = unread.admit(request.method === 'HEAD' ? 0 : size)
   if (done === undefined)
     return outgoing(page(503, 'http', 'too many unread responses'), request, listed(BUSY_HEADERS), services)
-  all.push('Content-Length', String(size))
+  if (status !== NOT_MODIFIED) all.push('Content-Length', String(size))
   return { status, headers: all, content, size, done }
 }

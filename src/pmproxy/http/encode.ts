@@ -26,6 +26,24 @@ export function chooseCoding(accepted: string | undefined, bytes: number): Codin
   return best
 }
 
+/** A coding in which files are kept compressed. */
+export type FileCoding = 'br' | 'gzip'
+
+/** Returns the codings that a client accepts, the preferred one first, those of equal weight as in `offered`. */
+export function acceptedCodings(
+  accepted: string | undefined,
+  offered: readonly FileCoding[],
+): readonly FileCoding[] {
+  const weights = new Map<string, number>()
+  for (const part of (accepted ?? '').toLowerCase().split(',', 20)) {
+    const [name = '', ...parameters] = part.split(';').map((each) => each.trim())
+    const quality = parameters.find((each) => each.startsWith('q='))
+    weights.set(name, quality === undefined ? 1 : Number(quality.slice(2)))
+  }
+  const weightOf = (coding: string): number => weights.get(coding) ?? weights.get('*') ?? 0
+  return offered.filter((coding) => weightOf(coding) > 0).sort((a, b) => weightOf(b) - weightOf(a))
+}
+
 /** Compresses a body; `deflate` is the zlib format. */
 export async function compress(body: string | Uint8Array, coding: Coding): Promise<Uint8Array> {
   const zlib = process.getBuiltinModule('node:zlib')

@@ -2,12 +2,15 @@
 import { VERSION } from '../../base/version.ts'
 import { PcpError } from '../../model/errors.ts'
 import { jsonText } from '../describe.ts'
+import type { FileCoding } from './encode.ts'
 
 /** A reply before it is compressed and sent. */
 export interface Reply {
   readonly status: number
   readonly type: string
   readonly body: string | Uint8Array
+  /** The content coding of `body`, which is then sent unchanged; `identity` for a file that is not worth compressing. */
+  readonly coding?: FileCoding | 'identity'
   /** In addition to the headers of every response. */
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -13,6 +13,7 @@ import { formatTime } from '../time/format.ts'
 import type { ShownChart } from '../view/spread.ts'
 import { type Chart, columnTitle, expandWildcards, titleOf } from '../view/view.ts'
 import type { Crosshair } from './crosshair.ts'
+import { Headline } from './Headline.tsx'
 import type { ChartKind, OwnProps, OwnViews } from './kind.ts'
 import { kindOf } from './kinds/registry.ts'
 import { Legend, longest } from './Legend.tsx'
@@ -72,6 +73,9 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
           {title}
           {isOneOfMany && <span class="of">{of.title}</span>}
         </h2>
+        {chart.legend && kind.legend && data.lines.length > 0 && (
+          <Headline stacking={kind.stacking} data={data} hidden={hidden} cursor={cursor} />
+        )}
         {parts !== undefined && <parts.OldMark data={data} />}
         {parts === undefined ? (
           <span class="menu-room" />

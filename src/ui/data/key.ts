@@ -10,13 +10,14 @@ const ofTab = (): Storage => sessionStorage
 /** The key, also if the browser refuses session storage. */
 let held: string | undefined
 
-/** Moves the key from the address bar into this tab. It is not a cookie, because other users may listen on other ports of the host. */
-export function takeKey(): void {
+/** Moves a key from the address bar into this tab; returns whether there was one. It is not a cookie, because other users may listen on other ports of the host. */
+export function takeKey(): boolean {
   const [, key] = FRAGMENT.exec(location.hash) ?? []
-  if (key === undefined) return
+  if (key === undefined) return false
   held = key
   inStore(ofTab, (storage) => storage.setItem(STORED, key))
   history.replaceState(null, '', location.pathname + location.search)
+  return true
 }
 
 /** Returns the key of this tab. */

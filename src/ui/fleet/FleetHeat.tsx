@@ -112,7 +112,7 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
         <span class="heat-scale" />
         <span>{showValue(measure.value, limits[1] * measure.value.factor)}</span>
         <span class="fleet-note">
-          {hosts.length} hosts, the highest on top; empty: no values
+          {hosts.length === 1 ? '1 host' : `${hosts.length} hosts, the highest on top`}; empty: no values
           {perLine > 1 && `. Each line shows the highest of up to ${Math.ceil(rows.length / lines)} hosts`}
         </span>
       </p>

@@ -8,7 +8,16 @@ import { goToChart } from '../keys.ts'
 import { currentSource, feeds, intervalSec } from '../page.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
-import { chartOf, type Judged, judge, sentenceOf, showFigure, thresholdsOf, worstOf } from './judge.ts'
+import {
+  chartOf,
+  highestOf,
+  type Judged,
+  judge,
+  sentenceOf,
+  showFigure,
+  thresholdsOf,
+  worstOf,
+} from './judge.ts'
 import { RESOURCES, type Resource } from './resources.ts'
 
 const FIGURES = RESOURCES.flatMap(({ figures }) => figures)
@@ -68,8 +77,9 @@ interface CardProps {
   readonly open: Signal<string | undefined>
 }
 
-function Card({ resource: { id, title }, judged, open }: CardProps): ComponentChild {
-  const [main, ...others] = judged as readonly [Judged, ...Judged[]]
+function Card({ resource: { id, title, isHighest = false }, judged, open }: CardProps): ComponentChild {
+  const main = isHighest ? highestOf(judged) : judged[0]!
+  const others = judged.filter((one) => one !== main)
   const state = worstOf(judged)
   const isOpen = open.value === id
   const { figure, now, peak, isMean } = main
@@ -87,19 +97,26 @@ function Card({ resource: { id, title }, judged, open }: CardProps): ComponentCh
       </span>
       <span class="health-now">{showFigure(figure, now)}</span>
       <span class="health-peak">
-        {isMean ? 'top mean' : 'peak'} {showFigure(figure, peak?.value)}
+        {isHighest && <span class="health-of">{figure.title}</span>}
+        <span>
+          {isMean ? 'top mean' : 'peak'} {showFigure(figure, peak?.value)}
+        </span>
       </span>
       <Course {...main} />
       <span class="health-others">
         {others.map((one) => (
           <span key={one.figure.id} class={one.state}>
-            {one.figure.title.toLowerCase()} <b>{showFigure(one.figure, one.now)}</b>
+            {inSentence(one.figure.title)} <b>{showFigure(one.figure, one.now)}</b>
           </span>
         ))}
       </span>
     </button>
   )
 }
+
+/** Returns a title as it is within a sentence: abbreviations stay as they are. */
+const inSentence = (title: string): string =>
+  /^\p{Lu}\p{Ll}/u.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title
 
 /** The course of a figure over the window, from zero to its peak, or to 100 %. */
 function Course({ figure, course, peak }: Judged): ComponentChild {

@@ -17,9 +17,9 @@ export interface Judged {
   readonly now: number | undefined
   /** Mean of the last `JUDGED_SEC`, by which the figure is judged. */
   readonly mean: number | undefined
-  /** The highest value and its time. */
   /** Are the values means of several samples, which hide their extremes? */
   readonly isMean: boolean
+  /** The highest value and its time. */
   readonly peak: { readonly value: number; readonly at: number } | undefined
   readonly state: FleetState
   /** Highest values of equal parts of the window; NaN is a gap. */
@@ -112,6 +112,7 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
   const course = new Float32Array(SPARK_WIDTH).fill(Number.NaN)
   let newest: number | undefined
   let peak: Judged['peak']
+  let last: { readonly index: number; readonly bucket: number } | undefined
   for (const [i, at] of times.entries()) {
     const value = values[i]!
     if (!Number.isFinite(value) || at < frame.from) continue
@@ -120,10 +121,13 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     // The clock of a host may be slightly ahead.
     const part = Math.floor(((at - frame.from) / (frame.to - frame.from)) * SPARK_WIDTH)
     const bucket = Math.min(SPARK_WIDTH - 1, part)
+    // Parts between two samples have the value of the earlier one, unless it is unknown between them.
+    if (last !== undefined && last.index === i - 1) course.fill(course[last.bucket]!, last.bucket + 1, bucket)
+    last = { index: i, bucket }
     if (!(course[bucket]! >= value)) course[bucket] = value
   }
   if (newest === undefined)
-    return { figure, now: undefined, mean: undefined, isMean, peak, state: 'unknown', course: course }
+    return { figure, now: undefined, mean: undefined, isMean, peak, state: 'unknown', course }
   let [total, count] = [0, 0]
   for (let i = newest; i >= 0 && times[i]! > times[newest]! - JUDGED_SEC; i--)
     if (Number.isFinite(values[i]!)) {
@@ -138,20 +142,13 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     isMean,
     peak,
     state: figureState(figure, mean),
-    course: joined(course),
+    course,
   }
 }
 
-/** Fills parts without a sample between two with one from the earlier: samples may be rarer than parts. */
-function joined(course: Float32Array): Float32Array {
-  const known = [...course.keys()].filter((i) => !Number.isNaN(course[i]!))
-  const steps = known.slice(1).map((at, i) => at - known[i]!)
-  const usual = steps.toSorted((a, b) => a - b)[steps.length >> 1] ?? 1
-  for (const [i, at] of known.entries()) {
-    const next = known[i + 1]
-    if (next !== undefined && next - at <= 2 * usual) course.fill(course[at]!, at + 1, next)
-  }
-  return course
+/** Returns the figure with the highest value; the first one if none is known. */
+export function highestOf(all: readonly Judged[]): Judged {
+  return all.reduce((a, b) => ((b.mean ?? -1) > (a.mean ?? -1) ? b : a))
 }
 
 /** Returns the worst state of figures; unknown ones only count if all are. */

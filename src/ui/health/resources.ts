@@ -22,14 +22,16 @@ export interface UseFigure extends Omit<HealthFigure, 'unit' | 'needs'> {
   readonly chart: string
 }
 
-/** A card of the strip; the first figure is its large value. */
+/** A card of the strip; the first figure is its large value, unless `isHighest`. */
 export interface Resource {
   readonly id: string
   readonly title: string
+  /** Figures of the same kind, the highest of which is the large value. */
+  readonly isHighest?: boolean
   readonly figures: readonly UseFigure[]
 }
 
-type Rest = Pick<UseFigure, 'question' | 'problem' | 'page' | 'chart'>
+type Rest = Pick<UseFigure, 'question' | 'problem' | 'page' | 'chart'> & { readonly title?: string }
 
 /** Returns a figure of the fleet page. */
 function ofFleet(id: string, rest: Rest): UseFigure {
@@ -46,6 +48,8 @@ const interfaces = (item: string): NeededPlot[] =>
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 const only = ([value]: readonly number[]): number => value!
+/** Kernels update these times in steps, so that a second may seem to have more than a second of them. */
+const share = ([value]: readonly number[]): number => Math.min(1, value!)
 
 /** From the first event on. */
 const ANY = Number.MIN_VALUE
@@ -115,7 +119,7 @@ export const RESOURCES: readonly Resource[] = [
         ...{ id: 'disk-util', title: 'Busiest disk', unit: 'share', warn: 0.8, bad: 0.95 },
         rule: 'share of time in which the busiest disk had an operation to do (disk.dev.avactive)',
         needs: [{ name: 'disk.dev.avactive', aggregate: 'max' }],
-        of: only,
+        of: share,
         ...{ question: 'utilisation', problem: 'a disk is busy', page: 'disks', chart: 'disk-util' },
       },
       {
@@ -177,9 +181,11 @@ export const RESOURCES: readonly Resource[] = [
   {
     id: 'pressure',
     title: 'Pressure',
+    isHighest: true,
     figures: [
       ofFleet('pressure', {
         ...{
+          title: 'Memory or I/O',
           question: 'saturation',
           problem: 'tasks wait for memory or I/O',
           page: 'overview',
@@ -187,10 +193,10 @@ export const RESOURCES: readonly Resource[] = [
         },
       }),
       {
-        ...{ id: 'cpu-pressure', title: 'CPU pressure', unit: 'share', warn: 0.5, bad: 0.85 },
+        ...{ id: 'cpu-pressure', title: 'CPU', unit: 'share', warn: 0.5, bad: 0.85 },
         rule: 'share of time in which some task waited for a CPU (kernel.all.pressure.cpu.some.total)',
         needs: [{ name: 'kernel.all.pressure.cpu.some.total' }],
-        of: only,
+        of: share,
         ...{ question: 'saturation', problem: 'tasks wait for CPUs', page: 'cpu', chart: 'cpu-pressure' },
       },
     ],

@@ -1,5 +1,6 @@
 /** All that is recorded of a source in a few points: one line, gaps and reboots. */
 import type { ChartRange, ChartRangeColumn } from '../../archive/chart-answer.ts'
+import { gapAfter } from '../../archive/chart-interval.ts'
 import type { ArchiveInfo, RangeQuery } from '../data/responses.ts'
 import type { Frame } from '../time/control.ts'
 import type { Plot } from '../view/view.ts'
@@ -20,7 +21,7 @@ export interface RecordedLine extends Frame {
 const [IDLE, CPUS, UPTIME] = ['kernel.all.cpu.idle', 'hinv.ncpu', 'kernel.all.uptime']
 /** Points of the line: more than one for each pixel would not be visible. */
 export const POINTS = 600
-/** Samples further apart than this many points are a gap. */
+/** Samples further apart than this many points are a gap, unless they always are: in the first minutes a point is a second. */
 const GAP_POINTS = 3
 /** Share of a point by which the uptime has to fall behind; clocks are not exact. */
 const REBOOT_SLACK = 0.5
@@ -63,6 +64,7 @@ export function recordedLine(answer: ChartRange, span: Frame, first: Plot | unde
     idle === undefined
       ? scaled(list(column?.max ?? column?.values))
       : busyOf(list(idle.min ?? idle.values), cpus)
+  const known = times.filter((_, i) => Number.isFinite(values[i]))
   const label = idle !== undefined ? 'CPU busy' : (first?.expr ?? first?.metric ?? '')
   const uptime = of(UPTIME)[0]
   return {
@@ -70,7 +72,7 @@ export function recordedLine(answer: ChartRange, span: Frame, first: Plot | unde
     label,
     times,
     values,
-    gaps: gapsOf(times, values, span, GAP_POINTS * point),
+    gaps: gapsOf(times, values, span, Math.max(GAP_POINTS * point, gapAfter(known, 0))),
     reboots:
       uptime === undefined ? [] : rebootsOf(list(uptime.times), list(uptime.min ?? uptime.values), point),
   }

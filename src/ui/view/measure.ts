@@ -161,5 +161,6 @@ export function showNumber(value: number): string {
   const magnitude = Math.abs(value)
   if (magnitude >= 1e6 || (magnitude > 0 && magnitude < 1e-3)) return value.toPrecision(3)
   if (magnitude >= 100 || Number.isInteger(value)) return value.toFixed(0)
-  return value.toFixed(magnitude >= 10 ? 1 : 2)
+  // 99.97 is 100, not 100.0, and 9.996 is 10.0: rounding can add a digit.
+  return value.toFixed(magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2)
 }

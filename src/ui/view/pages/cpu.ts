@@ -10,7 +10,7 @@ export const CPU_BY_MODE: Chart = chart(
   'CPU',
   [
     plot(`${CPU}.user`, { legend: 'user', color: 'var(--c1)' }),
-    plot(`${CPU}.nice`, { legend: 'nice', color: 'var(--c5)' }),
+    plot(`${CPU}.nice`, { legend: 'nice', color: 'var(--c7)' }),
     plot(`${CPU}.sys`, { legend: 'system', color: 'var(--c2)' }),
     plot(`${CPU}.intr`, { legend: 'interrupts', color: 'var(--c4)' }),
     plot(`${CPU}.steal`, { legend: 'steal', color: 'var(--steal)', optional: true }),
