@@ -10,7 +10,7 @@ import { type Frame, time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
 import { distancesFor, queryFor } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
-import { plotsOf, sizeOf, valuesOf } from './words.ts'
+import { plotsOf, sizeOf, valuesOf, whenOf } from './words.ts'
 
 /** Least score of a change that is clearly more than noise. */
 const CLEAR = 0.15
@@ -83,7 +83,7 @@ function Question({ window: { from, to } }: { readonly window: Frame }): Compone
 function Result({ answer }: { readonly answer: Answer | undefined }): ComponentChild {
   if (answer === undefined) return <p class="empty">Comparing …</p>
   if ('problem' in answer) return <p class="mistake">{answer.problem}</p>
-  const { changes, series, leftOut, before, unrecorded } = answer.report
+  const { changes, series, leftOut, further, before, unrecorded } = answer.report
   if (unrecorded !== null)
     return (
       <p class="empty">
@@ -106,6 +106,7 @@ function Result({ answer }: { readonly answer: Answer | undefined }): ComponentC
       <List changes={changes.filter(({ score }) => score < CLEAR)} />
       <p class="hint">
         {series} series compared with {formatTime(before.start, zone)} – {formatTime(before.finish, zone)}
+        {further > 0 && `; ${further} smaller changes are not listed`}
         {leftOut > 0 && `; ${leftOut} left out, as there are too many`}
       </p>
     </>
@@ -128,7 +129,7 @@ function nameOf({ metric, instance }: RelatedChange): string {
 }
 
 function Row({ change }: { readonly change: Change }): ComponentChild {
-  const { direction, help, since, others, otherCount } = change
+  const { direction, help, others } = change
   const [before, now] = valuesOf(change)
   const zone = time.zone.value
   const add = (): void => {
@@ -153,19 +154,18 @@ function Row({ change }: { readonly change: Change }): ComponentChild {
       </div>
       <p class="values">
         <span>{before}</span> → <strong>{now}</strong> <small>{sizeOf(change)}</small>{' '}
-        <small title={formatTime(since, zone)}>since {formatTime(since, zone).slice(-8)}</small>
+        <small title={formatTime(change.since, zone)}>{whenOf(change, zone)}</small>
       </p>
       {help !== '' && <p class="hint">{printableWord(help)}</p>}
-      {otherCount > 0 && (
+      {others.length > 0 && (
         <details>
-          <summary>{otherCount === 1 ? '1 more moved along' : `${otherCount} more moved along`}</summary>
+          <summary>{others.length} more moved along</summary>
           <ul>
             {others.map((other) => (
               <li key={nameOf(other)}>
                 {other.direction === 'up' ? '▲' : '▼'} {printableWord(nameOf(other))}
               </li>
             ))}
-            {otherCount > others.length && <li>{otherCount - others.length} others</li>}
           </ul>
         </details>
       )}
