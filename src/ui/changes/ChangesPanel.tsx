@@ -4,6 +4,7 @@ import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Change, ChangeReport, RelatedChange } from '../../analysis/what-changed.ts'
 import { printableWord } from '../../base/printable.ts'
+import { selectedSpan } from '../chart/selected-span.ts'
 import { currentSource, showNotice } from '../page.ts'
 import { addChart } from '../panel/edit-view.ts'
 import { type Frame, time } from '../time/control.ts'
@@ -17,11 +18,15 @@ const CLEAR = 0.15
 
 type Answer = { readonly report: ChangeReport } | { readonly problem: string }
 
-/** Renders the question and the list. The window is the one shown when the panel was opened, until another is chosen. */
+/** Renders the question and the list. The window is the selected span, or the one shown when the panel was opened, until another is chosen. */
 export function ChangesPanel(): ComponentChild {
   const source = currentSource.value
-  const window = useSignal<Frame>(time.frame.peek())
+  const window = useSignal<Frame>(selectedSpan.peek() ?? time.frame.peek())
   const distance = useSignal(0)
+  const selected = useSettled(selectedSpan.value)
+  useEffect(() => {
+    if (selected !== undefined) ask(selected)
+  }, [selected])
   const answer = useSignal<Answer | undefined>(undefined)
   useEffect(() => {
     answer.value = undefined
@@ -37,14 +42,17 @@ export function ChangesPanel(): ComponentChild {
     )
     return () => gone.abort()
   }, [source, window.value, distance.value])
+  const ask = (frame: Frame): void => {
+    if (!distancesFor(frame).some(([seconds]) => seconds === distance.value)) distance.value = 0
+    window.value = frame
+  }
+  const choose = (): void => {
+    selectedSpan.value = undefined
+    ask(time.frame.peek())
+  }
   if (source === undefined) return <p class="empty">No source is open</p>
   if (source.changes === undefined)
     return <p class="empty">This host is not recorded here, and only recorded values can be compared</p>
-  const choose = (): void => {
-    const shown = time.frame.peek()
-    if (!distancesFor(shown).some(([seconds]) => seconds === distance.value)) distance.value = 0
-    window.value = shown
-  }
   return (
     <div class="changes">
       <Question window={window.value} />
@@ -69,6 +77,19 @@ export function ChangesPanel(): ComponentChild {
       </div>
     </div>
   )
+}
+
+/** Time without a change after which a dragged span is compared, ms. */
+const SETTLED_MS = 300
+
+/** Returns a span once it no longer changes. */
+function useSettled(span: Frame | undefined): Frame | undefined {
+  const settled = useSignal<Frame | undefined>(span)
+  useEffect(() => {
+    const timer = setTimeout(() => (settled.value = span), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [span])
+  return settled.value
 }
 
 function Question({ window: { from, to } }: { readonly window: Frame }): ComponentChild {
