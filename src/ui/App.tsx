@@ -103,6 +103,7 @@ export function App(): ComponentChild {
         {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}
       </div>
       {parts !== undefined && <parts.ChartEditor />}
+      {lazyPart.value !== undefined && <lazyPart.value.SelectionBar />}
       <Notice />
     </>
   )

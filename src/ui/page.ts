@@ -1,6 +1,7 @@
 /** State of the page: signals that components read, and functions that change them. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { pinned } from './chart/instant.ts'
+import { selectedSpan } from './chart/selected-span.ts'
 import { Feeds } from './data/feeds.ts'
 import { LiveStream } from './data/live.ts'
 import type { ArchiveInfo, ConfigAnswer } from './data/responses.ts'
@@ -106,6 +107,7 @@ export function show(key: string): void {
   batch(() => {
     currentKey.value = key
     pinned.value = undefined
+    selectedSpan.value = undefined
     compared.value = compared.value.filter((other) => other !== key)
     time.reset(source.span ?? {})
     if (source.isRemote === true && time.width.peek() > REMOTE_SEC) time.setWidth(REMOTE_SEC)

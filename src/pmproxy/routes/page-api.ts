@@ -85,7 +85,7 @@ export async function answerOfArchives(
   if (ofFleet !== undefined) return ofFleet({ request, fleet: services.fleet, user })
   if (name === 'archives' || archive === undefined)
     return json(JSON.stringify(await services.archives.list()))
-  if (name === EXCERPT_ROUTE) return answerExcerpt(archive, request.query, services.archives, user)
+  if (name === EXCERPT_ROUTE) return answerExcerpt(archive, request, services.archives, user)
   const context = await services.contexts.open({ archive, user })
   try {
     return await ROUTES[name]!({ request, services, context, key: `archive ${isNamed(user)} ${archive}` })

@@ -14,6 +14,8 @@ import { drawHeat, fits, heatAt, useLimits } from './heat-map.ts'
 import { newestIndex } from './line-style.ts'
 import { Name } from './Name.tsx'
 import { TipBox } from './Readings.tsx'
+import { dragSpan, selectedSpan } from './selected-span.ts'
+import { shadeOf } from './span-shade.ts'
 import { timeMarks } from './time-marks.ts'
 
 /** Height of a row label, and width of a time label with its margin. */
@@ -62,6 +64,12 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
     under.value =
       place === undefined ? undefined : { ...place, x: event.clientX - box.left, y: event.clientY - box.top }
   }
+  const press = (event: PointerEvent): void => {
+    move(event)
+    const canvas = ref.current!
+    if (event.shiftKey && event.button === 0) dragSpan(event, canvas, canvas.getBoundingClientRect(), frame)
+  }
+  const shade = shadeOf(selectedSpan.value, frame)
   const { width, height } = size.value
   // Labels that do not fit are left out; each shown label covers the rows up to the next one.
   const step = Math.ceil((data.lines.length * NAME_HEIGHT) / Math.max(NAME_HEIGHT, height))
@@ -86,10 +94,11 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
           role="img"
           aria-label={summary(chart, data)}
           onPointerMove={move}
-          onPointerDown={move}
+          onPointerDown={press}
           onPointerLeave={() => (under.value = undefined)}
         />
         {Marks !== undefined && <Marks frame={frame} box={{ left: 0, top: 0, ...size.value }} />}
+        {shade !== undefined && <div class="span-shade" style={shade} />}
         <HoverText data={data} under={under} />
       </div>
       <ol class="heat-marks" aria-hidden="true">

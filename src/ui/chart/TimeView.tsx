@@ -10,6 +10,7 @@ import { formatTime } from '../time/format.ts'
 import type { ViewProps } from './drawn.ts'
 import { pin, pinned, pointed } from './instant.ts'
 import { readingOf } from './line-style.ts'
+import { selectedSpan } from './selected-span.ts'
 import { TimeChart, type TimeLook } from './time-chart.ts'
 
 export function TimeView({
@@ -29,6 +30,7 @@ export function TimeView({
   const colors = colorsVersion.value
   const zone = time.zone.value
   const marked = pinned.value
+  const selected = selectedSpan.value
   useEffect(() => {
     const made = new TimeChart(host.current!, {
       point: (crosshair, isHere) => {
@@ -57,6 +59,7 @@ export function TimeView({
     drawn.current?.draw(data, { chart, style: look, frame, hidden, zone, scale })
   }, [data, chart, look, frame, hidden, zone, colors, scale, scale?.version])
   useEffect(() => drawn.current?.mark(marked), [marked])
+  useEffect(() => drawn.current?.shade(selected), [selected])
   useEffect(() => () => scale?.drop(chart.id), [scale, chart.id])
   // Read here and not by the card, because an age changes every second.
   const old = oldText?.(data, data.lines)

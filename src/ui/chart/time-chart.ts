@@ -9,7 +9,9 @@ import { axisX, axisY, naturalRange } from './axis.ts'
 import { type Crosshair, crosshairAt, sampleAt } from './crosshair.ts'
 import { drawBand, extentOf, loneSamples } from './envelope.ts'
 import { lineColor, lineDash } from './line-style.ts'
+import { dragSpan } from './selected-span.ts'
 import type { SharedScale } from './shared-scale.ts'
+import { isOver, placeShade } from './span-shade.ts'
 import { drawnColumns, type Stacking } from './stack.ts'
 
 /** Callbacks for what the user does with a chart. */
@@ -98,6 +100,7 @@ export class TimeChart {
   #pointed: Crosshair | undefined
   #marked: number | undefined
   #placed = ''
+  #span: Frame | undefined
 
   constructor(host: HTMLElement, events: ChartEvents) {
     this.#host = host
@@ -131,8 +134,8 @@ export class TimeChart {
       const options = { ...this.#options(data, look, strokes), ...this.#room() }
       this.#plot = new uPlot(options, values, this.#host)
       // uPlot keeps the click that ends a selection from listeners after its own.
-      this.#plot.over.addEventListener('click', () => {
-        if (this.#pointed !== undefined) this.#events.pin(this.#pointed.at)
+      this.#plot.over.addEventListener('click', ({ shiftKey }) => {
+        if (this.#pointed !== undefined && !shiftKey) this.#events.pin(this.#pointed.at)
       })
     } else
       plot.batch(() => {
@@ -146,6 +149,13 @@ export class TimeChart {
   mark(at: number | undefined): void {
     this.#marked = at
     this.#plot?.redraw(false)
+  }
+
+  /** Shades the selected span; undefined for none. */
+  shade(span: Frame | undefined): void {
+    this.#span = span
+    if (this.#plot !== undefined && this.#look !== undefined)
+      placeShade(this.#plot.over, span, this.#look.frame)
   }
 
   /** Redraws the chart if its element has changed size. */
@@ -187,13 +197,15 @@ export class TimeChart {
     this.#events.zoom(delta > 0 ? WHEEL_STEP : 1 / WHEEL_STEP, (event.clientX - box.left) / box.width)
   }
 
-  /** Dragging the time axis pans. In the plot, dragging selects a span to zoom into. */
+  /** Dragging the time axis pans. In the plot, dragging zooms; with Shift it selects a span. */
   readonly #startPan = (event: PointerEvent): void => {
     const box = this.#plot?.over.getBoundingClientRect()
     const from = this.#look?.frame
-    if (box === undefined || from === undefined || event.button !== 0 || !isOnAxis(event, box)) return
-    event.preventDefault()
     const host = this.#host
+    if (box === undefined || from === undefined || event.button !== 0) return
+    if (event.shiftKey && isOver(event, box)) dragSpan(event, host, box, from)
+    if (!isOnAxis(event, box)) return
+    event.preventDefault()
     host.setPointerCapture(event.pointerId)
     const secondsPerPixel = (from.to - from.from) / box.width
     const pan = ({ clientX }: PointerEvent): void => {
@@ -274,7 +286,13 @@ export class TimeChart {
       hooks: {
         ready: [(plot) => plot.root.querySelector('.u-axis')?.classList.add('time-axis')],
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
-        draw: [(plot) => this.#drawMark(plot), (plot) => this.#place(plot)],
+        draw: [
+          (plot) => {
+            this.#drawMark(plot)
+            this.#place(plot)
+            placeShade(plot.over, this.#span, this.#look!.frame)
+          },
+        ],
         setCursor: [(plot) => this.#point(plot)],
         setSelect: [(plot) => this.#selected(plot)],
       },

@@ -140,7 +140,7 @@ export class LocalArchive {
   /** See `Source`. */
   async excerpt(start: number, finish: number): Promise<ExcerptAnswer> {
     const base = excerptName(this.host, start)
-    const files = excerpt(this.#archive, {
+    const files = await excerpt(this.#archive, {
       from: fromSeconds(start),
       to: fromSeconds(finish),
       pid: 1,
