@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { recordIncident, SPAN_START, WINDOW_SEC } from '../analysis/lib/incident-archive.ts'
 import { INCIDENTS } from '../analysis/lib/incidents.ts'
-import { describePage, PATIENCE } from './lib/page.ts'
+import { describePage, dropping, PATIENCE } from './lib/page.ts'
 
 /** Returns a script that drops an archive of an incident on the page. */
 function droppingIncident(name: string): string {
@@ -17,12 +17,7 @@ function droppingIncident(name: string): string {
     name: `made.${part}`,
     content: Buffer.from(bytes).toString('base64'),
   }))
-  return `{
-    const dataTransfer = new DataTransfer()
-    for (const { name, content } of ${JSON.stringify(files)})
-      dataTransfer.items.add(new File([Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0))], name))
-    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true }))
-  }`
+  return dropping(files)
 }
 
 const typed = (seconds: number): string =>

@@ -13,6 +13,7 @@ import type { ViewProps } from './drawn.ts'
 import { drawHeat, fits, heatAt, useLimits } from './heat-map.ts'
 import { newestIndex } from './line-style.ts'
 import { Name } from './Name.tsx'
+import { startPan, wheelFactor } from './pan.ts'
 import { TipBox } from './Readings.tsx'
 import { dragSpan, selectedSpan } from './selected-span.ts'
 import { shadeOf } from './span-shade.ts'
@@ -101,7 +102,22 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
         {shade !== undefined && <div class="span-shade" style={shade} />}
         <HoverText data={data} under={under} />
       </div>
-      <ol class="heat-marks" aria-hidden="true">
+      <ol
+        class="heat-marks time-axis"
+        aria-hidden="true"
+        onPointerDown={(event) =>
+          startPan(event.currentTarget, event, {
+            frame,
+            width: event.currentTarget.clientWidth,
+            show: (from, to) => time.show(from, to),
+          })
+        }
+        onWheel={(event) => {
+          event.preventDefault()
+          const { left, width } = event.currentTarget.getBoundingClientRect()
+          time.zoom(wheelFactor(event), (event.clientX - left) / width)
+        }}
+      >
         {timeMarks(frame, Math.floor(width / MARK_WIDTH), zone).map(({ at, label }) => (
           <li key={at} style={{ left: `${(100 * (at - frame.from)) / (frame.to - frame.from)}%` }}>
             {label}

@@ -29,8 +29,6 @@ export function TimeView({
   const box = useSignal<PlotBox | undefined>(undefined)
   const colors = colorsVersion.value
   const zone = time.zone.value
-  const marked = pinned.value
-  const selected = selectedSpan.value
   useEffect(() => {
     const made = new TimeChart(host.current!, {
       point: (crosshair, isHere) => {
@@ -58,8 +56,9 @@ export function TimeView({
   useEffect(() => {
     drawn.current?.draw(data, { chart, style: look, frame, hidden, zone, scale })
   }, [data, chart, look, frame, hidden, zone, colors, scale, scale?.version])
-  useEffect(() => drawn.current?.mark(marked), [marked])
-  useEffect(() => drawn.current?.shade(selected), [selected])
+  // Not read by the component, so that a click does not render all charts.
+  useEffect(() => pinned.subscribe((at) => drawn.current?.mark(at)), [])
+  useEffect(() => selectedSpan.subscribe((span) => drawn.current?.shade(span)), [])
   useEffect(() => () => scale?.drop(chart.id), [scale, chart.id])
   // Read here and not by the card, because an age changes every second.
   const old = oldText?.(data, data.lines)

@@ -9,6 +9,7 @@ import { axisX, axisY, naturalRange } from './axis.ts'
 import { type Crosshair, crosshairAt, sampleAt } from './crosshair.ts'
 import { drawBand, extentOf, loneSamples } from './envelope.ts'
 import { lineColor, lineDash } from './line-style.ts'
+import { startPan, wheelFactor } from './pan.ts'
 import { dragSpan } from './selected-span.ts'
 import type { SharedScale } from './shared-scale.ts'
 import { isOver, placeShade } from './span-shade.ts'
@@ -82,7 +83,6 @@ const SYNC_KEY = 'page'
 const SLACK = 6
 /** Diameter of an isolated sample, in pixels. */
 const LONE_SIZE = 4
-const WHEEL_STEP = 1.25
 /** Opacity of stacked areas, near that of their swatches, and of bands from minimum to maximum. */
 const STACK_FILL = 0.85
 const BAND_FILL = 0.35
@@ -101,10 +101,13 @@ export class TimeChart {
   #marked: number | undefined
   #placed = ''
   #span: Frame | undefined
+  /** The line at the pinned instant: an element, because painting all canvases of a page anew takes half a second of processor time. */
+  readonly #mark: HTMLElement = document.createElement('div')
 
   constructor(host: HTMLElement, events: ChartEvents) {
     this.#host = host
     this.#events = events
+    this.#mark.className = 'pinned-mark'
     host.addEventListener('wheel', this.#wheel, { passive: false })
     host.addEventListener('pointerdown', this.#startPan)
     host.addEventListener('dblclick', this.#zoomOut)
@@ -133,6 +136,7 @@ export class TimeChart {
       if (isReversed) strokes.reverse()
       const options = { ...this.#options(data, look, strokes), ...this.#room() }
       this.#plot = new uPlot(options, values, this.#host)
+      this.#plot.over.append(this.#mark)
       // uPlot keeps the click that ends a selection from listeners after its own.
       this.#plot.over.addEventListener('click', ({ shiftKey }) => {
         if (this.#pointed !== undefined && !shiftKey) this.#events.pin(this.#pointed.at)
@@ -148,7 +152,7 @@ export class TimeChart {
   /** Marks the pinned instant; undefined for none. */
   mark(at: number | undefined): void {
     this.#marked = at
-    this.#plot?.redraw(false)
+    if (this.#plot !== undefined) this.#placeMark(this.#plot)
   }
 
   /** Shades the selected span; undefined for none. */
@@ -193,31 +197,17 @@ export class TimeChart {
     // Elsewhere the page scrolls.
     if (!event.ctrlKey && !event.shiftKey && !isOnAxis(event, box)) return
     event.preventDefault()
-    const delta = event.deltaY || event.deltaX
-    this.#events.zoom(delta > 0 ? WHEEL_STEP : 1 / WHEEL_STEP, (event.clientX - box.left) / box.width)
+    this.#events.zoom(wheelFactor(event), (event.clientX - box.left) / box.width)
   }
 
   /** Dragging the time axis pans. In the plot, dragging zooms; with Shift it selects a span. */
   readonly #startPan = (event: PointerEvent): void => {
     const box = this.#plot?.over.getBoundingClientRect()
-    const from = this.#look?.frame
-    const host = this.#host
-    if (box === undefined || from === undefined || event.button !== 0) return
-    if (event.shiftKey && isOver(event, box)) dragSpan(event, host, box, from)
+    const frame = this.#look?.frame
+    if (box === undefined || frame === undefined || event.button !== 0) return
+    if (event.shiftKey && isOver(event, box)) dragSpan(event, this.#host, box, frame)
     if (!isOnAxis(event, box)) return
-    event.preventDefault()
-    host.setPointerCapture(event.pointerId)
-    const secondsPerPixel = (from.to - from.from) / box.width
-    const pan = ({ clientX }: PointerEvent): void => {
-      const by = (event.clientX - clientX) * secondsPerPixel
-      this.#events.show(from.from + by, from.to + by)
-    }
-    const stop = (): void => {
-      host.removeEventListener('pointermove', pan)
-      host.removeEventListener('lostpointercapture', stop)
-    }
-    host.addEventListener('pointermove', pan)
-    host.addEventListener('lostpointercapture', stop)
+    startPan(this.#host, event, { frame, width: box.width, show: this.#events.show })
   }
 
   readonly #zoomOut = (event: MouseEvent): void => {
@@ -288,7 +278,7 @@ export class TimeChart {
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
         draw: [
           (plot) => {
-            this.#drawMark(plot)
+            this.#placeMark(plot)
             this.#place(plot)
             placeShade(plot.over, this.#span, this.#look!.frame)
           },
@@ -328,21 +318,11 @@ export class TimeChart {
     this.#events.placed({ left, top, width, height })
   }
 
-  #drawMark(plot: uPlot): void {
+  #placeMark(plot: uPlot): void {
     const at = this.#marked
     const { min, max } = plot.scales['x']!
-    if (at === undefined || at < min! || at > max!) return
-    const { ctx, bbox } = plot
-    const x = Math.round(plot.valToPos(at, 'x', true)) + 0.5
-    ctx.save()
-    ctx.strokeStyle = resolveColor('var(--text)')
-    ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio])
-    ctx.lineWidth = devicePixelRatio
-    ctx.beginPath()
-    ctx.moveTo(x, bbox.top)
-    ctx.lineTo(x, bbox.top + bbox.height)
-    ctx.stroke()
-    ctx.restore()
+    this.#mark.hidden = at === undefined || at < min! || at > max!
+    if (at !== undefined) this.#mark.style.left = `${Math.round(plot.valToPos(at, 'x'))}px`
   }
 
   #selected(plot: uPlot): void {
