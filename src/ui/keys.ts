@@ -46,6 +46,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   U: redo,
   m: () => toggle('metrics'),
   w: () => toggle('changes'),
+  r: () => toggle('rules'),
   o: () => toggle('archives'),
   v: () => toggle('views'),
   t: nextTheme,

@@ -13,6 +13,7 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['1', '9'], 'pages, in the order of their tabs'],
   [['m'], 'metrics'],
   [['w'], 'what changed in the shown window'],
+  [['r'], 'try a rule on what was recorded'],
   [['o'], 'sources: hosts and archives to show or compare'],
   [['v'], 'views'],
   [['t'], 'theme: auto, dark, light'],
