@@ -48,6 +48,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   m: () => toggle('metrics'),
   s: () => (selectedSpan.value = middleOf(time.frame.value)),
   w: () => toggle('changes'),
+  r: () => toggle('rules'),
   o: () => toggle('archives'),
   v: () => toggle('views'),
   t: nextTheme,

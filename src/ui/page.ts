@@ -56,7 +56,7 @@ export const screen: Signal<'charts' | 'fleet'> = signal<'charts' | 'fleet'>('ch
 /** Number of hosts of the archives on the server. */
 export const hostCount: Signal<number> = signal(0)
 /** Panels that open beside the charts. */
-export type Panel = 'metrics' | 'changes' | 'archives' | 'views' | 'help'
+export type Panel = 'metrics' | 'changes' | 'rules' | 'archives' | 'views' | 'help'
 /** The open panel. */
 export const panel: Signal<Panel | undefined> = signal(undefined)
 /** Id of the chart in the editor. */

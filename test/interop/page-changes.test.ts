@@ -1,4 +1,4 @@
-/** The Changes panel of the chart page: of the recorded host, of an archive in the page, on a phone. */
+/** The panels Changes and Rules of the chart page: of the recorded host, of an archive in the page, on a phone. */
 import { expect, test } from 'vitest'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { recordIncident, SPAN_START, WINDOW_SEC } from '../analysis/lib/incident-archive.ts'
@@ -79,6 +79,52 @@ describePage("the chart page's changes", (t) => {
       .poll(() => panel.evaluate((element) => element.scrollWidth - element.clientWidth), PATIENCE)
       .toBeLessThanOrEqual(0)
     await t.shot('changes-phone')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('tries a rule on the recorded host and on a dropped archive, and marks the firings', async () => {
+    const panel = t.page.getByRole('complementary', { name: 'Rules' })
+    const result = panel.locator('[aria-busy=false]')
+    const field = panel.getByLabel('Rule of pmie')
+    await t.page.keyboard.press('r')
+    await panel.getByRole('button', { name: 'CPU busy' }).click()
+    expect(await field.inputValue()).toMatch(/kernel\.all\.cpu\.idle/)
+    await panel.getByRole('button', { name: 'Try on all that is recorded' }).click()
+    // The recorder has just been started, so that there may be no evaluation with a rate yet.
+    await expect
+      .poll(() => result.textContent(), PATIENCE)
+      .toMatch(/Would (not )?have fired|Nothing|recorded/)
+    await t.page.evaluate(droppingIncident('steal'))
+    const source = t.page.getByLabel('Source', { exact: true })
+    await expect.poll(() => source.inputValue(), PATIENCE).toBe('file:made')
+    await field.fill('stolen = kernel.all.cpu.ste')
+    await panel.getByRole('option', { name: 'kernel.all.cpu.steal' }).click()
+    await field.press('End')
+    await field.pressSequentially(' > 0.5 sec/sec -> print "stolen";')
+    await panel.getByRole('button', { name: 'Try on all that is recorded' }).click()
+    await expect
+      .poll(() => panel.locator('.sum').textContent(), PATIENCE)
+      .toMatch(/^Would have fired \d+ times in \d+ spans?, of 361 evaluations$/)
+    const first = panel.locator('ol > li').first()
+    expect(await first.locator('p').textContent()).toBe('stolen')
+    await first.getByRole('button').click()
+    const mark = t.page.locator('[data-chart] .mark-rule').first()
+    expect(await mark.locator('.mark-flag').getAttribute('aria-label')).toMatch(/stolen/)
+    // Two thirds of the window are before the firing.
+    await expect
+      .poll(() => mark.evaluate(({ style }) => parseFloat(style.left)), PATIENCE)
+      .toBeCloseTo(66.7, 0)
+    await t.shot('rules')
+    await field.fill('kernel.all.cpu.nothing > -> print "x";')
+    await panel.getByRole('button', { name: 'Try on what is shown' }).click()
+    await expect.poll(() => panel.locator('.mistake').textContent(), PATIENCE).toMatch(/^Line 1, column 26: /)
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    await t.page.setViewportSize({ width: 390, height: 800 })
+    await t.page.emulateMedia({ colorScheme: 'light' })
+    await expect
+      .poll(() => panel.evaluate((element) => element.scrollWidth - element.clientWidth), PATIENCE)
+      .toBeLessThanOrEqual(0)
+    await t.shot('rules-phone')
     expect(t.complaints).toEqual([])
   })
 })
