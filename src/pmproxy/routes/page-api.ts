@@ -22,6 +22,7 @@ import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
+import { alerts } from './alerts.ts'
 import { changes } from './changes.ts'
 import { answerExcerpt, EXCERPT_ROUTE } from './excerpt.ts'
 import { answerLiveFleet, FLEET_ROUTES } from './fleet.ts'
@@ -56,6 +57,7 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
     request.query.refuseControls()
     await requireUser(services, user, request.query.get('archive') !== undefined)
     if (name === 'config') return config(services)
+    if (name === 'alerts') return await alerts(request, services, user)
     if (name === 'fleet-live') return await answerLiveFleet(request.query, services.liveFleet, user)
     const isList = name === 'archives' || name === EXCERPT_ROUTE || Object.hasOwn(FLEET_ROUTES, name)
     if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
@@ -121,6 +123,7 @@ function config({ config, archives, collectorPorts }: Services): Reply {
       anyHost: hosts?.includes(ANY_HOST) === true,
       archives: archives.isOpen,
       history: history ?? null,
+      alerts: config.alertLog !== undefined,
       limits: { points: 20_000, names: MOST_NAMES },
     }),
   )
