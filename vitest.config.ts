@@ -33,6 +33,7 @@ const SIDE_BY_SIDE = [
   'pmda-cache',
   'pmgenmap',
   'pmie',
+  'rules',
   'pmlogctl',
   'pmlogger-daily',
   'pmlogrewrite',
