@@ -39,6 +39,7 @@ const SIDE_BY_SIDE = [
   'pmns-tools',
   'pmrep*',
   'pmval',
+  'rules',
   'start',
   'time-control',
 ].map((name) => `test/interop/${name}.test.ts`)

@@ -110,10 +110,15 @@ describePage("the chart page's changes", (t) => {
     await first.getByRole('button').click()
     const mark = t.page.locator('[data-chart] .mark-rule').first()
     expect(await mark.locator('.mark-flag').getAttribute('aria-label')).toMatch(/stolen/)
-    // Two thirds of the window are before the firing.
+    // Two thirds of the window are before the firing; the mark is drawn there.
+    const place = (): Promise<readonly [number, number]> =>
+      mark.evaluate((element) => {
+        const [plot, own] = [element.parentElement.getBoundingClientRect(), element.getBoundingClientRect()]
+        return [(own.left - plot.left) / plot.width, own.width / plot.width]
+      })
     await expect
-      .poll(() => mark.evaluate(({ style }) => parseFloat(style.left)), PATIENCE)
-      .toBeCloseTo(66.7, 0)
+      .poll(async () => (await place()).map((share) => share.toFixed(2)), PATIENCE)
+      .toEqual(['0.67', '0.33'])
     await t.shot('rules')
     await field.fill('kernel.all.cpu.nothing > -> print "x";')
     await panel.getByRole('button', { name: 'Try on what is shown' }).click()

@@ -6,7 +6,7 @@ import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 
 const host: RuleHost = { name: 'here', connection: 'here', isArchive: false, context: undefined }
 
-/** Entry of src/pmie. */
+/** Entry of src/rules. */
 export const pmie: FuzzEntry = textEntry({
   seeds: () => [
     'delta = 2 min;\nhosts = ":a :b";\nload = kernel.all.load $hosts #\'1 minute\' @0..2;\nhigh = some_host ( $load > 5.5 ) -> syslog 10 min "high %v %h" & print "x";\n',
