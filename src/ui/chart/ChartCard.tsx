@@ -141,7 +141,7 @@ function Nothing({ kind, chart, data, source }: NothingProps): ComponentChild {
   return <p class="empty">{hint === undefined ? elsewhere(source) : withCommands(hint)}</p>
 }
 
-/** Renders what stands between backticks as a command, which is not broken at its hyphens. */
+/** Renders text between backticks as a command, which does not wrap at its hyphens. */
 function withCommands(hint: string): ComponentChild {
   return hint.split('`').map((part, i) => (i % 2 === 0 ? part : <code class="code">{part}</code>))
 }
