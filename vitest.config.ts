@@ -81,6 +81,7 @@ export default defineConfig({
           pool: 'threads',
           // A limit for what hangs, not for what is slow on a busy machine.
           testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
@@ -133,6 +134,7 @@ export default defineConfig({
           include: ['test/fuzz/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
     ],

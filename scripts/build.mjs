@@ -42,7 +42,7 @@ const ENTRIES = {
 /** Entry points for browsers, as ES modules only. */
 const BROWSER = { 'archive-browser': 'archive-browser.ts' }
 /** Processes of `pcp-ts start`. */
-const PARTS = ['collector', 'recorder', 'charts']
+const PARTS = ['collector', 'recorder', 'charts', 'alerts']
 /** Entry points with side effects on import, kept separate. */
 const REGISTER = { 'node-register': 'node/register.ts' }
 

@@ -1,6 +1,6 @@
 /** Merges redundant changes, so that the first rows of a list name different causes. docs/decisions/what-changed.md */
 import type { ChangeGrid } from './change-grid.ts'
-import type { SeriesChange } from './change-score.ts'
+import { deviationsOf, type SeriesChange } from './change-score.ts'
 import { correlation, median } from './robust.ts'
 
 /** A change, and those merged into it. */
@@ -23,25 +23,49 @@ const AGAIN = 0.8
 /** Changes without buckets belong together if they begin within so many buckets. */
 const NEAR = 3
 
+/** The groups of a list of changes. */
+export interface ChangeGroups {
+  readonly groups: readonly ChangeGroup[]
+  /** Number of groups after the first `limit`. */
+  readonly further: number
+}
+
 /** Returns the first `limit` groups of changes, which are in the order of their scores, best first. */
 export function groupChanges(
   changes: readonly SeriesChange[],
   grid: ChangeGrid,
   limit: number,
-): ChangeGroup[] {
+): ChangeGroups {
   const groups: { readonly leader: SeriesChange; readonly others: SeriesChange[] }[] = []
-  const noises = new Map<SeriesChange, Float64Array>()
-  const noiseOf = (change: SeriesChange): Float64Array => {
-    const known = noises.get(change) ?? stepsOf(change.deviations)
-    noises.set(change, known)
+  const shapes = new Map<SeriesChange, Shape>()
+  const shapeOf = (change: SeriesChange): Shape => {
+    const known = shapes.get(change) ?? new Shape(change, grid)
+    shapes.set(change, known)
     return known
   }
   for (const change of changes) {
-    const same = groups.find(({ leader }) => isSame(leader, change, grid, noiseOf))
+    const same = groups.find(({ leader }) => isSame(shapeOf(leader), shapeOf(change), grid))
     if (same !== undefined) same.others.push(change)
     else groups.push({ leader: change, others: [] })
   }
-  return ranked(groups, limit)
+  return { groups: ranked(groups, limit), further: Math.max(0, groups.length - limit) }
+}
+
+/** The course of a change by bucket; empty for one without a level before. */
+class Shape {
+  readonly change: SeriesChange
+  readonly deviations: Float64Array
+  #noise: Float64Array | undefined
+
+  constructor(change: SeriesChange, grid: ChangeGrid) {
+    this.change = change
+    this.deviations = deviationsOf(change, grid)
+  }
+
+  get noise(): Float64Array {
+    this.#noise ??= stepsOf(this.deviations)
+    return this.#noise
+  }
 }
 
 /** Orders groups so that the second and later ones of a subsystem give way to others of a similar score. */
@@ -87,24 +111,21 @@ function areKin(one: SeriesChange, other: SeriesChange): boolean {
   )
 }
 
-function isSame(
-  leader: SeriesChange,
-  change: SeriesChange,
-  grid: ChangeGrid,
-  noiseOf: (change: SeriesChange) => Float64Array,
-): boolean {
-  if (leader.deviations.length === 0 || change.deviations.length === 0)
+function isSame(one: Shape, other: Shape, grid: ChangeGrid): boolean {
+  const { change: leader } = one
+  const { change } = other
+  if (one.deviations.length === 0 || other.deviations.length === 0)
     return (
       leader.kind === change.kind &&
       // Instances such as processes come and go all the time.
       (leader.series.metric === change.series.metric ||
         (areKin(leader, change) && Math.abs(leader.since - change.since) <= NEAR * grid.width))
     )
-  const together = Math.abs(correlation(leader.deviations, change.deviations))
+  const together = Math.abs(correlation(one.deviations, other.deviations))
   if (leader.series.metric === change.series.metric) return together >= TOGETHER_INSTANCES
   if (together < TOGETHER) return false
   if (areKin(leader, change)) return true
-  return Math.abs(correlation(noiseOf(leader), noiseOf(change))) >= SAME_NOISE
+  return Math.abs(correlation(one.noise, other.noise)) >= SAME_NOISE
 }
 
 /**

@@ -10,6 +10,7 @@ import { unpackUnits } from '../model/units.ts'
 import { floorOf } from './change-floor.ts'
 import type { ChangeGrid } from './change-grid.ts'
 import type { ChangeSeries } from './change-series.ts'
+import { excursionOf } from './excursion.ts'
 import { deviation, mean, median, quantileOfSorted } from './robust.ts'
 
 /** What happened to a series: its level changed, its instance appeared or disappeared, or its discrete value was replaced. */
@@ -26,8 +27,8 @@ export interface SeriesChange {
   readonly now: number
   /** Seconds since the epoch at which the change begins: the start of a bucket. */
   readonly since: number
-  /** Deviations from the usual level by bucket, in units of the noise, bounded; NaN without a value. */
-  readonly deviations: Float64Array
+  /** When it was over, for an excursion within the span, of which `now` is the mean; undefined if it lasts. */
+  readonly until?: number
 }
 
 /** Largest deviation of a bucket, in units of the noise: a single spike is not an endless change. */
@@ -60,6 +61,8 @@ const EVIDENCE_OF_FEW = 0.4
 /** The change begins where deviations exceed this share of their largest, and this many times the noise. */
 const ONSET_SHARE = 0.3
 const ONSET_NOISES = 3
+/** An excursion explains less than a change that lasts: the exponent of its share of the span. */
+const SHORT = 0.25
 
 /** Returns the change of a series; undefined if it has too few values to compare. `isRecorded`: were the windows recorded at all? */
 export function changeOf(
@@ -68,7 +71,7 @@ export function changeOf(
   isRecorded: { readonly before: boolean; readonly now: boolean },
 ): SeriesChange | undefined {
   if (!Number.isNaN(series.changedAt)) return replaced(series)
-  const values = Float64Array.from(series.sums, (sum, i) => sum / series.counts[i]!)
+  const values = meansOf(series)
   const before = values.subarray(0, grid.beforeCount).filter(isNumber)
   const now = values.subarray(grid.beforeCount).filter(isNumber)
   // One value may be missing because the window is hardly longer than the interval.
@@ -97,7 +100,6 @@ function replaced(series: ChangeSeries): SeriesChange {
     before,
     now,
     since,
-    deviations: new Float64Array(0),
   }
 }
 
@@ -116,7 +118,6 @@ function appeared(
     before: Number.NaN,
     now: level,
     since: grid.timeOf(first),
-    deviations: new Float64Array(0),
   }
 }
 
@@ -134,7 +135,6 @@ function disappeared(
     before: level,
     now: Number.NaN,
     since: grid.timeOf(values.findLastIndex(isNumber) + 1),
-    deviations: new Float64Array(0),
   }
 }
 
@@ -151,39 +151,106 @@ function shifted(
   grid: ChangeGrid,
   values: Float64Array,
   { before, now }: Windows,
-): SeriesChange | undefined {
-  const usual = median(before)
-  const noise = noiseOf(before, usual, series, grid)
-  const deviations = values.map((value) =>
-    Math.min(MOST_NOISES, Math.max(-MOST_NOISES, (value - usual) / noise)),
-  )
-  const earlier = deviations.subarray(0, grid.beforeCount)
-  const parts = partMeans(earlier)
+): SeriesChange {
+  const deviations = deviationsIn(series, grid, values, before)
   const later = deviations.subarray(grid.beforeCount)
-  const shift = withoutTrend(mean(later.filter(isNumber)) - mean(earlier.filter(isNumber)), parts, grid)
-  const swing = deviation(parts) + LEAST_SWING
   const isStill =
     series.isRate && before.length >= STILL_BUCKETS && before.every((value) => value === before[0])
-  let evidence = shift ** 2 / (shift ** 2 + (HALF_EVIDENCE * swing) ** 2)
-  if (before.length < ENOUGH_BUCKETS) evidence = Math.min(evidence, EVIDENCE_OF_FEW)
-  const run = longestRun(later, Math.sign(shift))
-  evidence *= run / (run + HALF_RUN)
+  const level = mean(before)
+  // A counter that never moved counts errors or other rare events, for which a few are many.
+  const floor = isStill && level === 0 ? rareFloor(series, grid) : floorOf(series.metric.desc)
+  const most = before.length < ENOUGH_BUCKETS ? EVIDENCE_OF_FEW : 1
+  const shift = shiftOf(deviations, grid)
+  let evidence = Math.min(most, evidenceOfShift(shift, later))
   if (isStill) {
     const moved = now.reduce((count, value) => (value === before[0] ? count : count + 1), 0)
     evidence = Math.max(evidence, (EVIDENCE_OF_FIRST * moved) / (moved + HALF_MOVED))
   }
-  const [level, shown] = [mean(before), mean(now)]
-  // A counter that never moved counts errors or other rare events, for which a few are many.
-  const floor = isStill && level === 0 ? rareFloor(series, grid) : floorOf(series.metric.desc)
-  return {
+  const shown = mean(now)
+  const { from } = lasting(later, Math.sign(shown - level))
+  const lasts: SeriesChange = {
     series,
     kind: 'level',
     score: evidence * sizeOf(level, shown, floor),
     before: level,
     now: shown,
-    since: onset(later, Math.sign(shown - level), grid),
-    deviations,
+    since: grid.timeOf(grid.beforeCount + from),
   }
+  const passed = passing(lasts, grid, values, deviations, floor)
+  return passed !== undefined && passed.score > lasts.score ? passed : lasts
+}
+
+/** Returns the change as an excursion that was over before the span ends; undefined if there is none. */
+function passing(
+  lasts: SeriesChange,
+  grid: ChangeGrid,
+  values: Float64Array,
+  deviations: Float64Array,
+  floor: number,
+): SeriesChange | undefined {
+  const excursion = excursionOf(deviations, grid)
+  if (excursion === undefined) return undefined
+  const later = deviations.subarray(grid.beforeCount)
+  const { from, to } = lasting(later, Math.sign(excursion.excess))
+  const within = values.subarray(grid.beforeCount)
+  const now = mean(within.subarray(from, to).filter(isNumber))
+  const rest = median(within.filter(isNumber))
+  const size = Math.min(sizeOf(lasts.before, now, floor), sizeOf(rest, now, floor))
+  const duration = ((to - from) / later.length) ** SHORT
+  const evidence = evidenceOfShift({ shift: excursion.excess, swing: excursion.swing + LEAST_SWING }, later)
+  return {
+    ...lasts,
+    score: evidence * size * Math.min(1, duration),
+    now,
+    since: grid.timeOf(grid.beforeCount + from),
+    ...(to < later.length ? { until: grid.timeOf(grid.beforeCount + to) } : {}),
+  }
+}
+
+/**
+ * Returns the deviations of a series from its usual level by bucket, in units of the noise, bounded; NaN without a value. Empty for changes
+ * without a level before.
+ */
+export function deviationsOf({ series, kind }: SeriesChange, grid: ChangeGrid): Float64Array {
+  if (kind !== 'level') return new Float64Array(0)
+  const values = meansOf(series)
+  return deviationsIn(series, grid, values, values.subarray(0, grid.beforeCount).filter(isNumber))
+}
+
+const meansOf = ({ sums, counts }: ChangeSeries): Float64Array => sums.map((sum, i) => sum / counts[i]!)
+
+function deviationsIn(
+  series: ChangeSeries,
+  grid: ChangeGrid,
+  values: Float64Array,
+  before: Float64Array,
+): Float64Array {
+  const usual = median(before)
+  const noise = noiseOf(before, usual, series, grid)
+  return values.map((value) => Math.min(MOST_NOISES, Math.max(-MOST_NOISES, (value - usual) / noise)))
+}
+
+interface Shift {
+  /** In units of the noise. */
+  readonly shift: number
+  /** The slow swings of the window before. */
+  readonly swing: number
+}
+
+/** Returns the shift between the windows. */
+function shiftOf(deviations: Float64Array, grid: ChangeGrid): Shift {
+  const earlier = deviations.subarray(0, grid.beforeCount)
+  const parts = partMeans(earlier)
+  const later = deviations.subarray(grid.beforeCount).filter(isNumber)
+  return {
+    shift: withoutTrend(mean(later) - mean(earlier.filter(isNumber)), parts, grid),
+    swing: deviation(parts) + LEAST_SWING,
+  }
+}
+
+function evidenceOfShift({ shift, swing }: Shift, later: Float64Array): number {
+  const run = longestRun(later, Math.sign(shift))
+  return (shift ** 2 / (shift ** 2 + (HALF_EVIDENCE * swing) ** 2)) * (run / (run + HALF_RUN))
 }
 
 /** Returns the noise of a bucket: the spread of the window before, at least what rounding and the counting of events cause. */
@@ -258,18 +325,26 @@ function sizeOf(before: number, now: number, floor: number): number {
   return 1 - Math.exp(-Math.log(ratio) / BIG_RATIO)
 }
 
-/** Returns the time of the first deviation of the span that lasts: the next value confirms it. */
-function onset(later: Float64Array, sign: number, grid: ChangeGrid): number {
+/** Returns the buckets of the first deviation of the span that lasts: the next value confirms it, and its end. */
+function lasting(later: Float64Array, sign: number): { readonly from: number; readonly to: number } {
   let most = 0
   for (const value of later) if (value * sign > most) most = value * sign
-  const least = Math.max(ONSET_NOISES, ONSET_SHARE * most)
-  let candidate = -1
-  for (let i = 0; i < later.length; i++) {
+  const least = Math.min(most, Math.max(ONSET_NOISES, ONSET_SHARE * most))
+  let [candidate, confirmed] = [-1, -1]
+  for (let i = 0; i < later.length && confirmed < 0; i++) {
     if (Number.isNaN(later[i]!)) continue
-    if (later[i]! * sign < Math.min(least, most)) candidate = -1
-    else if (candidate >= 0) break
+    if (later[i]! * sign < least) candidate = -1
+    else if (candidate >= 0) confirmed = candidate
     else candidate = i
   }
   const peak = later.findIndex((value) => value * sign === most)
-  return grid.timeOf(grid.beforeCount + Math.max(0, candidate >= 0 ? candidate : peak))
+  const from = Math.max(0, confirmed >= 0 ? confirmed : candidate >= 0 ? candidate : peak)
+  let [to, usual] = [from, 0]
+  for (let i = from; i < later.length && usual < 2; i++) {
+    if (Number.isNaN(later[i]!)) continue
+    if (later[i]! * sign < least) usual++
+    else [to, usual] = [i, 0]
+  }
+  // Without a second usual value, the span ends first.
+  return { from, to: usual < 2 ? later.length : to + 1 }
 }

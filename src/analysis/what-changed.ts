@@ -60,12 +60,13 @@ export interface Change extends RelatedChange {
   readonly isRate: boolean
   /** When the change begins, in seconds since the epoch. */
   readonly since: number
+  /** When it was over; `now` is the mean until then. null if it lasted to the end of the span. */
+  readonly until: number | null
   readonly help: string
   /** Values at equal distances over each window, at most `SPARK_POINTS`; null for a gap. */
   readonly sparks: { readonly before: readonly (number | null)[]; readonly now: readonly (number | null)[] }
-  /** Series of the same metric or family that moved along, at most `MOST_OTHERS`, and the number of all. */
+  /** Series of the same metric or family that moved along, best first. */
   readonly others: readonly RelatedChange[]
-  readonly otherCount: number
 }
 
 /** An answer. */
@@ -80,19 +81,19 @@ export interface ChangeReport {
   readonly leftOut: number
   /** Best first. */
   readonly changes: readonly Change[]
+  /** Number of changes that are neither listed nor named among the others of one. */
+  readonly further: number
 }
 
 /** Most points of a sparkline, for each window. */
 export const SPARK_POINTS = 40
-/** Most related series of a change that are named. */
-export const MOST_OTHERS = 8
 /** Most changes of an answer. */
 export const MOST_CHANGES = 100
 const DEFAULT_CHANGES = 20
 /** Most buckets of all series together, which bounds the memory to 72 MB: 25,000 series for windows of equal length. */
 export const MOST_BUCKETS = 6_000_000
-/** Changes that are grouped, and the lowest score of them. */
-const MOST_CANDIDATES = 400
+/** Changes that are grouped, all of which an answer may name, and the lowest score of them. */
+export const MOST_CANDIDATES = 400
 const LEAST_SCORE = 0.02
 /** How far before a window, in seconds, the first values of rates are searched. */
 const LOOK_BACK_SEC = 180
@@ -120,6 +121,7 @@ export async function whatChanged(
       series: 0,
       leftOut: 0,
       changes: [],
+      further: 0,
     }
   const grid = new ChangeGrid(before, span)
   const table = new SeriesTable(metrics, grid)
@@ -132,10 +134,23 @@ export async function whatChanged(
   }
   const { unrecorded } = table
   const candidates = unrecorded === null ? table.candidates() : []
-  const groups = groupChanges(candidates, grid, Math.min(limit, MOST_CHANGES))
+  const { groups, further } = groupChanges(
+    candidates.slice(0, MOST_CANDIDATES),
+    grid,
+    Math.min(limit, MOST_CHANGES),
+  )
   const names = new InstanceNames(archive)
   const changes = await Promise.all(groups.map((group) => describeChange(group, grid, archive, names)))
-  return { span, before, unrecorded, series: table.size, leftOut: table.leftOut, changes }
+  const ungrouped = Math.max(0, candidates.length - MOST_CANDIDATES)
+  return {
+    span,
+    before,
+    unrecorded,
+    series: table.size,
+    leftOut: table.leftOut,
+    changes,
+    further: further + ungrouped,
+  }
 }
 
 /** Returns the windows to scan; adjacent ones are one. */
@@ -208,7 +223,7 @@ class SeriesTable implements ScanSink {
         if (score >= LEAST_SCORE) found.push({ ...change, score })
       }
     }
-    return found.sort((a, b) => b.score - a.score).slice(0, MOST_CANDIDATES)
+    return found.sort((a, b) => b.score - a.score)
   }
 
   #hasValues(from: number, to?: number): boolean {
@@ -257,7 +272,7 @@ async function describeChange(
   archive: ChangeArchive,
   names: InstanceNames,
 ): Promise<Change> {
-  const { series, kind, score, before, now, since } = leader
+  const { series, kind, score, before, now, since, until } = leader
   const { desc } = series.metric
   return {
     ...related(leader, names),
@@ -269,13 +284,13 @@ async function describeChange(
     units: unitsStr(series.isRate ? rateUnits(desc.units).units : desc.units),
     isRate: series.isRate,
     since,
+    until: until ?? null,
     help: await archive.help(desc.pmid),
     sparks: {
       before: sparkOf(series, 0, grid.beforeCount),
       now: sparkOf(series, grid.beforeCount, grid.count),
     },
-    others: others.slice(0, MOST_OTHERS).map((other) => related(other, names)),
-    otherCount: others.length,
+    others: others.map((other) => related(other, names)),
   }
 }
 

@@ -21,16 +21,19 @@ export interface ExcerptOptions {
   readonly pid: number
   /** Most bytes of the records. */
   readonly maxBytes: number
+  /** Awaited after each `partBytes` of copied records, by default a MiB; may throw to stop. Default: does nothing. */
+  readonly turn?: () => Promise<void>
+  readonly partBytes?: number
 }
 
 /**
  * Copies the records of a window with their metadata: files by part (`index`, `meta`, `0`), format version 3 unless the archive has 2.
- * PM_ERR_NODATA if no record is left, PM_ERR_TOOBIG for more than `maxBytes`, PM_ERR_LOGREC for a damaged record.
+ * PM_ERR_NODATA if no record is left, PM_ERR_TOOBIG for more than `maxBytes`, PM_ERR_LOGREC for a damaged record, and any error of `turn`.
  */
-export function excerpt(
+export async function excerpt(
   archive: Archive,
-  { from, to, wants = () => true, pid, maxBytes }: ExcerptOptions,
-): ReadonlyMap<string, Uint8Array> {
+  { from, to, wants = () => true, pid, maxBytes, turn = async () => {}, partBytes = 1 << 20 }: ExcerptOptions,
+): Promise<ReadonlyMap<string, Uint8Array>> {
   const { hostname, timezone, zoneinfo } = archive.label
   const version = archive.members.every(({ label }) => label.version === 2) ? 2 : 3
   const output = memoryOutput('excerpt')
@@ -41,7 +44,7 @@ export function excerpt(
   const metadata = new MetadataCopy(archive, new WrittenMetadata())
   const reader = new RecordReader(archive, { checkValues: false })
   reader.seek(from, 'forward')
-  let size = 0
+  let [size, turned] = [0, 0]
   let mark: Timestamp | undefined
   for (let record = reader.next(); record !== undefined; record = reader.next()) {
     const time = record.timestamp()
@@ -54,6 +57,10 @@ export function excerpt(
     const bytes = copy.copy(record)
     if (bytes === undefined) continue
     size += bytes.length
+    if (size - turned >= partBytes) {
+      turned = size
+      await turn()
+    }
     if (size > maxBytes)
       throw new PcpError(
         'PM_ERR_TOOBIG',

@@ -1,52 +1,12 @@
-/** Hosts of a run: the given archives, or collectors connected to on demand. docs/reference/pmie.md */
+/** Collectors as hosts of rules, connected to on demand. docs/reference/pmie.md */
 import { PcpError } from '../model/errors.ts'
 import type { Context } from '../pmapi/context.ts'
-import { SemanticError } from './build.ts'
-import type { RuleHost } from './host.ts'
-import type { Reporter } from './problems.ts'
+import type { RuleHost } from '../rules/host.ts'
+import type { Hosts } from '../rules/hosts.ts'
+import type { Reporter } from '../rules/problems.ts'
 
 /** Connects to a collector; undefined for the default one. */
 export type OpenHost = (host: string | undefined, signal: AbortSignal) => Promise<Context>
-
-/** Finds hosts by name. */
-export interface Hosts {
-  readonly isArchive: boolean
-  /** Host of metrics without an explicit host. */
-  readonly first: RuleHost
-  /** Returns the host of a name in a rule. Throws SemanticError if there is no archive of it. */
-  find(name: string): Promise<RuleHost>
-  /** All hosts used so far. */
-  readonly all: readonly RuleHost[]
-  close(): Promise<void>
-}
-
-/** Opens archives, each of a different host. Throws PcpError if two are of the same host. */
-export function archiveHosts(archives: readonly { name: string; context: Context }[]): Hosts {
-  const all: RuleHost[] = []
-  for (const { name, context } of archives) {
-    const host = context.archive!.label.hostname
-    const other = all.find((each) => each.name === host)
-    if (other !== undefined)
-      throw new PcpError(
-        'PM_ERR_LOGHOST',
-        `Error: archive ${name} not legal - archive ${other.connection} is already open for host ${host}`,
-      )
-    all.push({ name: host, connection: name, isArchive: true, context })
-  }
-  return {
-    isArchive: true,
-    first: all[0]!,
-    all,
-    find: async (name) => {
-      const found = all.find((each) => each.name === name)
-      if (found === undefined) throw new SemanticError(`no archive of host ${name}: add one with -a`)
-      return found
-    },
-    close: async () => {
-      for (const { context } of all) await context?.close()
-    },
-  }
-}
 
 /** PCP's texts for errors of connecting to a collector. */
 const UNAVAILABLE: Readonly<Record<string, string>> = {
@@ -58,6 +18,12 @@ const UNAVAILABLE: Readonly<Record<string, string>> = {
 /** A host whose context is set on connecting and cleared on a loss. */
 export interface LiveHost extends RuleHost {
   name: string
+  context: Context | undefined
+}
+
+/** Collectors of a run. */
+export interface LiveHosts extends Hosts {
+  readonly first: LiveHost
 }
 
 /** Opens collectors; `first`, or the default one, is the host of metrics without an explicit host. */
@@ -66,7 +32,7 @@ export async function liveHosts(
   open: OpenHost,
   reporter: Reporter,
   signal: AbortSignal,
-): Promise<Hosts> {
+): Promise<LiveHosts> {
   const all: LiveHost[] = []
   const add = async (name: string | undefined): Promise<LiveHost> => {
     const host: LiveHost = {

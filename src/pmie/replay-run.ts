@@ -1,13 +1,14 @@
 /** Replays rules over archives and prints the results. docs/reference/pmie.md */
 import type { Timestamp } from '../base/timestamp.ts'
+import type { Firing } from '../rules/actions.ts'
+import { firingJson, lineFormat } from '../rules/archive-actions.ts'
+import { type ReplayWindow, replay } from '../rules/replay.ts'
+import type { Verbosity } from '../rules/report.ts'
+import type { EvaluationCounts } from '../rules/statement.ts'
+import type { Task } from '../rules/task.ts'
+import { EventLoopTurn } from '../sys/event-loop.ts'
 import { ctime } from '../time/stamp.ts'
 import type { Zone } from '../time/zone.ts'
-import type { Firing } from './actions.ts'
-import { firingJson, lineFormat } from './archive-actions.ts'
-import { type ReplayWindow, replay } from './archive-run.ts'
-import type { Verbosity } from './report.ts'
-import type { EvaluationCounts } from './statement.ts'
-import type { Task } from './task.ts'
 
 /** Settings of a replay. */
 export interface ReplaySettings {
@@ -50,7 +51,7 @@ export async function runReplay(tasks: readonly Task[], settings: ReplaySettings
     },
   }
   let evaluations = 0
-  await replay(tasks, window, signal, (task, time) => {
+  await replay(tasks, window, signal, new EventLoopTurn(), (task, time) => {
     now = time
     const done = task.evaluate(time.sec + time.nsec / 1e9, evaluation)
     const report = (): void => {

@@ -7,7 +7,7 @@
  *     echo 'busy: %i'       →  echo 'busy: '"${PMIE_1}"''
  */
 import { PcpError } from '../model/errors.ts'
-import type { MessagePart } from './bindings.ts'
+import type { MessagePart } from '../rules/bindings.ts'
 
 /** A command line and the environment variables it refers to. */
 export interface ShellCommand {

@@ -10,9 +10,9 @@
  */
 import { closeSync, mkdirSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import type { EvaluationCounts } from '../rules/statement.ts'
 import { openNewFile } from '../sys/new-file.ts'
 import { removeStalePidFiles } from '../sys/stale-files.ts'
-import type { EvaluationCounts } from './statement.ts'
 
 const LOG = 4097
 const HOST = 8194

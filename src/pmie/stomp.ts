@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import { setLongTimeout } from '../base/after.ts'
 import { Backoff } from '../base/backoff.ts'
 import { PcpError } from '../model/errors.ts'
-import type { Reporter } from './problems.ts'
+import type { Reporter } from '../rules/problems.ts'
 
 /** A message server and its credentials. */
 export interface StompConfig {

@@ -8,12 +8,12 @@ import { PM_IN_NULL, PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE, PM_VAL_DPTR } from '../model/types.ts'
 import { PM_TIME_SEC, packUnits, unpackUnits } from '../model/units.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
+import type { RuleHost } from '../rules/host.ts'
+import { type Node, UNKNOWN } from '../rules/node.ts'
+import { type ArithExpr, type FetchExpr, isArith, type Statement } from '../rules/syntax.ts'
+import type { Task } from '../rules/task.ts'
 import { encodeDesc } from '../wire/desc.ts'
 import { encodeResult } from '../wire/result.ts'
-import type { RuleHost } from './host.ts'
-import { type Node, UNKNOWN } from './node.ts'
-import { type ArithExpr, type FetchExpr, isArith, type Statement } from './syntax.ts'
-import type { Task } from './task.ts'
 
 /** Encoded PDUs. */
 export interface SummaryFeed {

@@ -1,5 +1,5 @@
 /** Posts firings to a URL without delaying evaluations. docs/reference/pmie.md */
-import type { Reporter } from './problems.ts'
+import type { Reporter } from '../rules/problems.ts'
 
 /** Limits of waiting and active posts. Further ones are dropped with a warning. */
 const MAX_WAITING = 64

@@ -51,6 +51,8 @@ export interface ProxyConfig {
   readonly archiveDirs: readonly string[]
   /** Directory of the archives of this host, if it is recorded. */
   readonly historyDir: string | undefined
+  /** Alert log of this host, if its rules are evaluated. */
+  readonly alertLog: string | undefined
   /** Directory of the page's files. */
   readonly pageDir: string | undefined
   /** Server that answers /series and /search; undefined: the archives do. */
@@ -78,6 +80,7 @@ export const DEFAULT_CONFIG: ProxyConfig = {
   offeredHosts: ['local:'],
   archiveDirs: [],
   historyDir: undefined,
+  alertLog: undefined,
   pageDir: undefined,
   prometheus: undefined,
   push: undefined,
@@ -264,6 +267,7 @@ export function configOf(
     offeredHosts: offered ?? DEFAULT_CONFIG.offeredHosts,
     archiveDirs: list('ui.archives') ?? archiveDirs(variables),
     historyDir: values.get('ui.history'),
+    alertLog: DEFAULT_CONFIG.alertLog,
     pageDir: values.get('ui.directory'),
     prometheus: prometheus(),
     push: pushConfig(values, flag('pmlogger.enabled', false), variables, report),

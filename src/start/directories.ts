@@ -91,6 +91,11 @@ function planIn(
   }
 }
 
+/** Returns the path of the alert log of an instance. */
+export function alertLogPath({ variables }: StartDirectories): string {
+  return join(variables['PCP_LOG_DIR']!, 'pmie', 'alerts.jsonl')
+}
+
 interface Roots {
   readonly conf: string
   /** Directory of the generated pcp.conf, if not that of the settings. */

@@ -4,7 +4,7 @@ import type { StartDirectories } from './directories.ts'
 import type { StartOptions } from './settings.ts'
 
 /** Names of the parts, as the user reads them. */
-export type PartName = 'collector' | 'recorder' | 'charts'
+export type PartName = 'collector' | 'recorder' | 'charts' | 'alerts'
 
 /** Setup of a part, sent to its process: plain data only. */
 export interface PartSetup {
@@ -44,6 +44,12 @@ export interface RecorderReport {
 /** Report of the web side after its start. */
 export interface ChartsReport {
   readonly port: number
+}
+
+/** Report of the part that evaluates rules after its start. */
+export interface AlertsReport {
+  /** Number of rules. */
+  readonly rules: number
 }
 
 /** A message to a part. */

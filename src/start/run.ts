@@ -18,7 +18,14 @@ import {
 } from './directories.ts'
 import { type InstanceFacts, type PublishedInstance, publishInstance } from './instance.ts'
 import { openPart } from './part-process.ts'
-import type { ChartsReport, CollectorAddress, PartName, PartSetup, RecorderReport } from './parts.ts'
+import type {
+  AlertsReport,
+  ChartsReport,
+  CollectorAddress,
+  PartName,
+  PartSetup,
+  RecorderReport,
+} from './parts.ts'
 import { checkPort } from './ports.ts'
 import type { StartOptions } from './settings.ts'
 import { Supervisor } from './supervisor.ts'
@@ -159,12 +166,14 @@ class Parts implements Started {
           this.#webPort = port
         }).start()
       : undefined
+    const alerting = this.#setup.options.alerts ? this.#supervise<AlertsReport>('alerts').start() : undefined
     const collector = await collecting
     if (collector instanceof PcpError) throw collector
-    const [recorder, charts] = await Promise.all([recording, charting])
+    const [recorder, charts, alerts] = await Promise.all([recording, charting, alerting])
     if (recorder instanceof PcpError && recorder.code !== 'ECHILD')
       this.#io.say(`not recording: ${recorder.message}`)
     if (charts instanceof PcpError && charts.code !== 'ECHILD') this.#io.say(`no charts: ${charts.message}`)
+    if (alerts instanceof PcpError && alerts.code !== 'ECHILD') this.#io.say(`no alerts: ${alerts.message}`)
     return {
       collector,
       recorder: recorder instanceof PcpError ? undefined : recorder,

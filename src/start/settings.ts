@@ -8,6 +8,8 @@ export interface StartOptions {
   readonly port: number
   /** Serve charts and PCP's REST API. */
   readonly charts: boolean
+  /** Evaluate the alert rules. */
+  readonly alerts: boolean
   /** Port of the web side. */
   readonly webPort: number
   /** Addresses of the web side, as in `listen`; undefined for those of the collector. */

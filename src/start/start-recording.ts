@@ -9,6 +9,7 @@ import { archiveAccess } from '../sys/archive-access.ts'
 import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
+import { ownCollectorSpec } from './collector-spec.ts'
 import type { StartDirectories } from './directories.ts'
 import { openPartLog } from './part-log.ts'
 import type { CollectorAddress } from './parts.ts'
@@ -53,7 +54,7 @@ export async function startRecording(setup: RecordingSetup): Promise<RunningReco
     configPath: () => configPath(setup),
     variables,
     localOnly: options.listen === undefined,
-    open: (signal) => connect(hostOf(setup), { env: variables, signal }),
+    open: (signal) => connect(ownCollectorSpec(setup), { env: variables, signal }),
     log: printingLog(log, say),
   })
   const policy = {
@@ -85,14 +86,6 @@ export async function startRecording(setup: RecordingSetup): Promise<RunningReco
 function configPath({ place, binDir }: RecordingSetup): string {
   const own = join(place.variables['PCP_SYSCONF_DIR']!, CONFIG)
   return existsSync(own) ? own : join(binDir, '..', 'share', CONFIG)
-}
-
-/** Returns the host specification of our own collector. */
-function hostOf({ collector, options, place }: RecordingSetup): string {
-  if (collector.hasSocket) return `unix:${place.socketPath}`
-  const [address = 'all'] = options.listen ?? []
-  const host = address === 'all' ? 'localhost' : address
-  return `${host.includes(':') ? `[${host}]` : host}:${collector.port}`
 }
 
 /** Opens the log; recording continues without one. */

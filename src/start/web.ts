@@ -13,7 +13,7 @@ import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { writeNewFile } from '../sys/new-file.ts'
 import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
-import type { StartDirectories } from './directories.ts'
+import { alertLogPath, type StartDirectories } from './directories.ts'
 import { openPartLog } from './part-log.ts'
 import type { CollectorAddress } from './parts.ts'
 import { type StartOptions, settingText } from './settings.ts'
@@ -50,6 +50,7 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
         ...settingsIn(variables, log),
         archiveDirs: [place.archiveDir],
         historyDir: options.records ? join(place.archiveDir, hostname()) : undefined,
+        alertLog: options.alerts ? alertLogPath(place) : undefined,
         pageDir: existsSync(pageDir) ? pageDir : undefined,
       },
       ports: [options.webPort],

@@ -10,7 +10,7 @@ import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
 import { hasEnded, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 import { trustedPath } from './trusted-path.ts'
 
-/** A part of an instance: collector, recorder or charts. */
+/** A part of an instance: collector, recorder, charts or alerts. */
 export interface InstancePart {
   readonly name: string
   /** Process id; undefined while it does not run. */

@@ -25,6 +25,7 @@ import { StatusLight } from './panel/Light.tsx'
 import { PageTabs } from './panel/PageTabs.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
+import { Rules } from './rules/lazy-rules.tsx'
 import { nextTheme, theme } from './theme.ts'
 import { pageOf, toPageFragment } from './view/built-in.ts'
 import { chartsFor } from './view/spread.ts'
@@ -34,6 +35,7 @@ const PANELS: Readonly<
 > = {
   metrics: ['Metrics', ({ MetricBrowser }) => <MetricBrowser />],
   changes: ['Changes', () => <Changes />],
+  rules: ['Rules', () => <Rules />],
   archives: ['Sources', ({ Archives }) => <Archives />],
   views: ['Views', ({ Views }) => <Views />],
   help: ['Help', ({ Help }) => <Help />],
@@ -103,6 +105,7 @@ export function App(): ComponentChild {
         {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}
       </div>
       {parts !== undefined && <parts.ChartEditor />}
+      {lazyPart.value !== undefined && <lazyPart.value.SelectionBar />}
       <Notice />
     </>
   )

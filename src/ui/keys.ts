@@ -1,5 +1,6 @@
 /** Keyboard shortcuts of the page. */
 import { pinned } from './chart/instant.ts'
+import { middleOf, selectedSpan } from './chart/selected-span.ts'
 import { editing, type Panel, panel, view } from './page.ts'
 import { redo, undo } from './page-address.ts'
 import { nextTheme } from './theme.ts'
@@ -45,7 +46,9 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   u: undo,
   U: redo,
   m: () => toggle('metrics'),
+  s: () => (selectedSpan.value = middleOf(time.frame.value)),
   w: () => toggle('changes'),
+  r: () => toggle('rules'),
   o: () => toggle('archives'),
   v: () => toggle('views'),
   t: nextTheme,
@@ -63,7 +66,10 @@ export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && editing.value === undefined) {
       // The panel is closed first.
-      if (panel.value === undefined) pinned.value = undefined
+      if (panel.value === undefined) {
+        pinned.value = undefined
+        selectedSpan.value = undefined
+      }
       panel.value = undefined
       return
     }

@@ -1,6 +1,7 @@
 /** State of the page: signals that components read, and functions that change them. */
 import { batch, computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { pinned } from './chart/instant.ts'
+import { selectedSpan } from './chart/selected-span.ts'
 import { Feeds } from './data/feeds.ts'
 import { LiveStream } from './data/live.ts'
 import type { ArchiveInfo, ConfigAnswer } from './data/responses.ts'
@@ -55,7 +56,7 @@ export const screen: Signal<'charts' | 'fleet'> = signal<'charts' | 'fleet'>('ch
 /** Number of hosts of the archives on the server. */
 export const hostCount: Signal<number> = signal(0)
 /** Panels that open beside the charts. */
-export type Panel = 'metrics' | 'changes' | 'archives' | 'views' | 'help'
+export type Panel = 'metrics' | 'changes' | 'rules' | 'archives' | 'views' | 'help'
 /** The open panel. */
 export const panel: Signal<Panel | undefined> = signal(undefined)
 /** Id of the chart in the editor. */
@@ -106,6 +107,7 @@ export function show(key: string): void {
   batch(() => {
     currentKey.value = key
     pinned.value = undefined
+    selectedSpan.value = undefined
     compared.value = compared.value.filter((other) => other !== key)
     time.reset(source.span ?? {})
     if (source.isRemote === true && time.width.peek() > REMOTE_SEC) time.setWidth(REMOTE_SEC)

@@ -1,7 +1,12 @@
 /** Ranks of single changes: counters, noise, instances, groups, limits. */
 import { expect, test } from 'vitest'
 import { changeInput } from '../../src/analysis/open-archive.ts'
-import { type ChangeReport, MOST_BUCKETS, whatChanged } from '../../src/analysis/what-changed.ts'
+import {
+  type ChangeReport,
+  MOST_BUCKETS,
+  MOST_CANDIDATES,
+  whatChanged,
+} from '../../src/analysis/what-changed.ts'
 import { Archive } from '../../src/archive/archive.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
@@ -225,11 +230,26 @@ test('merges instances that rise together, but not an instance that rises later'
       },
     }),
   )
-  expect(found.map(({ metric, otherCount }) => [metric, otherCount])).toEqual([
+  expect(found.map(({ metric, others }) => [metric, others.length])).toEqual([
     ['made.cpu.user', 15],
     ['made.disk.busy', 0],
   ])
-  expect(found[0]!.others).toHaveLength(8)
+  // No series is hidden behind another without its name.
+  const named = [found[0]!, ...found[0]!.others].map(({ instance }) => instance)
+  expect(named.sort()).toEqual([...cpus].sort())
+})
+
+test('many series that moved along are named up to a bound, and the rest is counted', async () => {
+  const instances = Array.from({ length: MOST_CANDIDATES + 50 }, (_, i) => `queue${i}`)
+  const { archive, metrics } = changeInput(
+    recorded({
+      'made.queue': { instances, at: (second, rng) => (second > HALF + 100 ? 70 : 10) * rng.around(0.1) },
+    }),
+  )
+  const { changes: found, further } = await whatChanged(archive, metrics, { span: SPAN })
+  const named = found.flatMap(({ instance, others }) => [instance, ...others.map((other) => other.instance)])
+  expect(named).toHaveLength(MOST_CANDIDATES)
+  expect(further).toBe(50)
 })
 
 test('a metric that is the sum of another is one change with it, another of the same time is not', async () => {
@@ -261,6 +281,36 @@ test('a small instance counts less than a large one', async () => {
   expect(found[1]?.score ?? 0).toBeLessThan(0.1)
 })
 
+test('an excursion that is over is found, with its time and its mean', async () => {
+  const [from, to] = [HALF + 200, HALF + 300]
+  const found = await changes(
+    recorded({
+      'made.level': { at: (second, rng) => (second >= from && second < to ? 8 : 5) * rng.around(0.05) },
+    }),
+  )
+  expect(found[0]).toMatchObject({ metric: 'made.level', direction: 'up', kind: 'level' })
+  const { since, until, now, score } = found[0]!
+  expect(score).toBeGreaterThan(0.1)
+  expect(Math.abs(since - START - from)).toBeLessThanOrEqual(STEP)
+  expect(Math.abs(until! - START - to)).toBeLessThanOrEqual(STEP)
+  expect(now).toBeCloseTo(8, 0)
+})
+
+test('a change that lasts has no end', async () => {
+  const [change] = await changes(
+    recorded({ 'made.level': { at: (second, rng) => (second > HALF + 100 ? 50 : 5) * rng.around(0.1) } }),
+  )
+  expect(change!.until).toBeNull()
+})
+
+test.each<[string, Made['at']]>([
+  ['excursions as before', (second, rng) => (second % 400 < 100 ? 8 : 5) * rng.around(0.05)],
+  ['growth as before', (second, rng) => 100 + second * 0.2 + rng.normal()],
+])('%s are no change', async (_, at) => {
+  const found = await changes(recorded({ 'made.level': { at } }))
+  expect(found[0]?.score ?? 0).toBeLessThan(0.1)
+})
+
 test('the answer has at most the requested number of changes', async () => {
   const metrics = Object.fromEntries(
     Array.from({ length: 12 }, (_, i) => [
@@ -269,6 +319,8 @@ test('the answer has at most the requested number of changes', async () => {
     ]),
   )
   expect(await changes(recorded(metrics), 5)).toHaveLength(5)
+  const { archive, metrics: all } = changeInput(recorded(metrics))
+  expect((await whatChanged(archive, all, { span: SPAN, limit: 5 })).further).toBe(7)
 })
 
 test('series without room are counted, not kept', async () => {

@@ -58,9 +58,9 @@ const clicksOf = (archive: Archive, from: number, to: number) => {
   return { times: [...columns[0]!.times], values: [...columns[0]!.values], marks: marks.length }
 }
 
-test('an excerpt has the same values in its window, and none outside', () => {
+test('an excerpt has the same values in its window, and none outside', async () => {
   const archive = open(recorded())
-  const part = open(excerpt(archive, { from: at(10), to: at(40), ...limits }))
+  const part = open(await excerpt(archive, { from: at(10), to: at(40), ...limits }))
   expect(clicksOf(part, 0, 100)).toEqual(clicksOf(archive, 10, 40))
   expect(clicksOf(part, 0, 100)).toMatchObject({ marks: 1 })
   expect(part.label).toMatchObject({ hostname: 'db 1', timezone: 'UTC' })
@@ -68,15 +68,15 @@ test('an excerpt has the same values in its window, and none outside', () => {
   expect(part.metadata.names.idOf('page.clicks')).toBe(CLICKS)
 })
 
-test('metrics that the archive was opened without are in no file of an excerpt', () => {
+test('metrics that the archive was opened without are in no file of an excerpt', async () => {
   const archive = open(recorded(), (id) => domainOf(id) === 3)
-  const files = excerpt(archive, { from: at(0), to: at(60), ...limits })
+  const files = await excerpt(archive, { from: at(0), to: at(60), ...limits })
   for (const bytes of files.values()) expect(decodeText(bytes)).not.toMatch(/known-to|environ/)
   expect(clicksOf(open(files), 0, 100).times).toHaveLength(60)
 })
 
-test('only the wanted metrics are kept', () => {
-  const files = excerpt(open(recorded()), {
+test('only the wanted metrics are kept', async () => {
+  const files = await excerpt(open(recorded()), {
     from: at(0),
     to: at(60),
     wants: (id) => id === CLICKS,
@@ -85,16 +85,29 @@ test('only the wanted metrics are kept', () => {
   for (const bytes of files.values()) expect(decodeText(bytes)).not.toMatch(/known-to|environ/)
 })
 
-test('a window without records, and one with too many, are errors', () => {
+test('a window without records, and one with too many, are errors', async () => {
   const archive = open(recorded())
-  expect(() => excerpt(archive, { from: at(100), to: at(200), ...limits })).toThrow(
+  await expect(excerpt(archive, { from: at(100), to: at(200), ...limits })).rejects.toThrow(
     expect.objectContaining({ code: 'PM_ERR_NODATA' }),
   )
-  expect(() => excerpt(archive, { from: at(0), to: at(60), pid: 1, maxBytes: 1000 })).toThrow(
+  await expect(excerpt(archive, { from: at(0), to: at(60), pid: 1, maxBytes: 1000 })).rejects.toThrow(
     expect.objectContaining({ code: 'PM_ERR_TOOBIG' }),
   )
 })
 
-test('names have the host and the time', () => {
+test('names have the host and the time', async () => {
   expect(excerptName('db 1/x', START)).toBe('db-1-x-20231114.2213')
+})
+
+test('copying is interrupted between parts', async () => {
+  const archive = open(recorded())
+  const gone = new Error('gone')
+  let turns = 0
+  const turn = async (): Promise<void> => {
+    if (++turns === 2) throw gone
+  }
+  await expect(excerpt(archive, { from: at(0), to: at(60), ...limits, turn, partBytes: 1 })).rejects.toBe(
+    gone,
+  )
+  expect(turns).toBe(2)
 })

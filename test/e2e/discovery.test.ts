@@ -242,6 +242,7 @@ test('pcp-ts status shows both, and names a collector that does not answer', asy
   expect(first).toMatchObject({ kind: 'user', pid: usual.pid, node: process.versions.node })
   expect(first!.agents).toContainEqual({ name: 'simple', isRunning: true })
   expect(first!.processes.map(({ name }) => name).sort()).toEqual([
+    'alerts',
     'charts',
     'collector',
     'recorder',
@@ -311,7 +312,7 @@ test('a context that reconnects does not move to another instance; after kill -9
       () => false,
     )
   while (await answers());
-  expect(parts.map(({ name }) => name).sort()).toEqual(['charts', 'collector', 'recorder'])
+  expect(parts.map(({ name }) => name).sort()).toEqual(['alerts', 'charts', 'collector', 'recorder'])
   await expect(pcp.reconnect()).rejects.toThrow(join(own, 'pmcd.socket'))
   expect(existsSync(join(own, 'instance.json'))).toBe(true)
   const { stderr, status } = await run('pminfo', [METRIC])

@@ -82,7 +82,11 @@ const CASES: Readonly<Record<string, Case>> = {
   'pcp-ts-status': { args: [], at: 'open pcp.conf' },
   'pcp-ts-doctor': { args: [], at: 'open pcp.conf' },
   'pcp-ts-incident': { args: ['-a', 'long', '-o', 'incident.html'], at: 'open long.0' },
-  'pcp-ts-mcp': { args: ['-a', 'long'], input: '\n', ends: IN_ORDER },
+  'pcp-ts-mcp': {
+    args: ['-a', 'long'],
+    input: `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`,
+    ends: IN_ORDER,
+  },
   'pcp-ts-service': { args: ['install', '--dir', 'instance'], at: 'open pcp-ts.service', isShort: true },
   'pcp-ts-agent': { args: ['--dir', 'instance', 'list'], at: 'open pcp.conf' },
   'pcp-ts-link': { args: ['./links', 'pminfo'], at: 'open pcp.conf', isShort: true },

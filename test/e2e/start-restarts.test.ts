@@ -1,7 +1,7 @@
 /** Parts of `npm start` that die are restarted, and the others are not affected. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { commandOf, partOf } from '../../bench/macro/lib/start-parts.ts'
 import { pmid } from '../../src/model/ids.ts'
 import { ANONYMOUS, type Ask } from '../../src/model/source.ts'
 import { HostSource } from '../../src/net/host-source.ts'
+import { eventually } from '../lib/eventually.ts'
 
 const ASK: Ask = { requester: ANONYMOUS }
 const NUMFETCH = pmid(253, 0, 0)
@@ -114,6 +115,19 @@ test('a killed collector is restarted on its port, and the others reconnect', as
   expect((['recorder', 'charts'] as const).map((name) => partOf(child.pid!, name))).toEqual(others)
 })
 
+test('a killed evaluation of alerts is restarted, and evaluates again', async () => {
+  const log = join(dir, 'log', 'pmie', 'alerts.jsonl')
+  for (let i = 1; i <= 3; i++) {
+    // Each evaluation sets the time of the log.
+    await eventually(() => expect(statSync(log).mtimeMs).toBeGreaterThan(0))
+    utimesSync(log, 0, 0)
+    process.kill(partOf(child.pid!, 'alerts')!, 'SIGKILL')
+    await untilSaid(/^alerts: was killed by SIGKILL; restarting/gm, i)
+    await untilSaid(/^alerts: running again/gm, i)
+  }
+  await eventually(() => expect(statSync(log).mtimeMs).toBeGreaterThan(0))
+})
+
 test('a part that receives SIGTERM ends in order and is restarted', async () => {
   process.kill(partOf(child.pid!, 'charts')!, 'SIGTERM')
   await untilSaid(/^charts: ended with status 0; restarting/gm, 1)
@@ -121,7 +135,9 @@ test('a part that receives SIGTERM ends in order and is restarted', async () => 
 })
 
 test('parts end by themselves when their supervisor is killed', async () => {
-  const parts = (['collector', 'recorder', 'charts'] as const).map((name) => partOf(child.pid!, name)!)
+  const parts = (['collector', 'recorder', 'charts', 'alerts'] as const).map(
+    (name) => partOf(child.pid!, name)!,
+  )
   child.kill('SIGKILL')
   await once(child, 'close') // they had its output
   for (const pid of parts) expect(commandOf(pid)).toBe('') // gone, or a zombie

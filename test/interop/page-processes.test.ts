@@ -11,6 +11,23 @@ const HOT = indom(3, 39)
 const SPIKE = 30
 const EVIL = '<img src=x onerror=alert(1)>'
 
+/** Counts the charts that are drawn from now on. */
+const COUNT_DRAWINGS = `{
+  window.drawings = 0
+  const { clearRect } = CanvasRenderingContext2D.prototype
+  CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+    window.drawings++
+    clearRect.apply(this, box)
+  }
+}`
+
+/** Lower edge in the window, in pixels. */
+const bottomOf = (element: { getBoundingClientRect: () => { bottom: number } }): number =>
+  element.getBoundingClientRect().bottom
+/** Pixels that are reached by scrolling sideways. */
+const overflowOf = (element: { scrollWidth: number; clientWidth: number }): number =>
+  element.scrollWidth - element.clientWidth
+
 /** Ten minutes of a machine on which one process was busy for one sample. */
 function spikeFiles(): { name: string; buffer: Buffer; mimeType: string }[] {
   const output = memoryOutput('spike')
@@ -54,7 +71,6 @@ function spikeFiles(): { name: string; buffer: Buffer; mimeType: string }[] {
 
 describePage('the process table', (t) => {
   test('names the cause of a clicked spike, until it is released', async () => {
-    await t.chart('Processes').scrollIntoViewIfNeeded()
     await t.chart('Processes').locator('tbody tr').first().waitFor() // live
     await t.page.keyboard.press('o')
     await t.page.locator('.archives input[type=file]').setInputFiles(spikeFiles())
@@ -66,13 +82,22 @@ describePage('the process table', (t) => {
     // The chart has its answer too.
     await expect.poll(() => t.firstValue('Load average').textContent(), PATIENCE).toMatch(/^\d/)
     const over = t.chart('Load average').locator('.u-over')
-    await over.scrollIntoViewIfNeeded()
+    // Beside the charts: nothing has to be scrolled.
+    expect(await t.page.evaluate('scrollY')).toBe(0)
+    await t.page.evaluate(COUNT_DRAWINGS)
     await over.click({ position: { x: (await over.boundingBox())!.width / 2, y: 40 } })
     await t.page.mouse.move(2, 2)
     await expect.poll(() => when.locator('time').textContent(), PATIENCE).toBe('2023-11-14 22:18:20')
+    // All charts mark the instant without being painted anew, which would delay the table.
+    expect(await t.page.locator('.pinned-mark:visible').count()).toBe(await t.page.locator('.u-over').count())
+    expect(await t.page.evaluate('window.drawings')).toBe(0)
     expect(await rows.first().textContent()).toMatch(
       /^200ann\/usr\/bin\/backup --everythingnot listed later150 %/,
     )
+    expect(await t.page.evaluate('scrollY')).toBe(0)
+    expect(await rows.first().evaluate(bottomOf)).toBeLessThan(1000)
+    // Of CPU and memory of the one that was listed for ten minutes.
+    await rows.nth(1).locator('.sparkline').nth(1).waitFor()
     // Command lines are text.
     expect(await rows.nth(1).textContent()).toContain(EVIL)
     await table.getByLabel('Filter Processes').fill('shell')
@@ -80,12 +105,20 @@ describePage('the process table', (t) => {
     await table.getByLabel('Filter Processes').fill('')
     await table.getByLabel('Group Processes').selectOption('tree')
     expect(await rows.locator('th').allTextContents()).toEqual(['100', '200'])
-    await table.scrollIntoViewIfNeeded()
     await t.shot('processes')
+    await t.page.setViewportSize({ width: 390, height: 800 })
+    await table.scrollIntoViewIfNeeded()
+    for (const title of ['CPU', 'Memory', 'Disk'])
+      expect(await table.getByRole('columnheader', { name: title }).isVisible(), title).toBe(true)
+    expect(await table.locator('.table-scroll').evaluate(overflowOf)).toBeLessThanOrEqual(0)
+    expect(await t.page.locator('html').evaluate(overflowOf)).toBeLessThanOrEqual(0)
+    await t.shot('processes-phone')
+    await t.page.setViewportSize({ width: 1400, height: 1000 })
     await table.getByLabel('Charts of process 200').click()
     await t.chart('CPU: /usr/bin/backup --everything (200)').waitFor()
     await t.page.keyboard.press('Escape')
     await expect.poll(() => when.textContent(), PATIENCE).toBe('2023-11-14 22:23:20 the 1 busiest')
+    expect(await t.page.locator('.pinned-mark:visible').count()).toBe(0)
     expect(t.complaints).toEqual([])
   })
 })

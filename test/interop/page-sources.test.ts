@@ -111,6 +111,24 @@ describePage("the chart page's sources", (t) => {
         .poll(() => other.getByLabel('Source', { exact: true }).inputValue(), PATIENCE)
         .toBe(`file:${base}`)
       await expect.poll(() => other.locator('.head .light').textContent(), PATIENCE).toBe('archive')
+      // The same again, with another note, from the file.
+      await other.keyboard.press('v')
+      await other.getByLabel('Note on the incident').fill('Seen by two')
+      const again = other.waitForEvent('download')
+      await other.getByRole('button', { name: 'Save incident' }).click()
+      const second = readFileSync(await (await again).path(), 'utf8')
+      expect(incidentIn(second)).toMatchObject({
+        note: 'Seen by two',
+        base: expect.stringMatching(/^elsewhere/),
+      })
+      // Nothing that the page has drawn is in it, and no script twice.
+      expect(Math.abs(second.length - html.length)).toBeLessThan(10_000)
+      writeFileSync(saved, second)
+      await other.goto('about:blank')
+      await other.goto(`file://${saved}`)
+      await expect
+        .poll(() => other.getByLabel('Note', { exact: true }).textContent(), PATIENCE)
+        .toContain('Seen by two')
       expect(requests).toEqual([])
       await other.close()
     } finally {

@@ -147,7 +147,7 @@ describePage('the chart page', (t) => {
     await bins.getByRole('button', { name: 'Add', exact: true }).click()
     await expect
       .poll(() => t.names('sample.bin'), PATIENCE)
-      .toEqual(['sample.bin bin-100', 'sample.bin bin-200'])
+      .toEqual(['sample.bin bin-200', 'sample.bin bin-100']) // by value
     await t.shot('metrics')
     // Uses the tree, without a search.
     await t.page.getByLabel('Search metrics').fill('')

@@ -65,7 +65,7 @@ describe.skipIf(!hasReference)('live reports', () => {
 
   const masked = ({ stdout, stderr }: Printed): string =>
     (stdout + stderr.replace(/^Usage: [\s\S]*/m, ''))
-      .replace(/-?[0-9][0-9.e+]*[Kmg]?(?![a-z])/g, 'N')
+      .replace(/-?[0-9][0-9.e+]*[KMGmg]?(?![a-z])/g, 'N')
       .replace(/ +/g, ' ')
 
   test.each(LINES)('%s', async (line) => {

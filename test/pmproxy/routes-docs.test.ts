@@ -29,7 +29,14 @@ test('every route without a key server is in the table', () => {
 test('every request of the chart page has a row', () => {
   const page = readFileSync('docs/reference/pmproxy.md', 'utf8')
   const table = /const ROUTES[^{]*\{([^}]*)\}/.exec(source('page-api'))![1]!
-  const names = [...(table.match(/\w+/g) ?? []), 'config', 'archives', 'live', ...Object.keys(FLEET_ROUTES)]
+  const names = [
+    ...(table.match(/\w+/g) ?? []),
+    'config',
+    'archives',
+    'live',
+    'alerts',
+    ...Object.keys(FLEET_ROUTES),
+  ]
   expect(names.length).toBeGreaterThan(6)
   for (const name of names) expect(page).toMatch(new RegExp(`\`GET /ui/api/${name}\\b`))
 })

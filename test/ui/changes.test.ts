@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Change } from '../../src/analysis/what-changed.ts'
 import { distancesFor, queryFor } from '../../src/ui/changes/ask.ts'
-import { plotsOf, sizeOf, valuesOf } from '../../src/ui/changes/words.ts'
+import { plotsOf, sizeOf, valuesOf, whenOf } from '../../src/ui/changes/words.ts'
 
 const change: Change = {
   metric: 'disk.dev.write_bytes',
@@ -19,7 +19,7 @@ const change: Change = {
   help: '',
   sparks: { before: [], now: [] },
   others: [],
-  otherCount: 0,
+  until: null,
 }
 
 test('offers only windows without overlap', () => {
@@ -37,6 +37,11 @@ test('values have units, and sizes are in words', () => {
   const share = { ...change, units: '', before: 0.02, now: null }
   expect(valuesOf({ ...share, kind: 'gone' })).toEqual(['2 %', 'none'])
   expect(sizeOf({ ...share, kind: 'gone' })).toBe('gone')
+})
+
+test('a change that is over has an end', () => {
+  expect(whenOf({ ...change, since: 60 }, 'UTC')).toBe('since 00:01:00')
+  expect(whenOf({ ...change, since: 60, until: 120 }, 'UTC')).toBe('00:01:00 to 00:02:00')
 })
 
 test('a chart shows the series and the others of its metric, all if there are many', () => {

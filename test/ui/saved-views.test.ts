@@ -90,3 +90,15 @@ test.each(['{', '7', '{"a":1}', '[{"name":1}]'])('unreadable storage counts as e
   store.setItem('pcp-ts.views', text)
   expect(names(new SavedViews(() => store))).toEqual([])
 })
+
+test('no view gets the name of a page; one that has it since before is renamed', () => {
+  const store = memory()
+  const kept = new SavedViews(() => store)
+  kept.save(viewOf('mine'))
+  expect(() => kept.save(viewOf('Disks'))).toThrow(/name of a page/)
+  expect(() => kept.rename('mine', 'Overview')).toThrow(/name of a page/)
+  expect(names(kept)).toEqual(['mine'])
+  store.setItem('pcp-ts.views', JSON.stringify([viewOf('Disks')]))
+  kept.refresh()
+  expect(names(kept)).toEqual(['Disks (saved)'])
+})

@@ -2,7 +2,10 @@
 import { readFileSync } from 'node:fs'
 
 /** Returns the process id of a part of the `npm start` with this process id; undefined if it does not run. */
-export function partOf(pid: number, name: 'collector' | 'recorder' | 'charts'): number | undefined {
+export function partOf(
+  pid: number,
+  name: 'collector' | 'recorder' | 'charts' | 'alerts',
+): number | undefined {
   return childrenOf(pid).find((child) => commandOf(child).includes(`start-${name}.cjs`))
 }
 

@@ -6,7 +6,7 @@ import { PcpError } from '../../model/errors.ts'
 const MAX_PARAMETERS = 1000
 
 /** Parameters that may contain control characters, as they hold several lines or are only sent back. */
-const TEXTS: ReadonlySet<string> = new Set(['expr', 'value', 'derive', 'client'])
+const TEXTS: ReadonlySet<string> = new Set(['expr', 'value', 'derive', 'client', 'rules'])
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern detects control characters
 const CONTROLS = /[\u0000-\u001f\u007f]/
 

@@ -16,6 +16,7 @@ import type { Statistics } from '../statistics.ts'
 import type { Page } from './page.ts'
 import { type RingBudget, RowRing } from './row-ring.ts'
 import { isSame, Topic, type TopicMetric } from './topic.ts'
+import { type Watched, WatchedTopics } from './watched-topics.ts'
 
 /** Metrics that a page wants to watch. */
 export interface WatchRequest {
@@ -26,13 +27,8 @@ export interface WatchRequest {
   readonly past?: boolean
 }
 
-/** Time for which rows are fetched and kept after the last page has left, e.g. to be reloaded, ms. */
-export const LINGER_MS = 60_000
 /** Rows at longer intervals are not finer than what is recorded, ms. */
 const FINE_MS = 5000
-/** Maximum number of topics without a page. */
-const MOST_IDLE = 2
-
 /** Maximum number of metrics and of expressions of a feed. */
 const MOST_METRICS = 10_000
 const MOST_DERIVED = 500
@@ -54,16 +50,6 @@ const MOST_MISSES = 5
 
 const NO_NAMES: ReadonlyMap<number, string> = new Map()
 
-interface Watched {
-  readonly topic: Topic
-  readonly wish: WatchRequest
-  /** Keys of the topic on each page. */
-  readonly pages: Map<Page, Set<string>>
-  ring: RowRing | undefined
-  /** Ends the topic; set while it has no page. */
-  idle: ReturnType<typeof setTimeout> | undefined
-}
-
 /** Values of a host at an interval. */
 export class Feed {
   readonly everyMs: number
@@ -71,7 +57,7 @@ export class Feed {
   #opened: Context | undefined
   readonly #statistics: Statistics
   readonly #nextTopic: () => number
-  readonly #topics = new Map<string, Watched>()
+  readonly #topics = new WatchedTopics()
   /** Topics being described; pages that reconnect together share them. */
   readonly #opening = new Map<string, { readonly wish: WatchRequest; readonly watched: Promise<Watched> }>()
   readonly #names = new Map<number, KnownNames>()
@@ -122,62 +108,32 @@ export class Feed {
     const opened = this.#topics.get(id) ?? (await this.#open(id, wish))
     if (signal.aborted) return () => {}
     const watched = this.#topics.get(id) ?? opened
-    this.#topics.set(id, watched)
-    const keys = watched.pages.get(page) ?? new Set()
-    watched.pages.set(page, keys.add(key))
-    clearTimeout(watched.idle)
-    watched.idle = undefined
+    this.#topics.join(id, watched, page, key)
     page.send(this.#announcement(watched, key))
     if (wish.past === true && this.everyMs <= FINE_MS) {
       watched.ring ??= new RowRing(this.#ringBudget)
-      const past = watched.ring.message(watched.topic.id)
-      if (past !== undefined) page.send(past)
+      const { ring, topic } = watched
+      page.sendPast(topic, () => ring.message(topic.id))
     }
     if (this.#lost !== undefined) page.send(lostMessage(watched.topic, this.#lost))
     let isWatching = true
     return () => {
       if (!isWatching) return
       isWatching = false
-      keys.delete(key)
-      if (keys.size > 0) return
-      watched.pages.delete(page)
-      page.forget(watched.topic)
-      if (watched.pages.size > 0 || this.#topics.get(id) !== watched) return
-      if (watched.ring === undefined) this.#topics.delete(id)
-      else this.#linger(id, watched)
+      this.#topics.leave(id, watched, page, key)
     }
   }
 
   /** Is a topic without a page kept for a while? */
   get isLingering(): boolean {
-    return this.#idle.length > 0
-  }
-
-  get #idle(): readonly (readonly [id: string, watched: Watched])[] {
-    return [...this.#topics].filter(([, { idle }]) => idle !== undefined)
-  }
-
-  #linger(id: string, watched: Watched): void {
-    const idle = this.#idle
-    if (idle.length >= MOST_IDLE) this.#drop(...idle[0]!)
-    // In the order in which pages have left.
-    this.#topics.delete(id)
-    this.#topics.set(id, watched)
-    watched.idle = setTimeout(() => this.#drop(id, watched), LINGER_MS)
-    watched.idle.unref()
-  }
-
-  #drop(id: string, { idle, ring }: Watched): void {
-    clearTimeout(idle)
-    ring?.clear()
-    this.#topics.delete(id)
+    return this.#topics.isLingering
   }
 
   /** Ends the feed; idempotent. */
   async close(): Promise<void> {
     this.#cancel()
     this.#aborter.abort()
-    for (const [id, watched] of this.#topics) this.#drop(id, watched)
+    this.#topics.clear()
     await this.#opened?.close()
   }
 
@@ -220,7 +176,7 @@ export class Feed {
   #open(id: string, wish: WatchRequest): Promise<Watched> {
     let opening = this.#opening.get(id)
     if (opening === undefined) {
-      for (const each of this.#idle) if (this.#metricCount(wish) > MOST_METRICS) this.#drop(...each)
+      this.#topics.dropIdle(() => this.#metricCount(wish) > MOST_METRICS)
       if (this.#metricCount(wish) > MOST_METRICS)
         throw new PcpError('PM_ERR_TOOBIG', `More than ${MOST_METRICS} metrics watched on one host`)
       // Starts a turn later, so that it is in `#opening` from its beginning on.

@@ -5,11 +5,12 @@ import { isLoopback } from '../../net/loopback.ts'
 import type { ContextRequest, WebContexts } from '../contexts.ts'
 import type { Statistics } from '../statistics.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
-import { Feed, LINGER_MS } from './feed.ts'
+import { Feed } from './feed.ts'
 import type { Subscription } from './messages.ts'
 import { Page, type Sink } from './page.ts'
 import { PageStream } from './page-stream.ts'
 import type { RingBudget } from './row-ring.ts'
+import { LINGER_MS } from './watched-topics.ts'
 
 /** Owner of a page's stream. */
 export interface PageOwner {

@@ -19,6 +19,8 @@ export class Page {
   readonly #waiting = new Map<Topic, Buffer>()
   /** Instance messages the page has received, by topic. */
   readonly #sentInstances = new Map<Topic, (Buffer | undefined)[]>()
+  /** Unsent rows from before, by topic; each is made when there is room for it. */
+  readonly #pasts = new Map<Topic, () => Buffer | undefined>()
   #bytesInFlight = 0
 
   constructor(sink: Sink, statistics: Statistics) {
@@ -36,8 +38,18 @@ export class Page {
     })
   }
 
+  /**
+   * Sends the kept rows of a topic as one message, as soon as the page has read enough of the others. `message` returns it with all rows until
+   * then; undefined without rows.
+   */
+  sendPast(topic: Topic, message: () => Buffer | undefined): void {
+    this.#pasts.set(topic, message)
+    this.#flush()
+  }
+
   /** Sends a row, or keeps it instead of the previous unsent one. */
   sendRow(topic: Topic, row: Buffer): void {
+    if (this.#pasts.has(topic)) return // it will be among them
     if (this.#bytesInFlight <= MOST_WAITING) this.#send(topic, row)
     else {
       if (this.#waiting.has(topic)) this.#statistics.missedRows++
@@ -48,6 +60,7 @@ export class Page {
   /** Drops the state of a topic, unless it is announced again. */
   forget(topic: Topic): void {
     this.#waiting.delete(topic)
+    this.#pasts.delete(topic)
     this.#sentInstances.delete(topic)
   }
 
@@ -56,6 +69,12 @@ export class Page {
       if (this.#bytesInFlight > MOST_WAITING) return
       this.#waiting.delete(topic)
       this.#send(topic, row)
+    }
+    for (const [topic, message] of this.#pasts) {
+      if (this.#bytesInFlight > MOST_WAITING) return
+      this.#pasts.delete(topic)
+      const past = message()
+      if (past !== undefined) this.send(past)
     }
   }
 

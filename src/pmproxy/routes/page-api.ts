@@ -22,6 +22,7 @@ import type { WebRequest } from '../http/request.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
+import { alerts } from './alerts.ts'
 import { changes } from './changes.ts'
 import { answerExcerpt, EXCERPT_ROUTE } from './excerpt.ts'
 import { answerLiveFleet, FLEET_ROUTES } from './fleet.ts'
@@ -29,6 +30,7 @@ import { requestedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, wholeNumber } from './page-call.ts'
 import { processes } from './processes.ts'
 import { range } from './range.ts'
+import { rules } from './rules.ts'
 
 const MOST_FOUND = 5000
 
@@ -41,6 +43,7 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   range,
   changes,
   processes,
+  rules,
 }
 
 /** Answers a request below /ui/api/; undefined for other paths. */
@@ -54,6 +57,7 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
     request.query.refuseControls()
     await requireUser(services, user, request.query.get('archive') !== undefined)
     if (name === 'config') return config(services)
+    if (name === 'alerts') return await alerts(request, services, user)
     if (name === 'fleet-live') return await answerLiveFleet(request.query, services.liveFleet, user)
     const isList = name === 'archives' || name === EXCERPT_ROUTE || Object.hasOwn(FLEET_ROUTES, name)
     if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
@@ -83,7 +87,7 @@ export async function answerOfArchives(
   if (ofFleet !== undefined) return ofFleet({ request, fleet: services.fleet, user })
   if (name === 'archives' || archive === undefined)
     return json(JSON.stringify(await services.archives.list()))
-  if (name === EXCERPT_ROUTE) return answerExcerpt(archive, request.query, services.archives, user)
+  if (name === EXCERPT_ROUTE) return answerExcerpt(archive, request, services.archives, user)
   const context = await services.contexts.open({ archive, user })
   try {
     return await ROUTES[name]!({ request, services, context, key: `archive ${isNamed(user)} ${archive}` })
@@ -119,6 +123,7 @@ function config({ config, archives, collectorPorts }: Services): Reply {
       anyHost: hosts?.includes(ANY_HOST) === true,
       archives: archives.isOpen,
       history: history ?? null,
+      alerts: config.alertLog !== undefined,
       limits: { points: 20_000, names: MOST_NAMES },
     }),
   )

@@ -6,7 +6,7 @@ import type { ToolIo } from './tool.ts'
 
 /** Returns names of metrics and inner nodes similar to an unknown one; empty if the source does not answer. */
 export async function similarMetrics(
-  context: Context,
+  context: Pick<Context, 'traverse'>,
   wanted: string,
   io: ToolIo,
 ): Promise<readonly string[]> {
@@ -32,7 +32,7 @@ function nearLeaves(wanted: string, leaves: readonly string[]): readonly string[
 export async function didYouMeanMetric(
   wanted: string,
   problem: unknown,
-  from: Context | readonly string[],
+  from: Pick<Context, 'traverse'> | readonly string[],
   io: ToolIo,
 ): Promise<string> {
   if (!io.stderr.isTerminal || !(problem instanceof PcpError) || problem.code !== 'PM_ERR_NAME') return ''

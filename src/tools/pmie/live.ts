@@ -4,15 +4,15 @@ import { toSeconds } from '../../base/timestamp.ts'
 import { serviceAccount, switchToAccount } from '../../net/access/account.ts'
 import { SYSTEM_CLOCK } from '../../pmapi/clock.ts'
 import { sendWhoami } from '../../pmapi/whoami.ts'
-import { type Hosts, liveHosts, type OpenHost } from '../../pmie/hosts.ts'
+import { type LiveHosts, liveHosts, type OpenHost } from '../../pmie/hosts.ts'
 import { openLiveActions } from '../../pmie/live-actions.ts'
 import { runLive } from '../../pmie/live-run.ts'
-import { type LoadedRules, loadRules } from '../../pmie/load.ts'
-import type { Reporter } from '../../pmie/problems.ts'
-import type { RuleFile } from '../../pmie/program.ts'
 import { openStatistics } from '../../pmie/statistics.ts'
 import { openSummary } from '../../pmie/summary.ts'
-import type { Task } from '../../pmie/task.ts'
+import { type LoadedRules, loadRules } from '../../rules/load.ts'
+import type { Reporter } from '../../rules/problems.ts'
+import type { RuleFile } from '../../rules/program.ts'
+import type { Task } from '../../rules/task.ts'
 import { loadConfig, tmpDirOf } from '../../sys/config.ts'
 import { logOnFd } from '../../sys/log.ts'
 import { notifyReady } from '../../sys/service-files.ts'
@@ -44,7 +44,7 @@ export async function runLiveTool(
   const { logName, isJoined, isDaemon, isPrimary } = wanted
   // In agent mode, standard output carries only PDUs.
   const output = openOutput({ logName, isJoined: isJoined || isDaemon || wanted.feeds === 'agent' }, io)
-  let hosts: Hosts | undefined
+  let hosts: LiveHosts | undefined
   try {
     becomeServiceAccount(wanted, io)
     if (logName !== undefined) {
@@ -66,7 +66,7 @@ export async function runLiveTool(
 }
 
 interface Run {
-  readonly hosts: Hosts
+  readonly hosts: LiveHosts
   readonly open: OpenHost
   readonly output: RunOutput
   readonly io: ToolIo
@@ -192,7 +192,7 @@ const NO_LABEL = { hostname: '', timezone: '', zoneinfo: '' }
 
 async function zoneOf(
   standard: StandardOptions,
-  { first }: Hosts,
+  { first }: LiveHosts,
   output: RunOutput,
   io: ToolIo,
 ): Promise<Zone> {
@@ -219,7 +219,7 @@ function timeoutsOf(text: string | undefined): number[] {
 function factsOf(
   files: readonly RuleFile[],
   { tasks }: LoadedRules,
-  { first }: Hosts,
+  { first }: LiveHosts,
   { logName }: RunOutput,
 ): Parameters<typeof openStatistics>[1] {
   let rules = 0

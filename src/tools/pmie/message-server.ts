@@ -3,9 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeText } from '../../base/text.ts'
 import { PcpError } from '../../model/errors.ts'
-import type { LoadedRules } from '../../pmie/load.ts'
-import type { Reporter } from '../../pmie/problems.ts'
 import { parseStompConfig, StompClient } from '../../pmie/stomp.ts'
+import type { LoadedRules } from '../../rules/load.ts'
+import type { Reporter } from '../../rules/problems.ts'
 import type { Variables } from '../../sys/config.ts'
 
 /** Opens the server configured by -j or the default file, if any rule uses stomp. Throws ENOENT, EINVAL. */

@@ -1,6 +1,6 @@
 /** Command-line options of pmie. */
-import type { ValueReader } from '../../pmie/program.ts'
-import type { Verbosity } from '../../pmie/report.ts'
+import type { ValueReader } from '../../rules/program.ts'
+import type { Verbosity } from '../../rules/report.ts'
 import type { OptionTable, ParsedOptions } from '../lib/options.ts'
 import { STANDARD } from '../lib/standard.ts'
 

@@ -4,24 +4,29 @@ import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Change, ChangeReport, RelatedChange } from '../../analysis/what-changed.ts'
 import { printableWord } from '../../base/printable.ts'
+import { selectedSpan } from '../chart/selected-span.ts'
 import { currentSource, showNotice } from '../page.ts'
 import { addChart } from '../panel/edit-view.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
 import { distancesFor, queryFor } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
-import { plotsOf, sizeOf, valuesOf } from './words.ts'
+import { plotsOf, sizeOf, valuesOf, whenOf } from './words.ts'
 
 /** Least score of a change that is clearly more than noise. */
 const CLEAR = 0.15
 
 type Answer = { readonly report: ChangeReport } | { readonly problem: string }
 
-/** Renders the question and the list. The window is the one shown when the panel was opened, until another is chosen. */
+/** Renders the question and the list. The window is the selected span, or the one shown when the panel was opened, until another is chosen. */
 export function ChangesPanel(): ComponentChild {
   const source = currentSource.value
-  const window = useSignal<Frame>(time.frame.peek())
+  const window = useSignal<Frame>(selectedSpan.peek() ?? time.frame.peek())
   const distance = useSignal(0)
+  const selected = useSettled(selectedSpan.value)
+  useEffect(() => {
+    if (selected !== undefined) ask(selected)
+  }, [selected])
   const answer = useSignal<Answer | undefined>(undefined)
   useEffect(() => {
     answer.value = undefined
@@ -37,14 +42,17 @@ export function ChangesPanel(): ComponentChild {
     )
     return () => gone.abort()
   }, [source, window.value, distance.value])
+  const ask = (frame: Frame): void => {
+    if (!distancesFor(frame).some(([seconds]) => seconds === distance.value)) distance.value = 0
+    window.value = frame
+  }
+  const choose = (): void => {
+    selectedSpan.value = undefined
+    ask(time.frame.peek())
+  }
   if (source === undefined) return <p class="empty">No source is open</p>
   if (source.changes === undefined)
     return <p class="empty">This host is not recorded here, and only recorded values can be compared</p>
-  const choose = (): void => {
-    const shown = time.frame.peek()
-    if (!distancesFor(shown).some(([seconds]) => seconds === distance.value)) distance.value = 0
-    window.value = shown
-  }
   return (
     <div class="changes">
       <Question window={window.value} />
@@ -71,6 +79,19 @@ export function ChangesPanel(): ComponentChild {
   )
 }
 
+/** Time without a change after which a dragged span is compared, ms. */
+const SETTLED_MS = 300
+
+/** Returns a span once it no longer changes. */
+function useSettled(span: Frame | undefined): Frame | undefined {
+  const settled = useSignal<Frame | undefined>(span)
+  useEffect(() => {
+    const timer = setTimeout(() => (settled.value = span), SETTLED_MS)
+    return () => clearTimeout(timer)
+  }, [span])
+  return settled.value
+}
+
 function Question({ window: { from, to } }: { readonly window: Frame }): ComponentChild {
   const zone = time.zone.value
   return (
@@ -83,7 +104,7 @@ function Question({ window: { from, to } }: { readonly window: Frame }): Compone
 function Result({ answer }: { readonly answer: Answer | undefined }): ComponentChild {
   if (answer === undefined) return <p class="empty">Comparing …</p>
   if ('problem' in answer) return <p class="mistake">{answer.problem}</p>
-  const { changes, series, leftOut, before, unrecorded } = answer.report
+  const { changes, series, leftOut, further, before, unrecorded } = answer.report
   if (unrecorded !== null)
     return (
       <p class="empty">
@@ -106,6 +127,7 @@ function Result({ answer }: { readonly answer: Answer | undefined }): ComponentC
       <List changes={changes.filter(({ score }) => score < CLEAR)} />
       <p class="hint">
         {series} series compared with {formatTime(before.start, zone)} – {formatTime(before.finish, zone)}
+        {further > 0 && `; ${further} smaller changes are not listed`}
         {leftOut > 0 && `; ${leftOut} left out, as there are too many`}
       </p>
     </>
@@ -128,7 +150,7 @@ function nameOf({ metric, instance }: RelatedChange): string {
 }
 
 function Row({ change }: { readonly change: Change }): ComponentChild {
-  const { direction, help, since, others, otherCount } = change
+  const { direction, help, others } = change
   const [before, now] = valuesOf(change)
   const zone = time.zone.value
   const add = (): void => {
@@ -153,19 +175,18 @@ function Row({ change }: { readonly change: Change }): ComponentChild {
       </div>
       <p class="values">
         <span>{before}</span> → <strong>{now}</strong> <small>{sizeOf(change)}</small>{' '}
-        <small title={formatTime(since, zone)}>since {formatTime(since, zone).slice(-8)}</small>
+        <small title={formatTime(change.since, zone)}>{whenOf(change, zone)}</small>
       </p>
       {help !== '' && <p class="hint">{printableWord(help)}</p>}
-      {otherCount > 0 && (
+      {others.length > 0 && (
         <details>
-          <summary>{otherCount === 1 ? '1 more moved along' : `${otherCount} more moved along`}</summary>
+          <summary>{others.length} more moved along</summary>
           <ul>
             {others.map((other) => (
               <li key={nameOf(other)}>
                 {other.direction === 'up' ? '▲' : '▼'} {printableWord(nameOf(other))}
               </li>
             ))}
-            {otherCount > others.length && <li>{otherCount - others.length} others</li>}
           </ul>
         </details>
       )}

@@ -3,7 +3,7 @@ import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import type { Frame } from '../time/control.ts'
 
 /** Offered distances to an earlier window, in seconds; 0 is the one directly before. */
-export const DISTANCES: readonly (readonly [seconds: number, text: string])[] = [
+const DISTANCES: readonly (readonly [seconds: number, text: string])[] = [
   [0, 'the time before'],
   [3600, 'an hour earlier'],
   [86_400, 'a day earlier'],

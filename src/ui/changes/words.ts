@@ -1,5 +1,6 @@
 /** Texts of a change. */
 import type { Change } from '../../analysis/what-changed.ts'
+import { formatTime } from '../time/format.ts'
 import { measureOf, RATE, showNumber, showValue } from '../view/measure.ts'
 import type { Plot } from '../view/view.ts'
 
@@ -12,6 +13,12 @@ export function valuesOf({ before, now, units, isRate }: Change): readonly [befo
   const text = (value: number | null): string =>
     value === null ? 'none' : showValue(measure, value * measure.factor)
   return [text(before), text(now)]
+}
+
+/** Returns when the change was: `since 14:05:10`, or `14:05:10 to 14:10:00` if it was over within the span. */
+export function whenOf({ since, until }: Change, zone: string): string {
+  const clock = (at: number): string => formatTime(at, zone).slice(-8)
+  return until === null ? `since ${clock(since)}` : `${clock(since)} to ${clock(until)}`
 }
 
 /** Returns how the value changed in a few words: `12 times`, `a third`, `new`. */

@@ -188,7 +188,8 @@ interface DrawingProps extends NothingProps {
 function Drawing({ kind, source, ...own }: DrawingProps): ComponentChild {
   const { data, hidden, cursor, chart } = own
   const parts = lazyPart.value
-  const view = kind.view({ ...own, frame: time.frame.value, oldText: parts?.oldText }, parts) ?? (
+  const Marks = source === undefined || source === currentSource.value ? parts?.MarkLayer : undefined
+  const view = kind.view({ ...own, frame: time.frame.value, oldText: parts?.oldText, Marks }, parts) ?? (
     <Later until={<Waiting kind={kind} chart={chart} />} />
   )
   if (kind.list !== undefined) return view

@@ -13,7 +13,10 @@ import type { ViewProps } from './drawn.ts'
 import { drawHeat, fits, heatAt, useLimits } from './heat-map.ts'
 import { newestIndex } from './line-style.ts'
 import { Name } from './Name.tsx'
+import { startPan, wheelFactor } from './pan.ts'
 import { TipBox } from './Readings.tsx'
+import { dragSpan, selectedSpan } from './selected-span.ts'
+import { shadeOf } from './span-shade.ts'
 import { timeMarks } from './time-marks.ts'
 
 /** Height of a row label, and width of a time label with its margin. */
@@ -28,7 +31,7 @@ interface Under {
   readonly index: number
 }
 
-export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChild {
+export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
   const under = useSignal<Under | undefined>(undefined)
   const size = useSignal({ width: 300, height: 200 })
@@ -62,6 +65,12 @@ export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChi
     under.value =
       place === undefined ? undefined : { ...place, x: event.clientX - box.left, y: event.clientY - box.top }
   }
+  const press = (event: PointerEvent): void => {
+    move(event)
+    const canvas = ref.current!
+    if (event.shiftKey && event.button === 0) dragSpan(event, canvas, canvas.getBoundingClientRect(), frame)
+  }
+  const shade = shadeOf(selectedSpan.value, frame)
   const { width, height } = size.value
   // Labels that do not fit are left out; each shown label covers the rows up to the next one.
   const step = Math.ceil((data.lines.length * NAME_HEIGHT) / Math.max(NAME_HEIGHT, height))
@@ -86,12 +95,29 @@ export function HeatView({ chart, data, frame, scale }: ViewProps): ComponentChi
           role="img"
           aria-label={summary(chart, data)}
           onPointerMove={move}
-          onPointerDown={move}
+          onPointerDown={press}
           onPointerLeave={() => (under.value = undefined)}
         />
+        {Marks !== undefined && <Marks frame={frame} box={{ left: 0, top: 0, ...size.value }} />}
+        {shade !== undefined && <div class="span-shade" style={shade} />}
         <HoverText data={data} under={under} />
       </div>
-      <ol class="heat-marks" aria-hidden="true">
+      <ol
+        class="heat-marks time-axis"
+        aria-hidden="true"
+        onPointerDown={(event) =>
+          startPan(event.currentTarget, event, {
+            frame,
+            width: event.currentTarget.clientWidth,
+            show: (from, to) => time.show(from, to),
+          })
+        }
+        onWheel={(event) => {
+          event.preventDefault()
+          const { left, width } = event.currentTarget.getBoundingClientRect()
+          time.zoom(wheelFactor(event), (event.clientX - left) / width)
+        }}
+      >
         {timeMarks(frame, Math.floor(width / MARK_WIDTH), zone).map(({ at, label }) => (
           <li key={at} style={{ left: `${(100 * (at - frame.from)) / (frame.to - frame.from)}%` }}>
             {label}

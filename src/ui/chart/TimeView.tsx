@@ -1,13 +1,16 @@
 /** A chart over time, in an element of fixed size. */
+import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
+import type { PlotBox } from '../marks/MarkLayer.tsx'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import type { ViewProps } from './drawn.ts'
 import { pin, pinned, pointed } from './instant.ts'
 import { readingOf } from './line-style.ts'
+import { selectedSpan } from './selected-span.ts'
 import { TimeChart, type TimeLook } from './time-chart.ts'
 
 export function TimeView({
@@ -18,13 +21,14 @@ export function TimeView({
   scale,
   cursor,
   oldText,
+  Marks,
   look,
 }: ViewProps & { readonly look: TimeLook }): ComponentChild {
   const host = useRef<HTMLDivElement>(null)
   const drawn = useRef<TimeChart>(undefined)
+  const box = useSignal<PlotBox | undefined>(undefined)
   const colors = colorsVersion.value
   const zone = time.zone.value
-  const marked = pinned.value
   useEffect(() => {
     const made = new TimeChart(host.current!, {
       point: (crosshair, isHere) => {
@@ -35,6 +39,7 @@ export function TimeView({
       pin,
       show: (from, to) => time.show(from, to),
       zoom: (factor, at) => time.zoom(factor, at),
+      placed: (placed) => (box.value = placed),
     })
     drawn.current = made
     const observer = new ResizeObserver(() => made.fit())
@@ -51,12 +56,19 @@ export function TimeView({
   useEffect(() => {
     drawn.current?.draw(data, { chart, style: look, frame, hidden, zone, scale })
   }, [data, chart, look, frame, hidden, zone, colors, scale, scale?.version])
-  useEffect(() => drawn.current?.mark(marked), [marked])
+  // Not read by the component, so that a click does not render all charts.
+  useEffect(() => pinned.subscribe((at) => drawn.current?.mark(at)), [])
+  useEffect(() => selectedSpan.subscribe((span) => drawn.current?.shade(span)), [])
   useEffect(() => () => scale?.drop(chart.id), [scale, chart.id])
   // Read here and not by the card, because an age changes every second.
   const old = oldText?.(data, data.lines)
   const label = summary(chart.title, readingsOf(data, look), old, frame, zone)
-  return <div class="plot" ref={host} role="img" aria-label={label} />
+  return (
+    <>
+      <div class="plot" ref={host} role="img" aria-label={label} />
+      {Marks !== undefined && box.value !== undefined && <Marks frame={frame} box={box.value} />}
+    </>
+  )
 }
 
 /** Formats the newest values of the first lines. */

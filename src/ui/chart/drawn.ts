@@ -1,6 +1,8 @@
 /** Input of chart views and image writers. */
 import type { Signal } from '@preact/signals'
+import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import type { MarkLayerProps } from '../marks/MarkLayer.tsx'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
 import type { Crosshair } from './crosshair.ts'
@@ -19,6 +21,8 @@ export interface ViewProps {
   readonly cursor: Signal<Crosshair | undefined>
   /** Formats the age of old lines; undefined until the lazily loaded part is there. */
   readonly oldText: ((data: ChartData, lines: readonly ChartLine[]) => string | undefined) | undefined
+  /** Draws marks over the plot; undefined until it is loaded, and for charts of sources to which the marks do not belong. */
+  readonly Marks: ((props: MarkLayerProps) => ComponentChild) | undefined
 }
 
 /** Input of an image writer. */

@@ -1,6 +1,7 @@
 /** Charts over time drawn by uPlot: lines, areas, stacks and bars. */
 import uPlot from 'uplot'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import type { PlotBox } from '../marks/MarkLayer.tsx'
 import { resolveColor, withOpacity } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
@@ -8,7 +9,10 @@ import { axisX, axisY, naturalRange } from './axis.ts'
 import { type Crosshair, crosshairAt, sampleAt } from './crosshair.ts'
 import { drawBand, extentOf, loneSamples } from './envelope.ts'
 import { lineColor, lineDash } from './line-style.ts'
+import { startPan, wheelFactor } from './pan.ts'
+import { dragSpan } from './selected-span.ts'
 import type { SharedScale } from './shared-scale.ts'
+import { isOver, placeShade } from './span-shade.ts'
 import { drawnColumns, type Stacking } from './stack.ts'
 
 /** Callbacks for what the user does with a chart. */
@@ -21,6 +25,8 @@ export interface ChartEvents {
   readonly show: (from: number, to: number) => void
   /** The wheel was turned: show `factor` times as much, around `at` (0 to 1). */
   readonly zoom: (factor: number, at: number) => void
+  /** The plot, without its axes, is now at this position within the chart's element. */
+  readonly placed: (box: PlotBox) => void
 }
 
 /** How a chart is drawn. */
@@ -77,7 +83,6 @@ const SYNC_KEY = 'page'
 const SLACK = 6
 /** Diameter of an isolated sample, in pixels. */
 const LONE_SIZE = 4
-const WHEEL_STEP = 1.25
 /** Opacity of stacked areas, near that of their swatches, and of bands from minimum to maximum. */
 const STACK_FILL = 0.85
 const BAND_FILL = 0.35
@@ -94,10 +99,15 @@ export class TimeChart {
   #lines: readonly ChartLine[] = []
   #pointed: Crosshair | undefined
   #marked: number | undefined
+  #placed = ''
+  #span: Frame | undefined
+  /** The line at the pinned instant: an element, because painting all canvases of a page anew takes half a second of processor time. */
+  readonly #mark: HTMLElement = document.createElement('div')
 
   constructor(host: HTMLElement, events: ChartEvents) {
     this.#host = host
     this.#events = events
+    this.#mark.className = 'pinned-mark'
     host.addEventListener('wheel', this.#wheel, { passive: false })
     host.addEventListener('pointerdown', this.#startPan)
     host.addEventListener('dblclick', this.#zoomOut)
@@ -126,9 +136,10 @@ export class TimeChart {
       if (isReversed) strokes.reverse()
       const options = { ...this.#options(data, look, strokes), ...this.#room() }
       this.#plot = new uPlot(options, values, this.#host)
+      this.#plot.over.append(this.#mark)
       // uPlot keeps the click that ends a selection from listeners after its own.
-      this.#plot.over.addEventListener('click', () => {
-        if (this.#pointed !== undefined) this.#events.pin(this.#pointed.at)
+      this.#plot.over.addEventListener('click', ({ shiftKey }) => {
+        if (this.#pointed !== undefined && !shiftKey) this.#events.pin(this.#pointed.at)
       })
     } else
       plot.batch(() => {
@@ -141,7 +152,14 @@ export class TimeChart {
   /** Marks the pinned instant; undefined for none. */
   mark(at: number | undefined): void {
     this.#marked = at
-    this.#plot?.redraw(false)
+    if (this.#plot !== undefined) this.#placeMark(this.#plot)
+  }
+
+  /** Shades the selected span; undefined for none. */
+  shade(span: Frame | undefined): void {
+    this.#span = span
+    if (this.#plot !== undefined && this.#look !== undefined)
+      placeShade(this.#plot.over, span, this.#look.frame)
   }
 
   /** Redraws the chart if its element has changed size. */
@@ -179,29 +197,17 @@ export class TimeChart {
     // Elsewhere the page scrolls.
     if (!event.ctrlKey && !event.shiftKey && !isOnAxis(event, box)) return
     event.preventDefault()
-    const delta = event.deltaY || event.deltaX
-    this.#events.zoom(delta > 0 ? WHEEL_STEP : 1 / WHEEL_STEP, (event.clientX - box.left) / box.width)
+    this.#events.zoom(wheelFactor(event), (event.clientX - box.left) / box.width)
   }
 
-  /** Dragging the time axis pans. In the plot, dragging selects a span to zoom into. */
+  /** Dragging the time axis pans. In the plot, dragging zooms; with Shift it selects a span. */
   readonly #startPan = (event: PointerEvent): void => {
     const box = this.#plot?.over.getBoundingClientRect()
-    const from = this.#look?.frame
-    if (box === undefined || from === undefined || event.button !== 0 || !isOnAxis(event, box)) return
-    event.preventDefault()
-    const host = this.#host
-    host.setPointerCapture(event.pointerId)
-    const secondsPerPixel = (from.to - from.from) / box.width
-    const pan = ({ clientX }: PointerEvent): void => {
-      const by = (event.clientX - clientX) * secondsPerPixel
-      this.#events.show(from.from + by, from.to + by)
-    }
-    const stop = (): void => {
-      host.removeEventListener('pointermove', pan)
-      host.removeEventListener('lostpointercapture', stop)
-    }
-    host.addEventListener('pointermove', pan)
-    host.addEventListener('lostpointercapture', stop)
+    const frame = this.#look?.frame
+    if (box === undefined || frame === undefined || event.button !== 0) return
+    if (event.shiftKey && isOver(event, box)) dragSpan(event, this.#host, box, frame)
+    if (!isOnAxis(event, box)) return
+    startPan(this.#host, event, { frame, width: box.width, show: this.#events.show })
   }
 
   readonly #zoomOut = (event: MouseEvent): void => {
@@ -270,7 +276,13 @@ export class TimeChart {
       hooks: {
         ready: [(plot) => plot.root.querySelector('.u-axis')?.classList.add('time-axis')],
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
-        draw: [(plot) => this.#drawMark(plot)],
+        draw: [
+          (plot) => {
+            this.#placeMark(plot)
+            this.#place(plot)
+            placeShade(plot.over, this.#span, this.#look!.frame)
+          },
+        ],
         setCursor: [(plot) => this.#point(plot)],
         setSelect: [(plot) => this.#selected(plot)],
       },
@@ -295,21 +307,22 @@ export class TimeChart {
     this.#events.point(pointed, plot.over.matches(':hover'))
   }
 
-  #drawMark(plot: uPlot): void {
+  /** Reports the position of the plot when it has changed: the width of the axis depends on its labels. */
+  #place({ bbox }: uPlot): void {
+    const [left, top, width, height] = [bbox.left, bbox.top, bbox.width, bbox.height].map(
+      (length) => length / devicePixelRatio,
+    ) as [number, number, number, number]
+    const placed = `${left} ${top} ${width} ${height}`
+    if (placed === this.#placed) return
+    this.#placed = placed
+    this.#events.placed({ left, top, width, height })
+  }
+
+  #placeMark(plot: uPlot): void {
     const at = this.#marked
     const { min, max } = plot.scales['x']!
-    if (at === undefined || at < min! || at > max!) return
-    const { ctx, bbox } = plot
-    const x = Math.round(plot.valToPos(at, 'x', true)) + 0.5
-    ctx.save()
-    ctx.strokeStyle = resolveColor('var(--text)')
-    ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio])
-    ctx.lineWidth = devicePixelRatio
-    ctx.beginPath()
-    ctx.moveTo(x, bbox.top)
-    ctx.lineTo(x, bbox.top + bbox.height)
-    ctx.stroke()
-    ctx.restore()
+    this.#mark.hidden = at === undefined || at < min! || at > max!
+    if (at !== undefined) this.#mark.style.left = `${Math.round(plot.valToPos(at, 'x'))}px`
   }
 
   #selected(plot: uPlot): void {

@@ -1,6 +1,7 @@
 /** The worker that reads archives from local files and from web servers. Each request gets one response. */
 import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import { PcpError } from '../../model/errors.ts'
+import type { FiringsQuery } from '../../rules/firings.ts'
 import { decompressed } from './decompress.ts'
 import { type ChartBytes, LocalArchive } from './local-archive.ts'
 import { openRemoteArchive, workerNetwork } from './remote-archive.ts'
@@ -21,6 +22,7 @@ export type Request =
   | { readonly do: 'range'; readonly query: RangeQuery }
   | { readonly do: 'excerpt'; readonly start: number; readonly finish: number }
   | { readonly do: 'changes'; readonly query: ChangeQuery }
+  | { readonly do: 'firings'; readonly query: FiringsQuery }
   | { readonly do: 'processes'; readonly at: number }
 
 /** Result of `open` and `open-remote`. */
@@ -71,6 +73,8 @@ async function answer(id: number, request: Request): Promise<unknown> {
       return archive.excerpt(request.start, request.finish)
     case 'changes':
       return archive.changes(request.query)
+    case 'firings':
+      return archive.firings(request.query)
     case 'processes':
       return archive.processes(request.at)
     case 'range':

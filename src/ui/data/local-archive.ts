@@ -28,7 +28,11 @@ import {
   processMetrics,
 } from '../../model/process-sample.ts'
 import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
+import { archiveContext } from '../../rules/archive-context.ts'
+import { type FiringsAnswer, type FiringsQuery, firings } from '../../rules/firings.ts'
+import type { ReplayTurn } from '../../rules/replay.ts'
 import { fromSeconds } from '../../time/stamp.ts'
+import { newZone, UTC } from '../../time/zone.ts'
 import { packedBase64 } from './base64.ts'
 import type {
   CheckAnswer,
@@ -50,6 +54,10 @@ const MOST_SEARCHED = 1000
 
 /** Most bytes of an excerpt's records, before compression. */
 const MOST_EXCERPT_BYTES = 256 << 20
+
+/** Milliseconds of evaluating rules after which the worker takes messages, and after which it gives up. */
+const TURN_MS = 50
+const MOST_TRIAL_MS = 30_000
 
 /** Output of `encodeChartRange`. */
 export type ChartBytes = Uint8Array<ArrayBuffer>
@@ -132,7 +140,7 @@ export class LocalArchive {
   /** See `Source`. */
   async excerpt(start: number, finish: number): Promise<ExcerptAnswer> {
     const base = excerptName(this.host, start)
-    const files = excerpt(this.#archive, {
+    const files = await excerpt(this.#archive, {
       from: fromSeconds(start),
       to: fromSeconds(finish),
       pid: 1,
@@ -194,6 +202,17 @@ export class LocalArchive {
   async changes(query: ChangeQuery): Promise<ChangeReport> {
     const { archive, metrics } = changeInput(this.#archive)
     return whatChanged(archive, metrics, query)
+  }
+
+  /** See `Source`. Other requests are answered in between. */
+  async firings(query: FiringsQuery): Promise<FiringsAnswer> {
+    const { timezone } = this.#archive.label
+    return firings(archiveContext(this.#archive), query, {
+      name: this.host,
+      // The worker has no zone files, only the rule in the label.
+      zone: newZone(timezone, () => undefined) ?? UTC,
+      turn: workerTurn(),
+    })
   }
 
   #derived(): Interpolated {
@@ -284,6 +303,24 @@ export class LocalArchive {
       },
     }
     return encodeChartRange(await chartRange(charts, wanted, { start, finish, points, aligned, raw: false }))
+  }
+}
+
+/** Returns a turn that lets the worker take messages, and ends an evaluation that takes too long. */
+function workerTurn(): ReplayTurn {
+  const deadline = performance.now() + MOST_TRIAL_MS
+  let since = performance.now()
+  return {
+    shouldYield: () => performance.now() - since >= TURN_MS,
+    yield: async () => {
+      if (performance.now() > deadline)
+        throw new PcpError(
+          'PM_ERR_TIMEOUT',
+          'Evaluating the rules takes too long; use a longer delta or a shorter window',
+        )
+      await new Promise((resolve) => setTimeout(resolve))
+      since = performance.now()
+    },
   }
 }
 

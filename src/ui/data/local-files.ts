@@ -106,6 +106,7 @@ async function openInWorker(
     ),
     excerpt: (start, finish) => ask({ do: 'excerpt', start, finish }),
     changes: (query) => ask({ do: 'changes', query }),
+    firings: (query) => ask({ do: 'firings', query }),
     processes: (at) => ask({ do: 'processes', at: at ?? opened.end }),
     close: () => worker.terminate(),
   }

@@ -4,6 +4,7 @@ import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
 import type { FleetAnswer, FleetLiveAnswer } from '../../archive/fleet/answer.ts'
+import type { FiringsQuery } from '../../rules/firings.ts'
 import { hostKey } from '../view/view.ts'
 import { batched } from './batch.ts'
 import { forgetKey, pageKey } from './key.ts'
@@ -85,6 +86,15 @@ function changeParameters({ span, before, limit }: ChangeQuery): Parameters {
   }
 }
 
+function firingParameters({ text, start, finish, deltaSec }: FiringsQuery): Parameters {
+  return {
+    rules: text,
+    delta: deltaSec,
+    ...(start === undefined ? {} : { start }),
+    ...(finish === undefined ? {} : { finish }),
+  }
+}
+
 /** Returns the bytes of a response. Throws RequestError. */
 export async function serverBytes(
   path: string,
@@ -145,6 +155,7 @@ function serverSource(
       : {
           range: batched((query) => askRange(range, query)),
           excerpt: (start, finish) => ask('excerpt', { ...range, start, finish }),
+          firings: (query, signal) => ask('rules', { ...range, ...firingParameters(query) }, signal),
           changes: (query, signal) => ask('changes', { ...range, ...changeParameters(query) }, signal),
         }),
   }

@@ -3,6 +3,7 @@ import type { ReadonlySignal } from '@preact/signals'
 import type { ChangeQuery, ChangeReport } from '../../analysis/what-changed.ts'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import type { ProcessesAnswer } from '../../model/process-sample.ts'
+import type { FiringsAnswer, FiringsQuery } from '../../rules/firings.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
@@ -49,6 +50,8 @@ export interface Source {
   excerpt?(start: number, finish: number): Promise<ExcerptAnswer>
   /** Ranks what changed in a span; only if there is a `span` or the host is recorded. Throws RequestError. */
   changes?(query: ChangeQuery, signal?: AbortSignal): Promise<ChangeReport>
+  /** Returns where rules of pmie would have fired; only if there is a `span` or the host is recorded. Throws RequestError. */
+  firings?(query: FiringsQuery, signal?: AbortSignal): Promise<FiringsAnswer>
   /**
    * Returns the recorded processes at a time in seconds since the epoch; without one, those of a host now or at the end of an archive.
    * Undefined if `at` is given and the host is not recorded. Throws RequestError.

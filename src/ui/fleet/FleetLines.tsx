@@ -39,7 +39,15 @@ export function FleetLines({ range }: { readonly range: FleetRange }): Component
       <Tip stacking={undefined} data={data} hidden={hidden.value} cursor={cursor}>
         {linesKind.view(
           {
-            ...{ chart, data, cursor, hidden: hidden.value, scale: undefined, oldText: undefined },
+            ...{
+              chart,
+              data,
+              cursor,
+              hidden: hidden.value,
+              scale: undefined,
+              oldText: undefined,
+              Marks: undefined,
+            },
             frame: data.frame,
           },
           undefined,

@@ -8,7 +8,7 @@ import type { Chart, Plot } from '../view/view.ts'
 import type { UseFigure } from './resources.ts'
 
 /** Values are judged by their mean over so many seconds, so that short spikes raise no alarm. */
-export const JUDGED_SEC = 10
+const JUDGED_SEC = 10
 
 /** A figure over the shown window. */
 export interface Judged {

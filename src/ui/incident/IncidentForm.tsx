@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { showError, showNotice } from '../page.ts'
 import { LONGEST_NOTE } from './incident.ts'
-import { canSaveIncident, saveIncident } from './save-incident.ts'
+import { canSaveIncident, savedText, saveIncident } from './save-incident.ts'
 
 /** Renders a field for a note, and the button. */
 export function IncidentForm(): ComponentChild {
@@ -14,10 +14,7 @@ export function IncidentForm(): ComponentChild {
     event.preventDefault()
     isBusy.value = true
     try {
-      const bytes = await saveIncident(note.value)
-      showNotice(
-        `Saved the incident: ${Math.ceil(bytes / 1024)} KiB. It opens in any browser, without network.`,
-      )
+      showNotice(savedText(await saveIncident(note.value)))
     } catch (error) {
       showError(error)
     } finally {
@@ -37,7 +34,7 @@ export function IncidentForm(): ComponentChild {
       <button
         type="submit"
         disabled={isBusy.value}
-        title="One HTML file with the shown window, the view and the note"
+        title="One HTML file with the selected span or the shown window, the view and the note"
       >
         Save incident
       </button>

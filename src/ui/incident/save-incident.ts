@@ -1,24 +1,32 @@
 /** Saves what the page shows as an incident: a file that opens anywhere. */
 import { download } from '../chart/export.ts'
+import { selectedSpan } from '../chart/selected-span.ts'
 import { RequestError } from '../data/responses.ts'
 import { currentSource, view } from '../page.ts'
-import { time } from '../time/control.ts'
-import { incidentHtml } from './incident.ts'
+import { type Frame, time } from '../time/control.ts'
+import { INCIDENT_ID, incidentHtml } from './incident.ts'
 import { isIncidentFile } from './open-incident.ts'
 
-/** Can the current source be saved here? An incident file has no template of itself. */
-export const canSaveIncident = (): boolean => currentSource.value?.excerpt !== undefined && !isIncidentFile()
+/** Can the current source be saved? */
+export const canSaveIncident = (): boolean => currentSource.value?.excerpt !== undefined
 
-/** Downloads the records of the shown window with the view and a note; returns the size of the file in bytes. Throws RequestError. */
-export async function saveIncident(note: string): Promise<number> {
-  const { from, to } = time.frame.peek()
+/** Returns the notice on a saved file of so many bytes. */
+export const savedText = (bytes: number): string =>
+  `Saved the incident: ${Math.ceil(bytes / 1024)} KiB. It opens in any browser, without network.`
+
+/**
+ * Downloads the records of a window, by default the selected span or the shown window, with the view and a note; returns the size of the file in
+ * bytes. Throws RequestError.
+ */
+export async function saveIncident(
+  note: string,
+  { from, to }: Frame = selectedSpan.peek() ?? time.frame.peek(),
+): Promise<number> {
   const found = await currentSource.peek()?.excerpt?.(from, to)
   if (found === undefined)
     throw new RequestError('Nothing of this source is recorded; incidents need an archive')
   const zone = time.zone.peek()
-  const template = await fetch('/ui/incident.html')
-  if (!template.ok) throw new RequestError('The server has no template of incident files; build it again')
-  const html = incidentHtml(await template.text(), {
+  const html = incidentHtml(isIncidentFile() ? ownTemplate() : await serverTemplate(), {
     ...found,
     note,
     shown: { view: view.peek(), width: to - from, end: to, ...(zone === '' ? {} : { zone }) },
@@ -26,4 +34,24 @@ export async function saveIncident(note: string): Promise<number> {
   const file = new Blob([html], { type: 'text/html' })
   download(`${found.base}.html`, file)
   return file.size
+}
+
+async function serverTemplate(): Promise<string> {
+  const template = await fetch('/ui/incident.html')
+  if (!template.ok) throw new RequestError('The server has no template of incident files; build it again')
+  return template.text()
+}
+
+/** Returns this incident file without its incident and without what the page has drawn: a file cannot read itself. */
+function ownTemplate(): string {
+  const root = document.documentElement.cloneNode(true) as HTMLElement
+  for (const { name } of [...root.attributes]) if (name !== 'lang') root.removeAttribute(name)
+  const body = root.querySelector('body')!
+  for (const { name } of [...body.attributes]) body.removeAttribute(name)
+  root.querySelector('#page')!.replaceChildren()
+  // The file unpacks both scripts again when it is opened.
+  root.querySelector('#page-script')?.remove()
+  root.querySelector('meta[name=archive-worker]')!.setAttribute('content', '')
+  root.querySelector(`#${INCIDENT_ID}`)!.textContent = ''
+  return `<!doctype html>\n${root.outerHTML}\n`
 }

@@ -3,6 +3,7 @@ import { type Signal, signal, useSignalEffect } from '@preact/signals'
 import type { ComponentChild, TargetedKeyboardEvent, TargetedPointerEvent } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
 import type { Source } from '../data/source.ts'
+import { groupMarks, marks } from '../marks/marks.ts'
 import { archives, config, currentSource, refreshArchives, view } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
@@ -134,7 +135,9 @@ function Strip({ line }: { readonly line: RecordedLine }): ComponentChild {
     />
   )
   const [from, to] = [formatTime(frame.from, zone), formatTime(frame.to, zone)]
-  const title = `${line.label}: recorded from ${formatTime(line.from, zone)}, ${formatDuration(line.to - line.from)}${marksText(line)}`
+  // The strip finds gaps and reboots of all that is recorded by itself.
+  const others = marks.value.filter(({ kind }) => kind !== 'gap' && kind !== 'reboot')
+  const title = `${line.label}: recorded from ${formatTime(line.from, zone)}, ${formatDuration(line.to - line.from)}${marksText(line, others.length)}`
   return (
     <div class="minimap" ref={box} onPointerDown={press} title={title}>
       <svg viewBox={`0 0 ${SIZE[0]} ${SIZE[1]}`} preserveAspectRatio="none" aria-hidden="true">
@@ -155,6 +158,15 @@ function Strip({ line }: { readonly line: RecordedLine }): ComponentChild {
           <rect key={at} class="minimap-reboot" x={x(at)} width="2" height={SIZE[1]} />
         ))}
       </svg>
+      <div class="minimap-marks" aria-hidden="true">
+        {groupMarks(others, bounds, box.current?.clientWidth ?? SIZE[0]).map(({ at, until = at, kind }) => (
+          <i
+            key={at}
+            class={`mark-${kind}`}
+            style={{ left: percent(at), width: `${100 * (share(until) - share(at))}%` }}
+          />
+        ))}
+      </div>
       <div
         class="minimap-window"
         style={{ left: percent(frame.from), width: `${100 * (share(frame.to) - share(frame.from))}%` }}
@@ -169,10 +181,11 @@ function Strip({ line }: { readonly line: RecordedLine }): ComponentChild {
 }
 
 /** Counts the marks, for the tooltip. */
-function marksText({ gaps, reboots }: RecordedLine): string {
+function marksText({ gaps, reboots }: RecordedLine, others: number): string {
   const parts = [
     ...(gaps.length === 0 ? [] : [gaps.length === 1 ? '1 gap' : `${gaps.length} gaps`]),
     ...(reboots.length === 0 ? [] : [reboots.length === 1 ? '1 reboot' : `${reboots.length} reboots`]),
+    ...(others === 0 ? [] : [others === 1 ? '1 mark' : `${others} marks`]),
   ]
   return parts.length === 0 ? '' : `, with ${parts.join(' and ')}`
 }

@@ -1,6 +1,6 @@
-/** An input for expressions with completion of the word before the caret. */
+/** An input for expressions or rules with completion of the word before the caret. */
 import { useSignal } from '@preact/signals'
-import type { ComponentChild } from 'preact'
+import type { ComponentChild, Ref, TargetedInputEvent } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { type Completion, completed, completions, type Names, wordBefore } from '../view/complete.ts'
 
@@ -13,11 +13,19 @@ interface Props {
   readonly value: string
   readonly isWrong: boolean
   readonly onInput: (value: string) => void
+  readonly placeholder?: string
+  /** Functions to offer; default: those of derived metrics. */
+  readonly functions?: readonly string[]
+  /** Height of an input with several lines; default: one line. */
+  readonly lines?: number
 }
 
+type Field = HTMLInputElement | HTMLTextAreaElement
+
 /** Renders the input. Arrow keys select, Enter or Tab accepts, Escape closes the list. */
-export function CompletedInput({ id, source, value, isWrong, onInput }: Props): ComponentChild {
-  const input = useRef<HTMLInputElement>(null)
+export function CompletedInput(props: Props): ComponentChild {
+  const { id, source, value, isWrong, onInput, functions, lines } = props
+  const input = useRef<Field>(null)
   const offered = useSignal<readonly Completion[]>([])
   const chosen = useSignal(-1)
   /** The word before the caret and the caret; undefined if there is nothing to complete. */
@@ -31,7 +39,7 @@ export function CompletedInput({ id, source, value, isWrong, onInput }: Props): 
     if (at === undefined) return
     let isCurrent = true
     const timer = setTimeout(() => {
-      completions(source, at.word).then(
+      completions(source, at.word, functions).then(
         (found) => {
           if (!isCurrent) return
           offered.value = found
@@ -75,28 +83,29 @@ export function CompletedInput({ id, source, value, isWrong, onInput }: Props): 
   }
   const isOpen = offered.value.length > 0
   const optionId = (i: number): string => `${id}-${i}`
+  const shared = {
+    id,
+    class: 'code',
+    'aria-autocomplete': 'list',
+    'aria-controls': `${id}-list`,
+    ...(isOpen && chosen.value >= 0 ? { 'aria-activedescendant': optionId(chosen.value) } : {}),
+    'aria-invalid': isWrong,
+    spellcheck: false,
+    autocomplete: 'off',
+    placeholder: props.placeholder ?? 'rate(disk.all.read) + rate(disk.all.write)',
+    value,
+    onInput: ({ currentTarget }: TargetedInputEvent<Field>) =>
+      change(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length),
+    onKeyDown: press,
+    onBlur: close,
+  } as const
   return (
     <span class="completed">
-      <input
-        ref={input}
-        id={id}
-        class="code"
-        role="combobox"
-        aria-autocomplete="list"
-        aria-expanded={isOpen}
-        aria-controls={`${id}-list`}
-        {...(isOpen && chosen.value >= 0 ? { 'aria-activedescendant': optionId(chosen.value) } : {})}
-        aria-invalid={isWrong}
-        spellcheck={false}
-        autocomplete="off"
-        placeholder="rate(disk.all.read) + rate(disk.all.write)"
-        value={value}
-        onInput={({ currentTarget }) =>
-          change(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length)
-        }
-        onKeyDown={press}
-        onBlur={close}
-      />
+      {lines === undefined ? (
+        <input {...shared} ref={input as Ref<HTMLInputElement>} role="combobox" aria-expanded={isOpen} />
+      ) : (
+        <textarea {...shared} ref={input as Ref<HTMLTextAreaElement>} rows={lines} />
+      )}
       <div id={`${id}-list`} class="offered" role="listbox" aria-label="Completions" hidden={!isOpen}>
         {offered.value.map((completion, i) => (
           <div

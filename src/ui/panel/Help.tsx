@@ -12,7 +12,9 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['u', 'U'], 'undo, redo a zoom, a move or a change of the view, like Back and Forward'],
   [['1', '9'], 'pages, in the order of their tabs'],
   [['m'], 'metrics'],
-  [['w'], 'what changed in the shown window'],
+  [['s'], 'select a span; arrows move it, with Shift its end, Enter zooms in'],
+  [['w'], 'what changed in the selected span or the shown window'],
+  [['r'], 'try a rule on what was recorded'],
   [['o'], 'sources: hosts and archives to show or compare'],
   [['v'], 'views'],
   [['t'], 'theme: auto, dark, light'],
@@ -40,7 +42,10 @@ export function Help(): ComponentChild {
         Drag across a chart to zoom in, double-click it to zoom out. Drag its time axis to pan. The wheel
         zooms around the pointer: over the time axis, or with Ctrl or Shift over the chart.
       </p>
-      <p>To find what changed in a span, drag across it and open Changes (w): all metrics, ranked.</p>
+      <p>
+        Drag with Shift to select a span: what changed in it (all metrics, ranked), zoom, or save it as an
+        incident.
+      </p>
       <p>Point at a chart to read its values; every chart marks the same time.</p>
       <p>Click a legend entry to hide or show its line; double-click to show it alone.</p>
       <p>

@@ -8,6 +8,9 @@ import { time } from '../time/control.ts'
 
 /** Metrics whose course is read; others are listed without. */
 const MOST = 20
+/** The courses are read again when the window has moved by so many of its widths, and then rests, ms. */
+const MOVED = 1 / 10
+const RESTS_MS = 300
 
 /** Returns the SVG paths by metric, as they arrive: of the instance with the highest value. None if the source is not recorded. */
 export function useHitSparks(
@@ -16,28 +19,35 @@ export function useHitSparks(
 ): ReadonlyMap<string, string> {
   const paths = useSignal<ReadonlyMap<string, string>>(new Map())
   const wanted = names.slice(0, MOST).join(' ')
+  const { from, to } = time.frame.value
+  const width = to - from
+  const place = Math.round(to / (width * MOVED))
   useEffect(() => {
     paths.value = new Map()
+  }, [source, wanted])
+  useEffect(() => {
     // Many small parts of an archive elsewhere would be read.
     if (source?.range === undefined || source.isRemote === true || wanted === '') return
     let isCurrent = true
-    const { from, to } = time.frame.peek()
     const query = { names: wanted.split(' '), derive: {}, start: from, finish: to, points: SPARK_WIDTH }
-    source.range(query).then(
-      (found) => {
-        if (isCurrent) paths.value = sparksOf(found)
-      },
-      () => {}, // the list is complete without them
-    )
+    const read = (): void =>
+      void source.range?.(query).then(
+        (found) => {
+          if (isCurrent) paths.value = sparksOf(found)
+        },
+        () => {}, // the list is complete without them
+      )
+    const timer = setTimeout(read, paths.peek().size === 0 ? 0 : RESTS_MS)
     return () => {
       isCurrent = false
+      clearTimeout(timer)
     }
-  }, [source, wanted])
+  }, [source, wanted, width, place])
   return paths.value
 }
 
 /** Returns the path of each metric with values. */
-export function sparksOf({ metrics, lists }: ChartRange): ReadonlyMap<string, string> {
+function sparksOf({ metrics, lists }: ChartRange): ReadonlyMap<string, string> {
   const paths = new Map<string, string>()
   for (const metric of metrics) {
     if ('code' in metric) continue

@@ -2,8 +2,9 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
-import { instant, pin, pinned } from '../chart/instant.ts'
+import { instant, pin, pinned, pointed } from '../chart/instant.ts'
 import type { OwnProps } from '../chart/kind.ts'
+import { SPARK_HEIGHT, SPARK_WIDTH } from '../chart/spark-path.ts'
 import type { Source } from '../data/source.ts'
 import { feeds } from '../page.ts'
 import { time } from '../time/control.ts'
@@ -12,6 +13,7 @@ import { type Measure, showValue } from '../view/measure.ts'
 import { hostOf } from '../view/view.ts'
 import { chartProcess } from './add-charts.ts'
 import { arranged, filtered, type Grouping, type Order, type SortKey, type TableItem } from './arrange.ts'
+import type { Course } from './courses.ts'
 import { ProcessFeed, type ShownProcesses } from './feed.ts'
 import { type ProcessRow, rowsOf } from './rows.ts'
 
@@ -79,6 +81,12 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const found = filtered(rows, filter.value)
   const items = arranged(found, grouping.value, order.value)
   const most = peaksOf(rows)
+  const listed = items.slice(0, MOST_LINES)
+  const instances = listed.flatMap((item) => (item.kind === 'process' ? [item.row.instance] : []))
+  // Not while the pointer moves: its next instant would wait for them.
+  const isStill =
+    isSeen.value && !shown.isReading && (pinned.value !== undefined || pointed.value === undefined)
+  const courses = feed.courses(instances, isStill)
   const sortBy = (key: SortKey) => (): void => {
     const isText = TEXTS.some(([name]) => name === key)
     order.value = { key, isUp: order.value.key === key ? !order.value.isUp : isText }
@@ -134,21 +142,20 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
               </tr>
             </thead>
             <tbody>
-              {items
-                .slice(0, MOST_LINES)
-                .map((item) =>
-                  item.kind === 'group' ? (
-                    <GroupLine key={`group ${item.title}`} {...item} />
-                  ) : (
-                    <ProcessLine
-                      key={item.row.pid}
-                      {...item}
-                      most={most}
-                      family={answer.sample!.family}
-                      source={source}
-                    />
-                  ),
-                )}
+              {listed.map((item) =>
+                item.kind === 'group' ? (
+                  <GroupLine key={`group ${item.title}`} {...item} />
+                ) : (
+                  <ProcessLine
+                    key={item.row.pid}
+                    {...item}
+                    most={most}
+                    course={courses.get(item.row.instance)}
+                    family={answer.sample!.family}
+                    source={source}
+                  />
+                ),
+              )}
             </tbody>
           </table>
         </div>
@@ -211,6 +218,7 @@ function peaksOf(rows: readonly ProcessRow[]): Peaks {
 
 interface LineProps extends Omit<Extract<TableItem, { kind: 'process' }>, 'kind'> {
   readonly most: Peaks
+  readonly course: Course | undefined
   readonly family: 'proc' | 'hotproc'
   readonly source: Source
 }
@@ -222,7 +230,7 @@ const ABSENT: Readonly<
   unlisted: ['not listed later', 'It is not among the busiest in the newest sample, so it may have ended'],
 }
 
-function ProcessLine({ row, depth, most, family, source }: LineProps): ComponentChild {
+function ProcessLine({ row, depth, most, course, family, source }: LineProps): ComponentChild {
   const { pid, user, command, state, presence, container, cgroup } = row
   const absent = presence === 'running' ? undefined : ABSENT[presence]
   return (
@@ -251,7 +259,13 @@ function ProcessLine({ row, depth, most, family, source }: LineProps): Component
       </td>
       <td class="state">{state}</td>
       {AMOUNTS.map(([key, , , measure]) => (
-        <Amount key={key} measure={measure} value={row[key]} most={most[key]} />
+        <Amount
+          key={key}
+          measure={measure}
+          value={row[key]}
+          most={most[key]}
+          path={key === 'io' ? undefined : course?.[key]}
+        />
       ))}
     </tr>
   )
@@ -261,14 +275,26 @@ interface AmountProps {
   readonly measure: Measure
   readonly value: number | null
   readonly most: number
+  /** The course around the instant. */
+  readonly path: string | undefined
 }
 
-/** A number over a bar. */
-function Amount({ measure, value, most }: AmountProps): ComponentChild {
+/** A number over a bar, beside its course. */
+function Amount({ measure, value, most, path }: AmountProps): ComponentChild {
   const share = value === null || !(most > 0) ? 0 : Math.min(1, value / most)
   return (
     <td class="number amount">
       {share > 0 && <span class="bar" style={{ width: `${(100 * share).toFixed(1)}%` }} />}
+      {path !== undefined && (
+        <svg
+          class="sparkline"
+          viewBox={`0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
+          <path d={path} />
+        </svg>
+      )}
       <span class="value">{value === null ? '–' : showValue(measure, value)}</span>
     </td>
   )

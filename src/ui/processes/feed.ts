@@ -4,8 +4,10 @@
  *     recorded ─────────────────────────┬── kept live samples ──► now
  *                   instant: read       └  instant: nearest
  */
+import type { ChartRange } from '../../archive/chart-answer.ts'
 import type { ProcessesAnswer, ProcessSample } from '../../model/process-sample.ts'
 import type { Source } from '../data/source.ts'
+import { type Courses, courseQuery, liveCourses, recordedCourses } from './courses.ts'
 
 /** What the table shows. */
 export interface ShownProcesses {
@@ -25,6 +27,8 @@ const MOST_KEPT = 30
 /** Pause after a failed request. */
 const PAUSE_MS = 5000
 
+const NONE: Courses = new Map()
+
 /** Keeps the samples of one source. */
 export class ProcessFeed {
   readonly #source: Source
@@ -39,6 +43,8 @@ export class ProcessFeed {
   #problem: string | undefined
   #failedAtMs = Number.NEGATIVE_INFINITY
   #shown: ProcessesAnswer | undefined
+  /** The last recorded courses, of one sample; undefined while they are read. */
+  #recorded: { readonly of: ProcessSample; readonly range: ChartRange | undefined } | undefined
 
   /** `onChange` is called when values arrive or a request fails. */
   constructor(source: Source, onChange: () => void, nowMs: () => number = () => performance.now()) {
@@ -83,6 +89,32 @@ export class ProcessFeed {
         isReading: false,
       }
     return this.#show(kept)
+  }
+
+  /**
+   * Returns the courses of rows around the shown sample. Those of a recorded one are requested if `isWanted`, together for all rows; until they
+   * arrive there are none.
+   */
+  courses(instances: readonly string[], isWanted: boolean): Courses {
+    const sample = this.#shown?.sample ?? undefined
+    if (sample === undefined) return NONE
+    if (this.#live.includes(sample)) return liveCourses(this.#live, instances)
+    if (this.#recorded?.of !== sample) {
+      if (!isWanted) return NONE
+      void this.#askCourses(sample)
+    }
+    const range = this.#recorded?.range
+    return range === undefined ? NONE : recordedCourses(range, sample.family, sample.at, instances)
+  }
+
+  async #askCourses(sample: ProcessSample): Promise<void> {
+    this.#recorded = { of: sample, range: undefined }
+    // Many small parts of an archive elsewhere would be read.
+    if (this.#source.range === undefined || this.#source.isRemote === true) return
+    const range = await this.#source.range(courseQuery(sample.family, sample.at)).catch(() => undefined) // the table is complete without them
+    if (range === undefined || this.#recorded.of !== sample) return
+    this.#recorded = { of: sample, range }
+    this.#onChange()
   }
 
   /** Returns the live sample nearest to a time; undefined for times before the kept ones. */

@@ -70,7 +70,7 @@ export function rowsOf({ sample, before, newest }: ProcessesAnswer): ProcessRow[
 }
 
 /** Rates per second since the sample before. */
-class Rates {
+export class Rates {
   readonly #sample: ProcessSample
   readonly #before: ProcessSample | null
   readonly #seconds: number
@@ -118,7 +118,8 @@ function placesOf(sample: ProcessSample | null): ReadonlyMap<number, number> {
   return new Map(sample?.pids.map((pid, i) => [pid, i]))
 }
 
-function numberAt({ columns }: ProcessSample, column: ProcessColumn, i: number): number | null {
+/** Returns a value of a process; null without one. */
+export function numberAt({ columns }: ProcessSample, column: ProcessColumn, i: number): number | null {
   const value = columns[column]?.[i]
   return typeof value === 'number' ? value : null
 }

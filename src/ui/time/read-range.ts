@@ -5,8 +5,7 @@ import { localMoment, localTime } from '../../time/zone.ts'
 import { type ReadWindow, readMoment, readWindow, type WindowBase, zoneOf } from './read-window.ts'
 
 /** Examples of accepted texts, for messages and hints. */
-export const ACCEPTED =
-  '02:45 · yesterday 14:00 · 2026-11-28 03:10 · -10min · last hour · today · 03:00 to 04:00'
+const ACCEPTED = '02:45 · yesterday 14:00 · 2026-11-28 03:10 · -10min · last hour · today · 03:00 to 04:00'
 
 const BETWEEN = /^(.+?)\s+(?:to|until|–|—|->|→)\s+(.+)$/i
 const BEFORE_NOW = /^(?:the\s+)?(?:last|past)\s+(.+)$/i

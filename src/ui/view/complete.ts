@@ -28,7 +28,11 @@ export function wordBefore(text: string, caret: number): string | undefined {
 const MOST = 10
 
 /** Returns suggestions for a word: names and functions that start with it, then names that contain it. */
-export async function completions(source: Names, word: string): Promise<Completion[]> {
+export async function completions(
+  source: Names,
+  word: string,
+  functions: Iterable<string> = FUNCTIONS,
+): Promise<Completion[]> {
   const dot = word.lastIndexOf('.')
   const node = dot < 0 ? '' : word.slice(0, dot)
   const full = (part: string): string => (node === '' ? part : `${node}.${part}`)
@@ -36,7 +40,7 @@ export async function completions(source: Names, word: string): Promise<Completi
   // Unknown nodes have no children.
   const { leaf, nonleaf } = await source.children(node).catch(() => ({ leaf: [], nonleaf: [] }))
   const found: Completion[] = [
-    ...[...FUNCTIONS]
+    ...[...functions]
       .filter((name) => name.startsWith(word))
       .map((text) => ({ text, kind: 'function' as const })),
     ...leaf

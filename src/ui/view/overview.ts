@@ -12,6 +12,8 @@ export const OVERVIEW: View = {
   name: 'Overview',
   charts: [
     CPU_BY_MODE,
+    // Beside it on wide screens (cards.css), so that a click on a spike lists its processes in view.
+    PROCESS_TABLE,
     LOAD,
     MEMORY_USE,
     chart(
@@ -29,6 +31,5 @@ export const OVERVIEW: View = {
     { ...THROUGHPUT, title: 'Network' },
     CPU_HEAT,
     FILE_SYSTEMS,
-    PROCESS_TABLE,
   ],
 }

@@ -1,6 +1,7 @@
 /** Views saved in this browser. Other tabs may change them too. */
 import { type Signal, signal } from '@preact/signals'
 import { inStore } from '../storage.ts'
+import { BUILT_IN_VIEWS } from './built-in.ts'
 import { readView } from './received.ts'
 import type { View } from './view.ts'
 
@@ -9,6 +10,13 @@ export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 const VIEWS = 'pcp-ts.views'
 const OPENING = 'pcp-ts.opening'
+
+const isBuiltIn = (name: string): boolean => BUILT_IN_VIEWS.some((view) => view.name === name)
+
+/** A view is recognized as a page, also after changes, by its name. */
+function checkName(name: string): void {
+  if (isBuiltIn(name)) throw new Error(`${name} is the name of a page; save the view under another name`)
+}
 
 /** Saved views. Each change applies to the stored state, which another tab may have changed. */
 export class SavedViews {
@@ -35,8 +43,9 @@ export class SavedViews {
     this.startView.value = this.#get(OPENING)
   }
 
-  /** Saves a view, replacing one of the same name. Throws an Error with a message for the user if it cannot be stored. */
+  /** Saves a view, replacing one of the same name. Throws an Error with a message for the user if it cannot be stored, or has the name of a page. */
   save(view: View): void {
+    checkName(view.name)
     const { views, at } = this.#find(view.name)
     this.#keep(at < 0 ? [...views, view] : views.with(at, view))
   }
@@ -45,6 +54,7 @@ export class SavedViews {
   rename(name: string, wanted: string): void {
     const { views, at } = this.#find(name)
     if (at < 0 || name === wanted) return
+    checkName(wanted)
     if (views.some((one) => one.name === wanted)) throw new Error(`A view named ${wanted} already exists`)
     this.#keep(views.with(at, { ...views[at]!, name: wanted }))
     if (this.startView.value === name) this.setStartView(wanted)
@@ -74,7 +84,9 @@ export class SavedViews {
   #read(): View[] {
     try {
       const kept: unknown = JSON.parse(this.#get(VIEWS) ?? '[]')
-      return Array.isArray(kept) ? kept.flatMap((one) => readView(one) ?? []) : []
+      const views = Array.isArray(kept) ? kept.flatMap((one) => readView(one) ?? []) : []
+      // Of earlier versions, which allowed names of pages.
+      return views.map((view) => (isBuiltIn(view.name) ? { ...view, name: `${view.name} (saved)` } : view))
     } catch {
       return [] // damaged and therefore useless
     }

@@ -1,6 +1,6 @@
 /** Rules of pmie, up to the tasks that evaluate them; their hosts never answer. */
-import type { RuleHost } from '../../../src/pmie/host.ts'
-import { loadRules } from '../../../src/pmie/load.ts'
+import type { RuleHost } from '../../../src/rules/host.ts'
+import { loadRules } from '../../../src/rules/load.ts'
 import { UTC } from '../../../src/time/zone.ts'
 import { type FuzzEntry, textEntry } from '../engine/entry.ts'
 

@@ -31,3 +31,26 @@ test('unsent rows of an ended subscription are dropped', () => {
   for (const { done } of sent.slice()) done()
   expect(sent).toHaveLength(1)
 })
+
+test('rows from before are sent one list after the other, as fast as the page reads', () => {
+  const sent: { text: string; done: () => void }[] = []
+  const page = new Page(
+    { send: (text, done) => void sent.push({ text: String(text), done }) },
+    newStatistics(),
+  )
+  const lists = [1, 2, 3].map((id) => new Topic(id, []))
+  const large = 'x'.repeat(1 << 20)
+  for (const list of lists) page.sendPast(list, () => Buffer.from(`${list.id}${large}`))
+  const texts = (): string[] => sent.map(({ text }) => text.slice(0, 5))
+  expect(texts()).toEqual(['1xxxx'])
+  // A row is among those from before, which are made when they are sent.
+  page.sendRow(lists[1]!, Buffer.from('a row'))
+  expect(texts()).toEqual(['1xxxx'])
+  sent[0]!.done()
+  expect(texts()).toEqual(['1xxxx', '2xxxx'])
+  page.forget(lists[2]!)
+  sent[1]!.done()
+  expect(texts()).toEqual(['1xxxx', '2xxxx'])
+  page.sendRow(lists[1]!, Buffer.from('a row'))
+  expect(texts()).toEqual(['1xxxx', '2xxxx', 'a row'])
+})

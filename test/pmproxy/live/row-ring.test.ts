@@ -1,7 +1,7 @@
 /** Rows kept for pages that are reloaded. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Context } from '../../../src/pmapi/context.ts'
-import { Feed, LINGER_MS } from '../../../src/pmproxy/live/feed.ts'
+import { Feed } from '../../../src/pmproxy/live/feed.ts'
 import { Feeds } from '../../../src/pmproxy/live/feeds.ts'
 import { Page } from '../../../src/pmproxy/live/page.ts'
 import {
@@ -10,6 +10,7 @@ import {
   type RingBudget,
   RowRing,
 } from '../../../src/pmproxy/live/row-ring.ts'
+import { LINGER_MS } from '../../../src/pmproxy/live/watched-topics.ts'
 import { newStatistics } from '../../../src/pmproxy/statistics.ts'
 import { Sample } from '../../agents/sample/open.ts'
 

@@ -21,6 +21,7 @@ export function startOptions(settings: ContainerSettings): StartOptions {
     threads: [],
     listen,
     charts: services.has('pmproxy'),
+    alerts: services.has('pmproxy') && services.has('pmie'),
     webListen: undefined,
     usesSystemDirs: false,
     logsToOutput: true,

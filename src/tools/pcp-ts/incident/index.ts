@@ -75,7 +75,7 @@ the file is one of PCP's, which the page saves as files.`,
       throw new PcpError('EINVAL', `--note: at most ${LONGEST_NOTE} characters, not ${note.length}`)
     const opened = Archive.open(resolve(io.cwd, archive), archiveFiles())
     try {
-      const content = incidentOf(opened, parsed, note, io)
+      const content = await incidentOf(opened, parsed, note, io)
       const html = incidentHtml(template(), content.incident)
       replaceFile(output, html)
       io.stdout.write(`${output}: ${sizeText(Buffer.byteLength(html))}, ${content.about}\n`)
@@ -92,12 +92,12 @@ interface Content {
   readonly about: string
 }
 
-function incidentOf(
+async function incidentOf(
   archive: Archive,
   { given, operands, standard }: ParsedStandard,
   note: string,
   io: ToolIo,
-): Content {
+): Promise<Content> {
   const { zone } = archiveZone(standard, archive.label, io)
   const end = archive.end()
   const { start: from, finish } = samplingWindow(
@@ -109,7 +109,7 @@ function incidentOf(
   const isOnly = given.some(({ name }) => name === 'only')
   if (isOnly && operands.length === 0) throw new PcpError('EINVAL', '--only: name the metrics to keep')
   const kept = isOnly ? metricsBelow(archive, operands) : undefined
-  const files = excerpt(archive, {
+  const files = await excerpt(archive, {
     from,
     to: finish,
     ...(kept === undefined ? {} : { wants: (id) => kept.has(id) }),

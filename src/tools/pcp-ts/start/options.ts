@@ -42,6 +42,7 @@ export const OPTIONS: OptionTable = {
     { long: 'threads', arg: 'LIST', help: 'agents to run in threads, or all; default: none' },
     { long: 'listen', arg: 'ADDR', help: 'listen on this address, or on all, instead of loopback only' },
     { long: 'no-web', help: 'collect without charts and REST API' },
+    { long: 'no-alerts', help: 'do not evaluate the rules that raise alerts' },
     { heading: 'Recording' },
     { long: 'no-record', help: 'collect without recording archives' },
     {
@@ -102,6 +103,7 @@ export function readOptions(
     command,
     port: portNumber('--port', last('p'), DEFAULT_PORT),
     charts: last('no-web') === undefined,
+    alerts: last('no-web') === undefined && last('no-alerts') === undefined,
     webListen: addresses('web-listen'),
     webPort: portNumber('--web-port', last('web-port'), DEFAULT_WEB_PORT),
     dir: last('dir'),

@@ -1,6 +1,6 @@
 /** Ranks what changed. */
 import { z } from 'zod'
-import type { Change } from '../../../../analysis/what-changed.ts'
+import type { Change, RelatedChange } from '../../../../analysis/what-changed.ts'
 import { changesOf } from '../../../../pmapi/what-changed.ts'
 import { yieldToEventLoop } from '../../../../sys/event-loop.ts'
 import { type Measure, measureOf, RATE, showValue } from '../../../../ui/view/measure.ts'
@@ -12,6 +12,8 @@ import { SOURCE } from './arguments.ts'
 import { comparedWindows, WINDOWS } from './compared-windows.ts'
 
 const MOST_ROWS = 30
+/** Related series that a row names. */
+const NAMED_OTHERS = 2
 
 export const whatChanged: McpTool = mcpTool({
   name: 'what_changed',
@@ -71,12 +73,17 @@ export const whatChanged: McpTool = mcpTool({
   },
 })
 
+const nameOf = ({ metric, instance }: RelatedChange): string =>
+  instance === '' ? shownName(metric) : `${shownName(metric)} ${untrusted(instance)}`
+
 function textOf(change: Change, moments: Moments): string {
-  const { metric, instance, before, now, isRate, units, since, help, otherCount } = change
+  const { before, now, isRate, units, since, until, help, others } = change
   const measure = measureOf(units, isRate ? RATE : '')
-  const name = instance === '' ? shownName(metric) : `${shownName(metric)} ${untrusted(instance)}`
-  const others = otherCount === 0 ? '' : `, and ${otherCount} related series`
-  return `${name}: ${valueText(measure, before)} → ${valueText(measure, now)} since ${moments.text(since)}${others} ${untrusted([...help].slice(0, 60).join(''))}`
+  const first = others.slice(0, NAMED_OTHERS).map(nameOf).join(', ')
+  const rest = others.length > NAMED_OTHERS ? ` and ${others.length - NAMED_OTHERS} more` : ''
+  const along = others.length === 0 ? '' : `, with ${first}${rest}`
+  const when = `${until === null ? 'since' : 'from'} ${moments.text(since)}${until === null ? '' : ` to ${moments.text(until)}`}`
+  return `${nameOf(change)}: ${valueText(measure, before)} → ${valueText(measure, now)} ${when}${along} ${untrusted([...help].slice(0, 60).join(''))}`
 }
 
 const valueText = (measure: Measure, value: number | null): string =>

@@ -1,4 +1,5 @@
 /** Arithmetic, relational and logical operators. docs/reference/pmie.md */
+import type { Pattern } from '../base/pattern.ts'
 import {
   type Domains,
   FALSE,
@@ -225,7 +226,7 @@ export function notNode(arg: Node): Node {
  * Creates a node that is true if the argument is true and the instance's name matches, or with `isNegated` does not match. False
  * without an instance, for any pattern.
  */
-export function matchNode(arg: Node, pattern: RegExp, isNegated: boolean): Node {
+export function matchNode(arg: Node, pattern: Pattern, isNegated: boolean): Node {
   let layout: Layout | undefined
   let matches: readonly boolean[] = []
   const change: Change = (value, i, now) => {

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { PM_IN_NULL, PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
 import { PM_SEM_COUNTER, PM_TYPE_U32, PM_TYPE_U64 } from '../../src/model/types.ts'
 import { makeSet } from '../../src/model/value-writer.ts'
-import { fetchNode } from '../../src/pmie/fetch-node.ts'
-import type { MetricFeed } from '../../src/pmie/host.ts'
+import { fetchNode } from '../../src/rules/fetch-node.ts'
+import type { MetricFeed } from '../../src/rules/host.ts'
 
 const EXPR = { kind: 'fetch', metric: 'm', hosts: [], instances: [], from: 0, to: 0 } as const
 

@@ -1,8 +1,45 @@
 /** Hosts of rules: collectors and archives. docs/reference/pmie.md */
+import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
-import type { PcpError } from '../model/errors.ts'
+import type { Outcome, PcpError } from '../model/errors.ts'
+import type { Indom, Pmid } from '../model/ids.ts'
+import type { Instances } from '../model/source.ts'
 import type { FetchResult, ValueSet } from '../model/values.ts'
-import type { Context } from '../pmapi/context.ts'
+
+/** Options of a request to a host. */
+interface RequestOptions {
+  readonly signal?: AbortSignal
+}
+
+/** The operations of an archive that rules need. Errors as of `ArchiveControl`. */
+export interface RuleArchive {
+  readonly label: { readonly hostname: string }
+  readonly start: Timestamp
+  end(): Timestamp
+  /** Returns all instances that a domain had during the archive's life. PM_ERR_INDOM_LOG. */
+  instances(indom: Indom): Instances
+  setMode(mode: 'interpolate', when: Timestamp, stepSec: number): void
+  /** Iterates over values interpolated at every `stepSec`; with `reusesMemory` each is valid until the next one. */
+  samples(
+    ids: readonly Pmid[],
+    stepSec: number,
+    range: { readonly from: Timestamp; readonly reusesMemory: boolean },
+  ): Iterator<FetchResult>
+}
+
+/** The operations of a context that rules need: a subset of `Context`, so that rules can be evaluated in browsers. */
+export interface RuleContext {
+  /** Undefined for a collector. */
+  readonly archive?: RuleArchive | undefined
+  lookupNames(names: readonly string[], options?: RequestOptions): Promise<readonly Outcome<Pmid>[]>
+  descs(ids: readonly Pmid[], options?: RequestOptions): Promise<readonly Outcome<MetricDesc>[]>
+  instances(indom: Indom, options?: RequestOptions): Promise<Instances>
+  traverse(prefix?: string, options?: RequestOptions): Promise<readonly string[]>
+  fetch(ids: readonly Pmid[], options?: RequestOptions): Promise<FetchResult>
+  /** Returns another context on the same source, at the same position. */
+  dup(): Promise<RuleContext>
+  close(): Promise<void>
+}
 
 /** Description of a metric on a host. */
 export interface KnownMetric {
@@ -21,7 +58,7 @@ export interface RuleHost {
   readonly connection: string
   readonly isArchive: boolean
   /** Undefined while the collector is unreachable. */
-  context: Context | undefined
+  context: RuleContext | undefined
 }
 
 /** A metric of a host within a task, with the values of the last fetch. */

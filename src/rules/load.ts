@@ -12,7 +12,7 @@ import {
   readRules,
   type ValueReader,
 } from './program.ts'
-import type { FetchExpr } from './syntax.ts'
+import type { FetchExpr, SourcePosition } from './syntax.ts'
 import { missingInstance, Task } from './task.ts'
 
 /** Context for loading rules. */
@@ -26,6 +26,8 @@ export interface LoadContext {
   /** Show line and column of errors. */
   readonly showsPlaces: boolean
   readonly feeds?: ValueReader | undefined
+  /** Called before a statement is built, with its task; throws SemanticError to refuse it. */
+  readonly admit?: (statement: NamedStatement, task: Task) => void
 }
 
 /** The tasks, and the number of errors. */
@@ -52,13 +54,15 @@ export async function loadRules(
   let last: Task | undefined
   let dropped = 0
   const listener: ProgramListener = {
-    onProblem: (text, detail) => reporter.print(showsPlaces && detail !== '' ? `${text}\n${detail}` : text),
+    onProblem: (text, detail, place) =>
+      reporter.print(showsPlaces && detail !== '' ? `${text}\n${detail}` : text, place),
     onStatement: async (statement, delta) => {
       const task = last?.deltaSec === delta ? last : new Task(delta, zone, context.wraps)
       if (!(await resolve(statement, task, context, found))) {
         dropped++
         return false
       }
+      context.admit?.(statement, task)
       if (task.add(statement, hostsOf) && task !== last) {
         tasks.push(task)
         last = task
@@ -72,7 +76,7 @@ export async function loadRules(
 
 /** Looks up the metrics of a statement; returns false at the first that can never have values. */
 async function resolve(
-  { fetches }: NamedStatement,
+  { fetches, place }: NamedStatement,
   task: Task,
   context: LoadContext,
   found: Map<FetchExpr, readonly RuleHost[]>,
@@ -83,7 +87,7 @@ async function resolve(
     if (hosts.length === 0) hosts.push(context.hosts.first)
     found.set(expr, hosts)
     for (const host of hosts) {
-      const problem = await resolveFeed(task, task.feed(host, expr.metric), expr, context)
+      const problem = await resolveFeed(task, task.feed(host, expr.metric), expr, context, place)
       // A metric missing in an archive will not appear later.
       if (problem === 'type' || problem === 'singular' || (context.hosts.isArchive && problem !== 'none'))
         return false
@@ -98,6 +102,7 @@ export async function resolveFeed(
   feed: MetricFeed,
   expr: FetchExpr | undefined,
   { reporter, signal }: Pick<LoadContext, 'reporter' | 'signal'>,
+  place?: SourcePosition,
 ): Promise<'none' | LookupProblem['what']> {
   const { host, metric } = feed
   if (host.context === undefined) return 'none'
@@ -106,13 +111,13 @@ export async function resolveFeed(
     if (!isKnown(known)) {
       const hint =
         known.what === 'name' ? await reporter.hint?.(metric, known.error, host.context) : undefined
-      reportProblem(reporter, host, metric, known, hint)
+      reportProblem(reporter, host, metric, known, { hint, place })
       return known.what
     }
     task.setMetric(feed, known)
   }
   const missing = expr === undefined ? undefined : missingInstance(feed, expr)
   if (missing === undefined) return 'none'
-  reportProblem(reporter, host, metric, missing)
+  reportProblem(reporter, host, metric, missing, { place })
   return missing.what
 }

@@ -3,12 +3,11 @@ import { isError, PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL } from '../model/ids.ts'
 import type { Instances } from '../model/source.ts'
 import { PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_NOSUPPORT, PM_TYPE_STRING } from '../model/types.ts'
-import type { Context } from '../pmapi/context.ts'
-import type { KnownMetric, LookupProblem } from './host.ts'
+import type { KnownMetric, LookupProblem, RuleContext } from './host.ts'
 
 /** Returns a metric's description, or why rules cannot use it. Throws PcpError if the connection is lost. */
 export async function lookupMetric(
-  context: Context,
+  context: RuleContext,
   metric: string,
   signal: AbortSignal,
 ): Promise<KnownMetric | LookupProblem> {
@@ -32,7 +31,7 @@ export function isKnown(found: KnownMetric | LookupProblem): found is KnownMetri
 
 /** Returns the instance names of a domain; in an archive, of all times. */
 async function instanceNames(
-  context: Context,
+  context: RuleContext,
   indom: number,
   signal: AbortSignal,
 ): Promise<Map<number, string>> {
@@ -55,7 +54,7 @@ const NONE_YET: ReadonlySet<string> = new Set([
 
 /** Looks up names of new instances. */
 export async function learnInstances(
-  context: Context,
+  context: RuleContext,
   known: KnownMetric,
   ids: Int32Array,
   signal: AbortSignal,

@@ -1,4 +1,5 @@
 /** Builds evaluation nodes from the syntax tree; checks types and dimensions. docs/reference/pmie.md */
+import { compilePattern, type Pattern } from '../base/pattern.ts'
 import { localTime, type Zone } from '../time/zone.ts'
 import { fetchNode } from './fetch-node.ts'
 import type { MetricFeed } from './host.ts'
@@ -209,24 +210,11 @@ function clockValue(name: Exclude<ClockName, 'delta'>, sec: number, zone: Zone):
   }
 }
 
-/** Compiles an extended regular expression; named character classes are expanded. */
-function regularExpression(pattern: string): RegExp {
-  const spelled = pattern.replace(/\[:(\w+):\]/g, (whole, name: string) => CLASSES[name] ?? whole)
+/** Compiles a POSIX extended regular expression, which takes linear time: the text of a rule may be from another user. */
+function regularExpression(pattern: string): Pattern {
   try {
-    return new RegExp(spelled)
+    return compilePattern(pattern, true)
   } catch (error) {
     throw new SemanticError(`illegal regular expression "${pattern}"`, { cause: error })
   }
-}
-
-const CLASSES: Readonly<Record<string, string>> = {
-  alpha: 'A-Za-z',
-  digit: '0-9',
-  alnum: 'A-Za-z0-9',
-  upper: 'A-Z',
-  lower: 'a-z',
-  space: '\\s',
-  blank: ' \\t',
-  punct: '!-\\/:-@\\[-`{-~',
-  xdigit: '0-9A-Fa-f',
 }

@@ -50,7 +50,7 @@ function lastOnly(compute: (key: number) => string): (key: number) => string {
 }
 
 /** Returns the message without options of syslog. */
-function messageShown({ action, message, args }: Firing): string {
+export function messageShown({ action, message, args }: Pick<Firing, 'action' | 'message' | 'args'>): string {
   if (action !== 'syslog') return message
   let rest = message
   for (let i = 0; i + 1 < args.length && /^-[pt]$/.test(args[i]!); i += 2)

@@ -2,18 +2,24 @@
 import type { Timestamp } from '../base/timestamp.ts'
 import { isDerivedPmid } from '../derive/definitions.ts'
 import { debug } from '../model/debug.ts'
+import { PcpError } from '../model/errors.ts'
 import type { FetchResult } from '../model/values.ts'
-import type { Context } from '../pmapi/context.ts'
-import { isEndOfArchive } from '../pmapi/samples.ts'
-import { EventLoopTurn } from '../sys/event-loop.ts'
 import { compareTimes } from '../time/arithmetic.ts'
-import { deliver } from './host.ts'
+import { deliver, type RuleContext } from './host.ts'
 import type { Task, TaskHost } from './task.ts'
 
 /** Time window of a replay: each task runs from the origin at its interval, up to the finish. */
 export interface ReplayWindow {
   readonly origin: Timestamp
   readonly finish: Timestamp
+}
+
+/** Lets other work run between evaluations. */
+export interface ReplayTurn {
+  /** Returns whether to call `yield`; called before each evaluation. */
+  shouldYield(): boolean
+  /** May reject to end the replay. */
+  yield(): Promise<void>
 }
 
 /** Evaluates a task at a time. */
@@ -30,6 +36,7 @@ export async function replay(
   tasks: readonly Task[],
   { origin, finish }: ReplayWindow,
   signal: AbortSignal,
+  turn: ReplayTurn,
   onEvaluation: OnEvaluation,
 ): Promise<void> {
   const queue: Scheduled[] = []
@@ -37,7 +44,6 @@ export async function replay(
     const readers = await Promise.all(task.hosts.map((entry) => openReader(entry, task.deltaSec)))
     queue.push({ task, readers, time: origin })
   }
-  const turn = new EventLoopTurn()
   for (;;) {
     if (turn.shouldYield()) await turn.yield()
     const next = queue.shift()
@@ -73,7 +79,7 @@ async function openReader(entry: TaskHost, deltaSec: number): Promise<TaskReader
     : recordedReader(entry, context, deltaSec)
 }
 
-function recordedReader(entry: TaskHost, { archive }: Context, deltaSec: number): TaskReader {
+function recordedReader(entry: TaskHost, { archive }: RuleContext, deltaSec: number): TaskReader {
   let results: Iterator<FetchResult> | undefined
   return {
     entry,
@@ -87,7 +93,7 @@ function recordedReader(entry: TaskHost, { archive }: Context, deltaSec: number)
 }
 
 /** Reads derived metrics, which only the context computes. */
-function derivedReader(entry: TaskHost, context: Context, deltaSec: number): TaskReader {
+function derivedReader(entry: TaskHost, context: RuleContext, deltaSec: number): TaskReader {
   const archive = context.archive!
   let isPlaced = false
   let isEnded = false
@@ -100,7 +106,7 @@ function derivedReader(entry: TaskHost, context: Context, deltaSec: number): Tas
       try {
         return await context.fetch(entry.ready.ids)
       } catch (error) {
-        if (!isEndOfArchive(error)) throw error
+        if (!(error instanceof PcpError) || error.code !== 'PM_ERR_EOL') throw error
         isEnded = true
         return undefined
       }

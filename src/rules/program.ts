@@ -25,7 +25,7 @@ export interface ProgramListener {
   /** Adds a statement to evaluate every `deltaSec`; throws SemanticError for an invalid one. False: it is left out. */
   readonly onStatement: (statement: NamedStatement, deltaSec: number) => Promise<boolean>
   /** Reports an error in PCP's words; `detail` shows the position. */
-  readonly onProblem: (text: string, detail: string) => void
+  readonly onProblem: (text: string, detail: string, place: SourcePosition) => void
 }
 
 /** Program that reads pmie's values: an agent reads PDUs of named expressions, the other one lines. Named rules are not allowed. */
@@ -52,9 +52,9 @@ export function newReadState(deltaSec: number, feeds?: ValueReader): ReadState {
 /** Reads a file's statements in order. Reports errors and continues after them. */
 export async function readRules(file: RuleFile, state: ReadState, listener: ProgramListener): Promise<void> {
   const { onProblem } = listener
-  const lexer = new Lexer(file.text, state.macros, (problem) => {
+  const lexer: Lexer = new Lexer(file.text, state.macros, (problem) => {
     state.errors++
-    onProblem(problem, '')
+    onProblem(problem, '', lexer.place)
   })
   const parser = new Parser(lexer)
   for (;;) {
@@ -72,7 +72,7 @@ export async function readRules(file: RuleFile, state: ReadState, listener: Prog
     } catch (error) {
       if (!(error instanceof RuleError)) throw error
       state.errors++
-      onProblem(problemText(error, file), pointer(lexer.lineText(error.place.line), error.place))
+      onProblem(problemText(error, file), pointer(lexer.lineText(error.place.line), error.place), error.place)
       parser.recover()
     }
   }

@@ -1,0 +1,75 @@
+/**
+ * Lines of the alert log: JSON, a line for the beginning and one for the end of each alert. docs/reference/alerts.md
+ *
+ *     {"event":"begin","rule":"disk.slow","instance":"sda","at":1764295800.1,"value":140}
+ *     {"event":"end","rule":"disk.slow","instance":"sda","at":1764295800.1,"until":1764296010.1,"value":310}
+ */
+
+/** An alert: a rule that was true for some time, for an instance of its metrics if it has any. */
+export interface Alert {
+  readonly rule: string
+  /** Name of the instance; '' without one. */
+  readonly instance: string
+  /** Start, in seconds since the epoch. */
+  readonly at: number
+  /** When the rule was true last, in seconds since the epoch; null while the alert is active. */
+  readonly until: number | null
+  /** The first value; in an ended alert the worst. Null if it is unknown. */
+  readonly value: number | null
+}
+
+/** Answer of /ui/api/alerts. */
+export interface AlertAnswer {
+  /** The active alerts and those that ended in the window, newest first. */
+  readonly alerts: readonly Alert[]
+  /** Number of older alerts in the window that are left out. */
+  readonly leftOut: number
+  /** Changes with each alert that begins or ends. */
+  readonly version: string
+  /** When rules were evaluated last, in seconds since the epoch; null if that is not known. */
+  readonly evaluated: number | null
+}
+
+/** Most bytes of a log that is read. Two logs are kept; a full one is larger than its limit by the active alerts. */
+export const MOST_LOG_BYTES: number = 4 * 1024 * 1024
+
+/** Longest name of a rule or an instance, in characters. */
+const LONGEST_NAME = 200
+
+/** Returns the line, with its end, for an alert that has begun or ended. */
+export function alertLine({ rule, instance, at, until, value }: Alert): string {
+  const own = { rule: rule.slice(0, LONGEST_NAME), instance: instance.slice(0, LONGEST_NAME), at }
+  const event = until === null ? { event: 'begin', ...own, value } : { event: 'end', ...own, until, value }
+  return `${JSON.stringify(event)}\n`
+}
+
+/** Returns the alerts of a log in the order of their first lines. Damaged lines, such as one cut off by a crash, are skipped. */
+export function readAlerts(text: string): Alert[] {
+  const found = new Map<string, Alert>()
+  for (const line of text.split('\n')) {
+    const alert = alertOf(line)
+    if (alert === undefined) continue
+    const key = JSON.stringify([alert.rule, alert.instance, alert.at])
+    // A log that was begun with active alerts repeats their lines.
+    if (alert.until !== null || !found.has(key)) found.set(key, alert)
+  }
+  return [...found.values()]
+}
+
+function alertOf(line: string): Alert | undefined {
+  let given: Partial<Record<string, unknown>>
+  try {
+    given = JSON.parse(line)
+  } catch {
+    return undefined
+  }
+  if (typeof given !== 'object' || given === null) return undefined
+  const { event, rule, instance, at, until, value } = given
+  if (typeof rule !== 'string' || typeof instance !== 'string' || typeof at !== 'number') return undefined
+  if (rule.length > LONGEST_NAME || instance.length > LONGEST_NAME) return undefined
+  const known = typeof value === 'number' ? value : null
+  if (event === 'begin') return { rule, instance, at, until: null, value: known }
+  return event === 'end' && typeof until === 'number'
+    ? { rule, instance, at, until, value: known }
+    : undefined
+}

@@ -1,0 +1,66 @@
+/** /ui/api/alerts: alerts of this host, from the log that `npm start` writes. docs/reference/pmproxy.md, docs/reference/alerts.md */
+import { readFile, stat } from 'node:fs/promises'
+import { DEFAULT_RULES } from '../../alerts/default-rules.ts'
+import { type Alert, type AlertAnswer, MOST_LOG_BYTES, readAlerts } from '../../alerts/events.ts'
+import { requireUser } from '../http/login.ts'
+import { json, type Reply } from '../http/reply.ts'
+import type { WebRequest } from '../http/request.ts'
+import type { Services } from '../services.ts'
+import { isNamed, type WebUser } from '../web-user.ts'
+import { moment } from './page-call.ts'
+
+/** Most ended alerts of an answer. */
+const MOST_ENDED = 1000
+
+const OURS: ReadonlySet<string> = new Set(DEFAULT_RULES.map(({ name }) => name))
+
+/** The log as it was read last, by path. Servers have one log. */
+let known: { readonly path: string; readonly stamp: string; readonly alerts: readonly Alert[] } | undefined
+
+/** Handles the route. Without a log there are no alerts. PM_ERR_ARG for invalid times. */
+export async function alerts(
+  { query }: Pick<WebRequest, 'query'>,
+  services: Services,
+  user: WebUser,
+): Promise<Reply> {
+  await requireUser(services, user, true)
+  const from = moment(query.get('from'), 'from', Number.NEGATIVE_INFINITY)
+  const to = moment(query.get('to'), 'to', Number.POSITIVE_INFINITY)
+  const path = services.config.alertLog
+  const now = path === undefined ? undefined : await stat(path).catch(() => undefined)
+  const log = path === undefined || now === undefined ? undefined : await readLog(path, now)
+  const all = log?.alerts ?? []
+  const shown = all.filter(({ until }) => until === null)
+  const ended = all.filter(({ at, until }) => until !== null && at <= to && until >= from)
+  const answer: AlertAnswer = {
+    alerts: [...shown, ...ended.slice(-MOST_ENDED)].reverse().map((alert) => seenBy(user, alert)),
+    version: log?.stamp ?? '',
+    leftOut: Math.max(0, ended.length - MOST_ENDED),
+    evaluated: now === undefined ? null : now.mtimeMs / 1000,
+  }
+  return json(JSON.stringify(answer))
+}
+
+/** Rules of the user may be about processes, whose instances are only for users with a login, as in archives. */
+function seenBy(user: WebUser, alert: Alert): Alert {
+  return isNamed(user) || OURS.has(alert.rule) ? alert : { ...alert, instance: '' }
+}
+
+async function readLog(
+  path: string,
+  { size }: { readonly size: number },
+): Promise<NonNullable<typeof known>> {
+  const older = await stat(`${path}.1`).catch(() => undefined)
+  const stamp = `${size} ${older?.size ?? 0} ${older?.mtimeMs ?? 0}`
+  if (known?.path === path && known.stamp === stamp) return known
+  const texts = await Promise.all([`${path}.1`, path].map(readBounded))
+  const found = readAlerts(texts.join('\n'))
+  known = { path, stamp, alerts: found }
+  return known
+}
+
+/** Reads a log; one that our recorder of alerts did not write may be of any size, and is left out. */
+async function readBounded(path: string): Promise<string> {
+  const { size } = await stat(path).catch(() => ({ size: 0 }))
+  return size === 0 || size > MOST_LOG_BYTES ? '' : await readFile(path, 'utf8')
+}

@@ -1,0 +1,64 @@
+/** /ui/api/rules: where rules of pmie would have fired in an archive. docs/reference/pmproxy.md */
+import { PcpError } from '../../model/errors.ts'
+import { contextZoneName } from '../../pmapi/context-zone.ts'
+import { firings } from '../../rules/firings.ts'
+import type { ReplayTurn } from '../../rules/replay.ts'
+import { EventLoopTurn } from '../../sys/event-loop.ts'
+import { readZoneFile } from '../../sys/zones.ts'
+import { newZone, UTC, type Zone } from '../../time/zone.ts'
+import type { Query } from '../http/query.ts'
+import { json, type Reply } from '../http/reply.ts'
+import { moment, type PageCall } from './page-call.ts'
+
+const DEFAULT_DELTA_SEC = 10
+/** Time limit of a response, ms. */
+const MOST_MS = 20_000
+
+/** Handles the route. Errors of `firings`; PM_ERR_TIMEOUT if the evaluation takes too long. */
+export async function rules({ request, context }: PageCall): Promise<Reply> {
+  const { query, signal } = request
+  const answer = await firings(
+    context,
+    {
+      text: query.get('rules') ?? '',
+      start: optionalMoment(query, 'start'),
+      finish: optionalMoment(query, 'finish'),
+      deltaSec: moment(query.get('delta'), 'delta', DEFAULT_DELTA_SEC),
+    },
+    {
+      name: query.get('archive') ?? '',
+      zone: await hostZone(context),
+      turn: limitedTurn(signal),
+      signal,
+    },
+  )
+  return json(JSON.stringify(answer))
+}
+
+function optionalMoment(query: Query, name: string): number | undefined {
+  const text = query.get(name)
+  return text === undefined || text === '' ? undefined : moment(text, name, 0)
+}
+
+/** Returns the zone of the recorded host, in which its pmie evaluates rules; UTC if it is unknown. */
+async function hostZone(context: PageCall['context']): Promise<Zone> {
+  const name = await contextZoneName(context).catch(() => 'UTC')
+  return newZone(name, (file) => readZoneFile(file)) ?? UTC
+}
+
+function limitedTurn(signal: AbortSignal): ReplayTurn {
+  const deadline = performance.now() + MOST_MS
+  const turn = new EventLoopTurn()
+  return {
+    shouldYield: () => turn.shouldYield(),
+    yield: async () => {
+      await turn.yield()
+      signal.throwIfAborted()
+      if (performance.now() > deadline)
+        throw new PcpError(
+          'PM_ERR_TIMEOUT',
+          'Evaluating the rules takes too long; use a longer delta or a shorter window',
+        )
+    },
+  }
+}

@@ -1,0 +1,121 @@
+/** Draws marks over a chart: a line or a shaded span, and a flag that shows the text. */
+import { useSignal } from '@preact/signals'
+import type { ComponentChild, TargetedKeyboardEvent } from 'preact'
+import { useRef } from 'preact/hooks'
+import { printableWord } from '../../base/printable.ts'
+import { type Frame, time } from '../time/control.ts'
+import { formatTime } from '../time/format.ts'
+import { groupMarks, type Mark, type MarkGroup, type MarkKind, marks } from './marks.ts'
+
+/** Position of the plot of a chart within its positioned parent, in pixels. */
+export interface PlotBox {
+  readonly left: number
+  readonly top: number
+  readonly width: number
+  readonly height: number
+}
+
+/** Props of the layer. */
+export interface MarkLayerProps {
+  readonly frame: Frame
+  readonly box: PlotBox
+}
+
+/** Sign and name of each kind, so that colour is not the only difference. */
+const SIGNS: Readonly<Record<MarkKind, readonly [sign: string, name: string]>> = {
+  alert: ['!', 'Alert'],
+  reboot: ['↻', 'Reboot'],
+  agent: ['×', 'Agent'],
+  clock: ['±', 'Clock'],
+  gap: ['–', 'Gap'],
+  rule: ['?', 'Rule'],
+  note: ['✎', 'Note'],
+}
+
+/** Marks listed in a tooltip; the rest is counted. */
+const MOST_LINES = 8
+
+/** Renders the marks of the window. One flag is in the tab order; arrow keys move to the others. */
+export function MarkLayer({ frame, box }: MarkLayerProps): ComponentChild {
+  const layer = useRef<HTMLUListElement>(null)
+  const current = useSignal(0)
+  const groups = groupMarks(marks.value, frame, box.width)
+  if (groups.length === 0 || box.width <= 0) return null
+  const tabStop = Math.min(current.value, groups.length - 1)
+  const share = (at: number): number =>
+    Math.min(1, Math.max(0, (at - frame.from) / (frame.to - frame.from || 1)))
+  const move = (event: TargetedKeyboardEvent<HTMLElement>): void => {
+    const next = { ArrowLeft: tabStop - 1, ArrowRight: tabStop + 1, Home: 0, End: groups.length - 1 }[
+      event.key
+    ]
+    if (next === undefined || event.ctrlKey || event.altKey || event.metaKey) return
+    event.preventDefault()
+    event.stopPropagation() // the page pans by half a window
+    layer.current!.querySelectorAll<HTMLElement>('.mark-flag')[next]?.focus()
+  }
+  return (
+    <ul
+      class="marks"
+      aria-label="Marks"
+      ref={layer}
+      style={{ left: box.left, top: box.top, width: box.width, height: box.height }}
+      onKeyDown={move}
+    >
+      {groups.map((group, i) => {
+        const [start, end] = [share(group.at), share(group.until ?? group.at)]
+        return (
+          <li
+            key={group.at}
+            class={`mark-${group.kind}${group.until === undefined ? '' : ' lasting'}`}
+            style={{ left: `${100 * start}%`, width: `${100 * (end - start)}%` }}
+          >
+            <Flag
+              group={group}
+              isTabStop={i === tabStop}
+              onFocus={() => (current.value = i)}
+              isRight={start > 0.5}
+            />
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+interface FlagProps {
+  readonly group: MarkGroup
+  readonly isTabStop: boolean
+  /** Is it in the right half, where its text extends to the left? */
+  readonly isRight: boolean
+  readonly onFocus: () => void
+}
+
+function Flag({ group: { kind, marks }, isTabStop, isRight, onFocus }: FlagProps): ComponentChild {
+  const zone = time.zone.value
+  const lines = marks.slice(0, MOST_LINES).map((mark) => lineOf(mark, zone))
+  if (marks.length > MOST_LINES) lines.push(`and ${marks.length - MOST_LINES} more`)
+  return (
+    <button
+      type="button"
+      class="mark-flag"
+      tabIndex={isTabStop ? 0 : -1}
+      aria-label={lines.join('. ')}
+      onFocus={onFocus}
+      // Safari does not focus buttons on a tap.
+      onClick={({ currentTarget }) => currentTarget.focus()}
+    >
+      <span aria-hidden="true">{marks.length > 1 ? marks.length : SIGNS[kind][0]}</span>
+      <span class={`mark-text${isRight ? ' right' : ''}`} aria-hidden="true">
+        {lines.map((line, i) => (
+          <span key={i}>{line}</span>
+        ))}
+      </span>
+    </button>
+  )
+}
+
+function lineOf({ at, until, kind, text }: Mark, zone: string): string {
+  const end =
+    until === undefined ? '' : Number.isFinite(until) ? ` to ${formatTime(until, zone)}` : ', not ended'
+  return `${SIGNS[kind][1]}, ${formatTime(at, zone)}${end}: ${printableWord(text)}`
+}

@@ -1,0 +1,196 @@
+/** Rules tried on an archive: spans, messages, mistakes, bounds; the same from pmproxy and from an archive in the browser. */
+import { expect, test } from 'vitest'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { bytesSource } from '../../src/base/byte-source.ts'
+import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../../src/model/types.ts'
+import { openArchive } from '../../src/pmapi/archive.ts'
+import { Query } from '../../src/pmproxy/http/query.ts'
+import type { PageCall } from '../../src/pmproxy/routes/page-call.ts'
+import { rules as route } from '../../src/pmproxy/routes/rules.ts'
+import {
+  type FiringsAnswer,
+  type FiringsQuery,
+  firings,
+  MOST_RULE_BYTES,
+  MOST_RULES,
+  MOST_SPANS,
+} from '../../src/rules/firings.ts'
+import { UTC } from '../../src/time/zone.ts'
+import { LocalArchive } from '../../src/ui/data/local-archive.ts'
+
+const START = 1_700_000_000
+/** Seconds between records. */
+const STEP = 10
+const NO_TURN = { shouldYield: () => false, yield: async () => {} }
+
+type Files = ReadonlyMap<string, Uint8Array>
+
+/** Writes a level that is 5 in records 3 to 5 and 10 to 12 of every 20, and a counter of two disks, of which one grows faster then. */
+function written(records: number): Files {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'CET-1', pid: 1 })
+  made.addMetric('made.level', { type: PM_TYPE_DOUBLE })
+  made.addMetric('made.count', { type: PM_TYPE_U32, sem: PM_SEM_COUNTER, units: 'count', indom: 'disks' })
+  let count = 0
+  for (let n = 0; n < records; n++) {
+    const isHigh = (n % 20 >= 3 && n % 20 <= 5) || (n % 20 >= 10 && n % 20 <= 12)
+    count += isHigh ? 1000 : 10
+    made.put('made.level', isHigh ? 5 : 1)
+    made.put('made.count', count, 'sda')
+    made.put('made.count', n, 'sdb')
+    made.write({ sec: START + STEP * n, nsec: 0 })
+  }
+  made.close()
+  return new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
+}
+
+function opened(files: Files): ReturnType<typeof openArchive> {
+  return openArchive('made', {
+    env: {},
+    files: {
+      isDirectory: (path) => path === '.' || path === '',
+      list: () => [...files.keys()],
+      open: (path) => bytesSource(files.get(path.replace(/^\.\//, ''))!),
+    },
+  })
+}
+
+const files = written(20)
+
+/** Tries rules in the browser's way. */
+function tried(text: string, query: Partial<FiringsQuery> = {}, contents = files): Promise<FiringsAnswer> {
+  return new LocalArchive('made', contents).firings({ text, deltaSec: STEP, ...query })
+}
+
+test('firings are merged into spans with the first message', async () => {
+  const { rules, problems, start, finish } = await tried('high = made.level > 4 -> print "level " "%v";')
+  expect(problems).toEqual([])
+  expect([start, finish]).toEqual([START, START + 190])
+  const span = { count: 3, action: 'print', message: 'level 5' }
+  expect(rules).toEqual([
+    {
+      name: 'high',
+      line: 1,
+      text: 'high = made.level > 4 -> print "level " "%v";',
+      hasAction: true,
+      deltaSec: STEP,
+      evaluations: 20,
+      count: 6,
+      spanCount: 2,
+      spans: [
+        { from: START + 30, to: START + 50, ...span },
+        { from: START + 100, to: START + 120, ...span },
+      ],
+    },
+  ])
+})
+
+test('counters are rates, and messages name the instances', async () => {
+  const { rules } = await tried('some_inst made.count > 50 count/sec -> syslog "-p" "user.info" "%i at %v";')
+  expect(rules[0]!.spans.map(({ message }) => message)).toEqual(['sda at 100', 'sda at 100'])
+  expect(rules[0]!.spans[0]).toMatchObject({ action: 'syslog', from: START + 30, to: START + 50 })
+})
+
+test('a span ends with the condition, not with the minimum time between actions', async () => {
+  const { rules } = await tried('made.level > 4 -> print 25 "a" & shell 1 min "b";')
+  expect(rules[0]).toMatchObject({ count: 2, spanCount: 2 })
+  expect(rules[0]!.spans[0]).toMatchObject({ from: START + 30, to: START + 50, count: 1, message: 'a' })
+  const long = await tried('made.level > 4 -> print 1 hour "a";')
+  expect(long.rules[0]).toMatchObject({ count: 1, spanCount: 1 })
+})
+
+test('rulesets, delta and statements without an action', async () => {
+  const text = `delta = 20 sec;
+ruleset made.level > 4 -> print "high" otherwise -> print "low";
+made.level > 4;
+`
+  const { rules } = await tried(text)
+  expect(rules).toHaveLength(2)
+  expect(rules[0]).toMatchObject({ line: 2, deltaSec: 20, evaluations: 10, count: 10, spanCount: 1 })
+  expect(rules[1]).toMatchObject({ line: 3, hasAction: false, count: 0, spans: [] })
+})
+
+test('variables of time are in the zone of the host', async () => {
+  // 1700000000 is 22:13:20 in UTC.
+  const { rules } = await tried('$hour == 23 && made.level > 4 -> print "night";')
+  expect(rules[0]!.count).toBe(6)
+})
+
+test('the window is that of the records', async () => {
+  const { start, finish, rules } = await tried('made.level > 4 -> print "x";', {
+    start: START + 40,
+    finish: START + 1e6,
+  })
+  expect([start, finish]).toEqual([START + 40, START + 190])
+  expect(rules[0]!.spans.map(({ from }) => from - START)).toEqual([40, 100])
+})
+
+test('mistakes are reported with line and column', async () => {
+  const unknown = await tried('\n  made.nothing > 4 -> print "x";\nmade.level > 4 -> print "y";')
+  expect(unknown.problems).toEqual([
+    { message: expect.stringMatching(/^metric made\.nothing not in namespace/), line: 2, column: 3 },
+  ])
+  expect(unknown.rules.map(({ line }) => line)).toEqual([3])
+  const syntax = await tried('made.level > -> print "x";')
+  expect(syntax.problems).toMatchObject([{ line: 1, column: 14 }])
+  expect(syntax.problems[0]!.message).toMatch(/^syntax error - near line 1/)
+  const macro = await tried('made.level > $no -> print "x";')
+  expect(macro.problems[0]).toMatchObject({ message: 'undefined macro name $no', line: 1 })
+  const host = await tried('made.level :other > 4 -> print "x";')
+  expect(host.problems[0]!.message).toMatch(/no archive of host other/)
+})
+
+test('texts, rules, evaluations, values and spans have bounds', async () => {
+  const rule = 'made.level > 4 -> print "x";'
+  await expect(tried(`${rule}${' '.repeat(MOST_RULE_BYTES)}`)).rejects.toThrow(/8192 bytes/)
+  await expect(tried('ä'.repeat(MOST_RULE_BYTES / 2 + 1))).rejects.toThrow(/8192 bytes/)
+  for (const deltaSec of [0, -1, Number.NaN, Number.POSITIVE_INFINITY])
+    await expect(tried(rule, { deltaSec })).rejects.toThrow(/greater than zero/)
+  await expect(tried(rule, { deltaSec: 1e-6 })).rejects.toThrow(/longer delta/)
+  await expect(tried(`delta = 0.00001;${rule}`)).rejects.toThrow(/longer delta/)
+  await expect(tried(rule, { start: START - 20, finish: START - 10 })).rejects.toThrow(/Nothing was recorded/)
+  const many = await tried(rule.repeat(MOST_RULES + 1))
+  expect(many.rules).toHaveLength(MOST_RULES)
+  expect(many.problems[0]!.message).toMatch(/more than 50 rules/)
+  const large = await tried('all_sample (made.count @0..900000 > 4) -> print "x";')
+  expect(large.problems[0]!.message).toMatch(/too many past values/)
+  expect(large.rules).toEqual([])
+  const flapping = await tried(
+    'high = made.level > 4 -> print "%v";'.replace('%v', 'x'.repeat(1000)),
+    {},
+    written(MOST_SPANS * 10 + 100),
+  )
+  const [first] = flapping.rules
+  expect(first!.spanCount).toBeGreaterThan(MOST_SPANS)
+  expect(first!.spans).toHaveLength(MOST_SPANS)
+  expect(first!.spans[0]!.message).toHaveLength(300)
+  expect(first!.text).toHaveLength(200)
+})
+
+test('ends when the turn rejects or the signal is aborted', async () => {
+  const context = await opened(files)
+  const query = { text: 'made.level > 4 -> print "x";', deltaSec: STEP }
+  const late = { shouldYield: () => true, yield: () => Promise.reject(new Error('late')) }
+  await expect(firings(context, query, { name: 'made', zone: UTC, turn: late })).rejects.toThrow('late')
+  const gone = { name: 'made', zone: UTC, turn: NO_TURN, signal: AbortSignal.abort() }
+  await expect(firings(context, query, gone)).rejects.toMatchObject({ code: 'ECANCELED' })
+  await context.close()
+})
+
+test('pmproxy answers the same', async () => {
+  const context = await opened(files)
+  const text = 'high = made.level > 4 ->\n\tprint "level %v from %h";\n$hour == 23 -> alarm "x";'
+  const query = new Query(
+    `archive=made&delta=10&start=${START + 20}&finish=${START + 150}&rules=${encodeURIComponent(text)}`,
+  )
+  query.refuseControls()
+  const { body } = await route({
+    request: { query, signal: new AbortController().signal },
+    context,
+  } as unknown as PageCall)
+  const answer = await tried(text, { start: START + 20, finish: START + 150 })
+  expect(JSON.parse(String(body))).toEqual(answer)
+  expect(answer.rules.map(({ count }) => count)).toEqual([6, 14])
+  await context.close()
+})

@@ -1,0 +1,155 @@
+/** The alert log on disk: rotation, restarts, crashes, a failing disk; and what pmproxy returns of it. */
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type Alert, type AlertAnswer, alertLine, readAlerts } from '../../src/alerts/events.ts'
+import { CLEAR_SEC } from '../../src/alerts/tracker.ts'
+import { Query } from '../../src/pmproxy/http/query.ts'
+import { alerts } from '../../src/pmproxy/routes/alerts.ts'
+import type { Services } from '../../src/pmproxy/services.ts'
+import type { WebUser } from '../../src/pmproxy/web-user.ts'
+import type { Firing } from '../../src/rules/actions.ts'
+import { AlertLog } from '../../src/start/alert-log.ts'
+import { recordAlerts } from '../../src/start/start-alerts.ts'
+
+let dir: string
+let path: string
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'alerts-'))
+  path = join(dir, 'pmie', 'alerts.jsonl')
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const NOW = 1_700_000_000
+const alert = (at: number, more: Partial<Alert> = {}): Alert => ({
+  ...{ rule: 'disk.slow', instance: 'sda', at, until: null, value: 1 },
+  ...more,
+})
+const all = (): Alert[] =>
+  readAlerts(
+    readdirSync(join(dir, 'pmie'))
+      .sort()
+      .reverse()
+      .map((name) => readFileSync(join(dir, 'pmie', name), 'utf8'))
+      .join(''),
+  )
+
+test('a full log is rotated; two files are kept, and active alerts stay known', () => {
+  const log = new AlertLog(path, 1000)
+  const active = alert(NOW, { instance: 'lasting' })
+  log.append(active, [active])
+  for (let i = 1; i < 200; i++) log.append(alert(NOW + i, { until: NOW + i }), [active])
+  expect(readdirSync(join(dir, 'pmie')).sort()).toEqual(['alerts.jsonl', 'alerts.jsonl.1'])
+  for (const name of readdirSync(join(dir, 'pmie')))
+    expect(statSync(join(dir, 'pmie', name)).size).toBeLessThan(1500)
+  expect(all().filter(({ until }) => until === null)).toEqual([active])
+  expect(all().at(-1)!.at).toBe(NOW + 199)
+  expect(statSync(path).mode & 0o77).toBe(0)
+})
+
+test('a line that a crash has cut off does not damage the next one', () => {
+  new AlertLog(path).append(alert(NOW), [])
+  appendFileSync(path, alertLine(alert(NOW + 1)).slice(0, 30))
+  new AlertLog(path).append(alert(NOW + 2), [])
+  expect(all().map(({ at }) => at)).toEqual([NOW, NOW + 2])
+})
+
+test('after a short stop active alerts continue, after a long one they ended with it', () => {
+  new AlertLog(path).append(alert(NOW), [])
+  utimesSync(path, NOW + 100, NOW + 100)
+  expect(new AlertLog(path).takeActive(NOW + 200)).toEqual([alert(NOW)])
+  expect(new AlertLog(path).takeActive(NOW + 100_000)).toEqual([])
+  expect(all()).toEqual([alert(NOW, { until: NOW + 100 })])
+})
+
+const firing = (sec: number, rule: string, value: string, instance?: string): Firing => ({
+  ...{ action: 'print', rule, file: '', line: 1, sec, args: [], message: '', pieces: [] },
+  bindings: [{ host: 'h', connection: 'local:', instance, value }],
+})
+
+test('firings become alerts with the newest value; a failing disk is reported once and ends nothing', () => {
+  const problems: string[] = []
+  const reporter = { log: (_: string, text: string) => problems.push(text) }
+  const record = recordAlerts(new AlertLog(path), reporter, () => NOW * 1000)
+  record.perform(firing(NOW, 'disk.slow', '140 90 80', 'sda'))
+  record.perform(firing(NOW, 'cpu.load', '9', '5 minute'))
+  record.evaluated(NOW)
+  expect(statSync(path).mtimeMs).toBe(NOW * 1000)
+  expect(all()).toEqual([
+    alert(NOW, { value: 140 }),
+    alert(NOW, { rule: 'cpu.load', instance: '', value: 9 }),
+  ])
+  rmSync(join(dir, 'pmie'), { recursive: true })
+  record.perform(firing(NOW + 10, 'disk.slow', '150', 'sdb'))
+  record.evaluated(NOW + 10)
+  expect(problems).toHaveLength(1)
+  mkdirSync(join(dir, 'pmie'))
+  record.evaluated(NOW + 10 + CLEAR_SEC)
+  expect(all().map(({ instance, until }) => [instance, until])).toEqual([
+    ['sda', NOW],
+    ['sdb', NOW + 10],
+    ['', NOW],
+  ])
+})
+
+async function answered(
+  query: string,
+  user: WebUser,
+  alertLog: string | undefined = path,
+): Promise<AlertAnswer> {
+  const config = { alertLog, requiresUser: false, offeredHosts: ['local:'] }
+  const contexts = { open: async () => ({ close: async () => {} }) }
+  const services = { config, contexts } as unknown as Services
+  const { body } = await alerts({ query: new Query(query) }, services, user)
+  return JSON.parse(String(body))
+}
+
+const OWNER: WebUser = { kind: 'owner', from: '127.0.0.1' }
+const GUEST: WebUser = { kind: 'guest', from: '127.0.0.1' }
+
+test('pmproxy returns active alerts, and those that ended in the window, newest first', async () => {
+  const log = new AlertLog(path)
+  log.append(alert(NOW), [])
+  for (let i = 0; i < 1200; i++) log.append(alert(NOW + i, { rule: 'cpu.busy', until: NOW + i + 5 }), [])
+  log.touch(NOW + 2000)
+  const answer = await answered('', OWNER)
+  expect([answer.alerts.length, answer.leftOut, answer.evaluated]).toEqual([1001, 200, NOW + 2000])
+  expect(answer.alerts[0]!.at).toBe(NOW + 1199)
+  const some = await answered(`from=${NOW + 100}&to=${NOW + 102}`, OWNER)
+  expect(some.alerts.map(({ at }) => at)).toEqual(
+    [102, 101, 100, 99, 98, 97, 96, 95, 0].map((sec) => NOW + sec),
+  )
+  expect(some.version).toBe(answer.version)
+  log.append(alert(NOW + 3000), [])
+  expect((await answered(`from=${NOW + 9000}`, OWNER)).version).not.toBe(answer.version)
+  await expect(answered('from=yesterday', OWNER)).rejects.toThrow('from must be a time')
+})
+
+test('instances of own rules, which may be processes, are for users with a login', async () => {
+  const log = new AlertLog(path)
+  log.append(alert(NOW), [])
+  log.append(alert(NOW + 1, { rule: 'own.rule', instance: '00123 vi secret' }), [])
+  const shown = async (user: WebUser): Promise<string[]> =>
+    (await answered('', user)).alerts.map(({ instance }) => instance)
+  expect(await shown(OWNER)).toEqual(['00123 vi secret', 'sda'])
+  expect(await shown(GUEST)).toEqual(['', 'sda'])
+})
+
+test('without a log, or with one that is too large, there are no alerts', async () => {
+  expect(await answered('', GUEST)).toEqual({ alerts: [], leftOut: 0, version: '', evaluated: null })
+  mkdirSync(join(dir, 'pmie'))
+  appendFileSync(path, alertLine(alert(NOW)))
+  appendFileSync(path, `${' '.repeat(5 * 1024 * 1024)}\n`)
+  expect((await answered('', OWNER)).alerts).toEqual([])
+})
