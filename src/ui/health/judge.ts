@@ -174,7 +174,7 @@ export function sentenceOf(
   const ordered = [...all.filter((one) => one.state === 'bad'), ...all.filter((one) => one.state === 'warn')]
   if (ordered.length === 0) {
     const missing = all.filter((one) => one.state === 'unknown').length
-    // One figure of many says little of a host.
+    // Too few figures to call the host well.
     if (2 * missing > all.length)
       return { state, text: `${all.length - missing} of ${all.length} figures are known here, and well` }
     return {
