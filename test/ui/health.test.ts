@@ -158,6 +158,10 @@ test('the sentence starts with the worst problems', () => {
   const ok = at('disk-util', 0.1)
   const unknown = at('await', Number.NaN)
   expect(sentenceOf([ok])).toEqual({ state: 'ok', text: 'All well' })
+  expect(sentenceOf([ok, unknown, unknown, unknown])).toEqual({
+    state: 'ok',
+    text: '1 of 4 figures are known here, and well',
+  })
   expect(sentenceOf([ok, unknown])).toEqual({
     state: 'ok',
     text: 'All well; 1 of 2 figures are unknown here',

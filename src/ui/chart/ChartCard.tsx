@@ -86,7 +86,7 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
       {data.problems.length > 0 && (
         <ul class={`problems${data.lines.length === 0 ? ' all' : ''}`}>
           {data.problems.map((problem) => (
-            <li key={problem}>{problem}</li>
+            <li key={problem}>{withCommands(problem)}</li>
           ))}
         </ul>
       )}
@@ -137,7 +137,13 @@ function Nothing({ kind, chart, data, source }: NothingProps): ComponentChild {
       </p>
     )
   if (data.isWaiting) return <Waiting kind={kind} chart={chart} />
-  return <p class="empty">{(isOptional(chart) ? chart.hint : undefined) ?? elsewhere(source)}</p>
+  const hint = isOptional(chart) ? chart.hint : undefined
+  return <p class="empty">{hint === undefined ? elsewhere(source) : withCommands(hint)}</p>
+}
+
+/** Renders text between backticks as a command, which does not wrap at its hyphens. */
+function withCommands(hint: string): ComponentChild {
+  return hint.split('`').map((part, i) => (i % 2 === 0 ? part : <code class="code">{part}</code>))
 }
 
 /** Checks whether a host may lack all metrics of a chart. */

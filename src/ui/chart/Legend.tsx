@@ -36,7 +36,7 @@ export function Legend({ stacking, data, hidden, onHide, cursor }: Props): Compo
   }
   return (
     <ul
-      class={`legend${data.measure.kind === 'bytes' && data.measure.suffix !== '' ? ' long' : ''}`}
+      class={`legend${data.measure.kind !== 'bytes' ? '' : data.measure.suffix === '' ? ' bytes' : ' bytes rate'}`}
       style={{ '--longest': longest(data.lines.map(({ label }) => label)) }}
     >
       {[...shown, ...(isUnfolded.value ? idle : [])].map((i) => {

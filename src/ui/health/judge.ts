@@ -174,6 +174,9 @@ export function sentenceOf(
   const ordered = [...all.filter((one) => one.state === 'bad'), ...all.filter((one) => one.state === 'warn')]
   if (ordered.length === 0) {
     const missing = all.filter((one) => one.state === 'unknown').length
+    // Too few figures to call the host well.
+    if (2 * missing > all.length)
+      return { state, text: `${all.length - missing} of ${all.length} figures are known here, and well` }
     return {
       state,
       text: `All well${missing === 0 ? '' : `; ${missing} of ${all.length} figures are unknown here`}`,

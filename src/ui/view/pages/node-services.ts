@@ -2,7 +2,8 @@
 import { chart, optional, plot } from '../plots.ts'
 import type { Chart, Plot, View } from '../view.ts'
 
-const HINT = 'No Node.js process reports metrics. Start yours with: node --import pcp-ts/node/register app.js'
+const HINT =
+  'No Node.js process reports metrics. Start yours with `node --import pcp-ts/node/register app.js`'
 
 /** Returns a plot for the agent `node`, and one for PCP's agent `mmv`. */
 const both = (metric: string, legend: string): Plot[] =>
