@@ -58,7 +58,12 @@ export function MarkLayer({ frame, box }: MarkLayerProps): ComponentChild {
       class="marks"
       aria-label="Marks"
       ref={layer}
-      style={{ left: box.left, top: box.top, width: box.width, height: box.height }}
+      style={{
+        left: `${box.left}px`,
+        top: `${box.top}px`,
+        width: `${box.width}px`,
+        height: `${box.height}px`,
+      }}
       onKeyDown={move}
     >
       {groups.map((group, i) => {
