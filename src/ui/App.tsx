@@ -1,12 +1,14 @@
 /** Root component of the chart page. */
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Alerts } from './alerts/lazy-alerts.tsx'
 import { Changes } from './changes/lazy-changes.tsx'
 import { ChartCard } from './chart/ChartCard.tsx'
 import { Fleet } from './fleet/lazy-fleet.tsx'
 import { toggle } from './keys.ts'
 import { type LazyPart, lazyPart, loadLazyPart } from './lazy.tsx'
 import {
+  activeAlerts,
   config,
   currentSource,
   editing,
@@ -34,6 +36,7 @@ const PANELS: Readonly<
 > = {
   metrics: ['Metrics', ({ MetricBrowser }) => <MetricBrowser />],
   changes: ['Changes', () => <Changes />],
+  alerts: ['Alerts', () => <Alerts />],
   archives: ['Sources', ({ Archives }) => <Archives />],
   views: ['Views', ({ Views }) => <Views />],
   help: ['Help', ({ Help }) => <Help />],
@@ -80,6 +83,7 @@ export function App(): ComponentChild {
               onClick={() => toggle(which)}
             >
               {PANELS[which][0]}
+              {which === 'alerts' && <Badge />}
             </button>
           ))}
           <button
@@ -98,12 +102,28 @@ export function App(): ComponentChild {
       )}
       {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
       {lazyPart.value !== undefined && <lazyPart.value.IncidentNote />}
+      {lazyPart.value !== undefined && !isFleet && <lazyPart.value.Annotations />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
         <div class="shown">{isFleet ? <Fleet /> : <Charts keys={keys} isBeside={isBeside} />}</div>
         {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}
       </div>
       {parts !== undefined && <parts.ChartEditor />}
       <Notice />
+    </>
+  )
+}
+
+/** Counts the active alerts. */
+function Badge(): ComponentChild {
+  const count = activeAlerts.value
+  if (count === 0) return null
+  return (
+    <>
+      {' '}
+      <span class="badge">
+        {count}
+        <span class="unseen"> active</span>
+      </span>
     </>
   )
 }

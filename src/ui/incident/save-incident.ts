@@ -1,9 +1,11 @@
 /** Saves what the page shows as an incident: a file that opens anywhere. */
+import { notesOf, notesText } from '../annotations/notes.ts'
+import { notes } from '../annotations/state.ts'
 import { download } from '../chart/export.ts'
 import { RequestError } from '../data/responses.ts'
 import { currentSource, view } from '../page.ts'
 import { time } from '../time/control.ts'
-import { incidentHtml } from './incident.ts'
+import { incidentHtml, LONGEST_NOTE } from './incident.ts'
 import { isIncidentFile } from './open-incident.ts'
 
 /** Can the current source be saved here? An incident file has no template of itself. */
@@ -15,12 +17,13 @@ export async function saveIncident(note: string): Promise<number> {
   const found = await currentSource.peek()?.excerpt?.(from, to)
   if (found === undefined)
     throw new RequestError('Nothing of this source is recorded; incidents need an archive')
+  const own = notesOf(notes.all.peek(), currentSource.peek()?.host)
   const zone = time.zone.peek()
   const template = await fetch('/ui/incident.html')
   if (!template.ok) throw new RequestError('The server has no template of incident files; build it again')
   const html = incidentHtml(await template.text(), {
     ...found,
-    note,
+    note: [note, notesText(own, { from, to })].filter(Boolean).join('\n').slice(0, LONGEST_NOTE),
     shown: { view: view.peek(), width: to - from, end: to, ...(zone === '' ? {} : { zone }) },
   })
   const file = new Blob([html], { type: 'text/html' })

@@ -13,6 +13,8 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['1', '9'], 'pages, in the order of their tabs'],
   [['m'], 'metrics'],
   [['w'], 'what changed in the shown window'],
+  [['a'], 'alerts, notes and events'],
+  [['n'], 'add a note on the pinned instant, that under the pointer, or the shown window'],
   [['o'], 'sources: hosts and archives to show or compare'],
   [['v'], 'views'],
   [['t'], 'theme: auto, dark, light'],
