@@ -64,7 +64,7 @@ const found = (given: ChartRange): unknown[] =>
 const steady = Array.from({ length: 20 }, (_, i) => [10 * i, 5000 + 10 * i] as const)
 
 describe('events', () => {
-  it('are none in an undisturbed recording, also with rounded times', () => {
+  it('are absent from an undisturbed recording, also with rounded times', () => {
     expect(found(answer(steady))).toEqual([])
     expect(found(answer(steady.map(([at, up]) => [at + (at % 3) / 2, up])))).toEqual([])
     expect(eventsIn({ start: T, finish: T, marks: [], metrics: [], lists: [] })).toEqual([])

@@ -13,7 +13,7 @@ import { showWindow } from '../time/window-base.ts'
 import { alertAnswer, hasAlerts, ruleOf, shownValue, titleOf } from './alerts.ts'
 import { NoteList } from './NoteList.tsx'
 
-/** Ended alerts and events that are listed before the user asks for more. */
+/** Ended alerts and events listed initially, and added by each click. */
 const PAGE = 30
 /** Rules were not evaluated for this time, in seconds: that is worth a remark. */
 const LATE_SEC = 180

@@ -1,4 +1,4 @@
-/** Annotations of the current source: its notes, and the events found in what is recorded. */
+/** Annotations of the current source: its notes, and events found in its recorded values. */
 import { type Signal, signal } from '@preact/signals'
 import type { Source } from '../data/source.ts'
 import { type Mark, setMarks } from '../marks/marks.ts'
@@ -10,7 +10,7 @@ import { type Note, Notes } from './notes.ts'
 export const notes: Notes = new Notes(() => localStorage)
 addEventListener('storage', () => notes.refresh())
 
-/** The note in the form: a new one, or one that is edited. Undefined while there is no form. */
+/** The new or edited note in the form; undefined without a form. */
 export const draft: Signal<Note | undefined> = signal(undefined)
 
 /** Events of the current source around the shown window. */
@@ -19,7 +19,7 @@ export const events: Signal<readonly Mark[]> = signal([])
 const OWNER = 'events'
 /** More than the window is read, by this share of it on each side, so that moving it does not read again. */
 const MARGIN = 0.5
-/** What is read of a moving window lasts for this share of it, but not for less than so many seconds. */
+/** Events of a moving window are read again after this share of it, and at least so many seconds. */
 const [LASTS_SHARE, LASTS_SEC] = [0.1, 30]
 
 let covered: { readonly source: Source; readonly frame: Frame; readonly width: number } | undefined

@@ -105,7 +105,7 @@ export const serverFleet = (parameters: Parameters = {}, signal?: AbortSignal): 
 export const serverLiveFleet = (hosts: readonly string[], signal?: AbortSignal): Promise<FleetLiveAnswer> =>
   ask('fleet-live', { host: hosts }, signal)
 
-/** Returns the active alerts and those that ended after `from`, in seconds since the epoch. */
+/** Returns the active alerts, and alerts that ended after `from`, in seconds since the epoch. */
 export const serverAlerts = (parameters: { readonly from?: number }): Promise<AlertAnswer> =>
   ask('alerts', { ...parameters })
 
