@@ -1,12 +1,14 @@
 /** Root component of the chart page. */
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { Alerts } from './alerts/lazy-alerts.tsx'
 import { Changes } from './changes/lazy-changes.tsx'
 import { ChartCard } from './chart/ChartCard.tsx'
 import { Fleet } from './fleet/lazy-fleet.tsx'
 import { toggle } from './keys.ts'
 import { type LazyPart, lazyPart, loadLazyPart } from './lazy.tsx'
 import {
+  activeAlerts,
   config,
   currentSource,
   editing,
@@ -36,6 +38,7 @@ const PANELS: Readonly<
   metrics: ['Metrics', ({ MetricBrowser }) => <MetricBrowser />],
   changes: ['Changes', () => <Changes />],
   rules: ['Rules', () => <Rules />],
+  alerts: ['Alerts', () => <Alerts />],
   archives: ['Sources', ({ Archives }) => <Archives />],
   views: ['Views', ({ Views }) => <Views />],
   help: ['Help', ({ Help }) => <Help />],
@@ -82,6 +85,7 @@ export function App(): ComponentChild {
               onClick={() => toggle(which)}
             >
               {PANELS[which][0]}
+              {which === 'alerts' && <Badge />}
             </button>
           ))}
           <button
@@ -100,6 +104,7 @@ export function App(): ComponentChild {
       )}
       {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
       {lazyPart.value !== undefined && <lazyPart.value.IncidentNote />}
+      {lazyPart.value !== undefined && !isFleet && <lazyPart.value.Annotations />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
         <div class="shown">{isFleet ? <Fleet /> : <Charts keys={keys} isBeside={isBeside} />}</div>
         {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}
@@ -107,6 +112,21 @@ export function App(): ComponentChild {
       {parts !== undefined && <parts.ChartEditor />}
       {lazyPart.value !== undefined && <lazyPart.value.SelectionBar />}
       <Notice />
+    </>
+  )
+}
+
+/** Counts the active alerts. */
+function Badge(): ComponentChild {
+  const count = activeAlerts.value
+  if (count === 0) return null
+  return (
+    <>
+      {' '}
+      <span class="badge">
+        {count}
+        <span class="unseen"> active</span>
+      </span>
     </>
   )
 }

@@ -1,7 +1,9 @@
 /** Keyboard shortcuts of the page. */
 import { pinned } from './chart/instant.ts'
 import { middleOf, selectedSpan } from './chart/selected-span.ts'
-import { editing, type Panel, panel, view } from './page.ts'
+import { goToPage } from './go-to.ts'
+import { loadLazyPart } from './lazy.tsx'
+import { editing, type Panel, panel, showError } from './page.ts'
 import { redo, undo } from './page-address.ts'
 import { nextTheme } from './theme.ts'
 import { time } from './time/control.ts'
@@ -14,21 +16,6 @@ export function toggle(which: Panel): void {
 
 function focusTime(): void {
   document.querySelector<HTMLInputElement>('[data-go]')?.focus()
-}
-
-/** Shows a page, as its tab does. The address follows. */
-export function goToPage(page: string): void {
-  const found = PAGES.find((each) => each.page === page)
-  if (found !== undefined) view.value = found.view
-}
-
-/** Shows a page and scrolls to a chart of it. */
-export function goToChart(page: string, chart: string): void {
-  goToPage(page)
-  // After the page is drawn.
-  requestAnimationFrame(() =>
-    document.querySelector(`[data-chart="${chart}"]`)?.scrollIntoView({ block: 'center' }),
-  )
 }
 
 const ACTIONS: Readonly<Record<string, () => void>> = {
@@ -49,6 +36,8 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
   s: () => (selectedSpan.value = middleOf(time.frame.value)),
   w: () => toggle('changes'),
   r: () => toggle('rules'),
+  a: () => toggle('alerts'),
+  n: () => void loadLazyPart().then(({ newNote }) => newNote(), showError),
   o: () => toggle('archives'),
   v: () => toggle('views'),
   t: nextTheme,

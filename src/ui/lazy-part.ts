@@ -1,4 +1,6 @@
 /** Parts that the initial page does not need, bundled as a separate chunk; lazy.tsx loads it. */
+export { Annotations } from './annotations/Annotations.tsx'
+export { newNote } from './annotations/new-note.ts'
 export { OldMark, oldText } from './chart/age.tsx'
 export { ChartMenu } from './chart/ChartMenu.tsx'
 export * from './chart/drawings.ts'

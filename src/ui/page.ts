@@ -56,9 +56,11 @@ export const screen: Signal<'charts' | 'fleet'> = signal<'charts' | 'fleet'>('ch
 /** Number of hosts of the archives on the server. */
 export const hostCount: Signal<number> = signal(0)
 /** Panels that open beside the charts. */
-export type Panel = 'metrics' | 'changes' | 'rules' | 'archives' | 'views' | 'help'
+export type Panel = 'metrics' | 'changes' | 'rules' | 'alerts' | 'archives' | 'views' | 'help'
 /** The open panel. */
 export const panel: Signal<Panel | undefined> = signal(undefined)
+/** Number of active alerts of the server's host. */
+export const activeAlerts: Signal<number> = signal(0)
 /** Id of the chart in the editor. */
 export const editing: Signal<string | undefined> = signal(undefined)
 /** Message for the user: a result or an error. */

@@ -85,6 +85,8 @@ export interface ConfigAnswer {
   readonly archives: boolean
   /** Id of the archive of this host; null if it is not recorded. */
   readonly history: string | null
+  /** Are rules evaluated that raise alerts about this host? */
+  readonly alerts?: boolean
 }
 
 /** Query for a range of values. */

@@ -1,5 +1,6 @@
 /** Sources behind pmproxy. docs/reference/pmproxy.md */
 
+import type { AlertAnswer } from '../../alerts/events.ts'
 import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
@@ -113,6 +114,10 @@ export const serverFleet = (parameters: Parameters = {}, signal?: AbortSignal): 
 /** Returns the health of collectors by their live values. */
 export const serverLiveFleet = (hosts: readonly string[], signal?: AbortSignal): Promise<FleetLiveAnswer> =>
   ask('fleet-live', { host: hosts }, signal)
+
+/** Returns the active alerts, and alerts that ended after `from`, in seconds since the epoch. */
+export const serverAlerts = (parameters: { readonly from?: number }): Promise<AlertAnswer> =>
+  ask('alerts', { ...parameters })
 
 /** Returns the server's configuration for the page. */
 export const serverConfig = (): Promise<ConfigAnswer> => ask('config')

@@ -1,10 +1,12 @@
 /** Saves what the page shows as an incident: a file that opens anywhere. */
+import { notesOf, notesText } from '../annotations/notes.ts'
+import { notes } from '../annotations/state.ts'
 import { download } from '../chart/export.ts'
 import { selectedSpan } from '../chart/selected-span.ts'
 import { RequestError } from '../data/responses.ts'
 import { currentSource, view } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
-import { INCIDENT_ID, incidentHtml } from './incident.ts'
+import { INCIDENT_ID, incidentHtml, LONGEST_NOTE } from './incident.ts'
 import { isIncidentFile } from './open-incident.ts'
 
 /** Can the current source be saved? */
@@ -25,10 +27,11 @@ export async function saveIncident(
   const found = await currentSource.peek()?.excerpt?.(from, to)
   if (found === undefined)
     throw new RequestError('Nothing of this source is recorded; incidents need an archive')
+  const own = notesOf(notes.all.peek(), currentSource.peek()?.host)
   const zone = time.zone.peek()
   const html = incidentHtml(isIncidentFile() ? ownTemplate() : await serverTemplate(), {
     ...found,
-    note,
+    note: [note, notesText(own, { from, to })].filter(Boolean).join('\n').slice(0, LONGEST_NOTE),
     shown: { view: view.peek(), width: to - from, end: to, ...(zone === '' ? {} : { zone }) },
   })
   const file = new Blob([html], { type: 'text/html' })

@@ -1,6 +1,6 @@
 /** The pages: links in a row, or a list where there is too little room for them. */
 import type { ComponentChild } from 'preact'
-import { goToPage } from '../keys.ts'
+import { goToPage } from '../go-to.ts'
 import { view } from '../page.ts'
 import { PAGES, pageOf, toPageFragment } from '../view/built-in.ts'
 

@@ -1,0 +1,64 @@
+/** Alerts of the host whose rules the server evaluates: read regularly, drawn as marks. */
+import { type Signal, signal } from '@preact/signals'
+import { DEFAULT_RULES } from '../../alerts/default-rules.ts'
+import type { Alert, AlertAnswer } from '../../alerts/events.ts'
+import type { AlertRule } from '../../alerts/rule.ts'
+import type { ConfigAnswer } from '../data/responses.ts'
+import type { Source } from '../data/source.ts'
+import { type Mark, setMarks } from '../marks/marks.ts'
+import { showNumber } from '../view/measure.ts'
+import { hostKey } from '../view/view.ts'
+
+/** The newest answer of the server; undefined before the first one. */
+export const alertAnswer: Signal<AlertAnswer | undefined> = signal(undefined)
+
+/** Owner of the marks. */
+const OWNER = 'alerts'
+
+const RULES: ReadonlyMap<string, AlertRule> = new Map(DEFAULT_RULES.map((rule) => [rule.name, rule]))
+
+/** Returns the default rule of an alert; undefined for a rule of the user. */
+export const ruleOf = ({ rule }: Pick<Alert, 'rule'>): AlertRule | undefined => RULES.get(rule)
+
+/** Returns the title of an alert with its instance. */
+export function titleOf(alert: Alert): string {
+  const title = ruleOf(alert)?.title ?? alert.rule
+  return alert.instance === '' ? title : `${title}: ${alert.instance}`
+}
+
+/** Returns the value of an alert with its unit; '' if it is unknown. */
+export function shownValue(alert: Alert): string {
+  return alert.value === null ? '' : `${showNumber(alert.value)}${ruleOf(alert)?.unit ?? ''}`
+}
+
+/** Checks whether a source shows the host of the alerts: the server's own host, or an archive of it. */
+export function hasAlerts(source: Source | undefined, config: ConfigAnswer | undefined): boolean {
+  if (source === undefined || config?.alerts !== true) return false
+  const [own = 'local:'] = config.hosts
+  if (source.key === hostKey(own)) return true
+  return config.history !== null && source.key.startsWith(`archive:${config.history}/`)
+}
+
+/** Replaces the marks; `alerts` are those of the current source. */
+export function markAlerts(alerts: readonly Alert[]): void {
+  setMarks(
+    OWNER,
+    alerts.map((alert): Mark => {
+      const value = shownValue(alert)
+      const text = value === '' ? titleOf(alert) : `${titleOf(alert)} (${value})`
+      // Until the end that is not known yet, or an instant.
+      const until = alert.until ?? Number.POSITIVE_INFINITY
+      return { at: alert.at, kind: 'alert', text, ...(until > alert.at ? { until } : {}) }
+    }),
+  )
+}
+
+/** Reads alerts, all of them only if the log has changed since the last answer. */
+export async function nextAnswer(
+  known: AlertAnswer | undefined,
+  ask: (onlyActive: boolean) => Promise<AlertAnswer>,
+): Promise<AlertAnswer> {
+  if (known === undefined) return ask(false)
+  const brief = await ask(true)
+  return brief.version === known.version ? { ...known, evaluated: brief.evaluated } : ask(false)
+}

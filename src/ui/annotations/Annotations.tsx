@@ -1,0 +1,50 @@
+/** Keeps the marks on the charts: alerts, notes and events of the current source. Renders nothing. */
+import { useSignalEffect } from '@preact/signals'
+import type { ComponentChild } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { alertAnswer, hasAlerts, markAlerts, nextAnswer } from '../alerts/alerts.ts'
+import { serverAlerts } from '../data/server.ts'
+import { activeAlerts, config, currentSource } from '../page.ts'
+import { time } from '../time/control.ts'
+import { markNotes, notesOf } from './notes.ts'
+import { findEvents, forgetEvents, notes } from './state.ts'
+
+/** Milliseconds between two questions for alerts. */
+const POLL_MS = 15_000
+
+export function Annotations(): ComponentChild {
+  const isWatching = config.value?.alerts === true
+  useEffect(() => {
+    if (!isWatching) return
+    const poll = (): void => {
+      if (document.hidden) return
+      nextAnswer(alertAnswer.peek(), (onlyActive) =>
+        serverAlerts(onlyActive ? { from: Math.ceil(time.now()) } : {}),
+      ).then(
+        (answer) => (alertAnswer.value = answer),
+        () => {}, // the page reports a server that does not answer
+      )
+    }
+    poll()
+    const timer = setInterval(poll, POLL_MS)
+    document.addEventListener('visibilitychange', poll)
+    return () => {
+      clearInterval(timer)
+      document.removeEventListener('visibilitychange', poll)
+    }
+  }, [isWatching])
+  useSignalEffect(() => {
+    const alerts = alertAnswer.value?.alerts ?? []
+    activeAlerts.value = alerts.filter(({ until }) => until === null).length
+    markAlerts(hasAlerts(currentSource.value, config.value) ? alerts : [])
+  })
+  useSignalEffect(() => markNotes(notesOf(notes.all.value, currentSource.value?.host)))
+  useSignalEffect(() => {
+    const source = currentSource.value
+    const frame = time.frame.value
+    // Archives that are read over the network in parts are read for charts only.
+    if (source?.range === undefined || source.isRemote === true) forgetEvents()
+    else void findEvents(source, frame)
+  })
+  return null
+}

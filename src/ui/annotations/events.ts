@@ -1,0 +1,120 @@
+/** Events of the recording that explain a chart: reboots, clock steps, lost agents and gaps. */
+import type { ChartRange, ChartRangeColumn } from '../../archive/chart-answer.ts'
+import type { RangeQuery } from '../data/responses.ts'
+import type { Mark } from '../marks/marks.ts'
+import type { Frame } from '../time/control.ts'
+import { formatDuration } from '../time/format.ts'
+
+const [UPTIME, AGENTS] = ['kernel.all.uptime', 'pmcd.numagents']
+/** Points of a query: a day at ten seconds is answered in means of about a minute. */
+const POINTS = 1000
+/** Falls of the uptime and steps of the clock below this are rounding, in seconds. */
+const SLACK_SEC = 3
+/** Samples further apart than so many usual distances are a gap, but no shorter one. */
+const [GAP_STEPS, LEAST_GAP_SEC] = [4, 15]
+/** Most events of a kind: the newest. */
+const MOST = 200
+
+/** Returns the query for the events of a window. */
+export function eventQuery({ from, to }: Frame): RangeQuery {
+  return { names: [UPTIME, AGENTS], derive: {}, start: from, finish: to, points: POINTS }
+}
+
+interface Samples {
+  readonly times: readonly number[]
+  readonly values: readonly number[]
+  /** Are they the lowest of several samples? */
+  readonly isLowest: boolean
+}
+
+/** Finds the events in an answer to `eventQuery`. */
+export function eventsIn(answer: ChartRange): readonly Mark[] {
+  const uptime = samplesOf(answer, UPTIME)
+  const agents = samplesOf(answer, AGENTS)
+  const reboots = uptime === undefined ? [] : rebootsIn(uptime)
+  return [
+    ...reboots,
+    ...(uptime === undefined || uptime.isLowest ? [] : clockStepsIn(uptime)),
+    ...(agents === undefined ? [] : lossesIn(agents, reboots)),
+    ...gapsIn(uptime ?? agents, answer),
+  ]
+}
+
+function samplesOf(answer: ChartRange, name: string): Samples | undefined {
+  const metric = answer.metrics.find((one) => one.name === name)
+  const column: ChartRangeColumn | undefined =
+    metric === undefined || 'code' in metric ? undefined : metric.columns[0]
+  if (column === undefined) return undefined
+  const list = (index: number): readonly number[] => Array.from(answer.lists[index] ?? [])
+  const [times, values] = [list(column.times), list(column.min ?? column.values)]
+  const known = times.map((_, i) => i).filter((i) => Number.isFinite(values[i]))
+  return {
+    times: known.map((i) => times[i]!),
+    values: known.map((i) => values[i]!),
+    isLowest: column.min !== undefined,
+  }
+}
+
+function rebootsIn({ times, values, isLowest }: Samples): Mark[] {
+  const found: Mark[] = []
+  for (let i = 1; i < times.length; i++) {
+    if (values[i]! >= values[i - 1]! - SLACK_SEC) continue
+    // The time of the lowest of several samples is not known.
+    const at = isLowest ? times[i]! : Math.max(times[i - 1]!, times[i]! - values[i]!)
+    found.push({
+      at,
+      kind: 'reboot',
+      text: `The host was started again, after ${formatDuration(values[i - 1]!)}`,
+    })
+  }
+  return found.slice(-MOST)
+}
+
+/** The uptime goes on while the clock is set. */
+function clockStepsIn({ times, values }: Samples): Mark[] {
+  const found: Mark[] = []
+  for (let i = 1; i < times.length; i++) {
+    if (values[i]! < values[i - 1]! - SLACK_SEC) continue
+    const step = times[i]! - times[i - 1]! - (values[i]! - values[i - 1]!)
+    if (Math.abs(step) < SLACK_SEC) continue
+    const direction = step > 0 ? 'forward' : 'back'
+    found.push({
+      at: times[i]!,
+      kind: 'clock',
+      text: `The clock was set ${direction} by ${formatDuration(Math.abs(step))}`,
+    })
+  }
+  return found.slice(-MOST)
+}
+
+/** Fewer agents than before; at a reboot all start again. */
+function lossesIn({ times, values }: Samples, reboots: readonly Mark[]): Mark[] {
+  const found: Mark[] = []
+  for (let i = 1; i < times.length; i++) {
+    const [before, now] = [values[i - 1]!, values[i]!]
+    if (now >= before || reboots.some(({ at }) => at > times[i - 1]! && at <= times[i]!)) continue
+    found.push({
+      at: times[i]!,
+      kind: 'agent',
+      text: `The collector lost agents: ${Math.floor(now)} of ${Math.ceil(before)} left`,
+    })
+  }
+  return found.slice(-MOST)
+}
+
+/** Where nothing was recorded: between samples that are far apart, and at the interruptions that the recorder marked. */
+function gapsIn(samples: Samples | undefined, { marks }: ChartRange): Mark[] {
+  if (samples === undefined) return []
+  const { times } = samples
+  const distances = times.slice(1).map((at, i) => at - times[i]!)
+  const usual = [...distances].sort((a, b) => a - b)[distances.length >> 1] ?? 0
+  const least = Math.max(LEAST_GAP_SEC, GAP_STEPS * usual)
+  const found: Mark[] = []
+  for (const [i, distance] of distances.entries()) {
+    const [at, until] = [times[i]!, times[i + 1]!]
+    const isMarked = distance > 2 * usual && marks.some((mark) => mark >= at && mark <= until)
+    if (distance < least && !isMarked) continue
+    found.push({ at, until, kind: 'gap', text: `Nothing was recorded for ${formatDuration(distance)}` })
+  }
+  return found.slice(-MOST)
+}

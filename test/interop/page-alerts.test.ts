@@ -1,0 +1,76 @@
+/** The Alerts panel of the chart page: alerts, marks on charts, notes; on a phone too. */
+import { expect, test } from 'vitest'
+import type { Alert, AlertAnswer } from '../../src/alerts/events.ts'
+import { describePage, PATIENCE } from './lib/page.ts'
+
+/** An instance whose name must stay text. */
+const DISK = 'sda<img src=x onerror="document.body.remove()">'
+
+/** Returns the answer of a server whose disk has been slow for a minute, and whose memory was low two hours ago. */
+function answerOf(now: number): AlertAnswer {
+  const alerts: Alert[] = [
+    { rule: 'disk.slow', instance: DISK, at: now - 60, until: null, value: 140.4 },
+    { rule: 'memory.low', instance: '', at: now - 7200, until: now - 7000, value: 3.2 },
+  ]
+  return { alerts, leftOut: 0, version: '1', evaluated: now }
+}
+
+describePage("the chart page's alerts", (t) => {
+  test('lists alerts, marks them on charts, and keeps notes', async () => {
+    const answer = answerOf(Date.now() / 1000)
+    await t.page.route('**/ui/api/alerts*', (route) => route.fulfill({ json: answer }))
+    await t.page.reload()
+    const button = t.page.getByRole('button', { name: 'Alerts 1 active' })
+    await button.click()
+    const panel = t.page.getByRole('complementary', { name: 'Alerts' })
+    const active = panel.getByRole('region', { name: 'Active alerts' }).getByRole('listitem')
+    await expect
+      .poll(() => active.locator('h4').textContent(), PATIENCE)
+      .toBe(`warning A disk answers slowly: ${DISK}`)
+    expect(await active.textContent()).toMatch(/140 ms since .*took more than 100 ms on average/)
+
+    // The mark can be read with the keyboard on each chart over time.
+    const flag = t.chart('CPU').locator('.mark-alert .mark-flag').first()
+    await flag.focus()
+    expect(await flag.getAttribute('aria-label')).toMatch(
+      /^Alert, .*, not ended: A disk answers slowly: sda<img/,
+    )
+    await flag.locator('.mark-text').waitFor({ state: 'visible' })
+    await t.shot('alerts')
+    const plot = (await t.chart('CPU').locator('.u-over').boundingBox())!
+    const layer = (await t.chart('CPU').locator('.marks').boundingBox())!
+    for (const side of ['x', 'y', 'width', 'height'] as const) expect(layer[side]).toBeCloseTo(plot[side], 0)
+
+    // An earlier alert leads to its time and to the chart of its values.
+    await panel.getByRole('button', { name: 'Show Little memory is available' }).click()
+    await t.chart('Available memory').waitFor()
+    await expect.poll(() => t.page.evaluate('location.hash'), PATIENCE).toMatch(/page=memory.*from=/)
+    await t.chart('Available memory').locator('.empty, .plot').first().waitFor()
+
+    // A note on the shown window, which is kept over a reload.
+    await t.page.keyboard.press('l')
+    await t.page.keyboard.press('n')
+    const field = panel.getByRole('textbox', { name: 'Note' })
+    await field.fill('deployed <b>1.2</b>')
+    await panel.getByRole('button', { name: 'Save note' }).click()
+    await panel.getByText('deployed <b>1.2</b>', { exact: true }).waitFor()
+    await t.page.goto(`${t.address}#page=cpu`)
+    await t.page.reload()
+    const noteFlags = t.page.locator('.mark-note .mark-flag, .mark-alert .mark-flag')
+    await noteFlags.first().waitFor()
+    await t.page.setViewportSize({ width: 390, height: 800 })
+    await t.page.emulateMedia({ colorScheme: 'light' })
+    await t.page.keyboard.press('a')
+    await panel.getByRole('button', { name: /^Edit the note/ }).click()
+    await field.fill('deployed 1.3')
+    await panel.getByRole('button', { name: 'Save note' }).click()
+    await panel.getByText('deployed 1.3', { exact: true }).waitFor()
+    await expect
+      .poll(() => panel.evaluate((element) => element.scrollWidth - element.clientWidth), PATIENCE)
+      .toBeLessThanOrEqual(0)
+    await t.shot('alerts-phone')
+    await panel.getByRole('button', { name: /^Delete the note/ }).click()
+    await expect.poll(() => panel.getByText('deployed 1.3').count(), PATIENCE).toBe(0)
+    expect(t.complaints).toEqual([])
+  })
+})
