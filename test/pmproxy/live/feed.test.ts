@@ -99,6 +99,46 @@ test.each([
   ).toEqual(delays)
 })
 
+test.each([
+  ['at once', 10_000, 1],
+  ['with the next tick if that is near', 19_900, 0],
+])('values of a long interval are sent %s, and to later pages from the last row', async (_, now, early) => {
+  vi.useFakeTimers({ now })
+  closers.push(() => vi.useRealTimers())
+  const statistics = newStatistics()
+  const everyMs = 10_000
+  const feed = new Feed(
+    async () => Context.over(new Sample().agent),
+    everyMs,
+    statistics,
+    () => 1,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const rows = { first: 0, second: 0 }
+  const pageOf = (name: keyof typeof rows): Page =>
+    new Page(
+      {
+        send: (message, sent) => {
+          if ((JSON.parse(String(message)) as Topic).type === 'row') rows[name]++
+          sent()
+        },
+      },
+      statistics,
+    )
+  const wish = { metrics: ['sample.long.ten'], derive: {} }
+  const { signal } = new AbortController()
+  await feed.watch(pageOf('first'), 'a', wish, signal)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(rows.first).toBe(early)
+  await vi.advanceTimersByTimeAsync(everyMs)
+  const { liveFetches } = statistics
+  await feed.watch(pageOf('second'), 'a', wish, signal)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(rows.second).toBe(1)
+  expect(statistics.liveFetches).toBe(liveFetches)
+})
+
 /** A request with distinct expressions. */
 function expressions(from: number, count: number): WatchRequest {
   const names = Array.from({ length: count }, (_, i) => `page.e${from + i}`)
