@@ -1,6 +1,7 @@
 /**
  * The chart page with a day of the overview in headless Chromium: time from the click on an archive of the server, and from dropping its
- * files, until every chart is drawn; then from a click on a chart until the processes of that instant are listed. `npm run bench -- page [--rounds N] [--every SECONDS] [--height PIXELS]`
+ * files, until every chart is drawn; from a click on a chart until the processes of that instant are listed; and from a click on a tab until
+ * that page is drawn, live without a recording and from the archive. `npm run bench -- page [--rounds N] [--every SECONDS] [--height PIXELS]`
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,6 +12,7 @@ import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { archiveOutput } from '../../src/sys/archive-output.ts'
 import { startPage } from './lib/collectors.ts'
 import { cpuMs } from './lib/memory.ts'
+import { pageTimes } from './lib/page-times.ts'
 import { processDay } from './lib/process-day.ts'
 import { median, table } from './lib/report.ts'
 
@@ -89,7 +91,8 @@ const STOPWATCH = `window.drawn = (key) => new Promise((resolve) => {
     const isBegun = (card) => card.querySelector('canvas, .grid-bars') !== null
     const isDone = (card) => card.ariaBusy !== 'true' && isBegun(card)
     const seen = cards.filter((card) => card.getBoundingClientRect().top < innerHeight)
-    if (isShown && seen.every(isBegun)) inView ??= performance.now() - start
+    const isListed = (card) => card.matches('.style-processes')
+    if (isShown && seen.every((card) => isBegun(card) || isListed(card))) inView ??= performance.now() - start
     if (isShown && cards.filter(isDone).length >= ${CHARTS})
       requestAnimationFrame(() => resolve([inView, performance.now() - start]))
     else requestAnimationFrame(look)
@@ -168,7 +171,7 @@ async function main(): Promise<void> {
   const files = readdirSync(archives).map((name) => join(archives, name))
   const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0)
   console.log(`${points} values of a day, ${(bytes / 2 ** 20).toFixed(1)} MiB`)
-  const web = await startPage(process.cwd(), dir)
+  const web = await startPage(process.cwd(), dir, 'linux,pmcd,proc')
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
   try {
     const rows = [
@@ -228,6 +231,32 @@ async function main(): Promise<void> {
       rows.push([name, ...cells.map((ms) => ms.toFixed(0))])
     }
     console.log(table(rows))
+    const pages = new Map<string, [live: number[], archive: number[]]>()
+    for (let n = 0; n < +values.rounds; n++)
+      for (const which of [0, 1] as const) {
+        const page = await browser.newPage({ viewport: { width: 1400, height: +values.height } })
+        await page.goto(readFileSync(join(dir, 'run', 'charts-link'), 'utf8').trim())
+        await page.locator('[data-chart] canvas').first().waitFor()
+        if (which === 1) {
+          await page.keyboard.press('o')
+          await page.locator('.archives ul').last().locator('button.leaf').first().waitFor()
+          await measure(page, 'archive:', () => ways[0]![2](page))
+          await page.keyboard.press('Escape')
+        }
+        for (const [name, ms] of await pageTimes(page)) {
+          const times = pages.get(name) ?? pages.set(name, [[], []]).get(name)!
+          times[which].push(ms)
+        }
+        await page.close()
+      }
+    const figures = (ms: readonly number[]): string[] =>
+      [median(ms), Math.max(...ms)].map((each) => each.toFixed(0))
+    console.log(
+      table([
+        ['until a page is drawn, ms', 'live: median', 'most', 'archive: median', 'most'],
+        ...[...pages].map(([name, times]) => [name, ...times.flatMap(figures)]),
+      ]),
+    )
   } finally {
     await browser.close()
     await web.stop()

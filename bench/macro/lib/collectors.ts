@@ -43,9 +43,13 @@ export async function startOurs(top: string, agents = 'linux,pmcd,simple'): Prom
 }
 
 /** Starts the chart page of `npm start` over the archives below `dir`/archives; `stop` removes `dir`. */
-export async function startPage(top: string, dir: string): Promise<Candidate & { readonly address: string }> {
+export async function startPage(
+  top: string,
+  dir: string,
+  agents = 'linux,pmcd',
+): Promise<Candidate & { readonly address: string }> {
   const [port, webPort] = [await freePort(), await freePort()]
-  const args = [join(top, 'bin', 'pcp-ts'), 'start', '--no-record', '--agents', 'linux,pmcd', '--dir', dir]
+  const args = [join(top, 'bin', 'pcp-ts'), 'start', '--no-record', '--agents', agents, '--dir', dir]
   const ports = ['--port', String(port), '--web-port', String(webPort)]
   const candidate = await launch('page', process.execPath, [...NODE_OPTIONS, ...args, ...ports], port, dir)
   return { ...candidate, pid: partOf(candidate.pid, 'charts')!, address: `http://localhost:${webPort}/` }

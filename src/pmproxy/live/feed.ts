@@ -16,16 +16,7 @@ import type { Statistics } from '../statistics.ts'
 import type { Page } from './page.ts'
 import { type RingBudget, RowRing } from './row-ring.ts'
 import { isSame, Topic, type TopicMetric } from './topic.ts'
-import { type Watched, WatchedTopics } from './watched-topics.ts'
-
-/** Metrics that a page wants to watch. */
-export interface WatchRequest {
-  readonly metrics: readonly string[]
-  /** Expressions by their names among the metrics. */
-  readonly derive: Readonly<Record<string, string>>
-  /** Does the page want the rows from before it came? They are kept for it, and for a while after it has left. */
-  readonly past?: boolean
-}
+import { type Watched, WatchedTopics, type WatchRequest } from './watched-topics.ts'
 
 /** Rows at longer intervals are not finer than what is recorded, ms. */
 const FINE_MS = 5000
@@ -34,6 +25,8 @@ const MOST_METRICS = 10_000
 const MOST_DERIVED = 500
 /** Delays before reconnecting to a collector, ms. Short, because a person is watching. */
 const RETRY_MS = doublingDelays(2000, 10_000)
+/** A new topic waits for a tick that is due sooner, ms: rates over shorter times are noise. */
+const SOON_MS = 200
 /** A tick that is due sooner than this is skipped, ms. */
 const EARLY_MS = 5
 
@@ -110,11 +103,10 @@ export class Feed {
     const watched = this.#topics.get(id) ?? opened
     this.#topics.join(id, watched, page, key)
     page.send(this.#announcement(watched, key))
-    if (wish.past === true && this.everyMs <= FINE_MS) {
-      watched.ring ??= new RowRing(this.#ringBudget)
-      const { ring, topic } = watched
-      page.sendPast(topic, () => ring.message(topic.id))
-    }
+    const ring = wish.past === true && this.everyMs <= FINE_MS ? this.#ringOf(watched) : undefined
+    if (ring?.hasRows === true) page.sendPast(watched.topic, () => ring.message(watched.topic.id))
+    else if (watched.newest !== undefined) page.sendRow(watched.topic, watched.newest)
+    else void this.#fetchFirst(watched)
     if (this.#lost !== undefined) page.send(lostMessage(watched.topic, this.#lost))
     let isWatching = true
     return () => {
@@ -122,6 +114,12 @@ export class Feed {
       isWatching = false
       this.#topics.leave(id, watched, page, key)
     }
+  }
+
+  /** Returns the kept rows. Keeps rows from now on. */
+  #ringOf(watched: Watched): RowRing {
+    watched.ring ??= new RowRing(this.#ringBudget)
+    return watched.ring
   }
 
   /** Is a topic without a page kept for a while? */
@@ -201,7 +199,7 @@ export class Feed {
   async #newTopic(wish: WatchRequest): Promise<Watched> {
     const topic = new Topic(this.#nextTopic(), wish.metrics)
     topic.describe(await this.#describe(wish))
-    return { topic, wish, pages: new Map(), ring: undefined, idle: undefined }
+    return { topic, wish, pages: new Map(), ring: undefined, newest: undefined, idle: undefined }
   }
 
   async #describe({ metrics, derive }: WatchRequest): Promise<TopicMetric[]> {
@@ -250,10 +248,27 @@ export class Feed {
   /** Schedules the next tick at a multiple of the interval since the epoch, so that feeds of one interval are in step. */
   #schedule(): void {
     if (this.#aborter.signal.aborted) return
-    const left = this.everyMs - (Date.now() % this.everyMs)
+    const left = this.#untilTick
     // Timers may fire a millisecond early; then this would repeat the current tick.
     const ms = left > EARLY_MS ? left : left + this.everyMs
     this.#cancel = setLongTimeout(ms, () => void this.#tick(), { isBackground: true })
+  }
+
+  get #untilTick(): number {
+    return this.everyMs - (Date.now() % this.everyMs)
+  }
+
+  /** Fetches a first row of a topic, which else would wait for the next tick: up to ten seconds for file systems. */
+  async #fetchFirst(watched: Watched): Promise<void> {
+    if (this.#isBusy || this.#lost !== undefined || this.#untilTick < SOON_MS) return
+    this.#isBusy = true
+    try {
+      await this.#fetch([watched])
+    } catch {
+      // The next tick meets and reports the same.
+    } finally {
+      this.#isBusy = false
+    }
   }
 
   async #tick(): Promise<void> {
@@ -264,7 +279,7 @@ export class Feed {
     try {
       if (this.#lost !== undefined) await this.#comeBack()
       else if (this.#hasChanged) await this.#refresh(false)
-      await this.#fetch()
+      await this.#fetch([...this.#topics.values()])
     } catch (error) {
       this.#lose(PcpError.from(error))
     } finally {
@@ -272,8 +287,8 @@ export class Feed {
     }
   }
 
-  async #fetch(): Promise<void> {
-    const ids = [...new Set([...this.#topics.values()].flatMap(({ topic }) => topic.pmids))]
+  async #fetch(all: readonly Watched[]): Promise<void> {
+    const ids = [...new Set(all.flatMap(({ topic }) => topic.pmids))]
     if (ids.length === 0) return
     this.#statistics.liveFetches++
     const wasOther = this.#hasOthers
@@ -283,15 +298,13 @@ export class Feed {
     if (this.#hasOthers && !wasOther) return
     const sets = new Map<Pmid, ValueSet>(ids.map((id, i) => [id, result.sets[i]!]))
     await this.#learnNames(sets)
-    for (const watched of this.#topics.values()) this.#send(watched, result, sets)
+    for (const watched of all) this.#send(watched, result, sets)
   }
 
-  #send(
-    { topic, pages, ring }: Watched,
-    { timestamp }: FetchResult,
-    sets: ReadonlyMap<Pmid, ValueSet>,
-  ): void {
+  #send(watched: Watched, { timestamp }: FetchResult, sets: ReadonlyMap<Pmid, ValueSet>): void {
+    const { topic, pages, ring } = watched
     const row = topic.row(timestamp, sets, (indom) => this.#names.get(indom)?.names ?? NO_NAMES)
+    watched.newest = row
     ring?.add(row, topic.instances)
     for (const page of pages.keys()) page.sendRow(topic, row)
   }
@@ -351,6 +364,7 @@ export class Feed {
     for (const [expression, defined] of this.#derived)
       if (isError(await defined)) this.#derived.delete(expression)
     for (const watched of this.#topics.values()) {
+      watched.newest = undefined
       const isOther = watched.topic.describe(await this.#describe(watched.wish))
       if (isOther) watched.ring?.clear()
       if (!isOther && !all) continue

@@ -1,6 +1,6 @@
 /** Parses messages of pages on a live stream. docs/reference/pmproxy.md */
 import { PcpError } from '../../model/errors.ts'
-import type { WatchRequest } from './feed.ts'
+import type { WatchRequest } from './watched-topics.ts'
 
 /** A checked subscription request. */
 export interface Subscription extends WatchRequest {

@@ -47,6 +47,10 @@ export class RowRing {
     if (first > 0) this.#rows = this.#rows.slice(first)
   }
 
+  get hasRows(): boolean {
+    return this.#rows.length > 0
+  }
+
   /** Returns one message with all rows, and instances before the first row that refers to them; undefined without rows. */
   message(topic: number): Buffer | undefined {
     if (this.#rows.length === 0) return undefined

@@ -1,5 +1,4 @@
 /** The topics of a feed: those that pages watch, and for a while those whose rows are kept for a reload. docs/reference/pmproxy.md */
-import type { WatchRequest } from './feed.ts'
 import type { Page } from './page.ts'
 import type { RowRing } from './row-ring.ts'
 import type { Topic } from './topic.ts'
@@ -9,6 +8,15 @@ export const LINGER_MS = 60_000
 /** Maximum number of topics without a page. */
 const MOST_IDLE = 2
 
+/** Metrics that a page wants to watch. */
+export interface WatchRequest {
+  readonly metrics: readonly string[]
+  /** Expressions by their names among the metrics. */
+  readonly derive: Readonly<Record<string, string>>
+  /** Does the page want the rows from before it came? They are kept for it, and for a while after it has left. */
+  readonly past?: boolean
+}
+
 /** A topic with its pages. */
 export interface Watched {
   readonly topic: Topic
@@ -16,6 +24,8 @@ export interface Watched {
   /** Keys of the topic on each page. */
   readonly pages: Map<Page, Set<string>>
   ring: RowRing | undefined
+  /** The last row; undefined also after instances were forgotten. */
+  newest: Buffer | undefined
   /** Ends the topic; set while it has no page. */
   idle: ReturnType<typeof setTimeout> | undefined
 }

@@ -3,8 +3,9 @@ import { PcpError } from '../../../src/model/errors.ts'
 import { overrideSource } from '../../../src/model/layer.ts'
 import type { Instances } from '../../../src/model/source.ts'
 import { Context } from '../../../src/pmapi/context.ts'
-import { Feed, type WatchRequest } from '../../../src/pmproxy/live/feed.ts'
+import { Feed } from '../../../src/pmproxy/live/feed.ts'
 import { Page } from '../../../src/pmproxy/live/page.ts'
+import type { WatchRequest } from '../../../src/pmproxy/live/watched-topics.ts'
 import { newStatistics } from '../../../src/pmproxy/statistics.ts'
 import { Sample } from '../../agents/sample/open.ts'
 
@@ -97,6 +98,46 @@ test.each([
       .map((at, i) => Math.round(at - times[i]!))
       .slice(0, delays.length),
   ).toEqual(delays)
+})
+
+test.each([
+  ['at once', 10_000, 1],
+  ['with the next tick if that is near', 19_900, 0],
+])('values of a long interval are sent %s, and to later pages from the last row', async (_, now, early) => {
+  vi.useFakeTimers({ now })
+  closers.push(() => vi.useRealTimers())
+  const statistics = newStatistics()
+  const everyMs = 10_000
+  const feed = new Feed(
+    async () => Context.over(new Sample().agent),
+    everyMs,
+    statistics,
+    () => 1,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const rows = { first: 0, second: 0 }
+  const pageOf = (name: keyof typeof rows): Page =>
+    new Page(
+      {
+        send: (message, sent) => {
+          if ((JSON.parse(String(message)) as Topic).type === 'row') rows[name]++
+          sent()
+        },
+      },
+      statistics,
+    )
+  const wish = { metrics: ['sample.long.ten'], derive: {} }
+  const { signal } = new AbortController()
+  await feed.watch(pageOf('first'), 'a', wish, signal)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(rows.first).toBe(early)
+  await vi.advanceTimersByTimeAsync(everyMs)
+  const { liveFetches } = statistics
+  await feed.watch(pageOf('second'), 'a', wish, signal)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(rows.second).toBe(1)
+  expect(statistics.liveFetches).toBe(liveFetches)
 })
 
 /** A request with distinct expressions. */
