@@ -1,4 +1,5 @@
 /** Archives on a web server, read in parts. */
+import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
@@ -113,6 +114,24 @@ describe('an archive of a week', () => {
     expect(server.bytes).toBe(before)
   })
 
+  test('is read completely where it is compressed, and shows the same', async () => {
+    const compressed = new Map(
+      [...files].map(([name, bytes]) =>
+        name.endsWith('.index') ? [name, bytes] : [`${name}.gz`, new Uint8Array(gzipSync(bytes))],
+      ),
+    )
+    const server = served(compressed)
+    const remote = await openRemoteArchive('https://host/a%20b/week', server.network)
+    expect(remote.bytes).toBe(size)
+    const finish = START + DAYS * 86_400
+    const query = { names: ['kernel.all.load'], derive: {}, start: finish - 3600, finish, points: 100 }
+    const before = server.asked.length
+    const answer = await remote.archive.range(query)
+    expect(server.asked.length).toBe(before)
+    const whole = await new LocalArchive('week', files).range(query)
+    expect(decodeChartRange(answer)).toEqual(decodeChartRange(whole))
+  })
+
   test('does not search all of it for a value that was recorded once', async () => {
     const server = served(files)
     const { archive } = await openRemoteArchive('https://host/a%20b/week.index', server.network)
@@ -143,9 +162,15 @@ describe('an archive of a week', () => {
     ],
     ['no volume', () => opened({}, (name) => name.replace('.0', '.other')), 'There are no volumes of week'],
     [
-      'a compressed volume',
-      () => opened({}, (name) => name.replace('.0', '.0.zst')),
-      'week.0.zst is compressed',
+      'too much that is compressed',
+      () =>
+        opened({ headers: { 'Content-Length': String(65 << 20) } }, (name) => name.replace('.0', '.0.zst')),
+      'week.0.zst and others are compressed, so they cannot be read in parts: 65 MiB are too much',
+    ],
+    [
+      'damaged compression',
+      () => opened({}, (name) => name.replace('.0', '.0.xz')),
+      'week.0.xz cannot be decompressed',
     ],
     [
       'a server that compresses',
