@@ -10,7 +10,7 @@ export interface OwnZones {
   readonly zoneinfo: string
 }
 
-/** Returns the status. `source` is the collector as the logger was told. */
+/** Returns the status. `source` is the configured name of the collector. */
 export function logStatus(
   { startTime, lastTime, volume, volumeBytes }: ArchiveWriter,
   { hostname, timezone, zoneinfo }: CollectorFacts,

@@ -1,5 +1,4 @@
 /** Archives on a web server, read in parts. */
-import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
@@ -40,6 +39,11 @@ function writeWeek(): ReadonlyMap<string, Uint8Array> {
   }
   made.close()
   return new Map([...output.contents()].map(([part, bytes]) => [`week.${part}`, bytes]))
+}
+
+async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new CompressionStream('gzip'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
 }
 
 interface Served {
@@ -114,12 +118,22 @@ describe('an archive of a week', () => {
     expect(server.bytes).toBe(before)
   })
 
+  test('has a name that ends as a volume does', async () => {
+    const named = new Map([...files].map(([name, bytes]) => [name.replace('week', '20261128.22.47'), bytes]))
+    const { network } = served(named)
+    for (const name of ['20261128.22.47', '20261128.22.47.0', '20261128.22.47.meta'])
+      expect(await openRemoteArchive(`https://host/a%20b/${name}`, network)).toMatchObject({
+        base: '20261128.22.47',
+      })
+    const other = served(files).network
+    expect(await openRemoteArchive('https://host/a%20b/week.0', other)).toMatchObject({ base: 'week' })
+  })
+
   test('is read completely where it is compressed, and shows the same', async () => {
-    const compressed = new Map(
-      [...files].map(([name, bytes]) =>
-        name.endsWith('.index') ? [name, bytes] : [`${name}.gz`, new Uint8Array(gzipSync(bytes))],
-      ),
-    )
+    const compressed = new Map<string, Uint8Array>()
+    for (const [name, bytes] of files)
+      if (name.endsWith('.index')) compressed.set(name, bytes)
+      else compressed.set(`${name}.gz`, await gzipped(bytes))
     const server = served(compressed)
     const remote = await openRemoteArchive('https://host/a%20b/week', server.network)
     expect(remote.bytes).toBe(size)

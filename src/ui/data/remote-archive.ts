@@ -25,7 +25,7 @@ export interface RemoteArchive {
 /** Largest metadata and index, which are read completely. */
 const MOST_BYTES = 256 * 1024 * 1024
 const MOST_VOLUMES = 1000
-/** Most bytes of all compressed files, which are read completely, and of what is in them. */
+/** Most bytes of all compressed files together, and of their contents. */
 const MOST_COMPRESSED = 64 * 1024 * 1024
 const MOST_DECOMPRESSED = 512 * 1024 * 1024
 /** Requests under way together; the browser orders those beyond its connections. */
@@ -33,12 +33,13 @@ const TOGETHER = 48
 const COMPRESSED = ['.xz', '.zst', '.gz']
 
 /**
- * Reads metadata and index of an archive, and from then on only the needed parts of its volumes; those that are compressed it reads completely.
+ * Reads metadata and index of an archive, and from then on only the needed parts of its volumes; compressed volumes are read completely.
  * `address` is that of the archive or of one of its files. Throws an Error with a message for the user.
  */
 export async function openRemoteArchive(address: string, network: Network): Promise<RemoteArchive> {
-  const { folder, base } = placeOf(address)
+  const { folder, name } = placeOf(address)
   const server = new FileServer(folder, network)
+  const base = await baseOf(name, server)
   // One round trip, if nothing is compressed.
   const [plainMeta, index, first] = await Promise.all([
     server.whole(`${base}.meta`),
@@ -89,7 +90,7 @@ class FileServer {
     return `${this.#folder}${encodeURIComponent(name)}`
   }
 
-  /** Returns a file; undefined if there is none. */
+  /** Returns the content of a file; undefined for a missing one. */
   async whole(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
     const response = await get(this.urlOf(name), {}, this.#network)
     if (response.status === 404) return undefined
@@ -99,7 +100,7 @@ class FileServer {
     return new Uint8Array(await response.arrayBuffer())
   }
 
-  /** Returns the size of a file in bytes; undefined if there is none. */
+  /** Returns the size of a file in bytes; undefined for a missing one. */
   async sizeOf(name: string): Promise<number | undefined> {
     const { ok, status, headers } = await get(this.urlOf(name), { method: 'HEAD' }, this.#network)
     if (status === 404) return undefined
@@ -138,8 +139,17 @@ class FileServer {
   }
 }
 
-/** Splits an address into its folder and the name of the archive. */
-function placeOf(address: string): { readonly folder: string; readonly base: string } {
+/** Returns the name of the archive to which a name belongs. */
+async function baseOf(name: string, server: FileServer): Promise<string> {
+  const file = parseFileName(name)
+  if (file === undefined) return name
+  // 20261128.22.47 is an archive of 22:47, or volume 47 of an older one.
+  const isTime = /^\d+$/.test(file.part) && (await server.sizeOf(`${name}.index`)) !== undefined
+  return isTime ? name : file.base
+}
+
+/** Splits an address into its folder and the name of the archive or of one of its files. */
+function placeOf(address: string): { readonly folder: string; readonly name: string } {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new Error(
@@ -148,9 +158,8 @@ function placeOf(address: string): { readonly folder: string; readonly base: str
   if (url.username !== '' || url.password !== '') throw new Error('An address with a password is not opened')
   const [, path, last] = /^(.*\/)([^/]*)$/.exec(url.pathname)!
   const name = decodeURIComponent(last!)
-  const base = parseFileName(name)?.base ?? name
-  if (base === '') throw new Error(`${address} names a folder; add the name of the archive`)
-  return { folder: url.origin + path!, base }
+  if (name === '') throw new Error(`${address} names a folder; add the name of the archive`)
+  return { folder: url.origin + path!, name }
 }
 
 async function get(url: string, init: RequestInit, { fetch }: Network): Promise<Response> {
