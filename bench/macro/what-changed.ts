@@ -103,20 +103,23 @@ try {
   writeHours(base)
   console.log(await speed(base))
   const [first, last = first] = values.seeds.split('-').map(Number)
-  const rows: string[][] = [['incidents', 'seeds', 'in the top five', 'first', 'missed']]
+  const rows: string[][] = [
+    ['incidents', 'seeds', 'in the top five', 'first', 'named in the top five rows', 'missed'],
+  ]
   for (const [name, difficulty] of DIFFICULTIES) {
     const missed = new Map<string, number>()
-    let [hits, tops] = [0, 0]
+    let [hits, tops, named] = [0, 0, 0]
     for (let seed = first!; seed <= last!; seed++)
       for (const incident of INCIDENTS) {
-        const { place } = await placeOf(mkdtempSync(`${directory}/`), incident, seed, difficulty)
+        const { place, row } = await placeOf(mkdtempSync(`${directory}/`), incident, seed, difficulty)
         if (place === 1) tops++
+        if (row <= 5) named++
         if (place <= 5) hits++
         else missed.set(incident.name, (missed.get(incident.name) ?? 0) + 1)
       }
     const all = INCIDENTS.length * (last! - first! + 1)
     const which = [...missed].map(([incident, count]) => `${incident} ${count}`).join(', ')
-    rows.push([name, values.seeds, `${hits} of ${all}`, String(tops), which || '-'])
+    rows.push([name, values.seeds, `${hits} of ${all}`, String(tops), String(named), which || '-'])
   }
   console.log(table(rows))
   console.log(await falseAlarms(first!, last!))

@@ -20,6 +20,7 @@ import type { Archive } from './archive.ts'
 import { type InterpolatedMetric, openInterpolatedMetric, secondsSince } from './interp-metric.ts'
 import { openRange, rangeEnd, type ValuesInRange } from './interp-range.ts'
 import type { ValueRules } from './interp-result.ts'
+import { Seams } from './interp-seams.ts'
 import type { RecordPlace, Track } from './interp-track.ts'
 import { MarkFilter } from './mark-filter.ts'
 import { RecordReader } from './reader.ts'
@@ -34,8 +35,6 @@ export interface InterpolationOptions extends ValueRules {
   readonly ignoreMarksSec: number | undefined
 }
 
-/** Distance of the mark between two members from the records beside it. */
-const SEAM_SEC = 0.001
 /** Combines volume number and offset to an order of records; no volume is longer. */
 const VOLUME_STRIDE = 2 ** 40
 
@@ -55,6 +54,7 @@ export class Interpolator {
   readonly #start: Timestamp
   readonly #options: InterpolationOptions
   readonly #marks: MarkFilter
+  readonly #seams: Seams
   #main: RecordReader | undefined
   #advance: RecordReader | undefined
   #sign: 1 | -1 = 1
@@ -79,6 +79,7 @@ export class Interpolator {
     this.#archive = archive
     this.#start = archive.start
     this.#options = options
+    this.#seams = new Seams(archive)
     this.#marks = new MarkFilter(archive, options.ignoreMarksSec)
   }
 
@@ -212,13 +213,13 @@ export class Interpolator {
     if (missing === 0) return
     const reader = this.#advanceReader()
     reader.seek(time, this.#sign > 0 ? 'backward' : 'forward')
-    let member = this.#memberAt(moment)
+    let member = this.#seams.memberAt(moment, this.#sign)
     while (missing > 0) {
       const record = this.#step(reader, -this.#sign as 1 | -1)
       if (record === undefined) break
       if (record.volume < 0) continue // a mark between members as seen from the other side; the change of members yields this side's
       const at = this.#seconds(record) * this.#sign
-      const seam = record.member === member ? undefined : this.#seam(record, at)
+      const seam = record.member === member ? undefined : this.#seams.momentBefore(record, at, this.#sign)
       member = record.member
       if (seam !== undefined && seam <= moment)
         for (const track of tracks) track.mark(seam, 0, 'against', moment)
@@ -226,33 +227,6 @@ export class Interpolator {
       missing = missingOf(tracks)
     }
     for (const track of tracks) track.settle(track.behind)
-  }
-
-  /** Returns the member whose records follow a moment; after the end of a member that is the next one. */
-  #memberAt(moment: number): number {
-    const t = moment * this.#sign
-    const { members } = this.#archive
-    let member = 0
-    for (const [i, { label }] of members.entries()) if (this.#seconds(label.start) <= t) member = i
-    while (member > 0 && t <= this.#floorSeconds(member)) member--
-    if (this.#sign < 0 || member + 1 === members.length) return member
-    const end = this.#archive.data[member]!.end()
-    return !isError(end) && t >= this.#seconds(end) + SEAM_SEC ? member + 1 : member
-  }
-
-  /** Returns the moment of the mark between two members, passed just before a record of the nearer one. */
-  #seam(record: RecordView, at: number): number {
-    if (this.#sign > 0) return at + SEAM_SEC
-    const floor = this.#floorSeconds(record.member)
-    if (floor !== Number.NEGATIVE_INFINITY) return -(floor + SEAM_SEC)
-    const { start } = this.#archive.members[record.member]!.label
-    return -(this.#seconds(start) - SEAM_SEC)
-  }
-
-  /** Returns the time up to which records are read from earlier members. */
-  #floorSeconds(member: number): number {
-    const floor = this.#archive.floorOf(member)
-    return floor === undefined ? Number.NEGATIVE_INFINITY : this.#seconds(floor)
   }
 
   /** Reads until the moment is passed and every relevant slot has a bound ahead. */

@@ -6,17 +6,15 @@
  *
  * If the collector is lost the archive stays open: due fetches try to reconnect, and a mark record shows the gap.
  */
-import { ArchiveWriter, type WriterOptions } from '../archive/write/writer.ts'
+import { ArchiveWriter } from '../archive/write/writer.ts'
 import { now, type Timestamp } from '../base/timestamp.ts'
 import { debug } from '../model/debug.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { Context } from '../pmapi/context.ts'
-import { ctime } from '../sys/log.ts'
 import { uptimeMs } from '../sys/uptime.ts'
 import { addTimes, earlierOf, laterOf } from '../time/arithmetic.ts'
 import type { LogStatus } from '../wire/log-status.ts'
-import type { ConfiguredRequest } from './bind.ts'
 import { Collector } from './collector.ts'
 import { CollectorClock } from './collector-clock.ts'
 import {
@@ -34,9 +32,11 @@ import { PeriodicSync } from './periodic-sync.ts'
 import { Recorder } from './recorder.ts'
 import { taskReport, taskTrace } from './report.ts'
 import { TaskScheduler } from './schedule.ts'
-import type { LoggerEnd, LoggerSettings } from './settings.ts'
+import type { LoggerEnd, LoggerParts, LoggerSettings } from './settings.ts'
 import { SYNC_MS } from './sizes.ts'
+import { logStatus, type OwnZones } from './status.ts'
 import { planTasks, selectSets, type Task } from './tasks.ts'
+import { Volumes } from './volumes.ts'
 import { WriteFailureLog } from './write-failure-log.ts'
 
 /** Errors that may pass: a full disk, or a process out of memory or file descriptors. Other file errors are permanent. */
@@ -59,6 +59,7 @@ export class Logger {
   readonly #recorder: Recorder
   readonly #schedule: TaskScheduler
   readonly #limits: Limits
+  readonly #volumes: Volumes
   readonly #sync: PeriodicSync
   readonly #trouble: WriteFailureLog
   readonly #clock = new CollectorClock()
@@ -77,8 +78,6 @@ export class Logger {
   #isGap = false
   /** Results were lost, possibly of metrics that are logged only once. */
   #hasLost = false
-  /** Reason of a new volume that could not be begun and is still due. */
-  #owedVolume: string | undefined
   /** A sync of the archive failed. */
   #isDoubtful = false
   #end: LoggerEnd | undefined
@@ -97,7 +96,7 @@ export class Logger {
       ...parts.label,
       pid: settings.pid,
       ...(settings.buffer === undefined ? {} : { buffer: settings.buffer }),
-      onVolume: (volume) => this.#volumeBegun(volume, 'max data volume size'),
+      onVolume: (volume) => this.#volumes.noteBegun(volume, 'max data volume size'),
     })
     const { monotonicMs = uptimeMs, counts = NO_COUNTS, syncMs = SYNC_MS } = settings
     this.#elapsedMs = monotonicMs
@@ -127,8 +126,15 @@ export class Logger {
     )
     this.#limits = new Limits(settings, {
       end: (reason) => void this.stop(reason),
-      beginVolume: (reason) => this.#trySwitch(reason),
-      beginVolumeSoon: (reason) => void this.exclusively(() => this.#trySwitch(reason)),
+      beginVolume: (reason) => this.#volumes.tryBegin(reason),
+      beginVolumeSoon: (reason) => void this.exclusively(() => this.#volumes.tryBegin(reason)),
+    })
+    this.#volumes = new Volumes({
+      writer: this.#writer,
+      log: settings.log,
+      sync: () => this.#sync.now(),
+      isEnding: () => this.#end !== undefined,
+      begun: () => this.#limits.volumeBegun(),
     })
     this.ended = new Promise((resolve) => {
       this.#resolveEnd = resolve
@@ -189,7 +195,7 @@ export class Logger {
 
   /** Begins a new volume; resolves to its number. */
   switchVolume(reason: string): Promise<number> {
-    return this.exclusively(() => this.#switch(reason))
+    return this.exclusively(() => this.#volumes.begin(reason))
   }
 
   /** Total bytes of all volumes. */
@@ -198,23 +204,8 @@ export class Logger {
   }
 
   /** Returns the status for control clients; `own` holds the logger's time zones. */
-  status(own: { readonly timezone: string; readonly zoneinfo: string }): LogStatus {
-    const zero = { sec: 0, nsec: 0 }
-    const { hostname, timezone, zoneinfo } = this.#facts
-    return {
-      start: this.#writer.startTime ?? zero,
-      last: this.#writer.lastTime ?? zero,
-      now: now(),
-      state: this.#writer.lastTime === undefined ? 0 : 1,
-      volume: this.#writer.volume,
-      size: this.#writer.volumeBytes,
-      pmcdHost: hostname,
-      pmcdFqdn: this.#settings.source,
-      pmcdTimezone: timezone,
-      ...(zoneinfo === '' ? {} : { pmcdZoneinfo: zoneinfo }),
-      loggerTimezone: own.timezone,
-      ...(own.zoneinfo === '' ? {} : { loggerZoneinfo: own.zoneinfo }),
-    }
+  status(own: OwnZones): LogStatus {
+    return logStatus(this.#writer, this.#facts, this.#settings.source, own)
   }
 
   /** Logs the reason and ends with a last record; resolves when the archive is complete. */
@@ -370,30 +361,8 @@ export class Logger {
     this.#hasLost = false
     if (reports && !this.#reported.has(task.key)) log.line(taskReport(task, bytes))
     if (task.deltaMs > 0) this.#reported.add(task.key)
-    if (this.#owedVolume !== undefined) await this.#trySwitch(this.#owedVolume)
+    await this.#volumes.retry()
     await this.#limits.written(this.#writer.dataBytes, this.#writer.volumeBytes)
-  }
-
-  async #switch(reason: string): Promise<number> {
-    if (this.#end !== undefined) throw new PcpError('ECANCELED', 'The archive is about to be complete')
-    // Syncs without blocking the event loop, so that closing the volume has little left to sync.
-    await this.#sync.now()
-    const volume = this.#writer.switchVolume(now())
-    this.#volumeBegun(volume, reason)
-    return volume
-  }
-
-  /** Begins a volume. On failure the previous volume stays in use and each later result retries. */
-  async #trySwitch(reason: string): Promise<void> {
-    if (this.#end !== undefined) return
-    try {
-      await this.#switch(reason)
-      this.#owedVolume = undefined
-    } catch (error) {
-      if (this.#owedVolume === undefined)
-        this.#settings.log.notice('error', `pmlogger: No new log volume: ${PcpError.from(error).message}`)
-      this.#owedVolume = reason
-    }
   }
 
   #syncFailed(error: PcpError): void {
@@ -404,11 +373,6 @@ export class Logger {
         `pmlogger: Cannot sync the archive to disk, a power failure may lose data: ${error.message}`,
       )
     this.#isDoubtful = true
-  }
-
-  #volumeBegun(volume: number, reason: string): void {
-    this.#limits.volumeBegun()
-    this.#settings.log.line(`New log volume ${volume}, via ${reason} at ${ctime(Date.now())}`)
   }
 
   /** Handles an error of writing a result or fetching its metadata. */
@@ -424,16 +388,6 @@ export class Logger {
     this.#trouble.failed(error)
     if (!MAY_PASS.has(error.code)) void this.stop('The archive cannot be written, exiting', 1)
   }
-}
-
-/** Parts of a logger that depend on the collector. */
-export interface LoggerParts {
-  readonly context: Context
-  readonly facts: CollectorFacts
-  readonly metrics: Map<Pmid, LoggedMetric>
-  readonly roots: ConfiguredRequest[]
-  /** Host and time zone in the archive's label. */
-  readonly label: Pick<WriterOptions, 'hostname' | 'timezone' | 'zoneinfo'>
 }
 
 /** Returns 1 ms after the last record: the time of marks, and of the end if the collector's time is unavailable. */

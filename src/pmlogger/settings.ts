@@ -1,11 +1,16 @@
 /** Settings of one logger, and the log it reports to. */
 import type { OutputFiles } from '../archive/write/output-files.ts'
 import type { RecordBuffer } from '../archive/write/record-buffer.ts'
+import type { WriterOptions } from '../archive/write/writer.ts'
+import type { Pmid } from '../model/ids.ts'
 import type { Context } from '../pmapi/context.ts'
 import type { LogLevel } from '../sys/log.ts'
+import type { ConfiguredRequest } from './bind.ts'
+import type { CollectorFacts } from './collector-facts.ts'
 import type { LogStatement } from './config.ts'
 import type { RecorderCounts } from './counts.ts'
 import type { LimitSettings, LimitUsage } from './limits.ts'
+import type { LoggedMetric } from './logged-metric.ts'
 import type { InternPool } from './pool.ts'
 
 /** A logger's log. */
@@ -70,4 +75,14 @@ export interface LoggerEnd {
   readonly continues?: LimitUsage
   /** Ended without a request to the collector. */
   readonly isAbandoned?: true
+}
+
+/** Parts of a logger that depend on the collector. */
+export interface LoggerParts {
+  readonly context: Context
+  readonly facts: CollectorFacts
+  readonly metrics: Map<Pmid, LoggedMetric>
+  readonly roots: ConfiguredRequest[]
+  /** Host and time zone in the archive's label. */
+  readonly label: Pick<WriterOptions, 'hostname' | 'timezone' | 'zoneinfo'>
 }

@@ -41,6 +41,11 @@ function writeWeek(): ReadonlyMap<string, Uint8Array> {
   return new Map([...output.contents()].map(([part, bytes]) => [`week.${part}`, bytes]))
 }
 
+async function gzipped(bytes: Uint8Array): Promise<Uint8Array> {
+  const stream = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new CompressionStream('gzip'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}
+
 interface Served {
   readonly network: Network
   /** Requests in order: a range, or the whole file. */
@@ -113,6 +118,34 @@ describe('an archive of a week', () => {
     expect(server.bytes).toBe(before)
   })
 
+  test('has a name that ends as a volume does', async () => {
+    const named = new Map([...files].map(([name, bytes]) => [name.replace('week', '20261128.22.47'), bytes]))
+    const { network } = served(named)
+    for (const name of ['20261128.22.47', '20261128.22.47.0', '20261128.22.47.meta'])
+      expect(await openRemoteArchive(`https://host/a%20b/${name}`, network)).toMatchObject({
+        base: '20261128.22.47',
+      })
+    const other = served(files).network
+    expect(await openRemoteArchive('https://host/a%20b/week.0', other)).toMatchObject({ base: 'week' })
+  })
+
+  test('is read completely where it is compressed, and shows the same', async () => {
+    const compressed = new Map<string, Uint8Array>()
+    for (const [name, bytes] of files)
+      if (name.endsWith('.index')) compressed.set(name, bytes)
+      else compressed.set(`${name}.gz`, await gzipped(bytes))
+    const server = served(compressed)
+    const remote = await openRemoteArchive('https://host/a%20b/week', server.network)
+    expect(remote.bytes).toBe(size)
+    const finish = START + DAYS * 86_400
+    const query = { names: ['kernel.all.load'], derive: {}, start: finish - 3600, finish, points: 100 }
+    const before = server.asked.length
+    const answer = await remote.archive.range(query)
+    expect(server.asked.length).toBe(before)
+    const whole = await new LocalArchive('week', files).range(query)
+    expect(decodeChartRange(answer)).toEqual(decodeChartRange(whole))
+  })
+
   test('does not search all of it for a value that was recorded once', async () => {
     const server = served(files)
     const { archive } = await openRemoteArchive('https://host/a%20b/week.index', server.network)
@@ -143,9 +176,15 @@ describe('an archive of a week', () => {
     ],
     ['no volume', () => opened({}, (name) => name.replace('.0', '.other')), 'There are no volumes of week'],
     [
-      'a compressed volume',
-      () => opened({}, (name) => name.replace('.0', '.0.zst')),
-      'week.0.zst is compressed',
+      'too much that is compressed',
+      () =>
+        opened({ headers: { 'Content-Length': String(65 << 20) } }, (name) => name.replace('.0', '.0.zst')),
+      'week.0.zst and others are compressed, so they cannot be read in parts: 65 MiB are too much',
+    ],
+    [
+      'damaged compression',
+      () => opened({}, (name) => name.replace('.0', '.0.xz')),
+      'week.0.xz cannot be decompressed',
     ],
     [
       'a server that compresses',

@@ -15,9 +15,11 @@ import type { TextQuery } from '../../model/source.ts'
 import type { ValueSet } from '../../model/values.ts'
 import { encodeLabel, labelSize, VOLUME_INDEX, VOLUME_META } from '../label.ts'
 import { type ArchiveVersion, stampSize } from '../stamp.ts'
+import { DataVolumes } from './data-volumes.ts'
 import { IndexEntries, type IndexedRecord } from './index-entries.ts'
 import { encodeDesc, encodeHelp, encodeIndom, encodeLabels } from './metadata.ts'
 import type { OutputFiles } from './output-files.ts'
+import { attemptQuietly } from './quietly.ts'
 import { RecordBuffer } from './record-buffer.ts'
 import { WrittenIndoms } from './written-indoms.ts'
 
@@ -68,13 +70,7 @@ export class ArchiveWriter {
   readonly #index: ByteSink
   readonly #entries: IndexEntries
   readonly #meta: ByteSink
-  #data: ByteSink
-  #volume: number
-  readonly #firstVolume: number
-  /** Volumes that could not be started, and whose files could not be removed either. */
-  readonly #spoilt = new Set<number>()
-  /** Bytes of earlier volumes. */
-  #earlier = 0
+  readonly #volumes: DataVolumes
   #start: Timestamp | undefined
   /** Whether all labels, and the metadata from before the start, are written. */
   #isStarted = false
@@ -114,9 +110,7 @@ export class ArchiveWriter {
     this.#index = sinks[0]!
     this.#entries = new IndexEntries(this.#index, this.version, options.hasEvenIndex ?? false)
     this.#meta = sinks[1]!
-    this.#data = sinks[2]!
-    this.#firstVolume = options.firstVolume ?? 0
-    this.#volume = this.#firstVolume
+    this.#volumes = new DataVolumes(files, options.firstVolume ?? 0, sinks[2]!)
     this.#metaBefore = labelSize(this.version)
   }
 
@@ -137,7 +131,11 @@ export class ArchiveWriter {
 
   /** Number of the volume being written. */
   get volume(): number {
-    return this.#volume
+    return this.#volumes.number
+  }
+
+  get #data(): ByteSink {
+    return this.#volumes.sink
   }
 
   /** Bytes of the volume being written. */
@@ -147,7 +145,7 @@ export class ArchiveWriter {
 
   /** Bytes of all volumes. */
   get dataBytes(): number {
-    return this.#earlier + this.#data.size
+    return this.#volumes.bytes
   }
 
   /** Bytes of the metadata. */
@@ -168,7 +166,7 @@ export class ArchiveWriter {
     this.#start ??= this.#checked(at)
     if (this.#index.size === 0) this.#write(this.#index, this.#label(VOLUME_INDEX))
     if (this.#meta.size === 0) this.#write(this.#meta, this.#label(VOLUME_META))
-    if (this.#data.size === 0) this.#write(this.#data, this.#label(this.#volume))
+    if (this.#data.size === 0) this.#write(this.#data, this.#label(this.volume))
     let written = 0
     try {
       for (const record of this.#early) {
@@ -266,25 +264,14 @@ export class ArchiveWriter {
   switchVolume(at: Timestamp): number {
     this.start(at)
     // An archive whose first volume is empty would be treated as one without records.
-    if (this.#volume === this.#firstVolume && this.#data.size === labelSize(this.version)) return this.#volume
+    if (this.#volumes.isFirst && this.#data.size === labelSize(this.version)) return this.volume
     this.#attempt(() => this.#data.flush())
-    let volume = this.#volume + 1
-    while (this.#spoilt.has(volume)) volume++
-    const sink = this.#attempt(() => this.#files.create(String(volume)))
-    try {
-      this.#write(sink, this.#label(volume))
-    } catch (error) {
-      attemptQuietly(() => sink.close())
-      if (!attemptQuietly(() => this.#files.remove(String(volume)))) this.#spoilt.add(volume)
-      throw error
-    }
-    const full = this.#data
-    this.#earlier += full.size
-    this.#data = sink
-    this.#volume = volume
+    const full = this.#attempt(() =>
+      this.#volumes.next((sink, volume) => this.#write(sink, this.#label(volume))),
+    )
     // It was flushed already: a failure here must not lose the next record.
     this.#collect(() => full.close())
-    return volume
+    return this.volume
   }
 
   /** Makes everything written so far visible to other processes. */
@@ -328,14 +315,13 @@ export class ArchiveWriter {
     if (this.#isClosed) return
     this.#closeFiles()
     for (const part of ['index', 'meta']) attemptQuietly(() => this.#files.remove(part))
-    for (let volume = this.#firstVolume; volume <= this.#volume; volume++)
-      attemptQuietly(() => this.#files.remove(String(volume)))
+    this.#volumes.removeAll()
   }
 
   #closeFiles(): void {
     this.#isClosed = true
     for (const sink of [this.#meta, this.#data, this.#index]) this.#collect(() => sink.close())
-    for (const volume of this.#spoilt) attemptQuietly(() => this.#files.remove(String(volume)))
+    this.#volumes.removeSpoilt()
     this.#collect(() => this.#files.close?.())
   }
 
@@ -348,7 +334,7 @@ export class ArchiveWriter {
     }
     const offset = this.#data.size
     this.#write(this.#data, bytes)
-    this.#last = { at, volume: this.#volume, offset, metaOffset: this.#metaBefore }
+    this.#last = { at, volume: this.volume, offset, metaOffset: this.#metaBefore }
     this.#entries.onRecord(this.#last, this.#data.size, offset === empty || this.#indomWritten)
     this.#indomWritten = false
     this.#metaBefore = this.#meta.size
@@ -404,16 +390,6 @@ export class ArchiveWriter {
     } catch (error) {
       this.#problem ??= PcpError.from(error, this.#files.name)
     }
-  }
-}
-
-/** Returns true if the action succeeded. */
-function attemptQuietly(action: () => void): boolean {
-  try {
-    action()
-    return true
-  } catch {
-    return false
   }
 }
 

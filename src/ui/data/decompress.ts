@@ -8,13 +8,13 @@ import {
 } from '../../base/decode/limits.ts'
 
 /** Limits; a page cannot hold more than 1 GiB. */
-const LIMITS: DecodeLimits = { ...DECODE_LIMITS, maxBytes: 1 << 30, maxMs: 60_000 }
+export const PAGE_LIMITS: DecodeLimits = { ...DECODE_LIMITS, maxBytes: 1 << 30, maxMs: 60_000 }
 
 /** Returns the content of a file and its name without the compression suffix. Throws an Error if it cannot be decompressed. */
 export async function decompressed(
   name: string,
   bytes: Uint8Array<ArrayBuffer>,
-  limits: DecodeLimits = LIMITS,
+  limits: DecodeLimits = PAGE_LIMITS,
 ): Promise<readonly [string, Uint8Array]> {
   const suffix = /\.(xz|lzma|gz|bz2|zst|Z)$/.exec(name)?.[0]
   if (suffix === undefined) return [name, bytes]

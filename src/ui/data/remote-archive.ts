@@ -2,6 +2,7 @@
 import { parseFileName } from '../../archive/file-names.ts'
 import { decodeLabel, labelSize } from '../../archive/label.ts'
 import { decodeIndex } from '../../archive/temporal-index.ts'
+import { decompressed, PAGE_LIMITS } from './decompress.ts'
 import { LocalArchive } from './local-archive.ts'
 import { type ReadPart, type RemoteFile, remoteFiles } from './remote-files.ts'
 
@@ -24,27 +25,84 @@ export interface RemoteArchive {
 /** Largest metadata and index, which are read completely. */
 const MOST_BYTES = 256 * 1024 * 1024
 const MOST_VOLUMES = 1000
-/** Requests for sizes of volumes under way together. */
-const TOGETHER = 6
+/** Most bytes of all compressed files together, and of their contents. */
+const MOST_COMPRESSED = 64 * 1024 * 1024
+const MOST_DECOMPRESSED = 512 * 1024 * 1024
+/** Requests under way together; the browser orders those beyond its connections. */
+const TOGETHER = 48
 const COMPRESSED = ['.xz', '.zst', '.gz']
 
 /**
- * Reads metadata and index of an archive, and from then on only the needed parts of its volumes. `address` is that of the archive or of one of
- * its files. Throws an Error with a message for the user.
+ * Reads metadata and index of an archive, and from then on only the needed parts of its volumes; compressed volumes are read completely.
+ * `address` is that of the archive or of one of its files. Throws an Error with a message for the user.
  */
 export async function openRemoteArchive(address: string, network: Network): Promise<RemoteArchive> {
-  const { folder, base } = placeOf(address)
-  const urlOf = (name: string): string => `${folder}${encodeURIComponent(name)}`
-  const whole = async (name: string): Promise<Uint8Array | undefined> => {
-    const response = await get(urlOf(name), {}, network)
+  const { folder, name } = placeOf(address)
+  const server = new FileServer(folder, network)
+  const base = await baseOf(name, server)
+  // One round trip, if nothing is compressed.
+  const [plainMeta, index, first] = await Promise.all([
+    server.whole(`${base}.meta`),
+    server.whole(`${base}.index`),
+    server.sizeOf(`${base}.0`),
+  ])
+  if (index === undefined)
+    throw new Error(`There is no ${base}.index at ${folder}; without it, everything would have to be read`)
+  const files = new Map<string, RemoteFile>([[`${base}.index`, index]])
+  if (plainMeta !== undefined) files.set(`${base}.meta`, plainMeta)
+  if (first !== undefined) files.set(`${base}.0`, first)
+  const missing = plainMeta === undefined ? [`${base}.meta`] : []
+  if (first === undefined) missing.push(`${base}.0`)
+  const others = volumesOf(index, `${base}.index`).filter((volume) => volume !== 0)
+  await together(others, async (volume) => {
+    const name = `${base}.${volume}`
+    const size = await server.sizeOf(name)
+    if (size === undefined) missing.push(name)
+    else files.set(name, size)
+  })
+  for (const [name, bytes] of await server.compressed(missing)) files.set(name, bytes)
+  if (!files.has(`${base}.meta`)) throw new Error(`There is no ${base}.meta at ${folder}`)
+  // Old volumes may have been removed, but not all.
+  if (files.size === 2) throw new Error(`There are no volumes of ${base} at ${folder}`)
+  const read: ReadPart = (name, offset, length) => network.readRange(server.urlOf(name), offset, length)
+  let bytes = 0
+  for (const file of files.values()) bytes += typeof file === 'number' ? file : file.length
+  return { archive: new LocalArchive(base, remoteFiles(files, read), true), base, bytes }
+}
+
+/** Runs an action for all items, a bounded number of them together. */
+async function together<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
+  for (let at = 0; at < items.length; at += TOGETHER)
+    await Promise.all(items.slice(at, at + TOGETHER).map(act))
+}
+
+/** The files of one folder on a web server. */
+class FileServer {
+  readonly #folder: string
+  readonly #network: Network
+
+  constructor(folder: string, network: Network) {
+    this.#folder = folder
+    this.#network = network
+  }
+
+  urlOf(name: string): string {
+    return `${this.#folder}${encodeURIComponent(name)}`
+  }
+
+  /** Returns the content of a file; undefined for a missing one. */
+  async whole(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const response = await get(this.urlOf(name), {}, this.#network)
     if (response.status === 404) return undefined
     if (!response.ok) throw new Error(`${name}: the server answers ${response.status}`)
     if (Number(response.headers.get('Content-Length')) > MOST_BYTES)
       throw new Error(`${name} is too large for a page`)
     return new Uint8Array(await response.arrayBuffer())
   }
-  const sizeOf = async (name: string): Promise<number | undefined> => {
-    const { ok, status, headers } = await get(urlOf(name), { method: 'HEAD' }, network)
+
+  /** Returns the size of a file in bytes; undefined for a missing one. */
+  async sizeOf(name: string): Promise<number | undefined> {
+    const { ok, status, headers } = await get(this.urlOf(name), { method: 'HEAD' }, this.#network)
     if (status === 404) return undefined
     if (!ok) throw new Error(`${name}: the server answers ${status}`)
     const size = Number(headers.get('Content-Length') ?? Number.NaN)
@@ -53,39 +111,45 @@ export async function openRemoteArchive(address: string, network: Network): Prom
       `${name}: the server sends no size; compression by the server must be off for these files`,
     )
   }
-  const [meta, index, first] = await Promise.all([
-    whole(`${base}.meta`),
-    whole(`${base}.index`),
-    sizeOf(`${base}.0`),
-  ])
-  if (first === undefined) await refuseCompressed(base, sizeOf)
-  if (meta === undefined) throw new Error(`There is no ${base}.meta at ${folder}`)
-  if (index === undefined)
-    throw new Error(`There is no ${base}.index at ${folder}; without it, everything would have to be read`)
-  const files = new Map<string, RemoteFile>([
-    [`${base}.meta`, meta],
-    [`${base}.index`, index],
-    ...(first === undefined ? [] : [[`${base}.0`, first] as const]),
-  ])
-  const others = volumesOf(index, `${base}.index`).filter((volume) => volume !== 0)
-  for (let at = 0; at < others.length; at += TOGETHER)
-    await Promise.all(
-      others.slice(at, at + TOGETHER).map(async (volume) => {
-        const name = `${base}.${volume}`
-        const size = await sizeOf(name)
-        if (size !== undefined) files.set(name, size) // old volumes may have been removed
-      }),
-    )
-  if (files.size === 2) await refuseCompressed(base, sizeOf, others[0])
-  if (files.size === 2) throw new Error(`There are no volumes of ${base} at ${folder}`)
-  const read: ReadPart = (name, offset, length) => network.readRange(urlOf(name), offset, length)
-  let bytes = 0
-  for (const file of files.values()) bytes += typeof file === 'number' ? file : file.length
-  return { archive: new LocalArchive(base, remoteFiles(files, read), true), base, bytes }
+
+  /** Returns the contents of those of these files that are there in a compressed form. */
+  async compressed(names: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+    const found: { readonly name: string; readonly size: number }[] = []
+    const candidates = names.flatMap((name) => COMPRESSED.map((suffix) => name + suffix))
+    await together(candidates, async (name) => {
+      const size = await this.sizeOf(name)
+      if (size !== undefined) found.push({ name, size })
+    })
+    const all = found.reduce((sum, { size }) => sum + size, 0)
+    if (all > MOST_COMPRESSED)
+      throw new Error(
+        `${found[0]!.name} and others are compressed, so they cannot be read in parts: ${Math.ceil(all / 2 ** 20)} MiB are too much for a page. Decompress them on the server, or drop the files of a shorter time here`,
+      )
+    const contents = new Map<string, Uint8Array>()
+    let room = MOST_DECOMPRESSED
+    await together(found, async ({ name }) => {
+      const bytes = await this.whole(name)
+      if (bytes === undefined) return
+      const [plain, content] = await decompressed(name, bytes, { ...PAGE_LIMITS, maxBytes: room })
+      room -= content.length
+      if (room < 0) throw new Error(`${name} and others are too large for a page after decompression`)
+      contents.set(plain, content)
+    })
+    return contents
+  }
 }
 
-/** Splits an address into its folder and the name of the archive. */
-function placeOf(address: string): { readonly folder: string; readonly base: string } {
+/** Returns the name of the archive to which a name belongs. */
+async function baseOf(name: string, server: FileServer): Promise<string> {
+  const file = parseFileName(name)
+  if (file === undefined) return name
+  // 20261128.22.47 is an archive of 22:47, or volume 47 of an older one.
+  const isTime = /^\d+$/.test(file.part) && (await server.sizeOf(`${name}.index`)) !== undefined
+  return isTime ? name : file.base
+}
+
+/** Splits an address into its folder and the name of the archive or of one of its files. */
+function placeOf(address: string): { readonly folder: string; readonly name: string } {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw new Error(
@@ -94,9 +158,8 @@ function placeOf(address: string): { readonly folder: string; readonly base: str
   if (url.username !== '' || url.password !== '') throw new Error('An address with a password is not opened')
   const [, path, last] = /^(.*\/)([^/]*)$/.exec(url.pathname)!
   const name = decodeURIComponent(last!)
-  const base = parseFileName(name)?.base ?? name
-  if (base === '') throw new Error(`${address} names a folder; add the name of the archive`)
-  return { folder: url.origin + path!, base }
+  if (name === '') throw new Error(`${address} names a folder; add the name of the archive`)
+  return { folder: url.origin + path!, name }
 }
 
 async function get(url: string, init: RequestInit, { fetch }: Network): Promise<Response> {
@@ -107,20 +170,6 @@ async function get(url: string, init: RequestInit, { fetch }: Network): Promise<
       `${url} cannot be read: the server is unreachable, or does not allow this page to read it (CORS: Access-Control-Allow-Origin)`,
       { cause },
     )
-  }
-}
-
-async function refuseCompressed(
-  base: string,
-  sizeOf: (name: string) => Promise<number | undefined>,
-  volume = 0,
-): Promise<void> {
-  for (const suffix of COMPRESSED) {
-    const name = `${base}.${volume}${suffix}`
-    if ((await sizeOf(name).catch(() => undefined)) !== undefined)
-      throw new Error(
-        `${name} is compressed, so it cannot be read in parts; decompress it on the server, or drop the files here`,
-      )
   }
 }
 
