@@ -23,7 +23,7 @@ const FOLDER =
   process.env['PCP_TS_PICTURES'] === '1'
     ? join(top, 'docs', 'pictures')
     : join(top, 'coverage', 'screenshots')
-const MOST_BYTES = 60_000
+const MOST_BYTES = 80_000
 
 const START = Date.parse('2026-11-19T14:00:00Z') / 1000
 const STEP_SECONDS = 10

@@ -67,6 +67,7 @@ describe('events', () => {
   it('are absent from an undisturbed recording, also with rounded times', () => {
     expect(found(answer(steady))).toEqual([])
     expect(found(answer(steady.map(([at, up]) => [at + (at % 3) / 2, up])))).toEqual([])
+    expect(found(answer(steady.map(([at]) => [at, 5000])))).toEqual([]) // an uptime recorded only once
     expect(eventsIn({ start: T, finish: T, marks: [], metrics: [], lists: [] })).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { isChartKind } from '../../src/ui/chart/kinds/registry.ts'
+import { RESOURCES } from '../../src/ui/health/resources.ts'
 import {
   BUILT_IN_VIEWS,
   PAGES,
@@ -30,4 +31,12 @@ test('keys, names and ids of charts are unique', () => {
     expect(new Set(ids).size, name).toBe(ids.length)
     for (const { style } of charts) expect(isChartKind(style), style).toBe(true)
   }
+})
+
+test('no expression needs a metric that is recorded once, for which an archive on a web server is read whole', () => {
+  const charts = BUILT_IN_VIEWS.flatMap((view) => view.charts).flatMap(({ plots }) => plots)
+  const figures = RESOURCES.flatMap((resource) => resource.figures).flatMap(({ needs }) => needs)
+  const exprs = [...charts, ...figures].flatMap((each) => each.expr ?? [])
+  expect(exprs.length).toBeGreaterThan(10)
+  expect(exprs.filter((expr) => /\bhinv\./.test(expr))).toEqual([])
 })

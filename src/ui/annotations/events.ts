@@ -70,11 +70,11 @@ function rebootsIn({ times, values, isLowest }: Samples): Mark[] {
   return found.slice(-MOST)
 }
 
-/** The uptime goes on while the clock is set. */
+/** The uptime goes on while the clock is set. One that stands still was not recorded each time. */
 function clockStepsIn({ times, values }: Samples): Mark[] {
   const found: Mark[] = []
   for (let i = 1; i < times.length; i++) {
-    if (values[i]! < values[i - 1]! - SLACK_SEC) continue
+    if (values[i]! <= values[i - 1]!) continue
     const step = times[i]! - times[i - 1]! - (values[i]! - values[i - 1]!)
     if (Math.abs(step) < SLACK_SEC) continue
     const direction = step > 0 ? 'forward' : 'back'

@@ -1,6 +1,6 @@
 /** Resources of a host and the questions of the USE method about each: utilisation, saturation, errors. docs/how-to/charts.md */
 import { FIGURES, type HealthFigure, type NeededMetric } from '../../archive/fleet/figures.ts'
-import { COUNTED_TWICE } from '../view/plots.ts'
+import { COUNTED_TWICE, cpuShare } from '../view/plots.ts'
 import { derivedName, type InstanceChoice } from '../view/view.ts'
 
 /** A value that a figure is computed from; `name` is made up for an expression. */
@@ -70,8 +70,8 @@ export const RESOURCES: readonly Resource[] = [
       }),
       {
         ...{ id: 'steal', title: 'Steal', unit: 'share', warn: 0.05, bad: 0.2 },
-        rule: 'share of CPU time that the hypervisor gave to others (kernel.all.cpu.steal, hinv.ncpu)',
-        needs: [derived('rate(kernel.all.cpu.steal) / hinv.ncpu')],
+        rule: 'share of CPU time that the hypervisor gave to others (kernel.all.cpu.steal of all modes)',
+        needs: [derived(cpuShare('steal'))],
         of: only,
         ...{
           question: 'errors',

@@ -37,7 +37,9 @@ export function useHitSparks(
         },
         () => {}, // the list is complete without them
       )
-    const timer = setTimeout(read, paths.peek().size === 0 ? 0 : RESTS_MS)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    if (paths.peek().size === 0) read()
+    else timer = setTimeout(read, RESTS_MS)
     return () => {
       isCurrent = false
       clearTimeout(timer)

@@ -34,6 +34,18 @@ export function pressurePlots(parts: readonly (readonly [part: string, legend: s
   )
 }
 
+/** Modes of CPU time of Linux, which together are all of it. */
+const CPU_MODES = ['user', 'nice', 'sys', 'intr', 'wait.total', 'steal', 'idle']
+
+/**
+ * Returns the expression for the share of all CPU time in a mode. It is divided by the sum of all modes, since hinv.ncpu is recorded only once:
+ * its interpolated value needs all records since, and archives on web servers would be read whole.
+ */
+export function cpuShare(mode: string): string {
+  const rates = CPU_MODES.map((each) => `rate(kernel.all.cpu.${each})`)
+  return `rate(kernel.all.cpu.${mode}) / (${rates.join(' + ')})`
+}
+
 /** Interfaces whose traffic appears a second time as that of another one. */
 export const COUNTED_TWICE = '^(lo|bond\\d+|face)$'
 

@@ -1,5 +1,5 @@
 /** The page about processors. */
-import { chart, derived, optional, plot, pressurePlots } from '../plots.ts'
+import { chart, cpuShare, derived, optional, plot, pressurePlots } from '../plots.ts'
 import type { Chart, View } from '../view.ts'
 
 const CPU = 'kernel.all.cpu'
@@ -58,8 +58,8 @@ export const CPU_PAGE: View = {
       'cpu-lost',
       'Time not available: I/O wait and steal',
       [
-        derived(`rate(${CPU}.wait.total) / hinv.ncpu`, { legend: 'I/O wait', color: 'var(--iowait)' }),
-        optional(derived(`rate(${CPU}.steal) / hinv.ncpu`, { legend: 'steal', color: 'var(--steal)' })),
+        optional(derived(cpuShare('wait.total'), { legend: 'I/O wait', color: 'var(--iowait)' })),
+        optional(derived(cpuShare('steal'), { legend: 'steal', color: 'var(--steal)' })),
       ],
       { unit: 'share' },
     ),
