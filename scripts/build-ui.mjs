@@ -23,7 +23,7 @@ const brotli = (contents) =>
     },
   })
 
-/** Returns the sizes of a file: as it is, after gzip, and as sent. */
+/** Returns the sizes of a file: uncompressed, after gzip, and as sent. */
 export function sizesOf(contents) {
   const gzip = gzipSync(contents, { level: 9 }).length
   const sent = contents.length < LEAST_COMPRESSED ? contents.length : brotli(contents).length

@@ -82,7 +82,7 @@ async function speed(base: string): Promise<string> {
   return `${series} series, two windows of an hour at 10 s: ${median(times).toFixed(0)} ms, first ${times[0]!.toFixed(0)} ms`
 }
 
-/** Counts what is ranked though there was no incident; the model has small, unrelated changes all the time. */
+/** Counts the rows ranked without an incident; the model has small, unrelated changes all the time. */
 async function falseAlarms(first: number, last: number): Promise<string> {
   const scores: number[] = []
   for (let seed = first; seed <= last; seed++) {

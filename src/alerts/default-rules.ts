@@ -206,7 +206,7 @@ const NETWORK: readonly AlertRule[] = [
     deltaSec: FAST,
     condition: `80 %_sample (100 * network.tcp.retranssegs ${TWO} / network.tcp.outsegs ${TWO} > 5 && network.tcp.outsegs ${TWO} > 50)`,
     help: 'For two minutes more than 5 % of the sent segments were repetitions: packets are lost on the way.',
-    next: 'Look at the errors and drops of the interfaces; if there are none, the loss is elsewhere.',
+    next: 'Look at the errors and drops of the interfaces; without any, the loss is elsewhere.',
     look: { page: 'network', chart: 'segments' },
   },
   {

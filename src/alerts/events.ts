@@ -20,7 +20,7 @@ export interface Alert {
 
 /** Answer of /ui/api/alerts. */
 export interface AlertAnswer {
-  /** The active alerts and those that ended in the window, newest first. */
+  /** The active alerts and those ended in the window, newest first. */
   readonly alerts: readonly Alert[]
   /** Number of older alerts in the window that are left out. */
   readonly leftOut: number

@@ -180,7 +180,7 @@ function shifted(
   return passed !== undefined && passed.score > lasts.score ? passed : lasts
 }
 
-/** Returns the change as an excursion that was over before the span ends; undefined if there is none. */
+/** Returns the change as an excursion that was over before the span ends, or undefined. */
 function passing(
   lasts: SeriesChange,
   grid: ChangeGrid,

@@ -17,10 +17,10 @@ export interface Excursion {
 const LENGTHS = [1 / 4, 1 / 8, 1 / 16]
 /** Parts overlap: one begins at each such share of a length. */
 const STRIDE = 1 / 4
-/** Parts of equal length that the window before must have; their extremes show what is usual. */
+/** Parts of equal length that the window before must have; their extremes show the usual range. */
 const ENOUGH_PARTS = 4
 
-/** Returns the best of the excursions of all lengths: the one that exceeds its swing most; undefined if nothing exceeds what was before. */
+/** Returns the best of the excursions of all lengths: the one with the largest excess over its swing; undefined without any excess. */
 export function excursionOf(
   deviations: Float64Array,
   { beforeCount, count }: ChangeGrid,
@@ -53,8 +53,8 @@ export function excursionOf(
 }
 
 /**
- * Returns values about the median of their window. A trend moves both medians, so a series that grows as before has no excursion; and a level that
- * lasts is no excursion either.
+ * Returns values about the median of their window. A trend moves both medians, so a series that grows as before has no excursion, nor has one with a
+ * lasting new level.
  */
 function centred(values: Float64Array): Float64Array {
   const centre = median(values.filter((value) => !Number.isNaN(value)))

@@ -1,4 +1,4 @@
-/** An open archive as a context of rules, where there are no contexts: in browsers. docs/reference/pmproxy.md */
+/** An open archive as a context of rules, for browsers, which have no contexts. docs/reference/pmproxy.md */
 import type { Archive } from '../archive/archive.ts'
 import { ArchiveSource, type ArchiveSourceOptions } from '../archive/source.ts'
 import type { Timestamp } from '../base/timestamp.ts'

@@ -8,7 +8,7 @@ export interface Hosts {
   readonly isArchive: boolean
   /** Host of metrics without an explicit host. */
   readonly first: RuleHost
-  /** Returns the host of a name in a rule. Throws SemanticError if there is no archive of it. */
+  /** Returns the host of a name in a rule. Throws SemanticError for a host without an archive. */
   find(name: string): Promise<RuleHost>
   /** All hosts used so far. */
   readonly all: readonly RuleHost[]

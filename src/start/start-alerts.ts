@@ -121,7 +121,7 @@ export function recordAlerts(
   now: () => number = Date.now,
 ): { readonly perform: (firing: Firing) => true; readonly evaluated: (sec: number) => void } {
   const low = new Set(DEFAULT_RULES.filter(({ isLow }) => isLow === true).map(({ name }) => name))
-  // Such an instance, as that of a load average, says nothing beyond the rule.
+  // Such an instance, as that of a load average, adds nothing to the rule.
   const ofOneInstance = new Set(
     DEFAULT_RULES.filter(({ condition }) => !condition.startsWith('some_inst')).map(({ name }) => name),
   )

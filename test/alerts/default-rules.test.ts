@@ -67,7 +67,7 @@ const RATES: typeof LEVELS = {
   'network.tcp.listenoverflows': ['count', { '': 0 }],
 }
 
-/** What is different in each trouble: levels, or rates. */
+/** The different levels or rates of each trouble. */
 const TROUBLES: Readonly<Record<string, Readonly<Record<string, Values>>>> = {
   'cpu.busy': { 'kernel.all.cpu.idle': { '': 20 } },
   'cpu.one_saturated': {
@@ -205,7 +205,7 @@ for (const { name, condition } of DEFAULT_RULES) {
   })
 }
 
-test('ten seconds of trouble raise no alert, except for what is final', async () => {
+test('ten seconds of trouble raise no alert, except for final events', async () => {
   const all = Object.assign({}, ...Object.values(TROUBLES)) as Readonly<Record<string, Values>>
   const fired = await firingsIn(recorded(all, STEP))
   expect([...fired.keys()]).toEqual(['memory.oom_kill'])

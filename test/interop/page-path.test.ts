@@ -23,7 +23,7 @@ const HOT = indom(3, 39)
 const HOG = '004711 /usr/bin/updatedb'
 const NOTE = 'updatedb ran at 03:10, as every night'
 
-/** Writes what was recorded of the night below `dir`: two CPUs at a fifth, and one process that takes all from 03:09 to 03:12. */
+/** Writes the night's recording below `dir`: two CPUs at a fifth, and one process with all of them from 03:09 to 03:12. */
 function writeNight(dir: string): void {
   const output = memoryOutput('20261128.00.00')
   const made = new ArchiveImport(output, { hostname: 'db1', timezone: 'UTC', pid: 1, version: 3 })

@@ -96,7 +96,7 @@ describePage('the process table', (t) => {
     )
     expect(await t.page.evaluate('scrollY')).toBe(0)
     expect(await rows.first().evaluate(bottomOf)).toBeLessThan(1000)
-    // Of CPU and memory of the one that was listed for ten minutes.
+    // CPU and memory of the process that was listed for ten minutes.
     await rows.nth(1).locator('.sparkline').nth(1).waitFor()
     // Command lines are text.
     expect(await rows.nth(1).textContent()).toContain(EVIL)

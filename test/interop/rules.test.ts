@@ -131,7 +131,7 @@ test.skipIf(!canCompare).each(CASES)('fires as the reference does over $archive'
     const text = `${rulesFor(one).join('\n')}\n`
     const { rules, problems } = await tried(path, text, one.deltaSec)
     expect(problems).toEqual([])
-    // One rule a run, because the reference's actions do not say which rule they are of.
+    // One rule a run, because the reference's actions do not name their rule.
     const theirs = new Map<number, Fired>()
     for (const [i, rule] of rulesFor(one).entries()) {
       writeFileSync(file, `${rule}\n`)

@@ -118,7 +118,7 @@ async function answered(
 const OWNER: WebUser = { kind: 'owner', from: '127.0.0.1' }
 const GUEST: WebUser = { kind: 'guest', from: '127.0.0.1' }
 
-test('pmproxy returns active alerts, and those that ended in the window, newest first', async () => {
+test('pmproxy returns active alerts and those ended in the window, newest first', async () => {
   const log = new AlertLog(path)
   log.append(alert(NOW), [])
   for (let i = 0; i < 1200; i++) log.append(alert(NOW + i, { rule: 'cpu.busy', until: NOW + i + 5 }), [])
@@ -146,7 +146,7 @@ test('instances of own rules, which may be processes, are for users with a login
   expect(await shown(GUEST)).toEqual(['', 'sda'])
 })
 
-test('without a log, or with one that is too large, there are no alerts', async () => {
+test('without a log, or with one too large, no alerts are returned', async () => {
   expect(await answered('', GUEST)).toEqual({ alerts: [], leftOut: 0, version: '', evaluated: null })
   mkdirSync(join(dir, 'pmie'))
   appendFileSync(path, alertLine(alert(NOW)))

@@ -33,7 +33,7 @@ const CPU = chartOf([
   { label: 'idle', values: [2, 0, 2], color: 'transparent' },
 ])
 
-test('a stack has its total without what is no use, newest or under the pointer', () => {
+test('a stack has its total without idle time and free memory, newest or under the pointer', () => {
   const of = 'without I/O wait, idle'
   expect(headlineOf(CPU, 'share', NONE, undefined)).toEqual({ value: '50 %', of })
   expect(headlineOf(CPU, 'share', NONE, AT_50)).toEqual({ value: '75 %', of })
@@ -69,7 +69,7 @@ test('lines have the value of the first in the legend, which is named if there a
   expect(headlineOf(one, undefined, NONE, undefined)).toEqual({ value: '2', of: '' })
 })
 
-test('without a value there is none', () => {
+test('without a value the headline is empty', () => {
   const empty = chartOf([{ label: 'a', values: [null, null, null] }])
   expect(headlineOf(empty, undefined, NONE, undefined)).toBeUndefined()
   expect(headlineOf(empty, 'share', NONE, undefined)).toBeUndefined()

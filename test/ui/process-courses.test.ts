@@ -38,7 +38,7 @@ test('recorded values are placed by their times, with gaps where the process was
   expect(memory).toBe('M0.6 10.0h.5L1.8 10.0L3.0 10.0L4.2 1.0M70.2 1.0h.5')
 })
 
-test('one sample is no course, and only so many rows have one', () => {
+test('a single sample is not a course, and only so many rows have courses', () => {
   expect(recordedCourses(range, 'hotproc', AT, ['000008']).size).toBe(0)
   const others = Array.from({ length: MOST_COURSES }, (_, i) => `9${i}`)
   expect(recordedCourses(range, 'hotproc', AT, [...others, '000007']).size).toBe(0)

@@ -91,7 +91,7 @@ test.each(['{', '7', '{"a":1}', '[{"name":1}]'])('unreadable storage counts as e
   expect(names(new SavedViews(() => store))).toEqual([])
 })
 
-test('no view gets the name of a page; one that has it since before is renamed', () => {
+test('no view gets the name of a page; an earlier view with such a name is renamed', () => {
   const store = memory()
   const kept = new SavedViews(() => store)
   kept.save(viewOf('mine'))

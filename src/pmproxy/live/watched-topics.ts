@@ -1,4 +1,4 @@
-/** The topics of a feed: those that pages watch, and for a while those whose rows are kept for a reload. docs/reference/pmproxy.md */
+/** The topics of a feed: watched by pages, or kept for a while with their rows for a reload. docs/reference/pmproxy.md */
 import type { Page } from './page.ts'
 import type { RowRing } from './row-ring.ts'
 import type { Topic } from './topic.ts'

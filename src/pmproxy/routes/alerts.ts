@@ -17,7 +17,7 @@ const OURS: ReadonlySet<string> = new Set(DEFAULT_RULES.map(({ name }) => name))
 /** The log as it was read last, by path. Servers have one log. */
 let known: { readonly path: string; readonly stamp: string; readonly alerts: readonly Alert[] } | undefined
 
-/** Handles the route. Without a log there are no alerts. PM_ERR_ARG for invalid times. */
+/** Handles the route. Without a log the lists are empty. PM_ERR_ARG for invalid times. */
 export async function alerts(
   { query }: Pick<WebRequest, 'query'>,
   services: Services,
@@ -59,7 +59,7 @@ async function readLog(
   return known
 }
 
-/** Reads a log; one that our recorder of alerts did not write may be of any size, and is left out. */
+/** Reads a log. A file that our recorder of alerts did not write may be of any size, and is left out. */
 async function readBounded(path: string): Promise<string> {
   const { size } = await stat(path).catch(() => ({ size: 0 }))
   return size === 0 || size > MOST_LOG_BYTES ? '' : await readFile(path, 'utf8')

@@ -58,7 +58,7 @@ const YEAR = 31_536_000
 const COMPRESSED: Readonly<Record<FileCoding, string>> = { br: '.br', gzip: '.gz' }
 const CODINGS = Object.keys(COMPRESSED) as FileCoding[]
 
-/** A file as it is sent. */
+/** A file in the form in which it is sent. */
 interface Content {
   readonly body: Uint8Array
   readonly coding: FileCoding | undefined

@@ -70,7 +70,7 @@ function rebootsIn({ times, values, isLowest }: Samples): Mark[] {
   return found.slice(-MOST)
 }
 
-/** The uptime goes on while the clock is set. One that stands still was not recorded each time. */
+/** The uptime goes on while the clock is set. If it is constant, it was not recorded each time. */
 function clockStepsIn({ times, values }: Samples): Mark[] {
   const found: Mark[] = []
   for (let i = 1; i < times.length; i++) {

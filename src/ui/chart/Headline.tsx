@@ -8,7 +8,7 @@ import { legendOrder, meansOf } from './legend-order.ts'
 import { newestIndex, readingOf, valueAt } from './line-style.ts'
 import { type Stacking, totalsOf } from './stack.ts'
 
-/** Colours of plots that are no use of a resource: idle time, free memory, and time in which a CPU waits for I/O. */
+/** Colours of plots that do not count as use of a resource: idle time, free memory, and time in which a CPU waits for I/O. */
 const UNUSED: readonly string[] = ['transparent', 'var(--iowait)']
 /** Colour of lines that others are compared with, such as the number of CPUs. */
 const REFERENCE = 'var(--faint)'
@@ -16,7 +16,7 @@ const REFERENCE = 'var(--faint)'
 /** A value with what it is the value of. */
 export interface HeadlineText {
   readonly value: string
-  /** Empty if the title of the chart says it. */
+  /** Empty if the title of the chart names it. */
   readonly of: string
 }
 

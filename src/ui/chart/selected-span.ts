@@ -1,4 +1,4 @@
-/** The span of time that the user has selected on a chart, to ask about it. All charts shade it. */
+/** The span of time that the user has selected on a chart, for questions about it. All charts shade it. */
 import { type Signal, signal } from '@preact/signals'
 import type { Frame } from '../time/control.ts'
 

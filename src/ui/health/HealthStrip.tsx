@@ -114,7 +114,7 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
   )
 }
 
-/** Returns a title as it is within a sentence: abbreviations stay as they are. */
+/** Returns a title for use within a sentence: abbreviations keep their capitals. */
 const inSentence = (title: string): string =>
   /^\p{Lu}\p{Ll}/u.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title
 

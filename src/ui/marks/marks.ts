@@ -2,7 +2,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import type { Frame } from '../time/control.ts'
 
-/** What a mark stands for. The most severe kind first: merged marks look like the first of their kinds. */
+/** The kinds of marks, the most severe first: merged marks look like the first of their kinds. */
 export const MARK_KINDS = ['alert', 'reboot', 'agent', 'clock', 'gap', 'rule', 'note'] as const
 export type MarkKind = (typeof MARK_KINDS)[number]
 
@@ -10,7 +10,7 @@ export type MarkKind = (typeof MARK_KINDS)[number]
 export interface Mark {
   /** Start, in seconds since the epoch. */
   readonly at: number
-  /** End, in seconds since the epoch; Infinity for one that has not ended, undefined for an instant. */
+  /** End, in seconds since the epoch; Infinity while it lasts, undefined for an instant. */
   readonly until?: number
   readonly kind: MarkKind
   /** One sentence. Plain text: it is never parsed as HTML. */

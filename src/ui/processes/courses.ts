@@ -71,7 +71,7 @@ function inBuckets(times: Float64Array, values: Float64Array, start: number): Fl
   return bridged(placed)
 }
 
-/** Samples may be further apart than points: a gap of up to two is none. */
+/** Samples may be further apart than points: up to two missing points are not a gap. */
 function bridged(values: Float64Array): Float64Array {
   let last = -1
   for (let i = 0; i < values.length; i++) {

@@ -21,7 +21,7 @@ export const trial: Signal<Trial | undefined> = signal(undefined)
 
 const OWNER = 'rules'
 
-// Firings in another source's records say nothing about the shown one.
+// Firings in another source's records do not apply to the shown one.
 effect(() => {
   const last = trial.value
   setMarks(OWNER, last === undefined || last.key !== currentKey.value ? [] : marksOf(last.answer))

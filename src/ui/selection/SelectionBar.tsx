@@ -1,4 +1,4 @@
-/** What can be done with the selected span. Takes the focus, so that the keyboard moves the span. */
+/** Commands for the selected span. Takes the focus, so that the keyboard moves the span. */
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { selectedSpan, stepped } from '../chart/selected-span.ts'

@@ -1,4 +1,4 @@
-/** Files of the chart page: codings, validators, and what is not sent. */
+/** Files of the chart page: codings, validators, and files never sent. */
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
