@@ -10,7 +10,7 @@ import { unpackUnits } from '../model/units.ts'
 import { floorOf } from './change-floor.ts'
 import type { ChangeGrid } from './change-grid.ts'
 import type { ChangeSeries } from './change-series.ts'
-import { excursionOf } from './excursion.ts'
+import { type Excursion, excursionOf } from './excursion.ts'
 import { deviation, mean, median, quantileOfSorted } from './robust.ts'
 
 /** What happened to a series: its level changed, its instance appeared or disappeared, or its discrete value was replaced. */
@@ -191,7 +191,7 @@ function passing(
   const excursion = excursionOf(deviations, grid)
   if (excursion === undefined) return undefined
   const later = deviations.subarray(grid.beforeCount)
-  const { from, to } = lasting(later, Math.sign(excursion.excess))
+  const { from, to } = boundsOf(excursion, later)
   const within = values.subarray(grid.beforeCount)
   const now = mean(within.subarray(from, to).filter(isNumber))
   const rest = median(within.filter(isNumber))
@@ -205,6 +205,27 @@ function passing(
     since: grid.timeOf(grid.beforeCount + from),
     ...(to < later.length ? { until: grid.timeOf(grid.beforeCount + to) } : {}),
   }
+}
+
+/** Returns the buckets of the span in which an excursion is unusual: those of its part, and their neighbours that are too. */
+function boundsOf(
+  { excess, ...part }: Excursion,
+  later: Float64Array,
+): { readonly from: number; readonly to: number } {
+  const sign = Math.sign(excess)
+  const most = later
+    .subarray(part.from, part.to)
+    .reduce((best, value) => Math.max(best, value * sign || 0), 0)
+  const least = Math.min(most, Math.max(ONSET_NOISES, ONSET_SHARE * most))
+  const isUnusual = (i: number): boolean => later[i]! * sign >= least
+  // Buckets without a value neither end it nor belong to it at an end.
+  const isOver = (i: number): boolean => !Number.isNaN(later[i]!) && !isUnusual(i)
+  let { from, to } = part
+  while (from > 0 && !isOver(from - 1)) from--
+  while (to < later.length && !isOver(to)) to++
+  while (from < to - 1 && !isUnusual(from)) from++
+  while (to > from + 1 && !isUnusual(to - 1)) to--
+  return { from, to }
 }
 
 /**

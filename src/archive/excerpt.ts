@@ -44,12 +44,18 @@ export async function excerpt(
   const metadata = new MetadataCopy(archive, new WrittenMetadata())
   const reader = new RecordReader(archive, { checkValues: false })
   reader.seek(from, 'forward')
-  let [size, turned] = [0, 0]
+  let [size, read] = [0, 0]
   let mark: Timestamp | undefined
   for (let record = reader.next(); record !== undefined; record = reader.next()) {
     const time = record.timestamp()
     if (compareTimes(time, to) > 0) break
     if (compareTimes(time, from) < 0) continue
+    // Those left out count too: a window of other metrics is as much work.
+    read += record.length
+    if (read >= partBytes) {
+      read = 0
+      await turn()
+    }
     if (record.count === 0) {
       if (size > 0) mark = time // written before the next values only
       continue
@@ -57,10 +63,6 @@ export async function excerpt(
     const bytes = copy.copy(record)
     if (bytes === undefined) continue
     size += bytes.length
-    if (size - turned >= partBytes) {
-      turned = size
-      await turn()
-    }
     if (size > maxBytes)
       throw new PcpError(
         'PM_ERR_TOOBIG',

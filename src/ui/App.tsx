@@ -104,7 +104,7 @@ export function App(): ComponentChild {
       )}
       {lazyPart.value !== undefined && <lazyPart.value.Troubles />}
       {lazyPart.value !== undefined && <lazyPart.value.IncidentNote />}
-      {lazyPart.value !== undefined && !isFleet && <lazyPart.value.Annotations />}
+      {lazyPart.value !== undefined && <lazyPart.value.Annotations />}
       <div class={`body${open === undefined ? '' : ' with-panel'}`}>
         <div class="shown">{isFleet ? <Fleet /> : <Charts keys={keys} isBeside={isBeside} />}</div>
         {parts !== undefined && open !== undefined && <OpenPanel key={open} which={open} parts={parts} />}

@@ -296,6 +296,19 @@ test('an excursion that is over is found, with its time and its mean', async () 
   expect(now).toBeCloseTo(8, 0)
 })
 
+test('of two excursions the larger one is found, not the first', async () => {
+  const small = HALF + 100
+  const [from, to] = [HALF + 300, HALF + 400]
+  const bump = (second: number): number =>
+    second >= from && second < to ? 12 : second >= small && second < small + 60 ? 7 : 5
+  const [found] = await changes(
+    recorded({ 'made.level': { at: (second, rng) => bump(second) * rng.around(0.05) } }),
+  )
+  expect(Math.abs(found!.since - START - from)).toBeLessThanOrEqual(STEP)
+  expect(Math.abs(found!.until! - START - to)).toBeLessThanOrEqual(STEP)
+  expect(found!.now).toBeCloseTo(12, 0)
+})
+
 test('a change that lasts has no end', async () => {
   const [change] = await changes(
     recorded({ 'made.level': { at: (second, rng) => (second > HALF + 100 ? 50 : 5) * rng.around(0.1) } }),

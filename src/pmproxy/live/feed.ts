@@ -298,7 +298,8 @@ export class Feed {
     if (this.#hasOthers && !wasOther) return
     const sets = new Map<Pmid, ValueSet>(ids.map((id, i) => [id, result.sets[i]!]))
     await this.#learnNames(sets)
-    for (const watched of all) this.#send(watched, result, sets)
+    // Pages may have left meanwhile; rows of a dropped topic would stay in its ring.
+    for (const watched of all) if (this.#topics.has(watched)) this.#send(watched, result, sets)
   }
 
   #send(watched: Watched, { timestamp }: FetchResult, sets: ReadonlyMap<Pmid, ValueSet>): void {

@@ -42,6 +42,11 @@ export class WatchedTopics {
     return this.#topics.get(id)
   }
 
+  /** Is it still kept? */
+  has(watched: Watched): boolean {
+    return [...this.#topics.values()].includes(watched)
+  }
+
   values(): Iterable<Watched> {
     return this.#topics.values()
   }

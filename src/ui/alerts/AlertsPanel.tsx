@@ -9,8 +9,9 @@ import { goToChart } from '../go-to.ts'
 import { config, currentSource } from '../page.ts'
 import { time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
+import { seconds } from '../time/seconds.ts'
 import { showWindow } from '../time/window-base.ts'
-import { alertAnswer, hasAlerts, ruleOf, shownValue, titleOf } from './alerts.ts'
+import { alertAnswer, alertProblem, hasAlerts, ruleOf, shownValue, titleOf } from './alerts.ts'
 import { NoteList } from './NoteList.tsx'
 
 /** Ended alerts and events listed initially, and added by each click. */
@@ -40,11 +41,22 @@ function whyNone(): string {
 
 function Active(): ComponentChild {
   const answer = alertAnswer.value
-  if (answer === undefined) return <p class="empty">Loading …</p>
+  const problem = alertProblem.value
+  if (answer === undefined)
+    return problem === undefined ? (
+      <p class="empty">Loading …</p>
+    ) : (
+      <p class="mistake">Alerts could not be read: {problem}</p>
+    )
+  seconds.value // how long ago changes though nothing arrives
   const active = answer.alerts.filter(({ until }) => until === null).sort(byUrgency)
   const late = answer.evaluated === null ? Number.POSITIVE_INFINITY : time.now() - answer.evaluated
   return (
-    <section aria-label="Active alerts" aria-live="polite">
+    <section aria-label="Active alerts">
+      <p class="unseen" aria-live="polite">
+        {active.length} active
+      </p>
+      {problem !== undefined && <p class="mistake">The newest alerts could not be read: {problem}</p>}
       {late > LATE_SEC && (
         <p class="mistake">
           {answer.evaluated === null
@@ -72,7 +84,9 @@ function History(): ComponentChild {
   return (
     <section aria-label="Earlier alerts">
       <h3>Earlier</h3>
-      {ended.length === 0 && <p class="empty">None since the alert log begins.</p>}
+      {alertAnswer.value !== undefined && ended.length === 0 && (
+        <p class="empty">None since the alert log begins.</p>
+      )}
       <ol>
         {ended.slice(0, count.value).map((alert) => (
           <Row key={keyOf(alert)} alert={alert} />

@@ -12,6 +12,9 @@ import { hostKey } from '../view/view.ts'
 /** The newest answer of the server; undefined before the first one. */
 export const alertAnswer: Signal<AlertAnswer | undefined> = signal(undefined)
 
+/** Why the last question to the server failed; undefined if it did not. */
+export const alertProblem: Signal<string | undefined> = signal(undefined)
+
 /** Owner of the marks. */
 const OWNER = 'alerts'
 

@@ -2,9 +2,9 @@
 import { useSignalEffect } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { alertAnswer, hasAlerts, markAlerts, nextAnswer } from '../alerts/alerts.ts'
+import { alertAnswer, alertProblem, hasAlerts, markAlerts, nextAnswer } from '../alerts/alerts.ts'
 import { serverAlerts } from '../data/server.ts'
-import { activeAlerts, config, currentSource } from '../page.ts'
+import { activeAlerts, config, currentSource, screen } from '../page.ts'
 import { time } from '../time/control.ts'
 import { markNotes, notesOf } from './notes.ts'
 import { findEvents, forgetEvents, notes } from './state.ts'
@@ -21,8 +21,11 @@ export function Annotations(): ComponentChild {
       nextAnswer(alertAnswer.peek(), (onlyActive) =>
         serverAlerts(onlyActive ? { from: Math.ceil(time.now()) } : {}),
       ).then(
-        (answer) => (alertAnswer.value = answer),
-        () => {}, // the page reports a server that does not answer
+        (answer) => {
+          alertAnswer.value = answer
+          alertProblem.value = undefined
+        },
+        (error: Error) => (alertProblem.value = error.message),
       )
     }
     poll()
@@ -35,13 +38,16 @@ export function Annotations(): ComponentChild {
   }, [isWatching])
   useSignalEffect(() => {
     const alerts = alertAnswer.value?.alerts ?? []
-    activeAlerts.value = alerts.filter(({ until }) => until === null).length
-    markAlerts(hasAlerts(currentSource.value, config.value) ? alerts : [])
+    const own = hasAlerts(currentSource.value, config.value) ? alerts : []
+    activeAlerts.value = own.filter(({ until }) => until === null).length
+    markAlerts(own)
   })
   useSignalEffect(() => markNotes(notesOf(notes.all.value, currentSource.value?.host)))
   useSignalEffect(() => {
     const source = currentSource.value
     const frame = time.frame.value
+    // No chart is shown with the hosts.
+    if (screen.value === 'fleet') return
     // Archives that are read over the network in parts are read for charts only.
     if (source?.range === undefined || source.isRemote === true) forgetEvents()
     else void findEvents(source, frame)

@@ -24,6 +24,8 @@ export type Request =
   | { readonly do: 'changes'; readonly query: ChangeQuery }
   | { readonly do: 'firings'; readonly query: FiringsQuery }
   | { readonly do: 'processes'; readonly at: number }
+  /** Ends a request; it is answered with an error. */
+  | { readonly do: 'cancel'; readonly other: number }
 
 /** Result of `open` and `open-remote`. */
 export interface Opened {
@@ -42,6 +44,8 @@ export type Response =
   | { readonly id: number; readonly code: string; readonly message: string }
 
 let archive: LocalArchive | undefined
+/** Requests that can be cancelled. */
+const running = new Map<number, AbortController>()
 
 async function answer(id: number, request: Request): Promise<unknown> {
   if (request.do === 'open') {
@@ -73,8 +77,13 @@ async function answer(id: number, request: Request): Promise<unknown> {
       return archive.excerpt(request.start, request.finish)
     case 'changes':
       return archive.changes(request.query)
-    case 'firings':
-      return archive.firings(request.query)
+    case 'firings': {
+      const mine = new AbortController()
+      running.set(id, mine)
+      return archive.firings(request.query, mine.signal).finally(() => running.delete(id))
+    }
+    case 'cancel':
+      return running.get(request.other)?.abort()
     case 'processes':
       return archive.processes(request.at)
     case 'range':

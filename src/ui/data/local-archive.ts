@@ -205,13 +205,14 @@ export class LocalArchive {
   }
 
   /** See `Source`. Other requests are answered in between. */
-  async firings(query: FiringsQuery): Promise<FiringsAnswer> {
+  async firings(query: FiringsQuery, signal?: AbortSignal): Promise<FiringsAnswer> {
     const { timezone } = this.#archive.label
     return firings(archiveContext(this.#archive), query, {
       name: this.host,
       // The worker has no zone files, only the rule in the label.
       zone: newZone(timezone, () => undefined) ?? UTC,
       turn: workerTurn(),
+      ...(signal === undefined ? {} : { signal }),
     })
   }
 

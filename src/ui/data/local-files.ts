@@ -45,7 +45,7 @@ function workerUrl(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="archive-worker"]')!.content
 }
 
-type Ask = (request: Request, onPart?: (bytes: ChartBytes) => void) => Promise<never>
+type Ask = (request: Request, onPart?: (bytes: ChartBytes) => void, signal?: AbortSignal) => Promise<never>
 
 interface Waiting {
   readonly resolve: (value: never) => void
@@ -77,11 +77,12 @@ async function openInWorker(
       reject(new RequestError(`The archive could not be read: ${message}`))
     waiting.clear()
   }
-  const ask: Ask = (request, onPart) =>
+  const ask: Ask = (request, onPart, signal) =>
     new Promise((resolve, reject) => {
       const id = ++asked
       waiting.set(id, { resolve, reject, onPart })
       worker.postMessage({ id, request })
+      signal?.addEventListener('abort', () => void ask({ do: 'cancel', other: id }), { once: true })
     })
   let opened: Opened
   try {
@@ -106,7 +107,9 @@ async function openInWorker(
     ),
     excerpt: (start, finish) => ask({ do: 'excerpt', start, finish }),
     changes: (query) => ask({ do: 'changes', query }),
-    firings: (query) => ask({ do: 'firings', query }),
+    ...(request.do === 'open-remote'
+      ? {}
+      : { firings: (query, signal) => ask({ do: 'firings', query }, undefined, signal) }),
     processes: (at) => ask({ do: 'processes', at: at ?? opened.end }),
     close: () => worker.terminate(),
   }

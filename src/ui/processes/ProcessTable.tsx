@@ -83,9 +83,13 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const most = peaksOf(rows)
   const listed = items.slice(0, MOST_LINES)
   const instances = listed.flatMap((item) => (item.kind === 'process' ? [item.row.instance] : []))
-  // Not while the pointer moves: its next instant would wait for them.
+  // Not while the pointer or the time moves: its next instant would wait for them.
+  const isPlaying = time.mode.value === 'forward' || time.mode.value === 'backward'
   const isStill =
-    isSeen.value && !shown.isReading && (pinned.value !== undefined || pointed.value === undefined)
+    isSeen.value &&
+    !isPlaying &&
+    !shown.isReading &&
+    (pinned.value !== undefined || pointed.value === undefined)
   const courses = feed.courses(instances, isStill)
   const sortBy = (key: SortKey) => (): void => {
     const isText = TEXTS.some(([name]) => name === key)

@@ -45,6 +45,9 @@ export class ProcessFeed {
   #shown: ProcessesAnswer | undefined
   /** The last recorded courses, of one sample; undefined while they are read. */
   #recorded: { readonly of: ProcessSample; readonly range: ChartRange | undefined } | undefined
+  #isAskingCourses = false
+  /** The last courses, and from what they were made, since the pointer asks for them at each move. */
+  #courses: { readonly from: unknown; readonly key: string; readonly found: Courses } | undefined
 
   /** `onChange` is called when values arrive or a request fails. */
   constructor(source: Source, onChange: () => void, nowMs: () => number = () => performance.now()) {
@@ -98,21 +101,36 @@ export class ProcessFeed {
   courses(instances: readonly string[], isWanted: boolean): Courses {
     const sample = this.#shown?.sample ?? undefined
     if (sample === undefined) return NONE
-    if (this.#live.includes(sample)) return liveCourses(this.#live, instances)
+    const live = this.#live
+    if (live.includes(sample)) return this.#remembered(live, instances, () => liveCourses(live, instances))
     if (this.#recorded?.of !== sample) {
       if (!isWanted) return NONE
       void this.#askCourses(sample)
     }
     const range = this.#recorded?.range
-    return range === undefined ? NONE : recordedCourses(range, sample.family, sample.at, instances)
+    if (range === undefined || this.#recorded?.of !== sample) return NONE
+    const { family, at } = sample
+    return this.#remembered(range, instances, () => recordedCourses(range, family, at, instances))
   }
 
+  #remembered(from: unknown, instances: readonly string[], make: () => Courses): Courses {
+    const key = instances.join('\n')
+    const last = this.#courses
+    if (last !== undefined && last.from === from && last.key === key) return last.found
+    const found = make()
+    this.#courses = { from, key, found }
+    return found
+  }
+
+  /** Sends one request at a time: after the answer, the table requests those of the latest sample. */
   async #askCourses(sample: ProcessSample): Promise<void> {
+    if (this.#isAskingCourses) return
     this.#recorded = { of: sample, range: undefined }
     // Many small parts of an archive elsewhere would be read.
     if (this.#source.range === undefined || this.#source.isRemote === true) return
+    this.#isAskingCourses = true
     const range = await this.#source.range(courseQuery(sample.family, sample.at)).catch(() => undefined) // the table is complete without them
-    if (range === undefined || this.#recorded.of !== sample) return
+    this.#isAskingCourses = false
     this.#recorded = { of: sample, range }
     this.#onChange()
   }

@@ -37,6 +37,12 @@ type State = 'idle' | 'busy' | { readonly problem: string }
 export function RulesPanel(): ComponentChild {
   const source = currentSource.value
   if (source === undefined) return <p class="empty">No source is open</p>
+  if (source.isRemote === true)
+    return (
+      <p class="empty">
+        Rules read all records of a window. Download this archive and drop its files on the page to try them
+      </p>
+    )
   if (source.firings === undefined)
     return <p class="empty">This host is not recorded here, and rules are tried on recorded values</p>
   return <Form source={source} firings={source.firings} />
@@ -51,7 +57,13 @@ function Form({ source, firings }: FormProps): ComponentChild {
   const id = useId()
   const state = useSignal<State>('idle')
   const running = useRef<AbortController>(null)
-  useEffect(() => () => running.current?.abort(), [source])
+  useEffect(
+    () => () => {
+      running.current?.abort()
+      state.value = 'idle'
+    },
+    [source],
+  )
   const shown = trial.value?.key === source.key ? trial.value : undefined
   const tryOn = (window: Pick<FiringsQuery, 'start' | 'finish'>): void => {
     running.current?.abort()

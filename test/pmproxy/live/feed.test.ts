@@ -199,6 +199,46 @@ test('concurrent lists are counted together', async () => {
   ])
 })
 
+test('values that arrive after the feed has ended are not kept', async () => {
+  const sample = new Sample()
+  let [begun, answer] = [(): void => {}, (): void => {}]
+  const isAsked = new Promise<void>((resolve) => (begun = resolve))
+  const mayAnswer = new Promise<void>((resolve) => (answer = resolve))
+  const delayed = overrideSource(sample.agent, {
+    fetch: async (...request) => {
+      begun()
+      await mayAnswer
+      return sample.agent.fetch(...request)
+    },
+  })
+  const budget = { bytes: 0 }
+  const statistics = newStatistics()
+  const feed = new Feed(
+    async () => Context.over(delayed),
+    20,
+    statistics,
+    () => 1,
+    () => 0,
+    budget,
+  )
+  await feed.start()
+  const sent: string[] = []
+  const send = (message: string | Buffer, done: () => void): void => {
+    sent.push(String(message))
+    done()
+  }
+  const page = new Page({ send }, statistics)
+  const wish = { metrics: ['sample.long.ten'], derive: {}, past: true }
+  await feed.watch(page, 'a', wish, new AbortController().signal)
+  await isAsked
+  const closed = feed.close()
+  answer()
+  await closed
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(budget.bytes).toBe(0)
+  expect(sent.filter((message) => message.includes('"row"'))).toEqual([])
+})
+
 /** Watches a metric with the instances that `instances` returns; collects the names that reach the page. */
 async function namesTold(
   instances: (attempt: number, real: () => Promise<Instances>) => Promise<Instances>,
