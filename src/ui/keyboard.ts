@@ -15,7 +15,7 @@ export function borrowFocus(part: HTMLElement, target: HTMLElement = part): () =
   }
 }
 
-/** Is a key pressed with a modifier, as for a shortcut of the browser? Shift is none. */
+/** Is a key pressed with Alt, Ctrl or Meta, as for a shortcut of the browser? */
 export function hasModifier({
   altKey,
   ctrlKey,

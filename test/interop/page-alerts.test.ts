@@ -52,7 +52,7 @@ describePage("the chart page's alerts", (t) => {
     await t.page.keyboard.press('n')
     const field = panel.getByRole('textbox', { name: 'Note' })
     await field.fill('deployed <b>1.2</b>')
-    // Closing the panel and asking for another note keep what is typed.
+    // Closing the panel and beginning another note keep the typed text.
     await field.press('Escape')
     await panel.waitFor({ state: 'detached' })
     await t.page.keyboard.press('n')

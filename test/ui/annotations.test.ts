@@ -100,7 +100,7 @@ describe('events', () => {
     expect(found(answer(rows, { interruptions: [T + 45] }))).toEqual([['gap', 40, 70, expect.any(String)]])
   })
 
-  it('compares losses of agents with all reboots, also with those that are too many to show', () => {
+  it('do not show agents lost at a reboot, however many reboots there are', () => {
     // All agents that are lost here are lost at a reboot.
     const rows = Array.from(
       { length: 3000 },
@@ -166,7 +166,7 @@ describe('notes', () => {
     expect(notes.all.value).toEqual([])
   })
 
-  it('drops those added first, never the one that is saved', () => {
+  it('drop the first added note, never the saved one', () => {
     const store = memory()
     const notes = new Notes(() => store)
     for (let i = 0; i < MOST_NOTES; i++) notes.save({ id: String(i), host: 'h', at: 1000 + i, text: 't' })

@@ -20,7 +20,7 @@ export function beginDraft(note: Note): boolean {
   return true
 }
 
-/** Keeps what is typed. */
+/** Stores the typed text. */
 export function typeDraft(text: string): void {
   const open = draft.peek()
   if (open !== undefined) draft.value = { ...open, text }
