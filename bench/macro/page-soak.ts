@@ -14,7 +14,7 @@ import { cpuMs, residentMb, slope } from './lib/memory.ts'
 import { table } from './lib/report.ts'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
-const PANEL_KEYS = ['m', 'w', 'o', 'v', '?']
+const PANEL_KEYS = ['m', 'w', 'r', 'a', 'o', 'v', '?']
 const PAGE_KEYS = ['2', '3', '4', '5', '6', '7', '8', '9', '1']
 /** Live pages of each measurement of the server. */
 const OPEN_PAGES = [0, 1, 10]

@@ -5,6 +5,7 @@ import { Alerts } from './alerts/lazy-alerts.tsx'
 import { Changes } from './changes/lazy-changes.tsx'
 import { ChartCard } from './chart/ChartCard.tsx'
 import { Fleet } from './fleet/lazy-fleet.tsx'
+import { borrowFocus } from './keyboard.ts'
 import { toggle } from './keys.ts'
 import { type LazyPart, lazyPart, loadLazyPart } from './lazy.tsx'
 import {
@@ -198,14 +199,10 @@ interface OpenPanelProps {
 function OpenPanel({ which, parts }: OpenPanelProps): ComponentChild {
   const ref = useRef<HTMLElement>(null)
   useEffect(() => {
-    const before = document.activeElement
     const first = ref.current!.querySelector<HTMLElement>('[data-first]')
     // On a touch screen, focusing an input opens the keyboard.
     const isTouch = matchMedia('(pointer: coarse)').matches
-    ;(isTouch ? ref.current! : (first ?? ref.current!)).focus({ preventScroll: true })
-    return () => {
-      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
-    }
+    return borrowFocus(ref.current!, isTouch || first === null ? ref.current! : first)
   }, [])
   const [title, content] = PANELS[which]
   return (

@@ -2,6 +2,7 @@
 import { pinned } from './chart/instant.ts'
 import { middleOf, selectedSpan } from './chart/selected-span.ts'
 import { goToPage } from './go-to.ts'
+import { hasModifier } from './keyboard.ts'
 import { loadLazyPart } from './lazy.tsx'
 import { editing, type Panel, panel, showError } from './page.ts'
 import { redo, undo } from './page-address.ts'
@@ -66,7 +67,7 @@ export function listenToKeys(): void {
     const isTaken =
       target instanceof Element &&
       (target.closest(OTHERS) !== null || (event.key === ' ' && target.closest(BUTTONS) !== null))
-    if (isTaken || event.ctrlKey || event.metaKey || event.altKey) return
+    if (isTaken || hasModifier(event)) return
     const action = ACTIONS[event.key]
     if (action === undefined) return
     event.preventDefault()

@@ -52,6 +52,11 @@ describePage("the chart page's alerts", (t) => {
     await t.page.keyboard.press('n')
     const field = panel.getByRole('textbox', { name: 'Note' })
     await field.fill('deployed <b>1.2</b>')
+    // Closing the panel and beginning another note keep the typed text.
+    await field.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    await t.page.keyboard.press('n')
+    expect(await field.inputValue()).toBe('deployed <b>1.2</b>')
     await panel.getByRole('button', { name: 'Save note' }).click()
     await panel.getByText('deployed <b>1.2</b>', { exact: true }).waitFor()
     await t.page.goto(`${t.address}#page=cpu`)
@@ -60,6 +65,11 @@ describePage("the chart page's alerts", (t) => {
     await noteFlags.first().waitFor()
     await t.page.setViewportSize({ width: 390, height: 800 })
     await t.page.emulateMedia({ colorScheme: 'light' })
+    // The text of a flag fits beside it, wherever it is.
+    const own = t.page.locator('.marks', { has: t.page.locator('.mark-alert') }).first()
+    await own.locator('.mark-alert .mark-flag').first().focus()
+    const text = (await own.locator('.mark-text:visible').boundingBox())!
+    expect(text.width).toBeLessThanOrEqual((await own.boundingBox())!.width / 2 + 1)
     await t.page.keyboard.press('a')
     await panel.getByRole('button', { name: /^Edit the note/ }).click()
     await field.fill('deployed 1.3')

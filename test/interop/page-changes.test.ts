@@ -30,7 +30,9 @@ describePage("the chart page's changes", (t) => {
     // The recorder has just been started: the answer of the server is a list, or that it has too few records.
     await t.page.keyboard.press('w')
     await answer.waitFor()
-    expect(await answer.textContent()).toMatch(/series|recorded/)
+    expect(await answer.textContent()).toMatch(
+      /\d series (changed|compared)|^Nothing was recorded in (this window|the window to compare with)\./,
+    )
     await t.page.evaluate(droppingIncident('steal'))
     const source = t.page.getByLabel('Source', { exact: true })
     await expect.poll(() => source.inputValue(), PATIENCE).toBe('file:made')
@@ -93,7 +95,7 @@ describePage("the chart page's changes", (t) => {
     // The recorder has just been started, so that there may be no evaluation with a rate yet.
     await expect
       .poll(() => result.textContent(), PATIENCE)
-      .toMatch(/Would (not )?have fired|Nothing|recorded/)
+      .toMatch(/Would (not )?have fired .*evaluations|^Nothing was recorded in this window;/)
     await t.page.evaluate(droppingIncident('steal'))
     const source = t.page.getByLabel('Source', { exact: true })
     await expect.poll(() => source.inputValue(), PATIENCE).toBe('file:made')

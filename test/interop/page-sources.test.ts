@@ -111,7 +111,11 @@ describePage("the chart page's sources", (t) => {
         .poll(() => other.getByLabel('Source', { exact: true }).inputValue(), PATIENCE)
         .toBe(`file:${base}`)
       await expect.poll(() => other.locator('.head .light').textContent(), PATIENCE).toBe('archive')
-      // The same again, with another note, from the file.
+      // The same again, with another note, from the file, to which a browser extension has added nodes.
+      await other.evaluate(`for (const parent of [document.documentElement, document.head, document.body]) {
+        parent.prepend(Object.assign(document.createElement('script'), { text: 'void "extension"' }))
+        parent.append(document.createComment('extension'))
+      }`)
       await other.keyboard.press('v')
       await other.getByLabel('Note on the incident').fill('Seen by two')
       const again = other.waitForEvent('download')
@@ -121,7 +125,9 @@ describePage("the chart page's sources", (t) => {
         note: 'Seen by two',
         base: expect.stringMatching(/^elsewhere/),
       })
-      // Nothing that the page has drawn is in it, and no script twice.
+      // Nothing that the page has drawn is in it, no script twice, and nothing else.
+      expect(second).not.toContain('extension"')
+      expect(second).not.toContain('<!--extension')
       expect(Math.abs(second.length - html.length)).toBeLessThan(10_000)
       writeFileSync(saved, second)
       await other.goto('about:blank')

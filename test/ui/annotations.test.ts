@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Alert, AlertAnswer } from '../../src/alerts/events.ts'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
 import { hasAlerts, markAlerts, nextAnswer } from '../../src/ui/alerts/alerts.ts'
+import { beginDraft, draft, takeDraft, typeDraft } from '../../src/ui/annotations/draft.ts'
 import { eventsIn } from '../../src/ui/annotations/events.ts'
 import {
   LONGEST_TEXT,
@@ -74,7 +75,7 @@ describe('events', () => {
   it('shows a reboot at the time of the start, with the gap before it; agents are not lost then', () => {
     const after = [300, 310, 320, 330].map((at) => [at, at - 270, 9] as const)
     expect(found(answer([...steady, ...after]))).toEqual([
-      ['reboot', 270, undefined, expect.stringMatching(/^The host was started again, after 1 ?h/)],
+      ['reboot', 270, undefined, expect.stringMatching(/^The host rebooted after 1 ?h/)],
       ['gap', 190, 300, expect.stringMatching(/^Nothing was recorded for/)],
     ])
   })
@@ -97,6 +98,15 @@ describe('events', () => {
     const rows = steady.filter(([at]) => at !== 50 && at !== 60)
     expect(found(answer(rows))).toEqual([])
     expect(found(answer(rows, { interruptions: [T + 45] }))).toEqual([['gap', 40, 70, expect.any(String)]])
+  })
+
+  it('do not show agents lost at a reboot, however many reboots there are', () => {
+    // All agents that are lost here are lost at a reboot.
+    const rows = Array.from(
+      { length: 3000 },
+      (_, i) => [10 * i, i % 2 === 0 ? 900 : 5, 10 - (i % 2)] as const,
+    )
+    expect(found(answer(rows)).filter((event) => (event as unknown[])[0] === 'agent')).toEqual([])
   })
 
   it('are bounded', () => {
@@ -156,6 +166,19 @@ describe('notes', () => {
     expect(notes.all.value).toEqual([])
   })
 
+  it('drop the first added note, never the saved one', () => {
+    const store = memory()
+    const notes = new Notes(() => store)
+    for (let i = 0; i < MOST_NOTES; i++) notes.save({ id: String(i), host: 'h', at: 1000 + i, text: 't' })
+    notes.save({ id: '0', host: 'h', at: 1000, text: 'edited' })
+    notes.save({ id: 'old', host: 'h', at: 1, text: 'older than all' })
+    const ids = (): string[] => notes.all.value.map(({ id }) => id)
+    expect(ids()).toHaveLength(MOST_NOTES)
+    expect(ids().slice(0, 2)).toEqual(['old', '1'])
+    notes.refresh()
+    expect(ids().slice(0, 2)).toEqual(['old', '1'])
+  })
+
   it('are lines of text for the note of an incident', () => {
     const note = { id: 'a', host: 'h', text: 'deployed' }
     const own = [
@@ -175,6 +198,34 @@ describe('notes', () => {
     expect(() => notes.save({ id: 'a', host: 'h', at: 1, text: 't' })).toThrow('cannot store the note')
     expect(() => notes.save({ id: 'b', host: 'h', at: 2, text: 't' })).toThrow('cannot store the note')
     expect(notes.all.value.map(({ id }) => id)).toEqual(['a', 'b'])
+  })
+})
+
+describe('the note in the form', () => {
+  afterEach(() => void takeDraft())
+  const [first, second] = [
+    { id: 'a', host: 'db1', at: 1, text: '' },
+    { id: 'b', host: 'db2', at: 2, text: 'kept' },
+  ]
+
+  it('gives way to another only without unsaved text', () => {
+    expect(beginDraft(first)).toBe(true)
+    expect(beginDraft(second)).toBe(true)
+    typeDraft('changed')
+    expect(beginDraft(first)).toBe(false)
+    expect(draft.value).toEqual({ note: second, text: 'changed' })
+    typeDraft('kept')
+    expect(beginDraft(first)).toBe(true)
+  })
+
+  it('is saved with its text and its own host', () => {
+    beginDraft(first)
+    typeDraft(' deployed ')
+    expect(takeDraft()).toEqual({ ...first, text: 'deployed' })
+    expect(draft.value).toBeUndefined()
+    expect(takeDraft()).toBeUndefined()
+    beginDraft(first)
+    expect(takeDraft()).toBeUndefined()
   })
 })
 

@@ -297,3 +297,18 @@ test('recorded values of an added metric are not connected to its first live val
   // Values that the recorder had not written yet are fetched again later.
   await expect.poll(() => draw(late, 1731).lines[0]!.values.slice(0, -6).includes(null)).toBe(false)
 })
+
+test('another source of the same key is read itself', async () => {
+  const [first, second] = [archive('one'), archive('one')]
+  let open: Source = first
+  const feed = new ChartFeed(new Feeds(stream), () => open, { onChange: () => {} })
+  const plots: Plot[] = [{ metric: 'x', source: 'archive:one' }]
+  const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots }
+  const draw = (): ChartData => feed.get(chart, SPAN_FRAME, 1)
+  draw()
+  await expect.poll(() => draw().lines.length).toBe(1)
+  open = second
+  draw()
+  await expect.poll(() => second.asked.length).toBe(1)
+  expect(first.asked).toHaveLength(1)
+})

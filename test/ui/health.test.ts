@@ -160,7 +160,7 @@ test('the sentence starts with the worst problems', () => {
   expect(sentenceOf([ok])).toEqual({ state: 'ok', text: 'All well' })
   expect(sentenceOf([ok, unknown, unknown, unknown])).toEqual({
     state: 'ok',
-    text: '1 of 4 figures are known here, and well',
+    text: '1 of 4 figures are known, all normal',
   })
   expect(sentenceOf([ok, unknown])).toEqual({
     state: 'ok',

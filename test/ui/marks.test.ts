@@ -47,6 +47,15 @@ describe('groupMarks', () => {
     expect(groups.map(({ at, until, marks: own }) => [at, until, own.length])).toEqual([[-300, Infinity, 2]])
   })
 
+  it('keeps members in the window of groups that begin or end outside of it', () => {
+    const window = { from: 100, to: 3700 }
+    const groups = groupMarks([mark(99), mark(105), mark(3690), mark(3705)], window, 1000)
+    expect(groups.map(({ at, marks: own }) => [at, own.length])).toEqual([
+      [105, 1],
+      [3690, 1],
+    ])
+  })
+
   it('draws a bounded number of flags, and does not regroup when the window moves', () => {
     const many = Array.from({ length: MOST_MARKS }, (_, i) => mark(i * 7))
     const first = groupMarks(many, HOUR, 4000)

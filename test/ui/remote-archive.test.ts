@@ -179,7 +179,7 @@ describe('an archive of a week', () => {
       'too much that is compressed',
       () =>
         opened({ headers: { 'Content-Length': String(65 << 20) } }, (name) => name.replace('.0', '.0.zst')),
-      'week.0.zst and others are compressed, so they cannot be read in parts: 65 MiB are too much',
+      'week.0.zst is compressed, so that the page has to read all of 65 MiB, which is too much',
     ],
     [
       'damaged compression',

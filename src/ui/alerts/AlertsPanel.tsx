@@ -61,7 +61,7 @@ function Active(): ComponentChild {
         <p class="mistake">
           {answer.evaluated === null
             ? 'The rules have not been evaluated yet.'
-            : `The rules were evaluated last ${formatDuration(late)} ago.`}
+            : `The rules were last evaluated ${formatDuration(late)} ago.`}
         </p>
       )}
       {active.length === 0 ? (

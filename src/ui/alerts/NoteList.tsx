@@ -1,10 +1,11 @@
 /** Notes of the user on the current host: a form, and the list. */
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { printable } from '../../base/printable.ts'
-import { newNote } from '../annotations/new-note.ts'
+import { printable, printableWord } from '../../base/printable.ts'
+import { type Draft, draft, takeDraft, typeDraft } from '../annotations/draft.ts'
+import { editNote, newNote } from '../annotations/new-note.ts'
 import { LONGEST_TEXT, type Note, notesOf } from '../annotations/notes.ts'
-import { draft, notes } from '../annotations/state.ts'
+import { notes } from '../annotations/state.ts'
 import { currentSource, showError } from '../page.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
@@ -22,7 +23,7 @@ export function NoteList(): ComponentChild {
           Add a note (n)
         </button>
       ) : (
-        <NoteForm key={draft.value.id} note={draft.value} />
+        <NoteForm key={draft.value.note.id} draft={draft.value} />
       )}
       <ul>
         {own.toReversed().map((note) => (
@@ -50,22 +51,31 @@ function attempt(act: () => void): void {
   }
 }
 
-function NoteForm({ note }: { readonly note: Note }): ComponentChild {
+/** The form. It names the host, as it stays when another source is shown. */
+function NoteForm({ draft: { note, text } }: { readonly draft: Draft }): ComponentChild {
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current!.focus({ preventScroll: true }), [])
   const save = (event: Event): void => {
     event.preventDefault()
-    const text = field.current!.value.trim()
-    draft.value = undefined
-    if (text !== '') attempt(() => notes.save({ ...note, text }))
+    const typed = takeDraft()
+    if (typed !== undefined) attempt(() => notes.save(typed))
   }
   return (
     <form class="note-form" onSubmit={save}>
-      <p class="hint">{timesOf(note)}</p>
-      <textarea aria-label="Note" rows={2} maxLength={LONGEST_TEXT} defaultValue={note.text} ref={field} />
+      <p class="hint">
+        {printableWord(note.host)}, {timesOf(note)}
+      </p>
+      <textarea
+        aria-label="Note"
+        rows={2}
+        maxLength={LONGEST_TEXT}
+        value={text}
+        onInput={({ currentTarget }) => typeDraft(currentTarget.value)}
+        ref={field}
+      />
       <div class="actions">
         <button type="submit">Save note</button>
-        <button type="button" onClick={() => (draft.value = undefined)}>
+        <button type="button" onClick={takeDraft}>
           Cancel
         </button>
       </div>
@@ -91,7 +101,7 @@ function Row({ note }: { readonly note: Note }): ComponentChild {
           <button
             type="button"
             aria-label={`Edit the note of ${timesOf(note)}`}
-            onClick={() => (draft.value = note)}
+            onClick={() => editNote(note)}
           >
             Edit
           </button>

@@ -33,7 +33,7 @@ export function eventsIn(answer: ChartRange): readonly Mark[] {
   const agents = samplesOf(answer, AGENTS)
   const reboots = uptime === undefined ? [] : rebootsIn(uptime)
   return [
-    ...reboots,
+    ...reboots.slice(-MOST),
     ...(uptime === undefined || uptime.isLowest ? [] : clockStepsIn(uptime)),
     ...(agents === undefined ? [] : lossesIn(agents, reboots)),
     ...gapsIn(uptime ?? agents, answer),
@@ -55,6 +55,7 @@ function samplesOf(answer: ChartRange, name: string): Samples | undefined {
   }
 }
 
+/** All of them, as losses of agents are compared with them. */
 function rebootsIn({ times, values, isLowest }: Samples): Mark[] {
   const found: Mark[] = []
   for (let i = 1; i < times.length; i++) {
@@ -64,10 +65,10 @@ function rebootsIn({ times, values, isLowest }: Samples): Mark[] {
     found.push({
       at,
       kind: 'reboot',
-      text: `The host was started again, after ${formatDuration(values[i - 1]!)}`,
+      text: `The host rebooted after ${formatDuration(values[i - 1]!)}`,
     })
   }
-  return found.slice(-MOST)
+  return found
 }
 
 /** The uptime goes on while the clock is set. If it is constant, it was not recorded each time. */

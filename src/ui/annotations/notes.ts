@@ -21,7 +21,7 @@ export interface Note {
 /** The part of a browser's storage in use. */
 export type NoteStore = Pick<Storage, 'getItem' | 'setItem'>
 
-/** Longest text of a note, in characters, and most notes: the oldest go first. */
+/** Longest text of a note, in characters, and most notes: those added first are dropped. */
 export const LONGEST_TEXT = 500
 export const MOST_NOTES = 500
 
@@ -31,24 +31,29 @@ const OWNER = 'notes'
 /** Notes of this browser. Each change applies to the stored state, which another tab may have changed. */
 export class Notes {
   readonly #store: () => NoteStore
+  /** All notes in the order in which they were added, as they are stored. */
+  #added: readonly Note[] = []
   /** All notes, sorted by time. */
   readonly all: Signal<readonly Note[]>
 
   /** `store` may throw, as it does in browsers that block storage. */
   constructor(store: () => NoteStore) {
     this.#store = store
-    this.all = signal(this.#read())
+    this.all = signal([])
+    this.refresh()
   }
 
   /** Takes over changes of other tabs. */
   refresh(): void {
-    this.all.value = this.#read()
+    this.#take(this.#read())
   }
 
   /** Adds a note, or replaces the one of the same id. Throws an Error with a message for the user if it cannot be stored. */
   save(note: Note): void {
-    const others = this.#now().filter(({ id }) => id !== note.id)
-    this.#keep([...others, { ...note, text: note.text.trim().slice(0, LONGEST_TEXT) }])
+    const saved = { ...note, text: note.text.trim().slice(0, LONGEST_TEXT) }
+    const known = this.#now()
+    const isKnown = known.some(({ id }) => id === note.id)
+    this.#keep(isKnown ? known.map((one) => (one.id === note.id ? saved : one)) : [...known, saved])
   }
 
   /** Deletes a note. Throws as `save` does. */
@@ -56,22 +61,27 @@ export class Notes {
     this.#keep(this.#now().filter((note) => note.id !== id))
   }
 
+  #take(added: readonly Note[]): void {
+    this.#added = added
+    this.all.value = [...added].sort((a, b) => a.at - b.at)
+  }
+
   #now(): readonly Note[] {
-    return inStore(this.#store, (store) => store.getItem(STORE)) == null ? this.all.peek() : this.#read()
+    return inStore(this.#store, (store) => store.getItem(STORE)) == null ? this.#added : this.#read()
   }
 
   #read(): readonly Note[] {
     try {
       const kept: unknown = JSON.parse(inStore(this.#store, (store) => store.getItem(STORE)) ?? '[]')
-      return Array.isArray(kept) ? sorted(kept.flatMap((one) => validNote(one) ?? [])) : []
+      return Array.isArray(kept) ? kept.flatMap((one) => validNote(one) ?? []).slice(-MOST_NOTES) : []
     } catch {
       return [] // damaged and therefore useless
     }
   }
 
   #keep(notes: readonly Note[]): void {
-    const kept = sorted(notes).slice(-MOST_NOTES)
-    this.all.value = kept
+    const kept = notes.slice(-MOST_NOTES)
+    this.#take(kept)
     try {
       this.#store().setItem(STORE, JSON.stringify(kept))
     } catch (cause) {
@@ -79,8 +89,6 @@ export class Notes {
     }
   }
 }
-
-const sorted = (notes: readonly Note[]): readonly Note[] => [...notes].sort((a, b) => a.at - b.at)
 
 function validNote(from: unknown): Note | undefined {
   const { id, host, at, until, text } = (typeof from === 'object' && from !== null ? from : {}) as Record<

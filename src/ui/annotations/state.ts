@@ -4,14 +4,11 @@ import type { Source } from '../data/source.ts'
 import { type Mark, setMarks } from '../marks/marks.ts'
 import type { Frame } from '../time/control.ts'
 import { eventQuery, eventsIn } from './events.ts'
-import { type Note, Notes } from './notes.ts'
+import { Notes } from './notes.ts'
 
 /** The notes of this browser. */
 export const notes: Notes = new Notes(() => localStorage)
 addEventListener('storage', () => notes.refresh())
-
-/** The new or edited note in the form; undefined without a form. */
-export const draft: Signal<Note | undefined> = signal(undefined)
 
 /** Events of the current source around the shown window. */
 export const events: Signal<readonly Mark[]> = signal([])

@@ -202,7 +202,8 @@ export class ChartFeed {
     const names = [...new Set(plots.map(({ metric }) => metric))]
     const key = `${source.key} ${names.join()} ${use} ${isAligned}`
     let history = this.#histories.get(key)
-    if (history === undefined) {
+    // Another source may have got the key, e.g. files of the same name.
+    if (history?.source !== source) {
       history = new History(source, names, deriveOf(plots), this.#watcher, isAligned)
       this.#histories.set(key, history)
     }

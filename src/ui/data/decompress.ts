@@ -26,6 +26,40 @@ export async function decompressed(
   }
 }
 
+/**
+ * Returns the contents of files by name without suffix. One is decompressed after the other, so that no more than `mostBytes` are in memory
+ * together. Throws an Error with a message for the user.
+ */
+export async function decompressedAll(
+  files: readonly (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[],
+  mostBytes: number,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const contents = new Map<string, Uint8Array>()
+  let room = mostBytes
+  for (const [name, bytes] of files) {
+    const limits = { ...PAGE_LIMITS, maxBytes: Math.min(room, PAGE_LIMITS.maxBytes) }
+    const [plain, content] = await decompressed(name, bytes, limits).catch((error: Error) => {
+      if (!isTooLarge(error.cause) || contentLimit(limits, bytes.length) < room) throw error
+      throw new Error(`${subjectOf(files.map(([each]) => each))} too large for a page to decompress`, {
+        cause: error,
+      })
+    })
+    room -= content.length
+    contents.set(plain, content)
+  }
+  return contents
+}
+
+/** Returns the beginning of a sentence about files: `a is`, `a and 2 more files are`. */
+export function subjectOf([first, ...rest]: readonly string[]): string {
+  return rest.length === 0
+    ? `${first} is`
+    : `${first} and ${rest.length} more file${rest.length === 1 ? '' : 's'} are`
+}
+
+const isTooLarge = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EFBIG'
+
 async function gunzip(bytes: Uint8Array<ArrayBuffer>, limits: DecodeLimits): Promise<Uint8Array> {
   const limit = contentLimit(limits, bytes.length)
   const reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')).getReader()

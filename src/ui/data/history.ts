@@ -46,7 +46,7 @@ const PAUSE_MS = 10_000
 
 /** Fetches and caches the recorded values that one chart draws. */
 export class History {
-  readonly #source: Source
+  readonly source: Source
   readonly #names: readonly string[]
   readonly #derive: Readonly<Record<string, string>>
   readonly #onChange: () => void
@@ -66,7 +66,7 @@ export class History {
     isAligned = false,
   ) {
     this.#isAligned = isAligned
-    this.#source = source
+    this.source = source
     this.#names = names
     this.#derive = derive
     this.#onChange = onChange
@@ -92,7 +92,7 @@ export class History {
 
   /** Checks whether the source has data in the window; an archive compared with a host may not. */
   #mayHave(from: number, to: number): boolean {
-    const { span } = this.#source
+    const { span } = this.source
     return span === undefined || (from <= span.end && to >= span.start)
   }
 
@@ -100,7 +100,7 @@ export class History {
     const span = this.#span
     if (span === undefined) return false
     const slack = Math.max(2, width / 50)
-    const known = this.#source.span
+    const known = this.source.span
     const start = known === undefined ? from : Math.max(from, known.start)
     const end = known === undefined ? to : Math.min(to, known.end)
     const secondsEach = (span.to - span.from) / span.points
@@ -109,7 +109,7 @@ export class History {
   }
 
   async #ask({ from, to, width }: RequestedRange): Promise<void> {
-    const { range, span } = this.#source
+    const { range, span } = this.source
     if (range === undefined || this.#isAsking || performance.now() - this.#failedAt < PAUSE_MS) return
     this.#isAsking = true
     try {

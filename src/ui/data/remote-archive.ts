@@ -2,7 +2,7 @@
 import { parseFileName } from '../../archive/file-names.ts'
 import { decodeLabel, labelSize } from '../../archive/label.ts'
 import { decodeIndex } from '../../archive/temporal-index.ts'
-import { decompressed, PAGE_LIMITS } from './decompress.ts'
+import { decompressedAll, subjectOf } from './decompress.ts'
 import { LocalArchive } from './local-archive.ts'
 import { type ReadPart, type RemoteFile, remoteFiles } from './remote-files.ts'
 
@@ -123,19 +123,14 @@ class FileServer {
     const all = found.reduce((sum, { size }) => sum + size, 0)
     if (all > MOST_COMPRESSED)
       throw new Error(
-        `${found[0]!.name} and others are compressed, so they cannot be read in parts: ${Math.ceil(all / 2 ** 20)} MiB are too much for a page. Decompress them on the server, or drop the files of a shorter time here`,
+        `${subjectOf(found.map(({ name }) => name))} compressed, so that the page has to read all of ${Math.ceil(all / 2 ** 20)} MiB, which is too much. Decompress on the server, or drop the files of a shorter time here`,
       )
-    const contents = new Map<string, Uint8Array>()
-    let room = MOST_DECOMPRESSED
+    const files: (readonly [name: string, bytes: Uint8Array<ArrayBuffer>])[] = []
     await together(found, async ({ name }) => {
       const bytes = await this.whole(name)
-      if (bytes === undefined) return
-      const [plain, content] = await decompressed(name, bytes, { ...PAGE_LIMITS, maxBytes: room })
-      room -= content.length
-      if (room < 0) throw new Error(`${name} and others are too large for a page after decompression`)
-      contents.set(plain, content)
+      if (bytes !== undefined) files.push([name, bytes])
     })
-    return contents
+    return decompressedAll(files, MOST_DECOMPRESSED)
   }
 }
 

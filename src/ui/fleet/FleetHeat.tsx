@@ -6,6 +6,7 @@ import type { FleetRange } from '../../archive/fleet/answer.ts'
 import { heatColors } from '../chart/heat-map.ts'
 import { TipBox } from '../chart/Readings.tsx'
 import { timeMarks } from '../chart/time-marks.ts'
+import { hasModifier } from '../keyboard.ts'
 import { colorsVersion } from '../theme.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
@@ -63,6 +64,7 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
   }
   const openAt = ({ host, bucket }: HeatCell): void => open(hosts[host]!, start + (bucket + 0.5) * step)
   const press = (event: KeyboardEvent): void => {
+    if (hasModifier(event)) return
     const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key]
     const at = under.value
     if (event.key === 'Enter' && at !== undefined) openAt(at)

@@ -3,6 +3,7 @@ import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { FleetFigure } from '../../archive/fleet/answer.ts'
+import { hasModifier } from '../keyboard.ts'
 import { showError } from '../page.ts'
 import { time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
@@ -66,7 +67,7 @@ export function HostTable(): ComponentChild {
   const move = (event: KeyboardEvent): void => {
     const from = Number((event.target as HTMLElement).dataset['item'] ?? Number.NaN)
     const next = nextItem(items, from, event.key)
-    if (next === undefined) return
+    if (next === undefined || hasModifier(event)) return
     event.preventDefault()
     event.stopPropagation()
     wanted.current = next

@@ -176,7 +176,7 @@ export function sentenceOf(
     const missing = all.filter((one) => one.state === 'unknown').length
     // Too few figures to call the host well.
     if (2 * missing > all.length)
-      return { state, text: `${all.length - missing} of ${all.length} figures are known here, and well` }
+      return { state, text: `${all.length - missing} of ${all.length} figures are known, all normal` }
     return {
       state,
       text: `All well${missing === 0 ? '' : `; ${missing} of ${all.length} figures are unknown here`}`,

@@ -2,7 +2,8 @@
 import { type Signal, signal } from '@preact/signals'
 import { fromBase64 } from '../data/base64.ts'
 import { openArchiveFiles } from '../data/local-files.ts'
-import { currentKey, view } from '../page.ts'
+import type { Source } from '../data/source.ts'
+import { currentSource, view } from '../page.ts'
 import { time } from '../time/control.ts'
 import { isZone } from '../time/format.ts'
 import { readShared } from '../view/received.ts'
@@ -12,8 +13,9 @@ import { INCIDENT_ID, type Incident, incidentIn } from './incident.ts'
 export const isIncidentFile = (): boolean => document.getElementById(INCIDENT_ID) !== null
 
 /** The note of an incident and its source. */
-export const incidentNote: Signal<{ readonly key: string; readonly text: string } | undefined> =
-  signal(undefined)
+export const incidentNote: Signal<
+  { readonly source: Source | undefined; readonly text: string } | undefined
+> = signal(undefined)
 
 /** Opens the incident in this document. Throws an Error for the user if it is damaged. */
 export async function openEmbeddedIncident(): Promise<void> {
@@ -35,7 +37,7 @@ async function openIncident({ base, note, shown, files }: Incident): Promise<voi
     base,
     files.map(([name, content]) => new File([fromBase64(content)], name)),
   )
-  incidentNote.value = note === '' ? undefined : { key: currentKey.peek(), text: note }
+  incidentNote.value = note === '' ? undefined : { source: currentSource.peek(), text: note }
   const received = readShared(shown)
   if (received === undefined) return
   const { shared } = received

@@ -24,20 +24,27 @@ export async function saveIncident(
   note: string,
   { from, to }: Frame = selectedSpan.peek() ?? time.frame.peek(),
 ): Promise<number> {
-  const found = await currentSource.peek()?.excerpt?.(from, to)
+  // Read before the first await: the user may show another source meanwhile.
+  const source = currentSource.peek()
+  const own = notesOf(notes.all.peek(), source?.host)
+  const zone = time.zone.peek()
+  const shown = { view: view.peek(), width: to - from, end: to, ...(zone === '' ? {} : { zone }) }
+  const found = await source?.excerpt?.(from, to)
   if (found === undefined)
     throw new RequestError('Nothing of this source is recorded; incidents need an archive')
-  const own = notesOf(notes.all.peek(), currentSource.peek()?.host)
-  const zone = time.zone.peek()
   const html = incidentHtml(isIncidentFile() ? ownTemplate() : await serverTemplate(), {
     ...found,
     note: [note, notesText(own, { from, to })].filter(Boolean).join('\n').slice(0, LONGEST_NOTE),
-    shown: { view: view.peek(), width: to - from, end: to, ...(zone === '' ? {} : { zone }) },
+    shown,
   })
   const file = new Blob([html], { type: 'text/html' })
   download(`${found.base}.html`, file)
   return file.size
 }
+
+/** Nodes of the template; the two without the attribute are found by their exact text. */
+const OF_TEMPLATE = `[data-template], head > title, #${INCIDENT_ID}`
+const isOfTemplate = (node: Node): boolean => node instanceof Element && node.matches(OF_TEMPLATE)
 
 async function serverTemplate(): Promise<string> {
   const template = await fetch('/ui/incident.html')
@@ -45,15 +52,21 @@ async function serverTemplate(): Promise<string> {
   return template.text()
 }
 
-/** Returns this incident file without its incident and without what the page has drawn: a file cannot read itself. */
+/**
+ * Returns this incident file without its incident, without what the page has drawn and without what browser extensions have added: a file
+ * cannot read itself.
+ */
 function ownTemplate(): string {
   const root = document.documentElement.cloneNode(true) as HTMLElement
   for (const { name } of [...root.attributes]) if (name !== 'lang') root.removeAttribute(name)
   const body = root.querySelector('body')!
   for (const { name } of [...body.attributes]) body.removeAttribute(name)
+  // Not the unpacked script either: the file unpacks it again when it is opened.
+  const head = root.querySelector('head')!
+  for (const node of [head, body].flatMap(({ childNodes }) => [...childNodes]))
+    if (!isOfTemplate(node)) node.remove()
+  root.replaceChildren(head, body)
   root.querySelector('#page')!.replaceChildren()
-  // The file unpacks both scripts again when it is opened.
-  root.querySelector('#page-script')?.remove()
   root.querySelector('meta[name=archive-worker]')!.setAttribute('content', '')
   root.querySelector(`#${INCIDENT_ID}`)!.textContent = ''
   return `<!doctype html>\n${root.outerHTML}\n`

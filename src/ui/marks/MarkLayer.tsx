@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChild, TargetedKeyboardEvent } from 'preact'
 import { useRef } from 'preact/hooks'
 import { printableWord } from '../../base/printable.ts'
+import { hasModifier } from '../keyboard.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import { groupMarks, type Mark, type MarkGroup, type MarkKind, marks } from './marks.ts'
@@ -48,7 +49,7 @@ export function MarkLayer({ frame, box }: MarkLayerProps): ComponentChild {
     const next = { ArrowLeft: tabStop - 1, ArrowRight: tabStop + 1, Home: 0, End: groups.length - 1 }[
       event.key
     ]
-    if (next === undefined || event.ctrlKey || event.altKey || event.metaKey) return
+    if (next === undefined || hasModifier(event)) return
     event.preventDefault()
     event.stopPropagation() // the page pans by half a window
     layer.current!.querySelectorAll<HTMLElement>('.mark-flag')[next]?.focus()

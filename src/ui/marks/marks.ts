@@ -54,8 +54,8 @@ export function setMarks(owner: string, own: readonly Mark[]): void {
 }
 
 /**
- * Returns the marks of a window of `width` pixels, sorted by time, near ones merged. Groups do not depend on where the window starts,
- * so that flags do not jump in a moving window.
+ * Returns the marks of a window of `width` pixels, sorted by time, near ones merged. Which ones are merged does not depend on where the
+ * window starts, so that flags do not jump in a moving window.
  */
 export function groupMarks(all: readonly Mark[], { from, to }: Frame, width: number): readonly MarkGroup[] {
   const least = (to - from) * Math.max(1 / MOST_FLAGS, LEAST_PIXELS / Math.max(1, width))
@@ -65,13 +65,16 @@ export function groupMarks(all: readonly Mark[], { from, to }: Frame, width: num
     if (group !== undefined && mark.at - group[0]!.at < least) group.push(mark)
     else groups.push([mark])
   }
-  const shown = groups.map(groupOf).filter(({ at, until }) => at <= to && (until ?? at) >= from)
+  const isShown = ({ at, until = at }: Mark): boolean => at <= to && until >= from
+  const shown = groups
+    .map((group) => group.filter(isShown))
+    .filter(({ length }) => length > 0)
+    .map(groupOf)
   // Spans that began before the window share its left edge.
   const isEarlier = ({ at }: MarkGroup): boolean => at < from
   const earlier = shown.filter(isEarlier)
   if (earlier.length < 2) return shown
-  const lasting = earlier.flatMap((group) => group.marks.filter(({ at, until = at }) => until >= from))
-  return [groupOf(lasting), ...shown.filter((group) => !isEarlier(group))]
+  return [groupOf(earlier.flatMap((group) => group.marks)), ...shown.filter((group) => !isEarlier(group))]
 }
 
 function groupOf(own: readonly Mark[]): MarkGroup {

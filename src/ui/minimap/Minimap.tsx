@@ -3,6 +3,7 @@ import { type Signal, signal, useSignalEffect } from '@preact/signals'
 import type { ComponentChild, TargetedKeyboardEvent, TargetedPointerEvent } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
 import type { Source } from '../data/source.ts'
+import { hasModifier } from '../keyboard.ts'
 import { groupMarks, marks } from '../marks/marks.ts'
 import { archives, config, currentSource, refreshArchives, view } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
@@ -115,7 +116,7 @@ function Strip({ line }: { readonly line: RecordedLine }): ComponentChild {
   const key = (event: TargetedKeyboardEvent<HTMLElement>): void => {
     const grip = event.currentTarget.dataset['grip'] as Grip
     const step = keyStep(event.key, event.shiftKey, frame, bounds)
-    if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return
+    if (step === undefined || hasModifier(event)) return
     event.preventDefault()
     event.stopPropagation() // the page pans by half a window
     move(dragged(frame, grip, step, bounds))

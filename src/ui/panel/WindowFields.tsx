@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild, TargetedKeyboardEvent } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { type LazyPart, loadLazyPart } from '../lazy.tsx'
-import { currentKey } from '../page.ts'
+import { currentSource } from '../page.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import type { ReadWindow, TypedWindow } from '../time/read-window.ts'
@@ -27,7 +27,7 @@ function useTyping<T>(read: (parts: LazyPart, typed: T) => ReadWindow): Typing<T
     typed.value = undefined
     mistake.value = ''
   }
-  useEffect(forget, [currentKey.value])
+  useEffect(forget, [currentSource.value])
   const go = async (event: Event): Promise<void> => {
     event.preventDefault()
     if (typed.value === undefined) return

@@ -13,7 +13,7 @@ import { CompletedInput } from '../panel/CompletedInput.tsx'
 import { time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
 import { EXAMPLES, RULE_FUNCTIONS } from './examples.ts'
-import { frameAround, lengthOf, ruleFile, summaryOf, titleOf, trial } from './trial.ts'
+import { currentTrial, frameAround, lengthOf, ruleFile, summaryOf, titleOf, trial } from './trial.ts'
 
 /** Offered intervals, in seconds. */
 const DELTAS: readonly number[] = [1, 10, 30, 60, 300]
@@ -64,7 +64,7 @@ function Form({ source, firings }: FormProps): ComponentChild {
     },
     [source],
   )
-  const shown = trial.value?.key === source.key ? trial.value : undefined
+  const shown = currentTrial.value
   const tryOn = (window: Pick<FiringsQuery, 'start' | 'finish'>): void => {
     running.current?.abort()
     const mine = new AbortController()
@@ -75,7 +75,7 @@ function Form({ source, firings }: FormProps): ComponentChild {
       (answer) => {
         if (mine.signal.aborted) return
         state.value = 'idle'
-        trial.value = { key: source.key, text: query.text, deltaSec: query.deltaSec, answer }
+        trial.value = { source, text: query.text, deltaSec: query.deltaSec, answer }
       },
       (error: Error) => {
         if (mine.signal.aborted) return
@@ -157,8 +157,8 @@ function Form({ source, firings }: FormProps): ComponentChild {
 
 function Result({ state }: { readonly state: Exclude<State, 'busy'> }): ComponentChild {
   if (state !== 'idle') return <p class="mistake">{state.problem}</p>
-  const shown = trial.value
-  if (shown === undefined || shown.key !== currentSource.value?.key) return null
+  const shown = currentTrial.value
+  if (shown === undefined) return null
   const { rules, problems, start, finish } = shown.answer
   const zone = time.zone.value
   return (

@@ -1,31 +1,33 @@
 /** The last trial of rules: its firings as marks on the charts, and its text as a file. */
-import { effect, type Signal, signal } from '@preact/signals'
+import { computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
 import { printableWord } from '../../base/printable.ts'
 import type { FiringSpan, FiringsAnswer, RuleFirings } from '../../rules/firings.ts'
+import type { Source } from '../data/source.ts'
 import { type Mark, setMarks } from '../marks/marks.ts'
-import { currentKey } from '../page.ts'
+import { currentSource } from '../page.ts'
 import type { Frame } from '../time/control.ts'
 import { formatDuration } from '../time/format.ts'
 
 /** A trial that has ended. */
 export interface Trial {
-  /** Source of the values. */
-  readonly key: string
+  /** Source of the values; another one may get the same key. */
+  readonly source: Source
   readonly text: string
   readonly deltaSec: number
   readonly answer: FiringsAnswer
 }
 
-/** The trial that is shown. */
+/** The last trial. */
 export const trial: Signal<Trial | undefined> = signal(undefined)
 
 const OWNER = 'rules'
 
-// Firings in another source's records do not apply to the shown one.
-effect(() => {
-  const last = trial.value
-  setMarks(OWNER, last === undefined || last.key !== currentKey.value ? [] : marksOf(last.answer))
-})
+/** The trial, if it was on the current source: firings in other records do not apply to it. */
+export const currentTrial: ReadonlySignal<Trial | undefined> = computed(() =>
+  trial.value?.source === currentSource.value ? trial.value : undefined,
+)
+
+effect(() => setMarks(OWNER, currentTrial.value === undefined ? [] : marksOf(currentTrial.value.answer)))
 
 /** Returns the firings as spans. */
 export function marksOf({ rules }: FiringsAnswer): readonly Mark[] {

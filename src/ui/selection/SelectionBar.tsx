@@ -3,6 +3,7 @@ import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { selectedSpan, stepped } from '../chart/selected-span.ts'
 import { canSaveIncident, savedText, saveIncident } from '../incident/save-incident.ts'
+import { borrowFocus, hasModifier } from '../keyboard.ts'
 import { currentSource, panel, screen, showError, showNotice } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
@@ -35,14 +36,9 @@ async function save(span: Frame): Promise<void> {
 
 function Bar({ span }: { readonly span: Frame }): ComponentChild {
   const bar = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    const before = document.activeElement
-    bar.current!.focus({ preventScroll: true })
-    return () => {
-      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
-    }
-  }, [])
+  useEffect(() => borrowFocus(bar.current!), [])
   const move = (event: KeyboardEvent): void => {
+    if (hasModifier(event)) return
     const direction = DIRECTIONS[event.key]
     if (direction !== undefined)
       selectedSpan.value = stepped(span, time.frame.peek(), direction, event.shiftKey ? 'end' : 'span')

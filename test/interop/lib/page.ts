@@ -17,6 +17,7 @@ export const PATIENCE: { readonly timeout: number } = { timeout: 60_000 }
 export const PANELS: readonly (readonly [key: string, name: string])[] = [
   ['m', 'Metrics'],
   ['w', 'Changes'],
+  ['r', 'Rules'],
   ['a', 'Alerts'],
   ['o', 'Sources'],
   ['v', 'Views'],
