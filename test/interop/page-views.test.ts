@@ -159,6 +159,15 @@ describePage("the chart page's views", (t) => {
       .poll(() => t.names('CPU, with guests'), PATIENCE)
       .toEqual(expect.arrayContaining(['user', 'guests', 'system', 'I/O wait']))
     await t.shot('views-pmchart')
+    await list.getByRole('button', { name: /^Filesystem / }).click()
+    const mounted = await t.page.evaluate<string[]>(
+      `fetch('/ui/api/instances?host=local:&name=filesys.mountdir&values=1').then((reply) => reply.json())
+        .then(({ instances }) => instances.map(({ value }) => value))`,
+    )
+    expect(mounted.length).toBeGreaterThan(0)
+    await expect
+      .poll(async () => (await t.names('File system usage')).sort(), PATIENCE)
+      .toEqual(mounted.sort())
     expect(t.complaints).toEqual([])
   })
 
