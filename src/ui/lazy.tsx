@@ -2,6 +2,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { setPmchartViews } from './view/built-in.ts'
 import { setMatcher } from './view/view.ts'
 
 /** Exports of the lazily loaded part. */
@@ -22,6 +23,7 @@ export function loadLazyPart(): Promise<LazyPart> {
   coming ??= import('./lazy-part.ts').then(
     (found) => {
       setMatcher(found.isFound)
+      setPmchartViews(found.PMCHART_VIEWS)
       here.value = found
       return found
     },

@@ -19,12 +19,16 @@ setUrlOpener(async (url) => (await loadLazyPart()).openRemote(url))
 render(<App />, document.getElementById('page')!)
 begin().catch(showError)
 
+function follow(): Promise<void> {
+  return followAddress(loadLazyPart)
+}
+
 /** Opens the incident in this file; otherwise shows what the server has. */
 async function begin(): Promise<void> {
-  if (document.getElementById('incident') === null) return start().then(followAddress).then(countHosts)
+  if (document.getElementById('incident') === null) return start().then(follow).then(countHosts)
   const { openEmbeddedIncident } = await loadLazyPart()
   await openEmbeddedIncident()
-  return followAddress()
+  return follow()
 }
 
 /** Opens files dropped anywhere on the page. */

@@ -49,10 +49,10 @@ export function shownState(): SharedView {
   }
 }
 
-/** Opens the address, and from then on writes into it what the page shows. */
-export async function followAddress(): Promise<void> {
-  addEventListener('hashchange', () => openAddress().catch(showError))
-  await openAddress().catch(showError)
+/** Opens the address, and from then on writes into it what the page shows. `loadRest` loads the lazily loaded part of the page. */
+export async function followAddress(loadRest: () => Promise<unknown>): Promise<void> {
+  addEventListener('hashchange', () => openAddress(loadRest).catch(showError))
+  await openAddress(loadRest).catch(showError)
   let lastName = view.peek().name
   effect(() => {
     if (screen.value !== 'charts') return
@@ -80,7 +80,7 @@ export function redo(): void {
 }
 
 /** Opens the address of the current entry, and completes it. */
-async function openAddress(): Promise<void> {
+async function openAddress(loadRest: () => Promise<unknown>): Promise<void> {
   entries.drop()
   const before = screen.peek()
   const isFleet = location.hash.startsWith('#fleet')
@@ -88,6 +88,8 @@ async function openAddress(): Promise<void> {
   if (isFleet) return
   opening++
   try {
+    // These views are in the lazily loaded part.
+    if (location.hash.includes('page=pmchart-')) await loadRest()
     const received = await fromAddress(location.hash)
     if (received !== undefined) await openShared(received, before === 'fleet')
     else if (before === 'fleet') show(currentKey.peek())

@@ -1,10 +1,11 @@
-/** The metrics of the built-in pages of charts exist, here and in PCP. */
+/** The metrics of the built-in pages of charts, and of the views of pmchart, exist, here and in PCP. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { knownMetrics } from '../../src/agents/known-metrics.ts'
 import { FUNCTIONS } from '../../src/derive/tokens.ts'
 import { PAGES } from '../../src/ui/view/built-in.ts'
+import { PMCHART_VIEWS } from '../../src/ui/view/pmchart-views.ts'
 
 /** Names of the metrics of PCP 6.0.3's agents. */
 const REFERENCE = new Set(
@@ -19,7 +20,8 @@ const REFERENCE = new Set(
 
 /** Returns the metrics of plots, also those in expressions. */
 function metricsOf(isOptional: boolean): string[] {
-  return PAGES.flatMap(({ view }) => view.charts)
+  return [...PAGES, ...PMCHART_VIEWS]
+    .flatMap(({ view }) => view.charts)
     .flatMap(({ plots }) => plots)
     .filter(({ optional = false }) => optional === isOptional)
     .flatMap(({ metric, expr }) =>

@@ -9,7 +9,7 @@ import { describePage, PATIENCE, shotPath } from './lib/page.ts'
 describePage("the chart page's views", (t) => {
   const views = () => t.page.getByRole('complementary', { name: 'Views' })
   const notice = () => t.page.locator('.notice')
-  const entries = (): Promise<string[]> => views().locator('li .leaf').allTextContents()
+  const entries = (): Promise<string[]> => views().locator('.views > ul .leaf').allTextContents()
 
   /** Saves the current view. */
   async function keep(name: string): Promise<void> {
@@ -141,6 +141,33 @@ describePage("the chart page's views", (t) => {
     await views().getByLabel('View name').fill('Overview')
     await views().getByRole('button', { name: 'Save', exact: true }).click()
     await expect.poll(() => notice().textContent(), PATIENCE).toContain('built-in view')
+    expect(t.complaints).toEqual([])
+  })
+
+  test('opens a view of pmchart by its name, also from its address', async () => {
+    await t.page.goto('about:blank')
+    await t.page.goto(`${t.address}#page=pmchart-disk`)
+    const name = t.page.locator('.view-name')
+    await expect.poll(() => name.textContent(), PATIENCE).toBe('Disk (pmchart)')
+    await t.page.keyboard.press('v')
+    await views().getByText('Views of pmchart', { exact: true }).click()
+    const list = views().getByRole('list', { name: 'Views of pmchart' })
+    await list.getByRole('button', { name: /^vCPU / }).click()
+    await expect.poll(() => name.textContent(), PATIENCE).toBe('vCPU (pmchart)')
+    await expect.poll(() => new URL(t.page.url()).hash, PATIENCE).toMatch(/^#page=pmchart-vcpu&/)
+    await expect
+      .poll(() => t.names('CPU, with guests'), PATIENCE)
+      .toEqual(expect.arrayContaining(['user', 'guests', 'system', 'I/O wait']))
+    await t.shot('views-pmchart')
+    await list.getByRole('button', { name: /^Filesystem / }).click()
+    const mounted = await t.page.evaluate<string[]>(
+      `fetch('/ui/api/instances?host=local:&name=filesys.mountdir&values=1').then((reply) => reply.json())
+        .then(({ instances }) => instances.map(({ value }) => value))`,
+    )
+    expect(mounted.length).toBeGreaterThan(0)
+    await expect
+      .poll(async () => (await t.names('File system usage')).sort(), PATIENCE)
+      .toEqual(mounted.sort())
     expect(t.complaints).toEqual([])
   })
 

@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { fromAddress, toAddress } from '../../src/ui/view/address.ts'
 import { AddressEntries, REST_MS, WRITE_MS } from '../../src/ui/view/address-entries.ts'
-import { BUILT_IN_VIEWS, pageKeyOf, viewOfPage } from '../../src/ui/view/built-in.ts'
+import { BUILT_IN_VIEWS, pageKeyOf, setPmchartViews, viewOfPage } from '../../src/ui/view/built-in.ts'
 import { OVERVIEW } from '../../src/ui/view/overview.ts'
+import { PMCHART_VIEWS } from '../../src/ui/view/pmchart-views.ts'
 import { type SharedView, toFragment } from '../../src/ui/view/share.ts'
 
 const noIds = (value: unknown): unknown =>
@@ -63,6 +64,14 @@ describe('the address', () => {
     for (const key of keys) expect(key).toMatch(/^[a-z0-9-]+$/)
     expect(keys.map(viewOfPage)).toEqual(BUILT_IN_VIEWS)
     expect(pageKeyOf({ ...OVERVIEW })).toBeUndefined() // changed
+  })
+
+  test('of a view of pmchart is its name', async () => {
+    setPmchartViews(PMCHART_VIEWS)
+    const { view } = (await fromAddress('#page=pmchart-vcpu&last=1h'))!
+    expect(view?.charts.map(({ title }) => title)).toEqual(['CPU, with guests'])
+    expect(await toAddress({ view: view!, width: 3600 })).toBe('page=pmchart-vcpu&last=1h')
+    await expect(fromAddress('#page=pmchart-nothing')).rejects.toThrow('no view named pmchart-nothing')
   })
 
   test('of an earlier version is still read', async () => {

@@ -5,8 +5,9 @@ import { rowsOf } from '../../src/ui/chart/table-rows.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
+import { instanceNames } from '../../src/ui/data/instance-names.ts'
 import type { LiveListener, LiveRequest, LiveStream } from '../../src/ui/data/live.ts'
-import type { MetricOutcome, RangeQuery } from '../../src/ui/data/responses.ts'
+import type { InstanceInfo, MetricOutcome, RangeQuery } from '../../src/ui/data/responses.ts'
 import type { Source } from '../../src/ui/data/source.ts'
 import type { Frame } from '../../src/ui/time/control.ts'
 import type { Chart, Plot } from '../../src/ui/view/view.ts'
@@ -135,9 +136,73 @@ test("a table shows each column's newest sample, and no rows of ended instances"
   const often = [line('a', [1, 2, 3]), line('ended', [7, undefined, undefined]), line('idle', [1, 1, null])]
   const seldom = [line('a', [5, undefined, undefined]), line('b', [6, undefined, undefined])]
   expect(rowsOf([often, seldom])).toEqual([
-    { instance: 'a', values: [3, 5] },
-    { instance: 'b', values: [null, 6] },
+    { instance: 'a', name: 'a', values: [3, 5] },
+    { instance: 'b', name: 'b', values: [null, 6] },
   ])
+})
+
+test('file systems have the names of their mount points, and those without one keep the device', async () => {
+  const whole = archive('one')
+  const range = async (query: RangeQuery): Promise<ChartRange> => {
+    const answer = await whole.range(query)
+    return { ...answer, metrics: answer.metrics.map((each) => ({ ...each, indom: '60.5' })) }
+  }
+  const requests: unknown[] = []
+  let arrive = (): void => {}
+  const instances = (...request: unknown[]): Promise<InstanceInfo[]> => {
+    requests.push(request)
+    return new Promise((resolve) => {
+      arrive = () =>
+        resolve([
+          { id: 0, name: 'i0', value: '/srv/<b>' },
+          { id: 2, name: 'i2', value: '' },
+          { id: 4, name: 'i4' },
+        ])
+    })
+  }
+  const source = { ...whole, range, instances }
+  const draw = () => drawn('grid', [plot('many', 'one')], { from: 1000, to: 2000 }, [source])
+  const first = (data: ChartData): unknown =>
+    rowsOf([data.lines])
+      .slice(0, 3)
+      .map(({ instance, name }) => [instance, name])
+  expect(first(await draw())).toEqual([
+    ['i0', 'i0'],
+    ['i1', 'i1'],
+    ['i2', 'i2'],
+  ])
+  const names = instanceNames(source, '60.5')!
+  const came = new Promise<void>((resolve) => names.subscribe((value) => value.size > 0 && resolve()))
+  arrive()
+  await came
+  const data = await draw()
+  expect(first(data)).toEqual([
+    ['i0', '/srv/<b>'],
+    ['i1', 'i1'],
+    ['i2', 'i2'],
+  ])
+  expect(data.lines[0]!.label).toBe('many /srv/<b>')
+  expect(requests, 'an archive is asked once').toEqual([['filesys.mountdir', true]])
+})
+
+test('names on a host are requested again after a minute, and a failure keeps them', async () => {
+  const answers = [Promise.resolve([{ id: 0, name: 'a', value: '/a' }]), Promise.reject(new Error('gone'))]
+  let count = 0
+  const instances = () => answers[count++]!
+  const host = { instances } as unknown as Source
+  const at = (now: number) => [...instanceNames(host, '60.5', now)!.value]
+  expect(at(5000)).toEqual([])
+  await answers[0]
+  await Promise.resolve()
+  expect(at(64_000)).toEqual([['a', '/a']])
+  expect(count).toBe(1)
+  expect(at(66_000)).toEqual([['a', '/a']])
+  expect(count).toBe(2)
+  await answers[1]!.catch(() => {})
+  await Promise.resolve()
+  expect(at(66_001)).toEqual([['a', '/a']])
+  expect(instanceNames(host, '60.1')).toBeUndefined()
+  expect(instanceNames(host, null)).toBeUndefined()
 })
 
 test('of too many lines the largest are drawn, in their original order', async () => {

@@ -19,6 +19,7 @@ import { ANY_HOST } from '../host-rules.ts'
 import { pageUserOf, requireUser } from '../http/login.ts'
 import { BUSY_HEADERS, failure, json, page, type Reply, unauthorized } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
+import { instanceTexts } from '../instance-texts.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
@@ -182,9 +183,13 @@ async function instances({ request, context }: PageCall): Promise<Reply> {
     orUndefined(context.instancesLabels(domain, options)),
   ])
   const labels = new Map<number, LabelSet>((own ?? []).map((set) => [set.inst, set]))
+  const name = request.query.get('values') === '1' ? request.query.get('name') : undefined
+  const texts = name === undefined ? undefined : await instanceTexts(context, name, options)
   const rows = found.ids.map((id, i) => {
+    const text = texts?.get(id)
+    const value = text === undefined ? '' : `,"value":${jsonText(text)}`
     const all = labels.has(id) ? [...sets, labels.get(id)!] : sets
-    return `{"id":${id},"name":${jsonText(found.names[i]!)},"labels":${labelsJson(all)}}`
+    return `{"id":${id},"name":${jsonText(found.names[i]!)},"labels":${labelsJson(all)}${value}}`
   })
   return json(
     `{"indom":"${indomStr(domain)}","help":${jsonText(help ?? '')},"instances":[${rows.join(',')}]}`,

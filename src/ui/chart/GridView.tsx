@@ -38,10 +38,10 @@ export function GridView({ chart, data, scale }: ViewProps): ComponentChild {
           </thead>
         )}
         <tbody>
-          {rows.map(({ instance, values }) => (
+          {rows.map(({ instance, name, values }) => (
             <tr class="grid-row" key={instance}>
               <th scope="row" title={instance}>
-                <Name text={instance} />
+                <Name text={name} />
               </th>
               {columns.map(({ plot }, i) => (
                 <Cell

@@ -18,8 +18,8 @@ export function TableView({ chart, data }: ViewProps): ComponentChild {
   const olds = columns.map(({ lines }) => oldText(data, lines))
   const { column, isUp } = order.value
   const wanted = filter.value.toLowerCase()
-  const all = rowsOf(columns.map(({ lines }) => lines)).filter(({ instance }) =>
-    instance.toLowerCase().includes(wanted),
+  const all = rowsOf(columns.map(({ lines }) => lines)).filter(({ instance, name }) =>
+    `${name} ${instance}`.toLowerCase().includes(wanted),
   )
   all.sort((a, b) => (isUp ? 1 : -1) * compare(a, b, column))
   const sortBy = (which: number) => (): void => {
@@ -55,9 +55,11 @@ export function TableView({ chart, data }: ViewProps): ComponentChild {
             </tr>
           </thead>
           <tbody>
-            {all.slice(0, MAX_ROWS).map(({ instance, values }) => (
+            {all.slice(0, MAX_ROWS).map(({ instance, name, values }) => (
               <tr key={instance}>
-                <th scope="row">{instance}</th>
+                <th scope="row" title={instance}>
+                  {name}
+                </th>
                 {columns.map(({ lines }, i) => (
                   <td key={i} class={`number${olds[i] === undefined ? '' : ' old'}`} title={olds[i]}>
                     {shownIn(lines[0], values[i] ?? null, chart.unit)}
@@ -82,7 +84,7 @@ function shownIn(line: ChartLine | undefined, value: number | null, unit: PlainU
 }
 
 function compare(a: TableRow, b: TableRow, column: number): number {
-  if (column < 0) return a.instance < b.instance ? -1 : 1
+  if (column < 0) return a.name < b.name ? -1 : 1
   // Ties and missing values are ordered by the columns that follow.
   for (let at = column; at < a.values.length; at++) {
     const difference = (a.values[at] ?? -Infinity) - (b.values[at] ?? -Infinity)

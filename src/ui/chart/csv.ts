@@ -47,8 +47,8 @@ function listRows({ columns, rows }: List): string[][] {
   const head = ['instance', ...columns.map(({ title, measure }) => withUnit(title, measure))]
   return [
     head.map(cell),
-    ...rows.map(({ instance, values }) => [
-      cell(instance),
+    ...rows.map(({ name, values }) => [
+      cell(name),
       ...columns.map((column, i) => numberCell(inBase(column, values[i]))),
     ]),
   ]

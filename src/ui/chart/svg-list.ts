@@ -19,9 +19,9 @@ export function tablePicture({ chart, data }: PictureInput, color: ColorOf): Bod
   const { columns, rows } = list
   const { left, width } = layout(list)
   const parts = heads(list, (i) => left + (i + 1) * width, width, color, 'end')
-  for (const [row, { instance, values }] of rows.slice(0, MAX_ROWS).entries()) {
+  for (const [row, { name, values }] of rows.slice(0, MAX_ROWS).entries()) {
     const base = (row + 2) * LINE - 6
-    parts.push(text(MARGIN, base, fitted(instance, left - MARGIN), color('var(--text)')))
+    parts.push(text(MARGIN, base, fitted(name, left - MARGIN), color('var(--text)')))
     for (const [i, { measure, factor }] of columns.entries()) {
       const value = values[i]
       const shown = showValue(measure, value == null ? value : value * factor)
@@ -39,9 +39,9 @@ export function gridPicture({ chart, data }: PictureInput, color: ColorOf): Body
   const limits = heatLimits(data)
   const barWidth = Math.max(10, width - VALUE)
   const parts = heads(list, (i) => left + i * width + 10, width, color, 'start')
-  for (const [row, { instance, values }] of rows.slice(0, MAX_ROWS).entries()) {
+  for (const [row, { name, values }] of rows.slice(0, MAX_ROWS).entries()) {
     const base = (row + 2) * LINE - 6
-    parts.push(text(MARGIN, base, fitted(instance, left - MARGIN), color('var(--text)')))
+    parts.push(text(MARGIN, base, fitted(name, left - MARGIN), color('var(--text)')))
     for (const [i, { measure, plot }] of columns.entries()) {
       const value = values[i]
       if (value == null) continue
@@ -59,7 +59,7 @@ export function gridPicture({ chart, data }: PictureInput, color: ColorOf): Body
 
 /** Returns the left edge of the columns and their width. */
 function layout({ columns, rows }: List): { readonly left: number; readonly width: number } {
-  const longest = Math.max(60, ...rows.map(({ instance }) => textWidth(instance)))
+  const longest = Math.max(60, ...rows.map(({ name }) => textWidth(name)))
   const left = MARGIN + Math.min(WIDEST_NAME, longest) + 8
   return { left, width: (WIDTH - MARGIN - left) / Math.max(1, columns.length) }
 }

@@ -8,25 +8,27 @@ export const MAX_ROWS = 200
 
 export interface TableRow {
   readonly instance: string
+  /** Name of the instance for users. */
+  readonly name: string
   readonly values: readonly (number | null)[]
 }
 
 /** Returns the rows of all instances with a value in the newest sample of some column; instances that have ended get no row. */
 export function rowsOf(columns: readonly (readonly ChartLine[])[]): TableRow[] {
-  const rows = new Map<string, (number | null)[]>()
+  const rows = new Map<string, { readonly name: string; readonly values: (number | null)[] }>()
   for (const [i, lines] of columns.entries()) {
     const newest = newestOf(lines)
-    for (const { instance, values } of lines) {
+    for (const { instance, name, values } of lines) {
       const key = instance ?? ''
       let row = rows.get(key)
       if (row === undefined) {
-        row = columns.map(() => null)
+        row = { name: name ?? key, values: columns.map(() => null) }
         rows.set(key, row)
       }
-      row[i] = values[newest] ?? null
+      row.values[i] = values[newest] ?? null
     }
   }
-  return Array.from(rows, ([instance, values]) => ({ instance, values })).filter(({ values }) =>
+  return Array.from(rows, ([instance, row]) => ({ instance, ...row })).filter(({ values }) =>
     values.some((value) => value !== null),
   )
 }
@@ -94,7 +96,7 @@ export function gridList(chart: Chart, data: ChartData): List {
       factor: 1,
     })),
     rows: rowsOf(columns.map(({ lines }) => lines)).map((row) =>
-      row.instance === '' ? { ...row, instance: rowName(columns) } : row,
+      row.instance === '' ? { ...row, instance: rowName(columns), name: rowName(columns) } : row,
     ),
   }
 }

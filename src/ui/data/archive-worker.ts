@@ -17,7 +17,8 @@ export type Request =
   | { readonly do: 'open-remote'; readonly url: string }
   | { readonly do: 'names'; readonly match: string; readonly offset: number; readonly limit: number }
   | { readonly do: 'children'; readonly prefix: string }
-  | { readonly do: 'metric' | 'instances'; readonly name: string }
+  | { readonly do: 'metric'; readonly name: string }
+  | { readonly do: 'instances'; readonly name: string; readonly values: boolean }
   | { readonly do: 'check'; readonly expr: string }
   | { readonly do: 'range'; readonly query: RangeQuery }
   | { readonly do: 'excerpt'; readonly start: number; readonly finish: number }
@@ -70,7 +71,7 @@ async function answer(id: number, request: Request): Promise<unknown> {
     case 'metric':
       return archive.metric(request.name)
     case 'instances':
-      return archive.instances(request.name)
+      return archive.instances(request.name, request.values)
     case 'check':
       return archive.check(request.expr)
     case 'excerpt':

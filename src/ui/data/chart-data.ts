@@ -23,6 +23,8 @@ export interface ChartLine {
   readonly info: MetricInfo
   /** Null for a metric without instances. */
   readonly instance: string | null
+  /** Name of the instance for users, if it has another one: a mount point. */
+  readonly name?: string
   /** In base units of the chart's measure; `undefined` at times of other lines at which this one has no sample. */
   readonly values: readonly (number | null | undefined)[]
   /** Minimum and maximum around each time, if values are means of several samples. */

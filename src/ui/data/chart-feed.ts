@@ -8,6 +8,7 @@ import type { Feeds } from './feeds.ts'
 import { deriveOf } from './feeds.ts'
 import { fillGaps, type Gap } from './gaps.ts'
 import { type ChartWatcher, History } from './history.ts'
+import { instanceNames } from './instance-names.ts'
 import { align, cut, joined, type Line, mapColumns } from './line.ts'
 import { RECORDED_SEC, recordedEnd, togetherFrom } from './live-start.ts'
 import type { LiveStore } from './live-store.ts'
@@ -329,14 +330,18 @@ function addPlot(
     tell(state, source, `${nameOf(plot)}: not numeric`)
     return
   }
-  for (const line of lines)
+  const names = instanceNames(source, info.indom)?.value
+  for (const line of lines) {
+    const name = names?.get(line.instance ?? '')
     state.lines.push({
       key: `${plot.source ?? ''} ${plot.metric} ${line.instance ?? ''}`,
-      label: legendOf(plot, source.host, line.instance ?? undefined),
+      label: legendOf(plot, source.host, name ?? line.instance ?? undefined),
+      ...(name === undefined ? {} : { name }),
       of: source.title,
       plot,
       info,
       line,
       factor: hasOwnUnits ? 1 : measure.factor,
     })
+  }
 }

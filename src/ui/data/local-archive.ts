@@ -10,6 +10,7 @@ import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
 import { excerpt } from '../../archive/excerpt.ts'
 import { excerptName } from '../../archive/excerpt-name.ts'
+import { newestTexts } from '../../archive/newest-texts.ts'
 import { processesAt } from '../../archive/processes-at.ts'
 import { scan } from '../../archive/scan.ts'
 import { ArchiveSource } from '../../archive/source.ts'
@@ -28,6 +29,7 @@ import {
   processMetrics,
 } from '../../model/process-sample.ts'
 import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
+import { PM_TYPE_STRING } from '../../model/types.ts'
 import { archiveContext } from '../../rules/archive-context.ts'
 import { type FiringsAnswer, type FiringsQuery, firings } from '../../rules/firings.ts'
 import type { ReplayTurn } from '../../rules/replay.ts'
@@ -190,12 +192,31 @@ export class LocalArchive {
     }
   }
 
-  /** See `Source`. */
-  async instances(name: string): Promise<InstanceInfo[]> {
-    const { indom } = await this.#desc(name)
+  /** See `Source`. Archives that are read in parts have no values, for which all of one could be read. */
+  async instances(name: string, values = false): Promise<InstanceInfo[]> {
+    const { indom, pmid, type } = await this.#desc(name)
     if (indom === PM_INDOM_NULL) return []
     const { ids, names } = await this.#source.instances(indom, undefined, ask)
-    return Array.from(ids, (id, i) => ({ id, name: names[i]! }))
+    const texts =
+      values && type === PM_TYPE_STRING && !this.#isCostly
+        ? this.#newestTexts(pmid)
+        : new Map<number, string>()
+    return Array.from(ids, (id, i) => {
+      const value = texts.get(id)
+      return { id, name: names[i]!, ...(value === undefined ? {} : { value }) }
+    })
+  }
+
+  #newestTexts(id: Pmid): ReadonlyMap<number, string> {
+    const source = new ArchiveSource(this.#archive)
+    return newestTexts(
+      {
+        end: () => this.#end(),
+        setMode: (mode, when) => source.setMode(mode, when),
+        fetchRecord: (ids) => source.fetchRecord(ids),
+      },
+      id,
+    )
   }
 
   /** See `Source`. */

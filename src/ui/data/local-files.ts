@@ -100,7 +100,7 @@ async function openInWorker(
     names: (match, offset, limit) => ask({ do: 'names', match, offset, limit }),
     children: (prefix) => ask({ do: 'children', prefix }),
     metric: (name) => ask({ do: 'metric', name }),
-    instances: (name) => ask({ do: 'instances', name }),
+    instances: (name, values = false) => ask({ do: 'instances', name, values }),
     check: (expr): Promise<CheckAnswer> => ask({ do: 'check', expr }),
     range: batched(async (query, onPart) =>
       decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),

@@ -31,6 +31,8 @@ export interface MetricDetails extends MetricInfo {
 export interface InstanceInfo {
   readonly id: number
   readonly name: string
+  /** Newest value of a string metric, if it was requested. */
+  readonly value?: string
 }
 
 /** One page of the metrics that match a search. */

@@ -145,8 +145,9 @@ function serverSource(
         throw new RequestError(found?.message ?? `No ${name}`, found?.code)
       return found
     },
-    async instances(name) {
-      return (await ask<{ instances: readonly InstanceInfo[] }>('instances', { ...which, name })).instances
+    async instances(name, values) {
+      const query = { ...which, name, ...(values === true ? { values: 1 } : {}) }
+      return (await ask<{ instances: readonly InstanceInfo[] }>('instances', query)).instances
     },
     check: (expr) => ask('check', { ...which, expr }),
     processes: async (at) =>

@@ -40,8 +40,8 @@ export interface Source {
   children(prefix: string): Promise<ChildrenAnswer>
   /** Returns the metadata of a metric. Throws RequestError. */
   metric(name: string): Promise<MetricDetails>
-  /** Returns the instances of a metric; empty without an instance domain. Throws RequestError. */
-  instances(name: string): Promise<readonly InstanceInfo[]>
+  /** Returns the instances of a metric, empty without an instance domain; with `values`, those of a string metric. Throws RequestError. */
+  instances(name: string, values?: boolean): Promise<readonly InstanceInfo[]>
   /** Checks an expression against the metrics of this source. */
   check(expr: string): Promise<CheckAnswer>
   /** Returns values of a time range; only if there is a `span` or the host is recorded. Throws RequestError. */

@@ -17,8 +17,9 @@ import {
 import { shownState } from '../page-address.ts'
 import { time } from '../time/control.ts'
 import { toAddress } from '../view/address.ts'
-import { BUILT_IN_VIEWS } from '../view/built-in.ts'
+import { BUILT_IN_VIEWS, isBuiltInName } from '../view/built-in.ts'
 import { readViewFile, type ViewMistake } from '../view/pmchart.ts'
+import { PMCHART_VIEWS } from '../view/pmchart-views.ts'
 import { writeViewFile } from '../view/pmchart-write.ts'
 import { fromViewFile } from '../view/received.ts'
 import { toViewFile } from '../view/share.ts'
@@ -59,6 +60,7 @@ export function Views(): ComponentChild {
           </button>
         </li>
       </ul>
+      <PmchartViews />
       <KeepForm />
       <p class="actions">
         <button type="button" onClick={() => share().catch(showError)}>
@@ -89,6 +91,29 @@ export function Views(): ComponentChild {
       <IncidentForm />
       {problems.value !== undefined && <Mistakes {...problems.value} />}
     </div>
+  )
+}
+
+/** Lists the views of pmchart under their names there. They are never the start view, as they are not in the first load. */
+function PmchartViews(): ComponentChild {
+  return (
+    <details>
+      <summary>Views of pmchart</summary>
+      <ul aria-label="Views of pmchart">
+        {PMCHART_VIEWS.map(({ view: one, page }) => (
+          <li key={page}>
+            <button
+              type="button"
+              class={`leaf${one.name === view.value.name ? ' on' : ''}`}
+              onClick={() => (view.value = one)}
+            >
+              {one.name.replace(' (pmchart)', '')}{' '}
+              <small>{one.charts.map(({ title }) => title).join(', ')}</small>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 
@@ -146,14 +171,13 @@ function Entry({ view: one, isOurs }: { readonly view: View; readonly isOurs: bo
 /** Saves the current view under a name. */
 function KeepForm(): ComponentChild {
   const typed = useSignal('')
-  const isOurs = (name: string): boolean => BUILT_IN_VIEWS.some((one) => one.name === name)
-  const own = isOurs(view.value.name) ? '' : view.value.name
+  const own = isBuiltInName(view.value.name) ? '' : view.value.name
   const name = typed.value.trim() || own
   const isThere = savedViews.views.value.some((one) => one.name === name)
   const keep = (event: Event): void => {
     event.preventDefault()
     if (name === '') return
-    if (isOurs(name)) {
+    if (isBuiltInName(name)) {
       showNotice(`${name} is a built-in view; choose another name`, true)
       return
     }
@@ -195,7 +219,7 @@ function RenameForm({
     onDone()
     if (wanted === '' || wanted === name) return
     attempt(() => {
-      if ([...BUILT_IN_VIEWS, ...savedViews.views.value].some((one) => one.name === wanted))
+      if (isBuiltInName(wanted) || savedViews.views.value.some((one) => one.name === wanted))
         throw new Error(`A view named ${wanted} already exists`)
       // The current view is renamed too.
       if (view.value.name === name) view.value = { ...view.value, name: wanted }

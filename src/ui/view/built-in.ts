@@ -39,6 +39,18 @@ export const PAGES: readonly Page[] = [
 /** All built-in views, in the order of lists. */
 export const BUILT_IN_VIEWS: readonly View[] = [...PAGES, ...OTHERS].map(({ view }) => view)
 
+let pmchartViews: readonly Page[] = []
+
+/** Sets the views of pmchart, which are in the lazily loaded part; `viewOfPage` and `pageKeyOf` know them from then on. */
+export function setPmchartViews(found: readonly Page[]): void {
+  pmchartViews = found
+}
+
+const allViews = (): readonly Page[] => [...PAGES, ...OTHERS, ...pmchartViews]
+
+/** Checks whether a view of this name is built in, as far as they are loaded. */
+export const isBuiltInName = (name: string): boolean => allViews().some(({ view }) => view.name === name)
+
 /** Returns the page that a view is, also after it was changed; undefined for other views. */
 export function pageOf({ name }: View): Page | undefined {
   return PAGES.find(({ view }) => view.name === name)
@@ -49,10 +61,10 @@ export const toPageFragment = (page: string): string => `#page=${page}`
 
 /** Returns the key of a built-in view; undefined for others, also changed ones. */
 export function pageKeyOf(view: View): string | undefined {
-  return [...PAGES, ...OTHERS].find((each) => each.view === view)?.page
+  return allViews().find((each) => each.view === view)?.page
 }
 
 /** Returns the built-in view of a key. */
 export function viewOfPage(key: string): View | undefined {
-  return [...PAGES, ...OTHERS].find(({ page }) => page === key)?.view
+  return allViews().find(({ page }) => page === key)?.view
 }
