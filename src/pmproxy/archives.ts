@@ -94,6 +94,11 @@ export class ArchiveRoots {
     return archiveFiles({ ...this.#limits, maxMs: Math.min(this.#limits.maxMs, JUDGE_MS) })
   }
 
+  /** Whether counters that decreased have wrapped once: PCP_COUNTER_WRAP. */
+  get wraps(): boolean {
+    return this.#env['PCP_COUNTER_WRAP'] !== undefined
+  }
+
   /** Are any directories configured? */
   get isOpen(): boolean {
     return this.#roots.length > 0

@@ -9,6 +9,7 @@ import { messageShown } from './archive-actions.ts'
 import { SemanticError } from './build.ts'
 import type { RuleContext } from './host.ts'
 import { archiveHosts } from './hosts.ts'
+import { keptValues } from './kept-values.ts'
 import { loadRules } from './load.ts'
 import { TRUE } from './node.ts'
 import type { NamedStatement } from './program.ts'
@@ -95,8 +96,10 @@ export const MOST_RULE_BYTES = 8192
 export const MOST_RULES = 50
 /** Most evaluations of all statements together. */
 export const MOST_EVALUATIONS = 5_000_000
-/** Most values that a statement keeps: those of its metrics, past ones included, for each of its operators. */
+/** Most values that all statements keep, of 8 bytes each: past ones included, of each metric and operator. */
 export const MOST_VALUES = 4_000_000
+/** Shortest interval, as of pmie's timers. */
+const LEAST_DELTA_SEC = 0.001
 /** Most spans of all rules together. */
 export const MOST_SPANS = 2000
 /** Longest texts in an answer, in characters. */
@@ -130,6 +133,7 @@ export async function firings(
       })
   }
   let statements = 0
+  let values = 0
   const { tasks } = await loadRules([{ name: 'rules', text }], deltaSec, {
     hosts: archiveHosts([{ name, context }]),
     reporter: { print: report, log: (_level, message, place) => report(message, place) },
@@ -139,7 +143,10 @@ export async function firings(
     showsPlaces: false,
     admit: (statement, task) => {
       if (++statements > MOST_RULES) throw new SemanticError(`more than ${MOST_RULES} rules`)
-      refuseLarge(statement, task)
+      const more = keptValues(statement.expr, task)
+      if (values + more > MOST_VALUES)
+        throw new SemanticError('too many past values and instances; use fewer samples')
+      values += more
     },
   })
   insistOnBounds(tasks, window)
@@ -176,30 +183,16 @@ function windowOf({ archive }: RuleContext, { start, finish }: FiringsQuery): Re
 function insistOnBounds(tasks: readonly Task[], { origin, finish }: ReplayWindow): void {
   const seconds = toSeconds(finish) - toSeconds(origin)
   let evaluations = 0
-  for (const { deltaSec, size } of tasks) evaluations += (Math.floor(seconds / deltaSec) + 1) * size
+  for (const { deltaSec, size } of tasks) {
+    if (deltaSec < LEAST_DELTA_SEC)
+      throw new PcpError('PM_ERR_ARG', `delta must be at least ${LEAST_DELTA_SEC} s; use a longer delta`)
+    evaluations += (Math.floor(seconds / deltaSec) + 1) * size
+  }
   if (evaluations > MOST_EVALUATIONS)
     throw new PcpError(
       'PM_ERR_ARG',
       `That takes ${evaluations} evaluations, more than ${MOST_EVALUATIONS}; use a longer delta or a shorter window`,
     )
-}
-
-/** Throws SemanticError if a statement keeps too many values. */
-function refuseLarge({ fetches, expr }: NamedStatement, task: Task): void {
-  let values = 0
-  for (const { metric, instances, to } of fetches)
-    for (const { feeds } of task.hosts)
-      for (const { metric: other, known } of feeds)
-        if (other === metric) values += (to + 1) * Math.max(1, instances.length || (known?.size ?? 1))
-  if (values * partsOf(expr) > MOST_VALUES)
-    throw new SemanticError('too many past values and instances; use fewer samples')
-}
-
-/** Returns the number of nodes of an expression. */
-function partsOf(expr: unknown): number {
-  if (typeof expr !== 'object' || expr === null) return 0
-  const isNode = 'kind' in expr
-  return Object.values(expr).reduce((sum: number, each) => sum + partsOf(each), isNode ? 1 : 0)
 }
 
 async function run(

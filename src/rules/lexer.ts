@@ -1,5 +1,4 @@
 /** Tokenizer of rule files. Macros are expanded as text, so they may hold parts of names. docs/reference/pmie.md */
-import { PcpError } from '../model/errors.ts'
 import type { ClockName, SourcePosition } from './syntax.ts'
 import { type UnitWord, unitWord } from './units.ts'
 
@@ -58,6 +57,8 @@ const MAX_MACRO_NAME = 255
 const SHOWN_OF_MACRO = 20
 /** Limit of nested macros, which catches recursion. */
 const MAX_DEPTH = 100
+/** Most characters of macros expanded in a file. Macros in texts of macros grow exponentially. */
+export const MOST_EXPANDED = 1_000_000
 
 interface Frame {
   readonly text: string
@@ -76,6 +77,8 @@ export class Lexer {
   #line = 1
   #lineStart = 0
   #isEnded = false
+  /** Characters of macros expanded so far. */
+  #expanded = 0
 
   constructor(text: string, macros: Map<string, MacroValue>, onProblem: LexerListener) {
     this.#frames = [{ text, pos: 0 }]
@@ -103,10 +106,14 @@ export class Lexer {
   /** Returns the next token. */
   next(): Token {
     this.#skipBlanks()
+    while (this.#peek() === '$') {
+      const token = this.#macroToken(this.place)
+      if (token !== undefined) return token
+      this.#skipBlanks()
+    }
     const { place } = this
     const char = this.#peek()
     if (char === '') return { type: 'end', place }
-    if (char === '$') return this.#macroToken(place)
     if (char === '"') return this.#stringToken(place)
     if (/[0-9]/.test(char) || (char === '.' && /[0-9]/.test(this.#peek(1)))) return this.#number(place)
     if (/[A-Za-z'\\]/.test(char)) return this.#identToken(place)
@@ -235,8 +242,8 @@ export class Lexer {
     return unit === undefined ? { type: 'ident', text, place } : { type: 'unit', text, unit, place }
   }
 
-  /** Expands a macro at the start of a token: text is tokenized, a number is a token. */
-  #macroToken(place: SourcePosition): Token {
+  /** Expands a macro at the start of a token: a number is a token; undefined for text, whose tokens are next. */
+  #macroToken(place: SourcePosition): Token | undefined {
     const name = this.#macroName()
     if (name === undefined) return { type: 'bad', place }
     if (CLOCK_NAMES.has(name) && !this.macros.has(name))
@@ -246,7 +253,7 @@ export class Lexer {
     else if (typeof value === 'number') return { type: 'number', value, place }
     else if (typeof value === 'boolean') return { type: 'bool', value, place }
     else this.#push(value)
-    return this.next()
+    return undefined
   }
 
   /** Expands a macro inside a name or string. */
@@ -255,8 +262,7 @@ export class Lexer {
     if (name === undefined) return false
     const value = this.macros.get(name)
     if (typeof value === 'string') {
-      this.#push(value)
-      return true
+      return this.#push(value)
     }
     const isKnown = value !== undefined || CLOCK_NAMES.has(name)
     this.#onProblem(
@@ -265,9 +271,19 @@ export class Lexer {
     return !isKnown
   }
 
-  #push(text: string): void {
-    if (this.#frames.length > MAX_DEPTH) throw new PcpError('EINVAL', 'A macro contains itself')
+  /** Expands a macro's text. Beyond a limit reports it, ends the input and returns false. */
+  #push(text: string): boolean {
+    this.#expanded += text.length
+    const isDeep = this.#frames.length > MAX_DEPTH
+    if (isDeep || this.#expanded > MOST_EXPANDED) {
+      const { line, column } = this.place
+      const what = isDeep ? 'macro contains itself' : `macros expand to more than ${MOST_EXPANDED} characters`
+      this.#onProblem(`${what}, at line ${line}, column ${column}`)
+      this.#isEnded = true
+      return false
+    }
     if (text !== '') this.#frames.push({ text, pos: 0 })
+    return true
   }
 
   #macroName(): string | undefined {

@@ -63,13 +63,15 @@ const ACTIONS: ReadonlySet<string> = new Set(['shell', 'alarm', 'syslog', 'print
 const ARITHMETIC_WORD = /^(rate|instant|(min|max|sum|avg|count)_)/
 /** Words that cannot begin an operand. */
 const NO_OPERANDS: ReadonlySet<string> = new Set(['ruleset', 'else', 'unknown', 'otherwise'])
-/** Limit of nested parentheses and prefixes. */
+/** Limit of nested parentheses, prefixes and operators: `a + b + c` is `(a + b) + c`. */
 const MAX_NESTING = 500
 
 /** Parses the statements of a file one by one. */
 export class Parser {
   readonly #tokens: TokenStream
   #nesting = 0
+  /** Levels of operators of the expression parsed last. */
+  #height = 0
 
   constructor(lexer: Lexer) {
     this.#tokens = new TokenStream(lexer)
@@ -78,6 +80,7 @@ export class Parser {
   /** Returns the next statement; undefined at the end. Throws RuleError; parsing can then continue after the next semicolon. */
   next(): Statement | undefined {
     this.#nesting = 0
+    this.#height = 0
     while (this.#tokens.isOp(';')) this.#tokens.advance()
     if (this.#tokens.token.type === 'end') return undefined
     const { place } = this.#tokens.token
@@ -113,9 +116,11 @@ export class Parser {
   }
 
   #expr(least: number): Expr {
-    if (++this.#nesting > MAX_NESTING) throw this.#tokens.error('expression is nested too deeply')
+    if (++this.#nesting > MAX_NESTING) throw this.#tooDeep()
+    this.#height = 0
     const expr = this.#continue(this.#prefix(), least)
     this.#nesting--
+    this.#height++
     return expr
   }
 
@@ -133,8 +138,15 @@ export class Parser {
         if (least > 0) return left
         throw this.#precede(op === '==' || op === '!=' ? EITHER : ARITHMETIC, op)
       }
+      const height = this.#height
       left = this.#ended(this.#binary(left, op, precedence))
+      this.#height = Math.max(height, this.#height) + 1
+      if (this.#height > MAX_NESTING) throw this.#tooDeep()
     }
+  }
+
+  #tooDeep(): RuleError {
+    return this.#tokens.error('expression is nested too deeply')
   }
 
   /** Sets the expression's line, unless the statement ends here. */

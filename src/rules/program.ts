@@ -128,12 +128,16 @@ function defineMacro(name: string, { expr }: Statement, state: ReadState): boole
   const value = constantOf(expr)
   if (value === undefined) return false
   if (name !== 'delta') state.macros.set(name, value)
-  else if (typeof value === 'number' && value > 0) state.deltaSec = value
-  else throw new SemanticError('delta must be greater than zero')
+  else if (typeof value === 'number' && value > 0) {
+    // Times have nanoseconds: a shorter interval would never end.
+    if (value < LEAST_DELTA_SEC) throw new SemanticError('delta must be at least a nanosecond')
+    state.deltaSec = value
+  } else throw new SemanticError('delta must be greater than zero')
   return true
 }
 
 const NO_CLOCK = { sec: 0 }
+const LEAST_DELTA_SEC = 1e-9
 
 function constantOf(expr: Statement['expr']): MacroValue | undefined {
   if (expr.kind === 'string') return expr.text
@@ -144,9 +148,10 @@ function constantOf(expr: Statement['expr']): MacroValue | undefined {
   return node.kind === 'truth' ? node.values[0] === 1 : node.values[0]
 }
 
-/** Returns all fetches in an expression, in order. */
-export function fetchesOf(expr: unknown): FetchExpr[] {
-  if (typeof expr !== 'object' || expr === null) return []
-  if ((expr as { kind?: unknown }).kind === 'fetch') return [expr as FetchExpr]
-  return Object.values(expr).flatMap(fetchesOf)
+/** Returns all fetches in an expression, in order, after those `found` before. */
+export function fetchesOf(expr: unknown, found: FetchExpr[] = []): FetchExpr[] {
+  if (typeof expr !== 'object' || expr === null) return found
+  if ((expr as { kind?: unknown }).kind === 'fetch') found.push(expr as FetchExpr)
+  else for (const part of Object.values(expr)) fetchesOf(part, found)
+  return found
 }

@@ -40,10 +40,26 @@ export async function replay(
   onEvaluation: OnEvaluation,
 ): Promise<void> {
   const queue: Scheduled[] = []
-  for (const task of tasks) {
-    const readers = await Promise.all(task.hosts.map((entry) => openReader(entry, task.deltaSec)))
-    queue.push({ task, readers, time: origin })
+  const opened: RuleContext[] = []
+  try {
+    for (const task of tasks) {
+      const readers: TaskReader[] = []
+      for (const entry of task.hosts) readers.push(await openReader(entry, task.deltaSec, opened))
+      queue.push({ task, readers, time: origin })
+    }
+    await runQueue(queue, finish, signal, turn, onEvaluation)
+  } finally {
+    for (const context of opened) await context.close()
   }
+}
+
+async function runQueue(
+  queue: Scheduled[],
+  finish: Timestamp,
+  signal: AbortSignal,
+  turn: ReplayTurn,
+  onEvaluation: OnEvaluation,
+): Promise<void> {
   for (;;) {
     if (turn.shouldYield()) await turn.yield()
     const next = queue.shift()
@@ -69,14 +85,16 @@ interface TaskReader {
   at(time: Timestamp): FetchResult | undefined | Promise<FetchResult | undefined>
 }
 
-async function openReader(entry: TaskHost, deltaSec: number): Promise<TaskReader> {
+/** Opens a reader; adds the context that it opens, if any, to `opened`. */
+async function openReader(entry: TaskHost, deltaSec: number, opened: RuleContext[]): Promise<TaskReader> {
   const { ids } = entry.ready
   const context = entry.host.context!
   if (ids.length === 0) return { entry, at: () => undefined }
   // The fast reader has no -D fetch trace.
-  return ids.some(isDerivedPmid) || debug.fetch
-    ? derivedReader(entry, await context.dup(), deltaSec)
-    : recordedReader(entry, context, deltaSec)
+  if (!ids.some(isDerivedPmid) && !debug.fetch) return recordedReader(entry, context, deltaSec)
+  const own = await context.dup()
+  opened.push(own)
+  return derivedReader(entry, own, deltaSec)
 }
 
 function recordedReader(entry: TaskHost, { archive }: RuleContext, deltaSec: number): TaskReader {

@@ -5,6 +5,7 @@ import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { bytesSource } from '../../src/base/byte-source.ts'
 import { PM_SEM_COUNTER, PM_TYPE_DOUBLE, PM_TYPE_U32 } from '../../src/model/types.ts'
 import { openArchive } from '../../src/pmapi/archive.ts'
+import { ArchiveRoots } from '../../src/pmproxy/archives.ts'
 import { Query } from '../../src/pmproxy/http/query.ts'
 import type { PageCall } from '../../src/pmproxy/routes/page-call.ts'
 import { rules as route } from '../../src/pmproxy/routes/rules.ts'
@@ -16,6 +17,7 @@ import {
   MOST_RULES,
   MOST_SPANS,
 } from '../../src/rules/firings.ts'
+import type { RuleContext } from '../../src/rules/host.ts'
 import { UTC } from '../../src/time/zone.ts'
 import { LocalArchive } from '../../src/ui/data/local-archive.ts'
 
@@ -156,6 +158,11 @@ test('texts, rules, evaluations, values and spans have bounds', async () => {
   const large = await tried('all_sample (made.count @0..900000 > 4) -> print "x";')
   expect(large.problems[0]!.message).toMatch(/too many past values/)
   expect(large.rules).toEqual([])
+  const several = await tried('all_sample (made.level @0..999999 > 4) -> print "x";'.repeat(10))
+  expect(several.rules).toHaveLength(1)
+  expect(several.problems).toHaveLength(9)
+  const hosts = await tried(`made.level ${':elsewhere '.repeat(20)} @0..999999 > 1;`)
+  expect(hosts.problems[0]!.message).toMatch(/too many past values/)
   const flapping = await tried(
     'high = made.level > 4 -> print "%v";'.replace('%v', 'x'.repeat(1000)),
     {},
@@ -166,6 +173,89 @@ test('texts, rules, evaluations, values and spans have bounds', async () => {
   expect(first!.spans).toHaveLength(MOST_SPANS)
   expect(first!.spans[0]!.message).toHaveLength(300)
   expect(first!.text).toHaveLength(200)
+})
+
+test('an interval that is too short to advance is refused', async () => {
+  const rule = 'made.level > 4 -> print "x";'
+  const moment = { start: START + 30, finish: START + 30 }
+  for (const deltaSec of [1e-10, 9e-4])
+    await expect(tried(rule, { ...moment, deltaSec })).rejects.toThrow(/at least 0.001 s/)
+  expect((await tried(rule, { ...moment, deltaSec: 1e-3 })).rules[0]).toMatchObject({ evaluations: 1 })
+  const short = await tried(`\ndelta = 1e-10; ${rule}`, moment)
+  expect(short.problems).toMatchObject([{ line: 2, column: 1, message: expect.stringMatching(/nanosecond/) }])
+})
+
+test('macros that grow exponentially or contain themselves end the text', async () => {
+  const names = [...'abcdefghijklmnopqrstuvwxyz']
+  const growing = names.map(
+    (name, i) => `${name} = "${i === 0 ? 'x'.repeat(20) : `$${names[i - 1]}`.repeat(2)}";\n`,
+  )
+  const { problems, rules } = await tried(`made.level > 4 -> print "x";\n${growing.join('')}`)
+  expect(rules).toHaveLength(1)
+  expect(problems[0]).toMatchObject({ message: expect.stringMatching(/^macros expand to more than 1000000/) })
+  expect(problems[0]!.line).toBe(17)
+  const itself = await tried('a = "\\$a";\nmade.level > $a -> print "x";')
+  expect(itself.problems[0]).toMatchObject({
+    message: 'macro contains itself, at line 2, column 16',
+    line: 2,
+  })
+  const empty = await tried(`e = "";\n${'$e'.repeat(4000)} made.level > 4 -> print "x";`)
+  expect(empty.problems).toEqual([])
+  expect(empty.rules[0]).toMatchObject({ count: 6 })
+})
+
+test('chains of operators have the limit of nested parentheses', async () => {
+  const long = await tried(
+    `made.level > 4 -> print "x";\nt="made.level"; ${Array(2000).fill('$t').join('+')} > 1 -> print "x";`,
+  )
+  expect(long.problems).toMatchObject([{ message: expect.stringMatching(/nested too deeply/), line: 2 }])
+  expect(long.rules).toHaveLength(1)
+  const fine = await tried(`t="made.level"; ${Array(400).fill('$t').join('+')} > 1 -> print "x";`)
+  expect(fine.problems).toEqual([])
+  const mixed = await tried(
+    `${'('.repeat(250)}1${'+1)'.repeat(250)}${'+1'.repeat(400)} > made.level -> print "x";`,
+  )
+  expect(mixed.problems[0]!.message).toMatch(/nested too deeply/)
+})
+
+test('contexts opened for derived metrics are closed, also after an error', async () => {
+  const context = await opened(files)
+  await context.addDerived('made.twice', '2 * made.level')
+  let balance = 0
+  const counted: RuleContext = Object.create(context, {
+    dup: {
+      value: async () => {
+        const other = await context.dup()
+        await other.addDerived('made.twice', '2 * made.level')
+        balance++
+        return Object.create(other, {
+          archive: { value: other.archive },
+          fetch: { value: other.fetch.bind(other) },
+          close: {
+            value: async () => {
+              balance--
+              await other.close()
+            },
+          },
+        })
+      },
+    },
+    archive: { value: context.archive },
+    ...Object.fromEntries(
+      (['lookupNames', 'descs', 'instances', 'traverse'] as const).map((key) => [
+        key,
+        { value: (context[key] as () => unknown).bind(context) },
+      ]),
+    ),
+  })
+  const query = { text: 'made.twice > 8 -> print "x";', deltaSec: STEP }
+  const { rules, problems } = await firings(counted, query, { name: 'made', zone: UTC, turn: NO_TURN })
+  expect(problems).toEqual([])
+  expect([rules[0]!.count, balance]).toEqual([6, 0])
+  const late = { shouldYield: () => true, yield: () => Promise.reject(new Error('late')) }
+  await expect(firings(counted, query, { name: 'made', zone: UTC, turn: late })).rejects.toThrow('late')
+  expect(balance).toBe(0)
+  await context.close()
 })
 
 test('ends when the turn rejects or the signal is aborted', async () => {
@@ -188,6 +278,7 @@ test('pmproxy answers the same', async () => {
   const { body } = await route({
     request: { query, signal: new AbortController().signal },
     context,
+    services: { archives: new ArchiveRoots([]) },
   } as unknown as PageCall)
   const answer = await tried(text, { start: START + 20, finish: START + 150 })
   expect(JSON.parse(String(body))).toEqual(answer)

@@ -11,7 +11,7 @@ export const MOST_NAMES = 1000
 export interface PageCall {
   readonly request: Pick<WebRequest, 'query' | 'signal'>
   readonly context: Context
-  readonly services: Pick<Services, 'search'>
+  readonly services: Pick<Services, 'archives' | 'search'>
   /** Identifies the source. */
   readonly key: string
 }

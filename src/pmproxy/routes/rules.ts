@@ -15,7 +15,7 @@ const DEFAULT_DELTA_SEC = 10
 const MOST_MS = 20_000
 
 /** Handles the route. Errors of `firings`; PM_ERR_TIMEOUT if the evaluation takes too long. */
-export async function rules({ request, context }: PageCall): Promise<Reply> {
+export async function rules({ request, services, context }: PageCall): Promise<Reply> {
   const { query, signal } = request
   const answer = await firings(
     context,
@@ -30,6 +30,7 @@ export async function rules({ request, context }: PageCall): Promise<Reply> {
       zone: await hostZone(context),
       turn: limitedTurn(signal),
       signal,
+      wraps: services.archives.wraps,
     },
   )
   return json(JSON.stringify(answer))
