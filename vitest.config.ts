@@ -95,7 +95,8 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts', 'test/security/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 120_000,
-          hookTimeout: 120_000,
+          // Some prepare what all of their tests need.
+          hookTimeout: 300_000,
           // More than processors of a small machine, because these tests often wait. CI runs interop tests beside them.
           maxWorkers: process.env['CI_PROGRESS'] === undefined ? 3 : 2,
         },

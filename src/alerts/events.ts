@@ -1,13 +1,15 @@
 /**
  * Lines of the alert log: JSON, a line for the beginning and one for the end of each alert. docs/reference/alerts.md
  *
- *     {"event":"begin","rule":"disk.slow","instance":"sda","at":1764295800.1,"value":140}
- *     {"event":"end","rule":"disk.slow","instance":"sda","at":1764295800.1,"until":1764296010.1,"value":310}
+ *     {"event":"begin","rule":"disk.slow","default":true,"instance":"sda","at":1764295800.1,"value":140}
+ *     {"event":"end","rule":"disk.slow","default":true,"instance":"sda","at":1764295800.1,"until":1764296010.1,"value":310}
  */
 
 /** An alert: a rule that was true for some time, for an instance of its metrics if it has any. */
 export interface Alert {
   readonly rule: string
+  /** Is it one of the default rules? A rule of the user may have the name of one, and another meaning. */
+  readonly isDefault: boolean
   /** Name of the instance; '' without one. */
   readonly instance: string
   /** Start, in seconds since the epoch. */
@@ -37,8 +39,13 @@ export const MOST_LOG_BYTES: number = 4 * 1024 * 1024
 const LONGEST_NAME = 200
 
 /** Returns the line, with its end, for an alert that has begun or ended. */
-export function alertLine({ rule, instance, at, until, value }: Alert): string {
-  const own = { rule: rule.slice(0, LONGEST_NAME), instance: instance.slice(0, LONGEST_NAME), at }
+export function alertLine({ rule, isDefault, instance, at, until, value }: Alert): string {
+  const own = {
+    rule: rule.slice(0, LONGEST_NAME),
+    default: isDefault,
+    instance: instance.slice(0, LONGEST_NAME),
+    at,
+  }
   const event = until === null ? { event: 'begin', ...own, value } : { event: 'end', ...own, until, value }
   return `${JSON.stringify(event)}\n`
 }
@@ -68,8 +75,7 @@ function alertOf(line: string): Alert | undefined {
   if (typeof rule !== 'string' || typeof instance !== 'string' || typeof at !== 'number') return undefined
   if (rule.length > LONGEST_NAME || instance.length > LONGEST_NAME) return undefined
   const known = typeof value === 'number' ? value : null
-  if (event === 'begin') return { rule, instance, at, until: null, value: known }
-  return event === 'end' && typeof until === 'number'
-    ? { rule, instance, at, until, value: known }
-    : undefined
+  const alert = { rule, isDefault: given['default'] === true, instance, at, value: known }
+  if (event === 'begin') return { ...alert, until: null }
+  return event === 'end' && typeof until === 'number' ? { ...alert, until } : undefined
 }

@@ -25,6 +25,11 @@ export interface EvaluatedStatement {
   /** The expression. */
   readonly node: Node
   readonly plan: BindingPlan | undefined
+  /**
+   * Returns what made a condition true at the last evaluation, whether or not an action was due; undefined if none was true, so also
+   * if `otherwise` or `unknown` applied. Absent without conditions.
+   */
+  readonly reasons?: () => readonly Binding[] | undefined
   /** Evaluates the expression and performs actions. Returns a promise only if actions have to be waited for. */
   evaluate(evaluation: Evaluation): void | Promise<void>
 }
@@ -94,16 +99,18 @@ function ruleStatement(
 ): EvaluatedStatement {
   const verdict = { ...constantNode(false), isConstant: false }
   const [first] = rules
+  let reason: BindingPlan | undefined
   return {
     name,
     node: verdict,
     plan: first!.condition.isConstant ? undefined : first!.plan,
+    reasons: () => reason && (findBindings(reason) ?? []),
     evaluate: ({ counts, perform, sec, file }) => {
       let result: number = UNKNOWN
       let valid = 0
       let isAnyFalse = false
       let taken: Actions | undefined
-      let reason: BindingPlan | undefined
+      reason = undefined
       for (const { condition, plan, actions } of rules) {
         // Every condition is evaluated, so that all keep their history.
         condition.update()
@@ -130,8 +137,9 @@ function ruleStatement(
       verdict.valid = valid
       count(counts, result)
       if (taken === undefined) return undefined
+      const found = reason
       const bindings = (): readonly Binding[] | undefined =>
-        reason === undefined ? NO_REASON : findBindings(reason)
+        found === undefined ? NO_REASON : findBindings(found)
       const onAction = (): void => void counts.actions++
       const done = taken({ rule: name, file, line, sec, bindings, perform, onAction })
       return typeof done === 'boolean' ? undefined : done.then(() => undefined)

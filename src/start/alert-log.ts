@@ -1,12 +1,13 @@
 /** The alert log of `npm start`: appended to, rotated, bounded. docs/reference/alerts.md */
-import { appendFileSync, readFileSync, renameSync, statSync, utimesSync } from 'node:fs'
+import { appendFileSync, copyFileSync, readFileSync, renameSync, statSync, utimesSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Alert, alertLine, readAlerts } from '../alerts/events.ts'
 import { makeDir } from '../sys/make-dir.ts'
+import { replaceFile } from '../sys/replace-file.ts'
 
-/** A log of this size is renamed to NAME.1, which replaces the one before: about 3,000 alerts each. */
+/** A log of this size becomes NAME.1, which replaces the one before: about 3,000 alerts each. */
 const MOST_BYTES = 512 * 1024
-/** Alerts of a log that was last written so long ago ended then, in seconds. */
+/** The least time after which alerts of before a stop have ended with it, in seconds. */
 const GONE_SEC = 600
 
 /** The log of an instance. Methods throw Node's errors. */
@@ -27,26 +28,40 @@ export class AlertLog {
   }
 
   /**
-   * Returns the alerts that were active when the log was last written. If that was long ago, e.g. because the machine was off, they
-   * are ended in the log instead. `sec` is the present, in seconds since the epoch.
+   * Returns the alerts that were active at the last evaluation, and its time. Those of other rules are ended in the log instead: the
+   * default rules and the user's may have names in common. So are all if the evaluation was long ago, e.g. because the machine was
+   * off: ten minutes, or two of the longest interval. `sec` is the present. Times are in seconds since the epoch.
    */
-  takeActive(sec: number): readonly Alert[] {
-    const writtenSec = (statSync(this.#path, { throwIfNoEntry: false })?.mtimeMs ?? 0) / 1000
-    const active = this.#read().filter(({ until }) => until === null)
-    if (sec - writtenSec < GONE_SEC) return active
-    for (const alert of active) this.append({ ...alert, until: Math.max(alert.at, writtenSec) }, [])
-    return []
+  takeActive(
+    sec: number,
+    isDefault: boolean,
+    longestDeltaSec = 0,
+  ): { readonly active: readonly Alert[]; readonly activeSec: number } {
+    const activeSec = timeOf(this.#path) ?? timeOf(`${this.#path}.1`) ?? sec
+    const open = this.#read().filter(({ until }) => until === null)
+    const isRecent = sec - activeSec < Math.max(GONE_SEC, 2 * longestDeltaSec)
+    const active = isRecent ? open.filter((alert) => alert.isDefault === isDefault) : []
+    for (const alert of open)
+      if (!active.includes(alert)) this.append({ ...alert, until: Math.max(alert.at, activeSec) }, active)
+    // The file's time remains that of the last evaluation.
+    if (active.length < open.length) this.touch(activeSec)
+    return { active, activeSec }
   }
 
   /** Appends a line. When the log is full, a new one is begun with the active alerts. */
   append(alert: Alert, active: readonly Alert[]): void {
-    if (this.#bytes >= this.#mostBytes) {
-      renameSync(this.#path, `${this.#path}.1`)
-      this.#bytes = 0
-      this.#isCutOff = false
-      this.#write(active.map(alertLine).join(''))
-    }
-    this.#write(alertLine(alert))
+    if (this.#bytes < this.#mostBytes) this.#write(alertLine(alert))
+    else this.#rotate(active.map(alertLine).join('') + alertLine(alert))
+  }
+
+  /** Begins a new log. At each instant both files are whole: this process may be killed. */
+  #rotate(text: string): void {
+    const copy = `${this.#path}.1.new`
+    copyFileSync(this.#path, copy)
+    renameSync(copy, `${this.#path}.1`)
+    replaceFile(this.#path, text, { keepMode: true })
+    this.#bytes = Buffer.byteLength(text)
+    this.#isCutOff = false
   }
 
   /** Notes in the file's time that rules are evaluated. */
@@ -66,6 +81,12 @@ export class AlertLog {
     this.#isCutOff = false
     this.#bytes += Buffer.byteLength(whole)
   }
+}
+
+/** Returns when a file was changed, in seconds since the epoch. */
+function timeOf(path: string): number | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats && stats.mtimeMs / 1000
 }
 
 function readAll(path: string): string {

@@ -9,8 +9,8 @@ const DISK = 'sda<img src=x onerror="document.body.remove()">'
 /** Returns the answer of a server whose disk has been slow for a minute, and whose memory was low two hours ago. */
 function answerOf(now: number): AlertAnswer {
   const alerts: Alert[] = [
-    { rule: 'disk.slow', instance: DISK, at: now - 60, until: null, value: 140.4 },
-    { rule: 'memory.low', instance: '', at: now - 7200, until: now - 7000, value: 3.2 },
+    { rule: 'disk.slow', isDefault: true, instance: DISK, at: now - 60, until: null, value: 140.4 },
+    { rule: 'memory.low', isDefault: true, instance: '', at: now - 7200, until: now - 7000, value: 3.2 },
   ]
   return { alerts, leftOut: 0, version: '1', evaluated: now }
 }

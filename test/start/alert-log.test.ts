@@ -5,6 +5,8 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   utimesSync,
@@ -18,9 +20,8 @@ import { Query } from '../../src/pmproxy/http/query.ts'
 import { alerts } from '../../src/pmproxy/routes/alerts.ts'
 import type { Services } from '../../src/pmproxy/services.ts'
 import type { WebUser } from '../../src/pmproxy/web-user.ts'
-import type { Firing } from '../../src/rules/actions.ts'
 import { AlertLog } from '../../src/start/alert-log.ts'
-import { recordAlerts } from '../../src/start/start-alerts.ts'
+import { type EvaluatedTask, recordAlerts } from '../../src/start/start-alerts.ts'
 
 let dir: string
 let path: string
@@ -33,7 +34,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const NOW = 1_700_000_000
 const alert = (at: number, more: Partial<Alert> = {}): Alert => ({
-  ...{ rule: 'disk.slow', instance: 'sda', at, until: null, value: 1 },
+  ...{ rule: 'disk.slow', isDefault: true, instance: 'sda', at, until: null, value: 1 },
   ...more,
 })
 const all = (): Alert[] =>
@@ -58,6 +59,31 @@ test('a full log is rotated; two files are kept, and active alerts stay known', 
   expect(statSync(path).mode & 0o77).toBe(0)
 })
 
+test('a rotation that is interrupted leaves a whole log', () => {
+  const log = new AlertLog(path, 10)
+  log.append(alert(NOW), [])
+  const whole = readFileSync(path, 'utf8')
+  // The temporary file of the new log cannot be written.
+  const blocked = `${path}.${process.pid}.new`
+  mkdirSync(blocked)
+  expect(() => log.append(alert(NOW + 1), [alert(NOW)])).toThrow()
+  rmdirSync(blocked)
+  expect([path, `${path}.1`].map((file) => readFileSync(file, 'utf8'))).toEqual([whole, whole])
+  log.append(alert(NOW + 2), [alert(NOW)])
+  expect(all()).toEqual([alert(NOW), alert(NOW + 2)])
+  for (const file of [path, `${path}.1`]) expect(statSync(file).mode & 0o77).toBe(0)
+})
+
+test('without a newest log, as after a crash of earlier versions, the older one has the active alerts', () => {
+  new AlertLog(path).append(alert(NOW), [])
+  utimesSync(path, NOW + 100, NOW + 100)
+  renameSync(path, `${path}.1`)
+  expect(new AlertLog(path).takeActive(NOW + 200, true)).toEqual({
+    active: [alert(NOW)],
+    activeSec: NOW + 100,
+  })
+})
+
 test('a line that a crash has cut off does not damage the next one', () => {
   new AlertLog(path).append(alert(NOW), [])
   appendFileSync(path, alertLine(alert(NOW + 1)).slice(0, 30))
@@ -68,38 +94,63 @@ test('a line that a crash has cut off does not damage the next one', () => {
 test('after a short stop active alerts continue, after a long one they ended with it', () => {
   new AlertLog(path).append(alert(NOW), [])
   utimesSync(path, NOW + 100, NOW + 100)
-  expect(new AlertLog(path).takeActive(NOW + 200)).toEqual([alert(NOW)])
-  expect(new AlertLog(path).takeActive(NOW + 100_000)).toEqual([])
+  const activeSec = NOW + 100
+  expect(new AlertLog(path).takeActive(NOW + 200, true)).toEqual({ active: [alert(NOW)], activeSec })
+  expect(new AlertLog(path).takeActive(NOW + 7000, true, 3600).active).toEqual([alert(NOW)])
+  expect(new AlertLog(path).takeActive(NOW + 100_000, true, 3600)).toEqual({ active: [], activeSec })
+  expect(statSync(path).mtimeMs).toBe(activeSec * 1000)
   expect(all()).toEqual([alert(NOW, { until: NOW + 100 })])
 })
 
-const firing = (sec: number, rule: string, value: string, instance?: string): Firing => ({
-  ...{ action: 'print', rule, file: '', line: 1, sec, args: [], message: '', pieces: [] },
-  bindings: [{ host: 'h', connection: 'local:', instance, value }],
+/** Returns a task whose rules are true for these instances. */
+const task = (
+  ...rules: readonly (readonly [name: string, value: string, instance?: string])[]
+): EvaluatedTask => ({
+  deltaSec: 10,
+  hosts: [],
+  statements: rules.map(([name, value, instance]) => ({
+    ...{ name, fetches: [] },
+    reasons: () => [{ host: 'h', connection: 'local:', instance, value }],
+  })),
 })
 
-test('firings become alerts with the newest value; a failing disk is reported once and ends nothing', () => {
+test('true rules become alerts with the newest value; a failing disk is reported once and ends nothing', () => {
   const problems: string[] = []
   const reporter = { log: (_: string, text: string) => problems.push(text) }
-  const record = recordAlerts(new AlertLog(path), reporter, () => NOW * 1000)
-  record.perform(firing(NOW, 'disk.slow', '140 90 80', 'sda'))
-  record.perform(firing(NOW, 'cpu.load', '9', '5 minute'))
-  record.evaluated(NOW)
+  const rules = { tasks: [], isDefault: true }
+  const record = recordAlerts(new AlertLog(path), rules, reporter, () => NOW * 1000)
+  record(task(['disk.slow', '140 90 80', 'sda'], ['cpu.load', '9', '5 minute']), NOW)
   expect(statSync(path).mtimeMs).toBe(NOW * 1000)
   expect(all()).toEqual([
     alert(NOW, { value: 140 }),
     alert(NOW, { rule: 'cpu.load', instance: '', value: 9 }),
   ])
   rmSync(join(dir, 'pmie'), { recursive: true })
-  record.perform(firing(NOW + 10, 'disk.slow', '150', 'sdb'))
-  record.evaluated(NOW + 10)
+  record(task(['disk.slow', '150', 'sdb']), NOW + 10)
   expect(problems).toHaveLength(1)
   mkdirSync(join(dir, 'pmie'))
-  record.evaluated(NOW + 10 + CLEAR_SEC)
+  record(task(), NOW + 10 + CLEAR_SEC)
   expect(all().map(({ instance, until }) => [instance, until])).toEqual([
     ['sda', NOW],
     ['sdb', NOW + 10],
     ['', NOW],
+  ])
+})
+
+test("rules of the user keep their instances and worst values under a default rule's name, and end its alerts", () => {
+  new AlertLog(path).append(alert(NOW), [])
+  utimesSync(path, NOW + 100, NOW + 100)
+  const rules = { tasks: [], isDefault: false }
+  const record = recordAlerts(new AlertLog(path), rules, { log: () => {} }, () => (NOW + 200) * 1000)
+  expect(statSync(path).mtimeMs).toBe((NOW + 100) * 1000)
+  record(task(['disk.slow', '5', 'sda'], ['memory.low', '3', 'node0']), NOW + 200)
+  record(task(['memory.low', '9', 'node0']), NOW + 210)
+  record(task(), NOW + 210 + CLEAR_SEC)
+  const own = { isDefault: false }
+  expect(all()).toEqual([
+    alert(NOW, { until: NOW + 100 }),
+    alert(NOW + 200, { ...own, value: 5, until: NOW + 200 }),
+    alert(NOW + 200, { ...own, rule: 'memory.low', instance: 'node0', value: 9, until: NOW + 210 }),
   ])
 })
 
@@ -139,11 +190,15 @@ test('pmproxy returns active alerts and those ended in the window, newest first'
 test('instances of own rules, which may be processes, are for users with a login', async () => {
   const log = new AlertLog(path)
   log.append(alert(NOW), [])
-  log.append(alert(NOW + 1, { rule: 'own.rule', instance: '00123 vi secret' }), [])
+  log.append(alert(NOW + 1, { isDefault: false, instance: '00123 vi secret' }), [])
+  appendFileSync(
+    path,
+    `{"event":"begin","rule":"disk.slow","instance":"00124 vi","at":${NOW + 2},"value":1}\n`,
+  )
   const shown = async (user: WebUser): Promise<string[]> =>
     (await answered('', user)).alerts.map(({ instance }) => instance)
-  expect(await shown(OWNER)).toEqual(['00123 vi secret', 'sda'])
-  expect(await shown(GUEST)).toEqual(['', 'sda'])
+  expect(await shown(OWNER)).toEqual(['00124 vi', '00123 vi secret', 'sda'])
+  expect(await shown(GUEST)).toEqual(['', '', 'sda'])
 })
 
 test('without a log, or with one too large, no alerts are returned', async () => {

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Alert, AlertAnswer } from '../../src/alerts/events.ts'
 import type { ChartRange } from '../../src/archive/chart-answer.ts'
-import { hasAlerts, markAlerts, nextAnswer } from '../../src/ui/alerts/alerts.ts'
+import { hasAlerts, keyed, markAlerts, nextAnswer } from '../../src/ui/alerts/alerts.ts'
 import { beginDraft, draft, takeDraft, typeDraft } from '../../src/ui/annotations/draft.ts'
 import { eventsIn } from '../../src/ui/annotations/events.ts'
 import {
@@ -231,19 +231,35 @@ describe('the note in the form', () => {
 
 describe('alerts', () => {
   afterEach(() => markAlerts([]))
-  const alert: Alert = { rule: 'disk.slow', instance: 'sda', at: 10, until: 90, value: 140.2 }
+  const alert: Alert = {
+    rule: 'disk.slow',
+    isDefault: true,
+    instance: 'sda',
+    at: 10,
+    until: 90,
+    value: 140.2,
+  }
 
   it('are marks with title, instance and value', () => {
     markAlerts([
       alert,
       { ...alert, at: 20, until: null, value: null },
-      { ...alert, rule: 'own', instance: '', at: 30, until: 30 },
+      { ...alert, rule: 'own', isDefault: false, instance: '', at: 30, until: 30 },
+      { ...alert, isDefault: false, at: 40, until: 40 },
     ])
     expect(marks.value).toEqual([
       { at: 10, until: 90, kind: 'alert', text: 'A disk answers slowly: sda (140 ms)' },
       { at: 20, until: Number.POSITIVE_INFINITY, kind: 'alert', text: 'A disk answers slowly: sda' },
       { at: 30, kind: 'alert', text: 'own (140)' },
+      { at: 40, kind: 'alert', text: 'disk.slow: sda (140)' },
     ])
+  })
+
+  it('have different keys in lists, even if guests see several that look the same', () => {
+    const hidden = { ...alert, isDefault: false, instance: '' }
+    const list = keyed([hidden, alert, hidden, hidden])
+    expect(list.map(([, each]) => each)).toEqual([hidden, alert, hidden, hidden])
+    expect(new Set(list.map(([key]) => key)).size).toBe(4)
   })
 
   it('belong to the host of the server and to its archives', () => {

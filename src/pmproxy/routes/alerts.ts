@@ -1,6 +1,5 @@
 /** /ui/api/alerts: alerts of this host, from the log that `npm start` writes. docs/reference/pmproxy.md, docs/reference/alerts.md */
 import { readFile, stat } from 'node:fs/promises'
-import { DEFAULT_RULES } from '../../alerts/default-rules.ts'
 import { type Alert, type AlertAnswer, MOST_LOG_BYTES, readAlerts } from '../../alerts/events.ts'
 import { requireUser } from '../http/login.ts'
 import { json, type Reply } from '../http/reply.ts'
@@ -11,8 +10,6 @@ import { moment } from './page-call.ts'
 
 /** Most ended alerts of an answer. */
 const MOST_ENDED = 1000
-
-const OURS: ReadonlySet<string> = new Set(DEFAULT_RULES.map(({ name }) => name))
 
 /** The log as it was read last, by path. Servers have one log. */
 let known: { readonly path: string; readonly stamp: string; readonly alerts: readonly Alert[] } | undefined
@@ -43,7 +40,7 @@ export async function alerts(
 
 /** Rules of the user may be about processes, whose instances are only for users with a login, as in archives. */
 function seenBy(user: WebUser, alert: Alert): Alert {
-  return isNamed(user) || OURS.has(alert.rule) ? alert : { ...alert, instance: '' }
+  return isNamed(user) || alert.isDefault ? alert : { ...alert, instance: '' }
 }
 
 async function readLog(

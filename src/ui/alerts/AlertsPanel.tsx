@@ -11,7 +11,7 @@ import { time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
 import { seconds } from '../time/seconds.ts'
 import { showWindow } from '../time/window-base.ts'
-import { alertAnswer, alertProblem, hasAlerts, ruleOf, shownValue, titleOf } from './alerts.ts'
+import { alertAnswer, alertProblem, hasAlerts, keyed, ruleOf, shownValue, titleOf } from './alerts.ts'
 import { NoteList } from './NoteList.tsx'
 
 /** Ended alerts and events listed initially, and added by each click. */
@@ -68,8 +68,8 @@ function Active(): ComponentChild {
         <p class="empty">No alert is active.</p>
       ) : (
         <ol>
-          {active.map((alert) => (
-            <Row key={keyOf(alert)} alert={alert} isOpen />
+          {keyed(active).map(([key, alert]) => (
+            <Row key={key} alert={alert} isOpen />
           ))}
         </ol>
       )}
@@ -88,8 +88,8 @@ function History(): ComponentChild {
         <p class="empty">None since the alert log begins.</p>
       )}
       <ol>
-        {ended.slice(0, count.value).map((alert) => (
-          <Row key={keyOf(alert)} alert={alert} />
+        {keyed(ended.slice(0, count.value)).map(([key, alert]) => (
+          <Row key={key} alert={alert} />
         ))}
       </ol>
       {ended.length > count.value && (
@@ -101,8 +101,6 @@ function History(): ComponentChild {
     </section>
   )
 }
-
-const keyOf = ({ rule, instance, at }: Alert): string => `${rule} ${instance} ${at}`
 
 const severityOf = (alert: Alert): (typeof SEVERITIES)[number] => ruleOf(alert)?.severity ?? 'warning'
 

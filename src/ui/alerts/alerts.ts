@@ -21,7 +21,8 @@ const OWNER = 'alerts'
 const RULES: ReadonlyMap<string, AlertRule> = new Map(DEFAULT_RULES.map((rule) => [rule.name, rule]))
 
 /** Returns the default rule of an alert; undefined for a rule of the user. */
-export const ruleOf = ({ rule }: Pick<Alert, 'rule'>): AlertRule | undefined => RULES.get(rule)
+export const ruleOf = ({ rule, isDefault }: Pick<Alert, 'rule' | 'isDefault'>): AlertRule | undefined =>
+  isDefault ? RULES.get(rule) : undefined
 
 /** Returns the title of an alert with its instance. */
 export function titleOf(alert: Alert): string {
@@ -32,6 +33,17 @@ export function titleOf(alert: Alert): string {
 /** Returns the value of an alert with its unit; '' if it is unknown. */
 export function shownValue(alert: Alert): string {
   return alert.value === null ? '' : `${showNumber(alert.value)}${ruleOf(alert)?.unit ?? ''}`
+}
+
+/** Returns alerts with keys that differ. Guests see alerts of the user's rules without their instances, so several may look the same. */
+export function keyed(alerts: readonly Alert[]): readonly (readonly [key: string, alert: Alert])[] {
+  const seen = new Map<string, number>()
+  return alerts.map((alert) => {
+    const name = JSON.stringify([alert.rule, alert.instance, alert.at])
+    const nth = (seen.get(name) ?? 0) + 1
+    seen.set(name, nth)
+    return [`${name} ${nth}`, alert]
+  })
 }
 
 /** Checks whether a source shows the host of the alerts: the server's own host, or an archive of it. */
