@@ -1,5 +1,6 @@
 /** Archives from local files, which are never sent to a server, and from web servers; both are read in a worker. */
 import { decodeChartRange } from '../../archive/chart-bytes.ts'
+import { onAbort } from '../../base/on-abort.ts'
 import { addSource, show, showNotice } from '../page.ts'
 import { urlKey } from '../view/view.ts'
 import type { Opened, Request, Response } from './archive-worker.ts'
@@ -51,6 +52,8 @@ interface Waiting {
   readonly resolve: (value: never) => void
   readonly reject: (error: Error) => void
   readonly onPart: ((bytes: ChartBytes) => void) | undefined
+  /** Stops listening to the signal of the request. */
+  readonly unlink: () => void
 }
 
 async function openInWorker(
@@ -69,6 +72,7 @@ async function openInWorker(
       return
     }
     waiting.delete(data.id)
+    asking.unlink()
     if ('message' in data) reject(new RequestError(data.message, data.code))
     else resolve(data.value as never)
   }
@@ -80,9 +84,9 @@ async function openInWorker(
   const ask: Ask = (request, onPart, signal) =>
     new Promise((resolve, reject) => {
       const id = ++asked
-      waiting.set(id, { resolve, reject, onPart })
+      const unlink = onAbort(signal, () => void ask({ do: 'cancel', other: id }))
+      waiting.set(id, { resolve, reject, onPart, unlink })
       worker.postMessage({ id, request })
-      signal?.addEventListener('abort', () => void ask({ do: 'cancel', other: id }), { once: true })
     })
   let opened: Opened
   try {
