@@ -174,7 +174,7 @@ describe('an archive of a week', () => {
       () => opened({}, (name) => name.replace('index', 'other')),
       'without it, everything would have to be read',
     ],
-    ['no volume', () => opened({}, (name) => name.replace('.0', '.other')), 'There are no volumes of week'],
+    ['no volume', () => opened({}, (name) => name.replace('.0', '.other')), 'No volume of week'],
     [
       'too much that is compressed',
       () =>

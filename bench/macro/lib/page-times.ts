@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 const WATCH_MS = 3000
 
 /**
- * Measures for each card in view the time from the next click until it shows values, a list, or why there are none. The result is that of the
+ * Measures for each card in view the time from the next click until it shows values, a list, or the reason for their absence. The result is that of the
  * last card. Charts without values, such as the wait times of an idle disk, do not count.
  */
 const watchTab = (name: string): string => `void (window.pageDrawn = new Promise((resolve) => {

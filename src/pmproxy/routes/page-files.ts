@@ -112,7 +112,7 @@ async function content(
   if (plain === undefined) return undefined
   for (const coding of acceptedCodings(accepted, CODINGS)) {
     const copy = await read(dir, `${name}${COMPRESSED[coding]}`)
-    // One that is left from an earlier build is not of this file.
+    // A copy left by an earlier build has other content.
     if (copy !== undefined && copy.changed >= plain.changed)
       return { body: copy.body, coding, tag: tagOf(copy.body, coding) }
   }

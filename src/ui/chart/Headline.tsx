@@ -64,7 +64,7 @@ export function headlineOf(
 
 const isUnused = ({ plot: { color = '' } }: ChartData['lines'][number]): boolean => UNUSED.includes(color)
 
-/** Returns the height of a stack at each sample, without lines that are no use of the resource; empty without stacking. */
+/** Returns the height of a stack at each sample, without lines such as idle time; empty without stacking. */
 function usedColumn(data: ChartData, stacking: Stacking | undefined, hidden: ReadonlySet<string>): Column {
   if (stacking === undefined) return []
   const unused = data.lines.filter(isUnused).map(({ key }) => key)

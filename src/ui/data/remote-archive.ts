@@ -63,7 +63,7 @@ export async function openRemoteArchive(address: string, network: Network): Prom
   for (const [name, bytes] of await server.compressed(missing)) files.set(name, bytes)
   if (!files.has(`${base}.meta`)) throw new Error(`There is no ${base}.meta at ${folder}`)
   // Old volumes may have been removed, but not all.
-  if (files.size === 2) throw new Error(`There are no volumes of ${base} at ${folder}`)
+  if (files.size === 2) throw new Error(`No volume of ${base} was found at ${folder}`)
   const read: ReadPart = (name, offset, length) => network.readRange(server.urlOf(name), offset, length)
   let bytes = 0
   for (const file of files.values()) bytes += typeof file === 'number' ? file : file.length

@@ -14,7 +14,7 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['m'], 'metrics'],
   [['s'], 'select a span; arrows move it, with Shift its end, Enter zooms in'],
   [['w'], 'what changed in the selected span or the shown window'],
-  [['r'], 'try a rule on what was recorded'],
+  [['r'], 'try a rule on recorded values'],
   [['a'], 'alerts, notes and events'],
   [['n'], 'add a note on the pinned instant, that under the pointer, or the shown window'],
   [['o'], 'sources: hosts and archives to show or compare'],

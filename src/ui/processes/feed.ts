@@ -46,7 +46,7 @@ export class ProcessFeed {
   /** The last recorded courses, of one sample; undefined while they are read. */
   #recorded: { readonly of: ProcessSample; readonly range: ChartRange | undefined } | undefined
   #isAskingCourses = false
-  /** The last courses, and from what they were made, since the pointer asks for them at each move. */
+  /** The last courses and their sources: they are needed again at each move of the pointer. */
   #courses: { readonly from: unknown; readonly key: string; readonly found: Courses } | undefined
 
   /** `onChange` is called when values arrive or a request fails. */
@@ -96,7 +96,7 @@ export class ProcessFeed {
 
   /**
    * Returns the courses of rows around the shown sample. Those of a recorded one are requested if `isWanted`, together for all rows; until they
-   * arrive there are none.
+   * arrive the result is empty.
    */
   courses(instances: readonly string[], isWanted: boolean): Courses {
     const sample = this.#shown?.sample ?? undefined
