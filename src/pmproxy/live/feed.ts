@@ -13,9 +13,10 @@ import { type FetchResult, METRICS_MAY_HAVE_CHANGED, type ValueSet } from '../..
 import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { describeNames, orUndefined } from '../describe.ts'
 import type { Statistics } from '../statistics.ts'
+import { InstanceNames } from './instance-names.ts'
 import type { Page } from './page.ts'
 import { type RingBudget, RowRing } from './row-ring.ts'
-import { isSame, Topic, type TopicMetric } from './topic.ts'
+import { Topic, type TopicMetric } from './topic.ts'
 import { type Watched, WatchedTopics, type WatchRequest } from './watched-topics.ts'
 
 /** Rows at longer intervals are not finer than what is recorded, ms. */
@@ -30,19 +31,6 @@ const SOON_MS = 200
 /** A tick that is due sooner than this is skipped, ms. */
 const EARLY_MS = 5
 
-/** Names of the instances of a domain, and the ids for which they were requested. */
-interface KnownNames {
-  readonly ids: Int32Array
-  readonly names: ReadonlyMap<number, string>
-  /** Number of requests that left names missing, which a domain may never have. */
-  readonly misses: number
-}
-
-/** Maximum requests for the names of the same instances while some are missing. Failed requests do not count. */
-const MOST_MISSES = 5
-
-const NO_NAMES: ReadonlyMap<number, string> = new Map()
-
 /** Values of a host at an interval. */
 export class Feed {
   readonly everyMs: number
@@ -53,7 +41,7 @@ export class Feed {
   readonly #topics = new WatchedTopics()
   /** Topics being described; pages that reconnect together share them. */
   readonly #opening = new Map<string, { readonly wish: WatchRequest; readonly watched: Promise<Watched> }>()
-  readonly #names = new Map<number, KnownNames>()
+  readonly #names = new InstanceNames()
   /** Names of expressions in the context, by expression. */
   readonly #derived = new Map<string, Promise<string | PcpError>>()
   readonly #aborter = new AbortController()
@@ -297,48 +285,18 @@ export class Feed {
     // These values may have types that pages do not know yet. If agents change all the time, rows are sent anyway.
     if (this.#hasOthers && !wasOther) return
     const sets = new Map<Pmid, ValueSet>(ids.map((id, i) => [id, result.sets[i]!]))
-    await this.#learnNames(sets)
+    const topics = [...this.#topics.values()].map(({ topic }) => topic)
+    await this.#names.learn(topics, sets, (indom) => this.#context.instances(indom, this.#options))
     // Pages may have left meanwhile; rows of a dropped topic would stay in its ring.
     for (const watched of all) if (this.#topics.has(watched)) this.#send(watched, result, sets)
   }
 
   #send(watched: Watched, { timestamp }: FetchResult, sets: ReadonlyMap<Pmid, ValueSet>): void {
     const { topic, pages, ring } = watched
-    const row = topic.row(timestamp, sets, (indom) => this.#names.get(indom)?.names ?? NO_NAMES)
+    const row = topic.row(timestamp, sets, (indom) => this.#names.of(indom))
     watched.newest = row
     ring?.add(row, topic.instances)
     for (const page of pages.keys()) page.sendRow(topic, row)
-  }
-
-  /** Requests instance names of domains whose instances have changed or have no names yet. */
-  async #learnNames(sets: ReadonlyMap<Pmid, ValueSet>): Promise<void> {
-    const indoms = new Map<number, Int32Array>()
-    const unnamed = new Set<number>()
-    for (const { topic } of this.#topics.values())
-      for (const [indom, id] of topic.indoms) {
-        const set = sets.get(id)
-        if (set === undefined || set.status <= 0) continue
-        if (set.status > (indoms.get(indom)?.length ?? 0)) indoms.set(indom, set.inst)
-        const names = this.#names.get(indom)?.names
-        if (names !== undefined && !set.inst.every((inst) => names.has(inst))) unnamed.add(indom)
-      }
-    await Promise.all([...indoms].map(([indom, ids]) => this.#learnNamesOf(indom, ids, unnamed.has(indom))))
-  }
-
-  async #learnNamesOf(indom: number, ids: Int32Array, isUnnamed: boolean): Promise<void> {
-    const known = this.#names.get(indom)
-    const isKnown = known !== undefined && isSame(known.ids, ids)
-    const misses = isKnown ? known.misses : 0
-    if (isKnown && (!isUnnamed || misses >= MOST_MISSES)) return
-    const found = await orUndefined(this.#context.instances(indom, this.#options))
-    // An agent may have values before names; known names are kept.
-    const names =
-      found === undefined ? known?.names : new Map(found.ids.map((id, i) => [id, found.names[i]!]))
-    this.#names.set(indom, {
-      ids: ids.slice(),
-      names: names ?? NO_NAMES,
-      misses: found === undefined ? 0 : misses + 1,
-    })
   }
 
   #lose(error: PcpError): void {
