@@ -1,7 +1,16 @@
 /** Farms as processes: hosts that come and go, and recorders that share them and are killed, stopped or ended. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -77,14 +86,17 @@ async function ended(child: ChildProcess): Promise<number | NodeJS.Signals | nul
   return child.exitCode ?? child.signalCode
 }
 
-/** Base names of the archives of a host below a directory. */
+/** Base names of the archives of a host below a directory; without those that are just being created, or were when their recorder was killed. */
 function archivesOf(...parts: readonly string[]): readonly string[] {
   const folder = join(dir, ...parts)
   if (!existsSync(folder)) return []
   return readdirSync(folder)
     .filter((name) => name.endsWith('.index'))
     .map((name) => join(folder, name.slice(0, -'.index'.length)))
+    .filter((base) => ['index', 'meta', '0'].every((part) => hasContent(`${base}.${part}`)))
 }
+
+const hasContent = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0
 
 /** The first and last time of an archive in seconds. */
 async function spanOf(path: string): Promise<readonly [number, number]> {

@@ -87,6 +87,7 @@ function expectNoTrace({ stdout, stderr }: Ended): void {
 }
 
 const METRIC_OPERANDS: Readonly<Record<string, readonly string[]>> = {
+  'pcp-ts-incident': ['-o', join(tmpdir(), 'never-written.html')],
   pmstore: ['sample.long.one', '1'],
   pmlogconf: ['config'],
   pmrepconf: ['config'],
