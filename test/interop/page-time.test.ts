@@ -269,23 +269,29 @@ describePage("the chart page's time", (t) => {
 
   test('a reloaded page shows the seconds from before, which the server kept', async () => {
     await t.firstValue('Load average').waitFor()
-    const past: { topic: number; messages: { type: string; time: number }[] }[] = []
-    const rows: number[] = []
+    type Message = { type: string; topic: number; time: number; every: number; messages: Message[] }
+    const everySec = new Map<number, number>()
+    // Rows of topics, as "topic time".
+    const rows = new Set<string>()
+    const kept = new Set<string>()
+    const names = (messages: readonly Message[]): string[] =>
+      messages.filter(({ type }) => type === 'row').map(({ topic, time }) => `${topic} ${time}`)
     t.page.on('websocket', (socket) =>
       socket.on('framereceived', ({ payload }) => {
-        const text = String(payload)
-        if (text.startsWith('{"type":"past"')) past.push(JSON.parse(text))
-        else if (text.startsWith('{"type":"row"')) rows.push((JSON.parse(text) as { time: number }).time)
+        const message = JSON.parse(String(payload)) as Message
+        if (message.type === 'topic') everySec.set(message.topic, message.every)
+        else if (message.type === 'past') for (const name of names(message.messages)) kept.add(name)
+        // Rows of longer intervals are not kept.
+        else if (everySec.get(message.topic)! <= 5) for (const name of names([message])) rows.add(name)
       }),
     )
     await t.page.reload()
-    await expect.poll(() => new Set(rows).size, PATIENCE).toBeGreaterThan(3)
+    const seconds = (): Set<string> => new Set([...rows].map((name) => name.split(' ')[1]!))
+    await expect.poll(() => seconds().size, PATIENCE).toBeGreaterThan(3)
     const before = [...rows]
-    past.length = 0
+    kept.clear()
     await t.page.reload()
-    const kept = (): Set<number> => new Set(past.flatMap(({ messages }) => messages.map(({ time }) => time)))
-    // Rows of longer intervals are not kept.
-    await expect.poll(() => before.filter((at) => kept().has(at)).length, PATIENCE).toBeGreaterThan(2)
+    await expect.poll(() => before.filter((name) => !kept.has(name)), PATIENCE).toEqual([])
     expect(t.complaints).toEqual([])
   })
 

@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, watch, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { listening } from '../../bench/macro/lib/fleet/processes.ts'
 import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { Archive } from '../../src/archive/archive.ts'
 import { RecordReader } from '../../src/archive/reader.ts'
@@ -124,9 +125,9 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Pr
   await ended
 }
 
-/** Starts a program; resolves when it has printed a text. */
-async function start(program: string, args: readonly string[], ready: string): Promise<ChildProcess> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+/** Starts a store; resolves when it says that it is ready and listens, which VictoriaMetrics does later. */
+async function start({ program, args, ready }: StoreProgram, port: number): Promise<ChildProcess> {
+  const child = spawn(program, args(dir, port), { stdio: ['ignore', 'pipe', 'pipe'] })
   children.add(child)
   let output = ''
   await new Promise<void>((resolve, reject) => {
@@ -137,6 +138,7 @@ async function start(program: string, args: readonly string[], ready: string): P
       })
     child.on('exit', () => reject(new Error(`${program} ended: ${output}`)))
   })
+  await listening(child, port)
   return child
 }
 
@@ -203,7 +205,7 @@ function writeArchive(base: string, startSec: number, records: number): void {
 
 test.each(STORES)('$program has the values of an archive', async (store) => {
   const port = await freePort()
-  await start(store.program, store.args(dir, port), store.ready)
+  await start(store, port)
   const startSec = 1_700_000_000
   const base = join(dir, 'archives', 'a')
   writeArchive(base, startSec, 300)
@@ -218,7 +220,7 @@ test.each(STORES)('$program has the values of an archive', async (store) => {
 
 test.runIf(hasSuite).each(STORES)('$program has the values of a recorded archive', async (store) => {
   const port = await freePort()
-  await start(store.program, store.args(dir, port), store.ready)
+  await start(store, port)
   const base = join(suiteFolder('archives'), '20130706')
   const io = testIo('pcp2remotewrite', ['-a', base, '-u', `http://127.0.0.1:${port}${store.path}`])
   const status = await tool.run(io)
@@ -240,7 +242,7 @@ test.each(STORES)('$program has everything after it was killed and restarted', a
   const startSec = 1_700_000_000
   const base = join(dir, 'archives', 'a')
   writeArchive(base, startSec, 2000)
-  let server = await start(store.program, store.args(dir, port), store.ready)
+  let server = await start(store, port)
   mkdirSync(join(dir, 'state'))
   const [program, ...words] = programOf('pcp2remotewrite')
   const url = `http://127.0.0.1:${port}${store.path}`
@@ -263,7 +265,7 @@ test.each(STORES)('$program has everything after it was killed and restarted', a
   // VictoriaMetrics acknowledges samples in memory, and writes them when it is stopped.
   await stop(server, store === VICTORIA ? 'SIGTERM' : 'SIGKILL')
   await Promise.race([restarted, ended])
-  server = await start(store.program, store.args(dir, port), store.ready)
+  server = await start(store, port)
   await ended
   children.delete(sender)
   expect(output).not.toContain('samples refused')

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { listening } from '../../../bench/macro/lib/fleet/processes.ts'
 import { freePort } from '../../../bench/macro/lib/free-port.ts'
 import type { ImportedSeries } from './prometheus-import.ts'
 
@@ -75,6 +76,8 @@ async function started(
     log += `${line}\n`
     if (ready.test(line)) {
       child.stderr!.resume()
+      // VictoriaMetrics prints the line before it listens.
+      await listening(child, port)
       return {
         url: `http://127.0.0.1:${port}`,
         close: async () => {
