@@ -9,13 +9,20 @@ import { ProcessFeed } from '../../src/ui/processes/feed.ts'
 const AT = 10_000
 const DESCRIBED = { pmid: '3.8.7', type: 'double', sem: 'instant', units: 'none', indom: '3.9', help: '' }
 
-/** An answer with the memory of two processes: one all the time, one in a single sample. */
+const CPU = { ...DESCRIBED, sem: 'counter', rate: true }
+
+/** An answer with two processes: one all the time, the other in a single sample. */
 const range: ChartRange = {
   start: AT - 300,
   finish: AT + 300,
   marks: [],
   metrics: [
     { name: 'x', code: 'PM_ERR_NAME', message: 'Unknown metric name' },
+    ...[4, 5].map((values, i) => ({
+      name: `hotproc.psinfo.${'us'[i]}time`,
+      ...CPU,
+      columns: [{ inst: 7, name: '000007 steady', times: 0, values }],
+    })),
     {
       name: 'hotproc.psinfo.rss',
       ...DESCRIBED,
@@ -26,14 +33,15 @@ const range: ChartRange = {
       ],
     },
   ],
-  lists: [[AT - 300, AT - 270, AT + 280].map(Number), [5, 10, 10], [AT], [3]].map((list) =>
-    Float64Array.from(list),
+  lists: [[AT - 300, AT - 270, AT + 280], [5, 10, 10], [AT], [3], [700, 200, 100], [300, 300, 400]].map(
+    (list) => Float64Array.from(list),
   ),
 }
 
 test('recorded values are placed by their times, with gaps where the process was not listed', () => {
   const { cpu, memory } = recordedCourses(range, 'hotproc', AT, ['000007', '000008']).get('000007')!
-  expect(cpu).toBeUndefined()
+  // The CPU time of both modes: 1, then half.
+  expect(cpu).toBe('M0.6 1.0h.5L1.8 1.0L3.0 1.0L4.2 10.0M70.2 10.0h.5')
   // Samples 30 s apart are joined, those ten minutes apart are not.
   expect(memory).toBe('M0.6 10.0h.5L1.8 10.0L3.0 10.0L4.2 1.0M70.2 1.0h.5')
 })
