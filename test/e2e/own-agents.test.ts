@@ -177,7 +177,7 @@ test('new, its test, add, edit, restart and remove, while others fetch', async (
   expect(await agent('remove', 'queue')).toEqual({ status: 0, text: 'agent queue, domain 510: removed\n' })
   await expect(again.lookupName('queue.limit')).rejects.toMatchObject({ code: 'PM_ERR_NAME' })
   await again.close()
-}, 120_000)
+})
 
 test('an agent in a folder without packages is added before the first start, and keeps its domain', async () => {
   write('one.mjs', module_('one', '1'))
@@ -191,7 +191,7 @@ test('an agent in a folder without packages is added before the first start, and
   expect((await agent('remove', 'one')).status).toBe(0)
   await start()
   expect((await agent('add', 'two.mjs', '--kind', 'dso')).text).toBe('agent two: dso, domain 509, 1 metric\n')
-}, 60_000)
+})
 
 test('start --agent adds agents', async () => {
   write('one.mjs', module_('one', '1'))
@@ -201,7 +201,7 @@ test('start --agent adds agents', async () => {
   const row = await context.values(['one.value', 'two.value'])
   expect([row.value('one.value'), row.value('two.value')]).toEqual([1, 2])
   await context.close()
-}, 60_000)
+})
 
 test('conflicts are refused with the names of both agents', async () => {
   write('one.mjs', module_('one', '1', 'domain: 400,'))
@@ -227,7 +227,7 @@ test('conflicts are refused with the names of both agents', async () => {
   }
   expect(readFileSync(join(dir, 'i/etc/pmcd/pmcd.conf'), 'utf8')).toBe(conf)
   expect(await agent('add', 'two.mjs', '--domain', '402')).toMatchObject({ status: 0 })
-}, 60_000)
+})
 
 test('check names what is wrong, and survives crashes and endless loops', async () => {
   write('good.mjs', module_('good', '7'))
@@ -257,7 +257,7 @@ test('check names what is wrong, and survives crashes and endless loops', async 
     expect(text, file).toMatch(message)
     expect(status, file).toBe(1)
   }
-}, 60_000)
+})
 
 test('a crash and a hang of an agent do not affect the others, and list shows why', async () => {
   const trouble = (name: string, what: string): string =>
@@ -291,7 +291,7 @@ test('a crash and a hang of an agent do not affect the others, and list shows wh
   expect(text).toMatch(/^crash +510 +daemon +ok +1 .* protocol failure.*signal\(9\)$/m)
   expect(text).toMatch(/^hang +509 +thread +ok +1 .* protocol failure/m)
   await context.close()
-}, 60_000)
+})
 
 test('an agent that others may change is refused', async () => {
   const path = write('open.mjs', module_('open', '1'))
@@ -301,7 +301,7 @@ test('an agent that others may change is refused', async () => {
     /open\.mjs.*an agent runs as your account, so only you or root may be able to change its files/,
   )
   expect(status).toBe(1)
-}, 30_000)
+})
 
 test('a program in another language is an agent by its PDUs', async () => {
   write(
@@ -318,4 +318,4 @@ test('a program in another language is an agent by its PDUs', async () => {
   expect((await context.values(['lang.value'])).value('lang.value')).toBe(5)
   await context.close()
   expect(await agent('check', 'lang')).toMatchObject({ status: 0 })
-}, 60_000)
+})

@@ -121,7 +121,7 @@ test('truncation yields a correct prefix, and an error unless it is between two 
   console.log(
     `${tally.runs} truncations of ${corpus.length} archives: ${tally.errors} errors, ${tally.quiet} read`,
   )
-}, 60_000)
+})
 
 test('a change inside a record is reported, or affects only this record', () => {
   const pick = generator(seed + 1)
@@ -144,7 +144,7 @@ test('a change inside a record is reported, or affects only this record', () => 
   console.log(
     `${tally.runs} changes in ${corpus.length} archives: ${tally.errors} errors, ${tally.changed} changed values, ${tally.same} changed nothing`,
   )
-}, 60_000)
+})
 
 /** Changes up to four bytes of one file after its label. */
 function changed(files: Files, name: string, pick: (n: number) => number): Files {
@@ -206,7 +206,7 @@ test('a wrong index does not change the result of seeking', () => {
     }
   }
   console.log(`${tally.runs} wrong indexes: ${tally.seeks} seeks`)
-}, 60_000)
+})
 
 /** Computes everything from an archive: interpolated values and columns. */
 function computeAll(files: Files): void {
@@ -243,4 +243,4 @@ test('computing from changed metadata and values ends, and throws only PcpErrors
     attempt(() => computeAll(changed(files, names[pick(names.length)]!, pick)))
   }
   console.log(`${runs} changes, values between records and columns computed`)
-}, 60_000)
+})

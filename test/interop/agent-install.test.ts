@@ -108,7 +108,7 @@ describe.runIf(hasReference).each([
       expect((await tool('pmda-remove', 'queue')).stdout).toContain('OK')
       expect(existsSync(join(dir, 'config/pmlogconf/queue'))).toBe(false)
     }
-  }, 300_000)
+  })
 
   test('the installation of an agent that does not answer is undone', async () => {
     const before = [read('pmcd.conf'), read('pmns/root')]

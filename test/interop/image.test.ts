@@ -241,7 +241,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
     expect(podman('logs', name).output).toMatch(
       /services: pmcd, pmie, pmlogger, pmproxy[\s\S]*Recording [\d.]+/,
     )
-  }, 300_000)
+  })
 
   test('reaps orphans', async () => {
     const name = run('-e', 'PCP_SERVICES=pmcd')
@@ -254,7 +254,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
       look()`
     expect(podman('exec', name, 'node', '-e', script).output.trim()).toBe('0')
     podman('stop', '-t', '30', name)
-  }, 300_000)
+  })
 
   test('runs as any user of group 0, with the files of HOST_MOUNT', async () => {
     const host = join(dir, 'host')
@@ -276,7 +276,7 @@ describe.skipIf(reason !== undefined)('the image', () => {
     expect(output).toContain('value 71.25')
     expect(output).toContain('"machineid":"machine-of-the-host"')
     podman('stop', '-t', '30', name)
-  }, 300_000)
+  })
 
   test.each([
     ['PCP_SERVICES=pmcd,redis', 'unknown service "redis"'],

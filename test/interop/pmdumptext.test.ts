@@ -115,7 +115,7 @@ describe.skipIf(!canCompare)('pmdumptext prints the same as the reference', () =
     lines += theirs.stdout.split('\n').length - 1
   }
 
-  test.each(OVER_ARCHIVES)('over archives: %s', { timeout: 120_000 }, async (line) => {
+  test.each(OVER_ARCHIVES)('over archives: %s', async (line) => {
     const config = join(collector.dir, 'metrics')
     writeFileSync(config, CONFIG)
     const args = words(line).map((word) => (word === 'CONFIG' ? config : word))

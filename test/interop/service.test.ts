@@ -14,7 +14,7 @@ describe.skipIf(reason !== undefined)(
     let machine: SystemdMachine
     beforeAll(async () => {
       machine = await SystemdMachine.boot()
-    }, 120_000)
+    })
     afterAll(() => machine?.close())
 
     const service = (...args: readonly string[]): Promise<MachineResult> =>
@@ -65,7 +65,7 @@ describe.skipIf(reason !== undefined)(
       while ((await property('NRestarts')) === '0' || (await property('ActiveState')) !== 'active');
       expect(await property('MainPID')).not.toBe(pid)
       await succeed(machine.run('pcp-ts', 'pminfo', '-h', SOCKET, '-f', 'pmcd.version'))
-    }, 60_000)
+    })
 
     test('a unit that was edited stays without --force', async () => {
       await succeed(machine.run('sed', '-i', '$a# mine', UNIT))

@@ -85,7 +85,7 @@ describe.runIf(hasReference)('the reference against npm start', () => {
     expect(refused.stdout).toMatch(/Bad input to pmstore/)
   })
 
-  test('pmlogger records a minute that pmlogcheck accepts', { timeout: 120_000 }, async () => {
+  test('pmlogger records a minute that pmlogcheck accepts', async () => {
     const metrics = ['kernel', 'mem', 'swap', 'disk', 'network', 'filesys', 'hinv', 'simple', 'pmcd']
     const config = join(dir, 'config')
     writeFileSync(config, `log mandatory on 1 second { ${metrics.join(' ')} }\n`)

@@ -100,7 +100,7 @@ function read({ image }: CrashState, named: number): number[] {
   return values
 }
 
-test(`synced values survive a power failure at any point (seed ${SEED})`, { timeout: 120_000 }, async () => {
+test(`synced values survive a power failure at any point (seed ${SEED})`, async () => {
   const disk = new MemoryDisk()
   const { results, durable } = await record(disk)
   expect(results).toBe(SAMPLES)

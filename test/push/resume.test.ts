@@ -183,7 +183,7 @@ test(`both ends are killed, connections cut and the disk full at random (seed ${
     expect(faults).toBeGreaterThan(10)
     expect(digests(contentOf(disk, `${DIRECTORY}/db1`))).toEqual(digests(contentOf(recording.disk, '/spool')))
   }
-}, 60_000)
+})
 
 test('acknowledged bytes survive a power cut at any moment', async () => {
   const recording = new Recording()
@@ -231,7 +231,7 @@ test('acknowledged bytes survive a power cut at any moment', async () => {
     }
   }
   expect(states).toBeGreaterThan(100)
-}, 60_000)
+})
 
 test("PCP's own servers get the archive again after an interruption", async () => {
   const recording = new Recording()

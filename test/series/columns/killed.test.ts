@@ -70,7 +70,7 @@ async function run(program: string, ...args: string[]): Promise<{ text: string; 
   return { text: text.trim(), signal }
 }
 
-test(`killed before ${KILLS} of all changes`, { timeout: 60_000 }, async () => {
+test(`killed before ${KILLS} of all changes`, async () => {
   const program = join(top, 'maintain.cjs')
   const start = join(top, 'start')
   const bundled = bundleProgram(program, { text: PROGRAM })

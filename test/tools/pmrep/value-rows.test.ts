@@ -142,7 +142,7 @@ const OPTIONS: readonly (readonly string[])[] = [
   ['-u', '-J', '-1', '-X', 'I', '-1'],
 ]
 
-test('lines from records equal those from value sets', { timeout: 60_000 }, async () => {
+test('lines from records equal those from value sets', async () => {
   let lines = 0
   let traced = 0
   const check = fc.asyncProperty(
