@@ -217,7 +217,7 @@ test('macros that grow exponentially or contain themselves end the text', async 
   expect(empty.rules[0]).toMatchObject({ count: 6 })
 })
 
-test('a message that names every instance many times is only built as far as it is shown', async () => {
+test('of a message for many instances only the displayed beginning is built', async () => {
   // Macros double "%v " until the message has 65,536 of them for each of 1,000 instances: hundreds of millions of characters.
   const doubled = Array.from({ length: 16 }, (_, i) => `m${i + 1} = "${`$m${i}`.repeat(2)}";`).join('')
   const text = `m0 = "%v ";${doubled} some_inst made.each > 1 -> print "$m16";`
@@ -227,7 +227,11 @@ test('a message that names every instance many times is only built as far as it 
 })
 
 test('options of syslog are left out of a cut message as of a whole one', async () => {
-  const { rules } = await tried('some_inst made.each > 1 -> syslog "-p" "user.info" "%i ";', {}, manyInstances())
+  const { rules } = await tried(
+    'some_inst made.each > 1 -> syslog "-p" "user.info" "%i ";',
+    {},
+    manyInstances(),
+  )
   const whole = Array.from({ length: 100 }, (_, i) => `disk${i} `).join('')
   expect(rules[0]!.spans).toMatchObject([{ action: 'syslog', message: whole.slice(0, 300) }])
 })
