@@ -18,7 +18,7 @@ import {
 import { ANY_HOST } from '../host-rules.ts'
 import { pageUserOf, requireUser } from '../http/login.ts'
 import { BUSY_HEADERS, failure, json, page, type Reply, unauthorized } from '../http/reply.ts'
-import type { WebRequest } from '../http/request.ts'
+import { formQuery, type WebRequest } from '../http/request.ts'
 import { instanceTexts } from '../instance-texts.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
@@ -74,13 +74,14 @@ const FILE_ROUTES: Readonly<
 export const PAGE_ROUTES: readonly string[] = [ROUTES, SERVER_ROUTES, FILE_ROUTES].flatMap(Object.keys)
 
 /** Answers a request below /ui/api/; undefined for other paths. */
-export async function answerPageApi(request: WebRequest, services: Services): Promise<Reply | undefined> {
-  if (!request.path.startsWith('/ui/api/')) return undefined
-  const name = request.path.slice('/ui/api/'.length)
-  const user = pageUserOf(request, services)
+export async function answerPageApi(given: WebRequest, services: Services): Promise<Reply | undefined> {
+  if (!given.path.startsWith('/ui/api/')) return undefined
+  const name = given.path.slice('/ui/api/'.length)
+  const user = pageUserOf(given, services)
   if (user === null || (!isNamed(user) && services.config.requiresUser))
-    return unauthorized(request.headers.authorization)
+    return unauthorized(given.headers.authorization)
   try {
+    const request = { ...given, query: await formQuery(given) }
     request.query.refuseControls()
     await requireUser(services, user, request.query.get('archive') !== undefined)
     if (!PAGE_ROUTES.includes(name)) return page(404, 'ui', 'no handler for URL')
