@@ -1,8 +1,8 @@
 /** Actions of rules. docs/reference/pmie.md */
-import { type Binding, type MessagePart, messageFormat } from './bindings.ts'
+import { type Binding, type MessagePart, type MessagePieces, messageFormat, messageText } from './bindings.ts'
 import type { ActionExpr, ActionName } from './syntax.ts'
 
-/** One action to perform. */
+/** One action to perform. Its message is only built when it is read: few of those of a trial are. */
 export interface Firing {
   readonly action: ActionName
   /** Name and position of the statement. */
@@ -17,6 +17,8 @@ export interface Firing {
   /** The message in pieces. */
   readonly pieces: readonly MessagePart[]
   readonly bindings: readonly Binding[]
+  /** Returns the message as `message`, but of a longer one only its beginning, of at least `most` characters. */
+  messageStart(most: number): string
 }
 
 /** Performs an action; returns whether it succeeded, as a promise only if it has to wait. */
@@ -59,9 +61,55 @@ function single({ name, holdoffSec, args }: Extract<ActionExpr, { kind: 'action'
     if (sec < lastSec + holdoffSec) return true
     lastSec = sec
     onAction()
-    const bindings = find()
-    const pieces = messageOf(bindings)
-    const message = pieces.map(({ text }) => text).join('')
-    return perform({ action: name, rule, file, line, sec, args, message, pieces, bindings: bindings ?? [] })
+    return perform(new DueAction({ action: name, rule, file, line, sec, args }, find(), messageOf))
+  }
+}
+
+class DueAction implements Firing {
+  readonly action: ActionName
+  readonly rule: string
+  readonly file: string
+  readonly line: number
+  readonly sec: number
+  readonly args: readonly string[]
+  readonly #bindings: readonly Binding[] | undefined
+  readonly #messageOf: MessagePieces
+
+  constructor(
+    {
+      action,
+      rule,
+      file,
+      line,
+      sec,
+      args,
+    }: Pick<Firing, 'action' | 'rule' | 'file' | 'line' | 'sec' | 'args'>,
+    bindings: readonly Binding[] | undefined,
+    messageOf: MessagePieces,
+  ) {
+    this.action = action
+    this.rule = rule
+    this.file = file
+    this.line = line
+    this.sec = sec
+    this.args = args
+    this.#bindings = bindings
+    this.#messageOf = messageOf
+  }
+
+  get bindings(): readonly Binding[] {
+    return this.#bindings ?? []
+  }
+
+  get pieces(): readonly MessagePart[] {
+    return [...this.#messageOf(this.#bindings)]
+  }
+
+  get message(): string {
+    return messageText(this.#messageOf(this.#bindings))
+  }
+
+  messageStart(most: number): string {
+    return messageText(this.#messageOf(this.#bindings), most)
   }
 }

@@ -50,12 +50,23 @@ function lastOnly(compute: (key: number) => string): (key: number) => string {
 }
 
 /** Returns the message without options of syslog. */
-export function messageShown({ action, message, args }: Pick<Firing, 'action' | 'message' | 'args'>): string {
-  if (action !== 'syslog') return message
-  let rest = message
-  for (let i = 0; i + 1 < args.length && /^-[pt]$/.test(args[i]!); i += 2)
-    rest = rest.slice(args[i]!.length + args[i + 1]!.length)
-  return rest
+export function messageShown(firing: Pick<Firing, 'action' | 'message' | 'args'>): string {
+  return firing.message.slice(optionsLength(firing))
+}
+
+/** Returns the first `most` characters of the message without options of syslog. */
+export function messageShownStart(firing: Firing, most: number): string {
+  const skipped = optionsLength(firing)
+  return firing.messageStart(skipped + most).slice(skipped, skipped + most)
+}
+
+/** Returns the length of the options of syslog with which a message begins. */
+function optionsLength({ action, args }: Pick<Firing, 'action' | 'args'>): number {
+  let length = 0
+  if (action === 'syslog')
+    for (let i = 0; i + 1 < args.length && /^-[pt]$/.test(args[i]!); i += 2)
+      length += args[i]!.length + args[i + 1]!.length
+  return length
 }
 
 function withMicroseconds({ nsec }: Timestamp, date: string): string {

@@ -93,25 +93,37 @@ export interface MessagePart {
 /** A piece of an argument: text, or a placeholder's letter. */
 type Piece = { readonly text: string } | { readonly letter: string }
 
+/** Yields the pieces of a message for these bindings. */
+export type MessagePieces = (bindings: readonly Binding[] | undefined) => Iterable<MessagePart>
+
 /**
  * Compiles an action's arguments into a function that builds its message. Arguments with %h, %i, %v or %c are repeated for every
  * binding and omitted without bindings; if bindings are unknown they stay unchanged.
  */
-export function messageFormat(
-  args: readonly string[],
-): (bindings: readonly Binding[] | undefined) => readonly MessagePart[] {
+export function messageFormat(args: readonly string[]): MessagePieces {
   const plain = [{ text: args.join(''), isInserted: false }]
   const parts = args.map((arg) => ({ arg, pieces: piecesOf(arg) }))
   if (parts.every(({ pieces }) => pieces === undefined)) return () => plain
-  return (bindings) => {
-    if (bindings === undefined) return plain
-    const message: MessagePart[] = []
-    for (const { arg, pieces } of parts) {
-      if (pieces === undefined) message.push({ text: arg, isInserted: false })
-      else for (const binding of bindings) for (const piece of pieces) message.push(bound(piece, binding))
+  return function* (bindings) {
+    if (bindings === undefined) {
+      yield* plain
+      return
     }
-    return message
+    for (const { arg, pieces } of parts) {
+      if (pieces === undefined) yield { text: arg, isInserted: false }
+      else for (const binding of bindings) for (const piece of pieces) yield bound(piece, binding)
+    }
   }
+}
+
+/** Returns the text of a message; of a longer one at least its first `most` characters. */
+export function messageText(pieces: Iterable<MessagePart>, most: number = Number.POSITIVE_INFINITY): string {
+  let message = ''
+  for (const { text } of pieces) {
+    message += text
+    if (message.length >= most) break
+  }
+  return message
 }
 
 /** Splits an argument at placeholders; undefined if it has none. */

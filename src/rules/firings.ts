@@ -5,7 +5,7 @@ import { compareTimes } from '../time/arithmetic.ts'
 import { fromSeconds } from '../time/stamp.ts'
 import type { Zone } from '../time/zone.ts'
 import type { Firing } from './actions.ts'
-import { messageShown } from './archive-actions.ts'
+import { messageShownStart } from './archive-actions.ts'
 import { SemanticError } from './build.ts'
 import type { RuleContext } from './host.ts'
 import { archiveHosts } from './hosts.ts'
@@ -127,7 +127,7 @@ export async function firings(
   const report = (message: string, place?: SourcePosition): void => {
     if (problems.length < MOST_PROBLEMS)
       problems.push({
-        message: message.replace(/^pmie: /, ''),
+        message: message.replace(/^pmie: /, '').slice(0, LONGEST_MESSAGE),
         line: place?.line ?? null,
         column: place?.column ?? null,
       })
@@ -305,7 +305,7 @@ class FiringTrack {
     this.#isKept = this.#kept.spans < MOST_SPANS
     if (!this.#isKept) return
     this.#kept.spans++
-    const message = messageShown(fired).slice(0, LONGEST_MESSAGE)
+    const message = messageShownStart(fired, LONGEST_MESSAGE)
     this.#spans.push({ from: sec, to: sec, count: 0, action: fired.action, message })
   }
 

@@ -47,6 +47,19 @@ function written(records: number): Files {
   return new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
 }
 
+/** Writes two records of a level of 2 for each of a thousand instances. */
+function manyInstances(): Files {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('made.each', { type: PM_TYPE_DOUBLE, indom: 'disks' })
+  for (let n = 0; n < 2; n++) {
+    for (let i = 0; i < 1000; i++) made.put('made.each', 2, `disk${i}`)
+    made.write({ sec: START + STEP * n, nsec: 0 })
+  }
+  made.close()
+  return new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
+}
+
 function opened(files: Files): ReturnType<typeof openArchive> {
   return openArchive('made', {
     env: {},
@@ -202,6 +215,30 @@ test('macros that grow exponentially or contain themselves end the text', async 
   const empty = await tried(`e = "";\n${'$e'.repeat(4000)} made.level > 4 -> print "x";`)
   expect(empty.problems).toEqual([])
   expect(empty.rules[0]).toMatchObject({ count: 6 })
+})
+
+test('of a message for many instances only the displayed beginning is built', async () => {
+  // Macros double "%v " until the message has 65,536 of them for each of 1,000 instances: hundreds of millions of characters.
+  const doubled = Array.from({ length: 16 }, (_, i) => `m${i + 1} = "${`$m${i}`.repeat(2)}";`).join('')
+  const text = `m0 = "%v ";${doubled} some_inst made.each > 1 -> print "$m16";`
+  const { rules, problems } = await tried(text, {}, manyInstances())
+  expect(problems).toEqual([])
+  expect(rules[0]!.spans).toMatchObject([{ message: '2 '.repeat(150) }])
+})
+
+test('options of syslog are left out of a cut message as of a whole one', async () => {
+  const { rules } = await tried(
+    'some_inst made.each > 1 -> syslog "-p" "user.info" "%i ";',
+    {},
+    manyInstances(),
+  )
+  const whole = Array.from({ length: 100 }, (_, i) => `disk${i} `).join('')
+  expect(rules[0]!.spans).toMatchObject([{ action: 'syslog', message: whole.slice(0, 300) }])
+})
+
+test('messages about mistakes are cut', async () => {
+  const { problems } = await tried(`made.${'x'.repeat(8000)} > 1 -> print "x";`)
+  expect(problems.map(({ message }) => message.length)).toEqual([300])
 })
 
 test('chains of operators have the limit of nested parentheses', async () => {

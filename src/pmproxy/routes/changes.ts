@@ -6,10 +6,9 @@ import { yieldToEventLoop } from '../../sys/event-loop.ts'
 import type { Query } from '../http/query.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { moment, type PageCall, wholeNumber } from './page-call.ts'
+import { timeLimit } from './time-limit.ts'
 
 const DEFAULT_CHANGES = 30
-/** Time limit of a response, ms. */
-const MOST_MS = 20_000
 
 /** Handles the route. PM_ERR_ARG for invalid windows; PM_ERR_TIMEOUT if reading takes too long. */
 export async function changes({ request, context }: PageCall): Promise<Reply> {
@@ -20,12 +19,10 @@ export async function changes({ request, context }: PageCall): Promise<Reply> {
     ? { start: required(query, 'before'), finish: moment(query.get('until'), 'until', span.start) }
     : undefined
   const limit = wholeNumber(query.get('limit'), 'limit', DEFAULT_CHANGES, MOST_CHANGES)
-  const deadline = performance.now() + MOST_MS
+  const check = timeLimit(signal, 'Reading the windows takes too long; compare shorter ones')
   const turn = async (): Promise<void> => {
     await yieldToEventLoop()
-    signal.throwIfAborted()
-    if (performance.now() > deadline)
-      throw new PcpError('PM_ERR_TIMEOUT', 'Reading the windows takes too long; compare shorter ones')
+    check()
   }
   return json(JSON.stringify(await changesOf(context, { span, before, limit }, { signal, turn })))
 }

@@ -14,19 +14,17 @@ import { moment } from './page-call.ts'
 
 const compress = promisify(gzip)
 
-/** Name of the route. */
-export const EXCERPT_ROUTE = 'excerpt'
-
 /** Most bytes of records, before compression. */
 const MOST_BYTES = 64 << 20
 
-/** Handles the route. PM_ERR_ARG for an invalid window, errors of `excerpt`; stops when the client has gone. */
+/** Handles the route. PM_ERR_ARG for an invalid window or no archive, errors of `excerpt`; stops when the client has gone. */
 export async function answerExcerpt(
-  archive: string,
   { query, signal }: Pick<WebRequest, 'query' | 'signal'>,
   archives: ArchiveRoots,
   user: WebUser,
 ): Promise<Reply> {
+  const archive = query.get('archive')
+  if (archive === undefined) throw new PcpError('PM_ERR_ARG', 'archive is required')
   const [start, finish] = [moment(query.get('start'), 'start', 0), moment(query.get('finish'), 'finish', 0)]
   if (!(finish > start)) throw new PcpError('PM_ERR_ARG', 'finish must be after start')
   const opened = archives.openRecords(archive, { seesProcesses: isNamed(user) })

@@ -31,25 +31,21 @@ export interface FleetCall {
   readonly user: WebUser
 }
 
-/** Routes by name. */
-export const FLEET_ROUTES: Readonly<Record<string, (call: FleetCall) => Promise<Reply>>> = {
-  fleet: health,
-  'fleet-range': fleetRange,
-}
-
 /** Answers /ui/api/fleet-live: the health of collectors by their live values. */
 export async function answerLiveFleet(query: Query, live: LiveFleet, user: WebUser): Promise<Reply> {
   return json(JSON.stringify(await live.health(query.all('host'), user)))
 }
 
-async function health({ request: { query, signal }, fleet }: FleetCall): Promise<Reply> {
+/** Answers /ui/api/fleet. PM_ERR_ARG for invalid times. */
+export async function fleetHealth({ request: { query, signal }, fleet }: FleetCall): Promise<Reply> {
   const at = moment(query, 'at') ?? Date.now() / 1000
   const finish = moment(query, 'finish') ?? at
   const start = moment(query, 'start') ?? finish - WINDOW_SEC
   return json(JSON.stringify(await fleet.health(at, { start, finish }, new ReadingTime(signal, MOST_MS))))
 }
 
-async function fleetRange({ request: { query, signal }, fleet, user }: FleetCall): Promise<Reply> {
+/** Answers /ui/api/fleet-range. PM_ERR_ARG for an invalid request. */
+export async function fleetRange({ request: { query, signal }, fleet, user }: FleetCall): Promise<Reply> {
   const body = encodeFleetRange(
     await fleet.range(requestOf(query, isNamed(user)), new ReadingTime(signal, MOST_MS)),
   )

@@ -18,15 +18,15 @@ import {
 import { ANY_HOST } from '../host-rules.ts'
 import { pageUserOf, requireUser } from '../http/login.ts'
 import { BUSY_HEADERS, failure, json, page, type Reply, unauthorized } from '../http/reply.ts'
-import type { WebRequest } from '../http/request.ts'
+import { formQuery, type WebRequest } from '../http/request.ts'
 import { instanceTexts } from '../instance-texts.ts'
 import { metricJson } from '../live/topic.ts'
 import type { Services } from '../services.ts'
 import { isNamed, userKey, type WebUser } from '../web-user.ts'
 import { alerts } from './alerts.ts'
 import { changes } from './changes.ts'
-import { answerExcerpt, EXCERPT_ROUTE } from './excerpt.ts'
-import { answerLiveFleet, FLEET_ROUTES } from './fleet.ts'
+import { answerExcerpt } from './excerpt.ts'
+import { answerLiveFleet, fleetHealth, fleetRange } from './fleet.ts'
 import { requestedIndom } from './indom.ts'
 import { MOST_NAMES, namesOf, type PageCall, wholeNumber } from './page-call.ts'
 import { processes } from './processes.ts'
@@ -35,6 +35,7 @@ import { rules } from './rules.ts'
 
 const MOST_FOUND = 5000
 
+/** Routes that read one archive or one host. */
 const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   names,
   children,
@@ -47,23 +48,47 @@ const ROUTES: Readonly<Record<string, (call: PageCall) => Promise<Reply>>> = {
   rules,
 }
 
+/** Routes about this server and the hosts of the page. */
+const SERVER_ROUTES: Readonly<
+  Record<string, (request: WebRequest, services: Services, user: WebUser) => Reply | Promise<Reply>>
+> = {
+  config: (_request, services) => config(services),
+  alerts,
+  'fleet-live': ({ query }, { liveFleet }, user) => answerLiveFleet(query, liveFleet, user),
+}
+
+type ArchiveRequest = Pick<WebRequest, 'path' | 'query' | 'signal'>
+type ArchiveServices = Pick<Services, 'archives' | 'contexts' | 'fleet' | 'search'>
+
+/** Routes that read files of archives, or all archives. */
+const FILE_ROUTES: Readonly<
+  Record<string, (request: ArchiveRequest, services: ArchiveServices, user: WebUser) => Promise<Reply>>
+> = {
+  archives: async (_request, services) => json(JSON.stringify(await services.archives.list())),
+  excerpt: (request, services, user) => answerExcerpt(request, services.archives, user),
+  fleet: (request, { fleet }, user) => fleetHealth({ request, fleet, user }),
+  'fleet-range': (request, { fleet }, user) => fleetRange({ request, fleet, user }),
+}
+
+/** Names of all routes but `live`, the WebSocket. */
+export const PAGE_ROUTES: readonly string[] = [ROUTES, SERVER_ROUTES, FILE_ROUTES].flatMap(Object.keys)
+
 /** Answers a request below /ui/api/; undefined for other paths. */
-export async function answerPageApi(request: WebRequest, services: Services): Promise<Reply | undefined> {
-  if (!request.path.startsWith('/ui/api/')) return undefined
-  const name = request.path.slice('/ui/api/'.length)
-  const user = pageUserOf(request, services)
+export async function answerPageApi(given: WebRequest, services: Services): Promise<Reply | undefined> {
+  if (!given.path.startsWith('/ui/api/')) return undefined
+  const name = given.path.slice('/ui/api/'.length)
+  const user = pageUserOf(given, services)
   if (user === null || (!isNamed(user) && services.config.requiresUser))
-    return unauthorized(request.headers.authorization)
+    return unauthorized(given.headers.authorization)
   try {
+    const request = { ...given, query: await formQuery(given) }
     request.query.refuseControls()
     await requireUser(services, user, request.query.get('archive') !== undefined)
-    if (name === 'config') return config(services)
-    if (name === 'alerts') return await alerts(request, services, user)
-    if (name === 'fleet-live') return await answerLiveFleet(request.query, services.liveFleet, user)
-    const isList = name === 'archives' || name === EXCERPT_ROUTE || Object.hasOwn(FLEET_ROUTES, name)
-    if (!isList && !Object.hasOwn(ROUTES, name)) return page(404, 'ui', 'no handler for URL')
-    if (!isList && request.query.get('archive') === undefined)
-      return await withHost(request, services, user, ROUTES[name]!)
+    if (!PAGE_ROUTES.includes(name)) return page(404, 'ui', 'no handler for URL')
+    const ofServer = SERVER_ROUTES[name]
+    if (ofServer !== undefined) return await ofServer(request, services, user)
+    const ofHost = request.query.get('archive') === undefined ? ROUTES[name] : undefined
+    if (ofHost !== undefined) return await withHost(request, services, user, ofHost)
     const { archiveGate, archiveThreads } = services
     return await archiveGate.run(
       request.signal,
@@ -78,17 +103,14 @@ export async function answerPageApi(request: WebRequest, services: Services): Pr
 
 /** Answers a request that reads or lists archives, in a thread if there are threads. */
 export async function answerOfArchives(
-  request: Pick<WebRequest, 'path' | 'query' | 'signal'>,
-  services: Pick<Services, 'archives' | 'contexts' | 'fleet' | 'search'>,
+  request: ArchiveRequest,
+  services: ArchiveServices,
   user: WebUser,
 ): Promise<Reply> {
-  const archive = request.query.get('archive')
   const name = request.path.slice('/ui/api/'.length)
-  const ofFleet = Object.hasOwn(FLEET_ROUTES, name) ? FLEET_ROUTES[name] : undefined
-  if (ofFleet !== undefined) return ofFleet({ request, fleet: services.fleet, user })
-  if (name === 'archives' || archive === undefined)
-    return json(JSON.stringify(await services.archives.list()))
-  if (name === EXCERPT_ROUTE) return answerExcerpt(archive, request, services.archives, user)
+  const ofFiles = FILE_ROUTES[name]
+  if (ofFiles !== undefined) return ofFiles(request, services, user)
+  const archive = request.query.get('archive') ?? ''
   const context = await services.contexts.open({ archive, user })
   try {
     return await ROUTES[name]!({ request, services, context, key: `archive ${isNamed(user)} ${archive}` })

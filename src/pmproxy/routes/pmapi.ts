@@ -1,7 +1,7 @@
 /** /pmapi: PCP's REST API for live metrics. docs/reference/pmproxy.md, pmwebapi(3) */
 import { Query } from '../http/query.ts'
 import { failure, missingParameter, page, type Reply } from '../http/reply.ts'
-import { textBody, type WebRequest } from '../http/request.ts'
+import { formQuery, type WebRequest } from '../http/request.ts'
 import type { Services } from '../services.ts'
 import { derive } from './derive.ts'
 import { fetchValues } from './fetch.ts'
@@ -44,7 +44,7 @@ export async function answerApi(request: WebRequest, services: Services): Promis
   const found = apiRoute(request.path)
   if (found === undefined) return page(404, 'unknown', 'no handler for URL')
   const { route, contextId, isCompatible } = found
-  const query = request.method === 'POST' ? await parameters(request, route) : request.query
+  const query = route.takesBody ? request.query : await formQuery(request)
   if (
     route.needs?.every((name) => query.get(name) === undefined) &&
     !(route.takesBody && request.method === 'POST')
@@ -62,11 +62,4 @@ export async function answerApi(request: WebRequest, services: Services): Promis
     route.check?.(query)
     return route.act(whole)
   })
-}
-
-/** Returns the parameters of a request. Lists that do not fit into a URL may be in a form body. */
-async function parameters(request: WebRequest, route: ApiRoute): Promise<Query> {
-  const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')
-  if (!isForm || route.takesBody) return request.query
-  return new Query(await textBody(request))
 }

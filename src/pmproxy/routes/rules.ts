@@ -1,5 +1,4 @@
 /** /ui/api/rules: where rules of pmie would have fired in an archive. docs/reference/pmproxy.md */
-import { PcpError } from '../../model/errors.ts'
 import { contextZoneName } from '../../pmapi/context-zone.ts'
 import { firings } from '../../rules/firings.ts'
 import type { ReplayTurn } from '../../rules/replay.ts'
@@ -9,10 +8,9 @@ import { newZone, UTC, type Zone } from '../../time/zone.ts'
 import type { Query } from '../http/query.ts'
 import { json, type Reply } from '../http/reply.ts'
 import { moment, type PageCall } from './page-call.ts'
+import { timeLimit } from './time-limit.ts'
 
 const DEFAULT_DELTA_SEC = 10
-/** Time limit of a response, ms. */
-const MOST_MS = 20_000
 
 /** Handles the route. Errors of `firings`; PM_ERR_TIMEOUT if the evaluation takes too long. */
 export async function rules({ request, services, context }: PageCall): Promise<Reply> {
@@ -48,18 +46,16 @@ async function hostZone(context: PageCall['context']): Promise<Zone> {
 }
 
 function limitedTurn(signal: AbortSignal): ReplayTurn {
-  const deadline = performance.now() + MOST_MS
+  const check = timeLimit(
+    signal,
+    'Evaluating the rules takes too long; use a longer delta or a shorter window',
+  )
   const turn = new EventLoopTurn()
   return {
     shouldYield: () => turn.shouldYield(),
     yield: async () => {
       await turn.yield()
-      signal.throwIfAborted()
-      if (performance.now() > deadline)
-        throw new PcpError(
-          'PM_ERR_TIMEOUT',
-          'Evaluating the rules takes too long; use a longer delta or a shorter window',
-        )
+      check()
     },
   }
 }

@@ -23,6 +23,8 @@ import type { Source } from './source.ts'
 
 const API = '/ui/api'
 const PATIENCE_MS = 30_000
+/** Longest query in a URL, less than the server's limit; longer ones are sent as a form. */
+const LONGEST_QUERY = 7000
 
 type Parameters = Readonly<Record<string, string | number | readonly string[]>>
 
@@ -34,7 +36,10 @@ async function request(path: string, parameters: Parameters, signal?: AbortSigna
   try {
     const key = pageKey()
     const late = AbortSignal.timeout(PATIENCE_MS)
-    const response = await fetch(`${API}/${path}${text === '' ? '' : `?${text}`}`, {
+    const form =
+      text.length > LONGEST_QUERY && new Blob([text], { type: 'application/x-www-form-urlencoded' })
+    const response = await fetch(`${API}/${path}${text === '' || form ? '' : `?${text}`}`, {
+      ...(form && { method: 'POST', body: form }),
       // Without `any`, in browsers before 2024, requests that are not needed any more run to their end.
       signal: signal === undefined ? late : (AbortSignal.any?.([late, signal]) ?? late),
       ...(key === undefined ? {} : { headers: { Authorization: `Bearer ${key}` } }),
