@@ -28,6 +28,7 @@ export function changeInput(archive: Archive, turn: () => Promise<void> = async 
         return end
       },
       scan: (ids, options) => scan(archive, ids, options),
+      prefetch: (from, to) => archive.prefetch(from, to),
       instances: (indom) => metadata.instances(indom, undefined, undefined),
       help: async (id) => metadata.text({ kind: 'metric', id, level: 'oneline' }) ?? '',
       yield: turn,

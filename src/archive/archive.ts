@@ -24,6 +24,9 @@ export interface ArchiveOptions {
   readonly onWarning?: (warning: PcpError) => void
 }
 
+/** Most bytes to read in advance: a user waits for them before the first values are shown. */
+const MOST_PREFETCHED = 8 << 20
+
 /** Errors between several archives that cannot form one context. Any other error only excludes one of them. */
 const FATAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'PM_ERR_LOGHOST',
@@ -48,11 +51,13 @@ export class Archive {
   /** See `ArchiveOptions`. */
   readonly stopsAtDamage: boolean
   readonly #onWarning: (warning: PcpError) => void
+  readonly #files: ArchiveFiles
   readonly #knownEnds: (Timestamp | undefined)[] = []
 
   private constructor(
     members: readonly Member[],
     metadata: Metadata,
+    files: ArchiveFiles,
     { onWarning = () => {}, stopsAtDamage = false }: ArchiveOptions,
   ) {
     this.members = members
@@ -60,6 +65,7 @@ export class Archive {
     this.data = members.map((member, i) => new MemberData(member, i))
     this.stopsAtDamage = stopsAtDamage
     this.#onWarning = onWarning
+    this.#files = files
   }
 
   /**
@@ -85,7 +91,7 @@ export class Archive {
     }
     try {
       const { members, metadata } = files.consistent?.(open) ?? open(files)
-      return new Archive(members, metadata, options)
+      return new Archive(members, metadata, files, options)
     } finally {
       for (const warning of warnings) onWarning(warning)
     }
@@ -133,6 +139,16 @@ export class Archive {
       this.#knownEnds.push(own === undefined || before === undefined ? (own ?? before) : laterOf(own, before))
     }
     return this.#knownEnds[member]
+  }
+
+  /**
+   * Reads the records of a window in advance, at most `MOST_PREFETCHED` bytes of them, so that reading them does not wait for a network.
+   * Does nothing for files that need no such thing. Rejects as reads throw.
+   */
+  async prefetch(from: Timestamp, to: Timestamp): Promise<void> {
+    if (this.#files.prefetch === undefined) return
+    const parts = this.data.flatMap((data) => data.partsOf(from, to))
+    await this.#files.prefetch(parts, MOST_PREFETCHED)
   }
 
   /** Reports data that is skipped. */

@@ -25,6 +25,8 @@ export interface ChartArchive {
   end(): Timestamp
   /** Scans recorded metrics, see `scan`. */
   scan(ids: readonly Pmid[], options: ScanOptions): ScanResult
+  /** See `Archive.prefetch`. */
+  prefetch?(from: Timestamp, to: Timestamp): Promise<void>
   /** Returns all instances over the archive's life. PM_ERR_INDOM_LOG. */
   instances(indom: Indom): Instances
   /** Sets time and step of `fetch`. */

@@ -43,6 +43,7 @@ export async function excerpt(
   const copy = new RecordCopy(version, (id) => (descs.has(id) && wants(id) ? 'all' : 'nothing'))
   const metadata = new MetadataCopy(archive, new WrittenMetadata())
   const reader = new RecordReader(archive, { checkValues: false })
+  await archive.prefetch(from, to)
   reader.seek(from, 'forward')
   let [size, read] = [0, 0]
   let mark: Timestamp | undefined
@@ -55,6 +56,7 @@ export async function excerpt(
     if (read >= partBytes) {
       read = 0
       await turn()
+      await archive.prefetch(time, to)
     }
     if (record.count === 0) {
       if (size > 0) mark = time // written before the next values only

@@ -1,4 +1,5 @@
 /** The data volumes of one archive: their ends, and where to start a search. docs/formats/archive.md §6, §8 */
+import type { FilePart } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { COMPRESSION_SUFFIXES } from './file-names.ts'
@@ -22,6 +23,8 @@ export interface RecordPosition {
 
 /** Wrong entries of a temporal index after which one search ignores it. */
 const MAX_TRIES = 8
+/** Bytes that a search reads before and after an entry of the index, to check it. */
+export const SEARCH_BYTES: number = 1 << 16
 /** Buffer size for finding ends. */
 const BUFFER_BYTES = 1 << 16
 
@@ -166,19 +169,11 @@ export class MemberData {
    * Returns a position to search for a time from, according to the index. Forward: no record before it is as late as `time`. Backward: no
    * record after it is as early. Undefined if the index has none or contradicts the records.
    */
-  anchor({ sec, nsec }: Timestamp, direction: Direction, window: RecordWindow): RecordPosition | undefined {
+  anchor(time: Timestamp, direction: Direction, window: RecordWindow): RecordPosition | undefined {
     const { index } = this.member
     if (index === undefined) return undefined
     const entries = this.#usable(index)
-    // Entries before `low` are earlier than the time (forward), or not later than it (backward).
-    let low = 0
-    let high = entries.length
-    while (low < high) {
-      const mid = (low + high) >> 1
-      const order = index.sec[entries[mid]!]! - sec || index.nsec[entries[mid]!]! - nsec
-      if (order < 0 || (order === 0 && direction === 'backward')) low = mid + 1
-      else high = mid
-    }
+    const low = countBefore(index, entries, time, direction)
     const step = direction === 'forward' ? -1 : 1
     let tries = MAX_TRIES
     for (let i = direction === 'forward' ? low - 1 : low; i >= 0 && i < entries.length; i += step) {
@@ -187,6 +182,27 @@ export class MemberData {
       if (--tries === 0) return undefined
     }
     return undefined
+  }
+
+  /**
+   * Returns the parts of the volumes that a search for `from` and reading on until a record after `to` need, according to the index. None
+   * without one that is usable.
+   */
+  partsOf(from: Timestamp, to: Timestamp): FilePart[] {
+    const { index, volumes } = this.member
+    const entries = index === undefined ? [] : this.#usable(index)
+    if (index === undefined || entries.length === 0) return []
+    const first = entries[countBefore(index, entries, from, 'forward') - 1]
+    const last = entries[countBefore(index, entries, to, 'backward')]
+    return volumes.flatMap(({ number, path }) => {
+      if (first !== undefined && number < index.volume[first]!) return []
+      if (last !== undefined && number > index.volume[last]!) return []
+      const start = number === index.volume[first ?? -1] ? index.offset[first!]! - SEARCH_BYTES : 0
+      const end = number === index.volume[last ?? -1] ? index.offset[last!]! : Number.POSITIVE_INFINITY
+      const offset = Math.max(0, start)
+      const label = { path, offset: 0, length: 1 }
+      return [...(offset > 0 ? [label] : []), { path, offset, length: end - offset }]
+    })
   }
 
   /** Returns the entries of existing volumes; none if they are not in order. */
@@ -219,6 +235,24 @@ export class MemberData {
     if (behind === 'end' && volume + 1 < this.member.volumes.length && !isLastsTime) return undefined
     return { volume, position }
   }
+}
+
+/** Returns the number of entries before a time, in direction `backward` also of those at it. */
+function countBefore(
+  index: TemporalIndex,
+  entries: readonly number[],
+  { sec, nsec }: Timestamp,
+  direction: Direction,
+): number {
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const mid = (low + high) >> 1
+    const order = index.sec[entries[mid]!]! - sec || index.nsec[entries[mid]!]! - nsec
+    if (order < 0 || (order === 0 && direction === 'backward')) low = mid + 1
+    else high = mid
+  }
+  return low
 }
 
 function isInOrder(index: TemporalIndex, a: number, b: number): boolean {

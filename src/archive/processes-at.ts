@@ -29,6 +29,8 @@ export interface ProcessArchive {
   readonly start: Timestamp
   end(): Timestamp
   scan(ids: readonly Pmid[], options: ScanOptions): unknown
+  /** See `Archive.prefetch`. */
+  prefetch?(from: Timestamp, to: Timestamp): Promise<void>
   setMode(mode: 'forward', when: Timestamp): void
   /** Returns the next record or mark with these metrics. PM_ERR_EOL. */
   fetchRecord(ids: readonly Pmid[]): FetchResult
@@ -56,6 +58,7 @@ export async function processesAt(
   metrics: readonly RecordedMetric[],
   at: number,
 ): Promise<ProcessesAnswer> {
+  await archive.prefetch?.(timeInArchive(archive, at - WINDOW_SEC), timeInArchive(archive, at + WINDOW_SEC))
   let best: Found | undefined
   for (const family of PROCESS_FAMILIES) {
     const described = columnsOf(family, metrics)

@@ -4,7 +4,7 @@ import type { Timestamp } from '../base/timestamp.ts'
 import { isError, PcpError } from '../model/errors.ts'
 import { addTimes, compareTimes, laterOf, subtractTimes } from '../time/arithmetic.ts'
 import type { Archive } from './archive.ts'
-import type { Direction } from './member-data.ts'
+import { type Direction, SEARCH_BYTES } from './member-data.ts'
 import type { RecordView } from './record-view.ts'
 import { RecordWindow } from './record-window.ts'
 import { writeStamp } from './stamp.ts'
@@ -25,7 +25,6 @@ export interface ReaderOptions {
 }
 
 const BUFFER_BYTES = 1 << 20
-const SEEK_BUFFER_BYTES = 1 << 16
 /** Distance of the mark between two members from the records beside it. */
 const MARK_DISTANCE: Timestamp = { sec: 0, nsec: 1_000_000 }
 
@@ -75,7 +74,7 @@ export class RecordReader {
    * before `time`. The next step reports any damage on the way.
    */
   seek(time: Timestamp, direction: Direction): void {
-    this.#seekWindow ??= new RecordWindow(false, SEEK_BUFFER_BYTES, true)
+    this.#seekWindow ??= new RecordWindow(false, SEARCH_BYTES, true)
     const isForward = direction === 'forward'
     this.#approach(time, direction, this.#seekWindow)
     for (;;) {

@@ -10,6 +10,8 @@ export interface ScannedArchive {
   end(): Timestamp
   /** Scans recorded metrics, see `scan`. */
   scan(ids: readonly Pmid[], options: ScanOptions): ScanResult
+  /** See `Archive.prefetch`; called before each part for the rest of the window. */
+  prefetch?(from: Timestamp, to: Timestamp): Promise<void>
 }
 
 /** A window in seconds since the epoch, inclusive. */
@@ -46,6 +48,7 @@ export async function scanParts(
   let seconds = PART_SEC
   while (ids.length > 0 && from <= end) {
     const to = Math.min(end, from + seconds)
+    await archive.prefetch?.(timeInArchive(archive, from), timeInArchive(archive, end))
     const { records } = archive.scan(ids, {
       from: timeInArchive(archive, from),
       to: timeInArchive(archive, to),

@@ -31,6 +31,14 @@ export interface ByteSink {
   close(): void
 }
 
+/** Bytes of a file. */
+export interface FilePart {
+  readonly path: string
+  readonly offset: number
+  /** Infinity up to the end of the file. */
+  readonly length: number
+}
+
 /**
  * The file operations that archives need. Path components are separated by `/`. Errors have an errno name as `code`, as in Node;
  * an error without a code means bad content, such as a file that cannot be decompressed.
@@ -42,6 +50,11 @@ export interface ArchiveFiles {
   list(directory: string): readonly string[]
   /** Opens a file, decompressed if its name has a compression suffix. */
   open(path: string): ByteSource
+  /**
+   * Reads parts of files in advance, the first `most` bytes of them, so that later reads do not wait for a network. Missing where reads
+   * never do. Rejects as reads throw.
+   */
+  prefetch?(parts: readonly FilePart[], most: number): Promise<void>
   /** Remembers which file a path refers to; once that file is replaced or removed, opening the path fails with ESTALE. */
   pin?(path: string): void
   /**

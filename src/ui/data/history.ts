@@ -39,6 +39,8 @@ export interface RequestedRange {
 
 /** How far before and after the window to fetch, in widths. */
 const MARGIN = 1
+/** The same of an archive that is read in parts: samples beside the window, so that lines reach its edges. */
+const REMOTE_MARGIN = 1 / 60
 /** Points per width. */
 const POINTS = 600
 /** Pause after a failure. */
@@ -109,13 +111,14 @@ export class History {
   }
 
   async #ask({ from, to, width }: RequestedRange): Promise<void> {
-    const { range, span } = this.source
+    const { range, span, isRemote } = this.source
     if (range === undefined || this.#isAsking || performance.now() - this.#failedAt < PAUSE_MS) return
     this.#isAsking = true
     try {
-      const start = Math.max(from - MARGIN * width, span?.start ?? -Infinity)
+      const margin = width * (isRemote === true ? REMOTE_MARGIN : MARGIN)
+      const start = Math.max(from - margin, span?.start ?? -Infinity)
       // Future values of a host will be live.
-      const finish = span === undefined ? to : Math.min(to + MARGIN * width, span.end)
+      const finish = span === undefined ? to : Math.min(to + margin, span.end)
       const points = Math.max(2, Math.min(10_000, Math.round((POINTS * (finish - start)) / width)))
       const query = {
         names: this.#names,

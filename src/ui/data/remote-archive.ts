@@ -1,10 +1,11 @@
 /** Opens an archive on a static web server by its address. Runs in the worker. docs/how-to/charts.md */
 import { parseFileName } from '../../archive/file-names.ts'
 import { decodeLabel, labelSize } from '../../archive/label.ts'
+import { SEARCH_BYTES } from '../../archive/member-data.ts'
 import { decodeIndex } from '../../archive/temporal-index.ts'
 import { decompressedAll, subjectOf } from './decompress.ts'
 import { LocalArchive } from './local-archive.ts'
-import { type ReadPart, type RemoteFile, remoteFiles } from './remote-files.ts'
+import { type PartReader, type RemoteFile, remoteFiles } from './remote-files.ts'
 
 /** The part of a worker's network in use. */
 export interface Network {
@@ -64,11 +65,27 @@ export async function openRemoteArchive(address: string, network: Network): Prom
   if (!files.has(`${base}.meta`)) throw new Error(`There is no ${base}.meta at ${folder}`)
   // Old volumes may have been removed, but not all.
   if (files.size === 2) throw new Error(`No volume of ${base} was found at ${folder}`)
-  const read: ReadPart = (name, offset, length) => network.readRange(server.urlOf(name), offset, length)
+  const parts = remoteFiles(files, server)
+  const volumes = [...files]
+    .filter(([name]) => /^\.\d+$/.test(name.slice(base.length)))
+    .sort(([a], [b]) => volumeOf(a) - volumeOf(b))
+  // The first label, and what `Archive.end` reads.
+  const [lowest, highest] = [volumes[0]!, volumes.at(-1)!]
+  await parts.prefetch(
+    [
+      { path: lowest[0], offset: 0, length: 1 },
+      { path: highest[0], offset: 0, length: 1 },
+      { path: highest[0], offset: Math.max(0, sizeOf(highest[1]) - SEARCH_BYTES), length: SEARCH_BYTES },
+    ],
+    Number.POSITIVE_INFINITY,
+  )
   let bytes = 0
-  for (const file of files.values()) bytes += typeof file === 'number' ? file : file.length
-  return { archive: new LocalArchive(base, remoteFiles(files, read), true), base, bytes }
+  for (const file of files.values()) bytes += sizeOf(file)
+  return { archive: new LocalArchive(base, parts, true), base, bytes }
 }
+
+const volumeOf = (name: string): number => Number(parseFileName(name)!.part)
+const sizeOf = (file: RemoteFile): number => (typeof file === 'number' ? file : file.length)
 
 /** Runs an action for all items, a bounded number of them together. */
 async function together<T>(items: readonly T[], act: (item: T) => Promise<void>): Promise<void> {
@@ -77,7 +94,7 @@ async function together<T>(items: readonly T[], act: (item: T) => Promise<void>)
 }
 
 /** The files of one folder on a web server. */
-class FileServer {
+class FileServer implements PartReader {
   readonly #folder: string
   readonly #network: Network
 
@@ -110,6 +127,21 @@ class FileServer {
     throw new Error(
       `${name}: the server sends no size; compression by the server must be off for these files`,
     )
+  }
+
+  readNow(name: string, offset: number, length: number): Uint8Array {
+    return this.#network.readRange(this.urlOf(name), offset, length)
+  }
+
+  async read(name: string, offset: number, length: number): Promise<Uint8Array> {
+    const url = this.urlOf(name)
+    // A browser's cache makes requests for the same file wait for each other.
+    const init: RequestInit = { headers: { Range: rangeOf(offset, length) }, cache: 'no-store' }
+    const response = await get(url, init, this.#network)
+    if (response.status === 206)
+      return checkedRange(url, length, { status: 206, bytes: new Uint8Array(await response.arrayBuffer()) })
+    await response.body?.cancel()
+    return checkedRange(url, length, { status: response.status, bytes: new Uint8Array(0) })
   }
 
   /** Returns the contents of those of these files that are there in a compressed form. */
@@ -177,7 +209,9 @@ function volumesOf(index: Uint8Array, name: string): number[] {
   return volumes
 }
 
-/** Returns the bytes of a blocking range request. Throws an Error with a message for the user. */
+const rangeOf = (offset: number, length: number): string => `bytes=${offset}-${offset + length - 1}`
+
+/** Returns the bytes of a range request. Throws an Error with a message for the user. */
 export function checkedRange(
   url: string,
   length: number,
@@ -201,7 +235,7 @@ export const workerNetwork: Network = {
     const request = new XMLHttpRequest()
     request.open('GET', url, false)
     request.responseType = 'arraybuffer'
-    request.setRequestHeader('Range', `bytes=${offset}-${offset + length - 1}`)
+    request.setRequestHeader('Range', rangeOf(offset, length))
     try {
       request.send()
     } catch (cause) {
