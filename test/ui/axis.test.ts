@@ -18,3 +18,7 @@ test.each([
 ])('tick labels share decimals and the unit of the highest one: %o %o', (measure, marks, labels) => {
   expect(axisLabels(measure, marks)).toEqual(labels)
 })
+
+test('an axis of zeros has no scale: only 0 is labelled', () => {
+  expect(axisLabels(perSecond, [0, 0.25, 0.5], true)).toEqual(['0', '', ''])
+})

@@ -172,6 +172,10 @@ test('the sentence starts with the worst problems', () => {
     state: 'bad',
     text: 'A disk is busy (99 %), tasks wait for CPUs (60 %)',
   })
+  // As on the card, unless the newest value alone is judged otherwise.
+  const load = at('cpu-pressure', 0.6)
+  expect(sentenceOf([{ ...load, now: 0.62 }]).text).toBe('Tasks wait for CPUs (62 %)')
+  expect(sentenceOf([{ ...load, now: 0.01 }]).text).toBe('Tasks wait for CPUs (60 %)')
   const many = ['swapping', 'oom', 'disk-util', 'await', 'drops'].map((id) => at(id, 5000))
   expect(sentenceOf(many).text).toMatch(/^Memory is swapped \(5 k\/s\), .*, and 2 more$/)
   expect(worstOf([ok, at('oom', 1)])).toBe('bad')

@@ -110,6 +110,12 @@ test('rows are sorted with missing values last in both directions', () => {
   expect(pids(arranged(rows, 'none', { key: 'cpu', isUp: true }))).toEqual([2, 3, 1])
 })
 
+test('before the first rates, the largest processes are first', () => {
+  const rows = [row(1, { memory: 1 }), row(2, { memory: 0 }), row(3, { memory: 9 }), row(4, { memory: 1 })]
+  for (const isUp of [false, true])
+    expect(pids(arranged(rows, 'none', { key: 'cpu', isUp }))).toEqual([3, 1, 4, 2])
+})
+
 test('the tree lists children below their parents, also in a cycle of reused PIDs', () => {
   const rows = [
     row(1),

@@ -52,8 +52,8 @@ export function axisX(): uPlot.Axis {
   }
 }
 
-/** Returns the value axis. */
-export function axisY(measure: Measure): uPlot.Axis {
+/** Returns the value axis. `isZero` returns whether all values are zero, or unknown. */
+export function axisY(measure: Measure, isZero: () => boolean): uPlot.Axis {
   return {
     stroke: resolveColor('var(--faint)'),
     grid: { stroke: resolveColor('var(--grid)'), width: 1 },
@@ -65,12 +65,16 @@ export function axisY(measure: Measure): uPlot.Axis {
     },
     space: 34,
     ...(measure.kind === 'bytes' ? { incrs: POWERS_OF_TWO } : {}),
-    values: (_, splits) => axisLabels(measure, splits),
+    values: (_, splits) => axisLabels(measure, splits, isZero()),
   }
 }
 
-/** Formats tick labels with the same number of decimals. Only the highest one has the unit, which all share; zero is a plain 0. */
-export function axisLabels(measure: Measure, marks: readonly number[]): string[] {
+/**
+ * Formats tick labels with the same number of decimals. Only the highest one has the unit, which all share; zero is a plain 0.
+ * Without other values than zero (`isZero`), nothing gives the axis a scale: 0 is its only label.
+ */
+export function axisLabels(measure: Measure, marks: readonly number[], isZero = false): string[] {
+  if (isZero) return marks.map((mark) => (mark === 0 ? '0' : ''))
   const { divisor, unit } = stepFor(measure, Math.max(...marks.map(Math.abs)))
   const shown = marks.map((mark) => mark / divisor)
   const decimals = DECIMALS.find((digits) => shown.every((value) => isRound(value * 10 ** digits))) ?? 3

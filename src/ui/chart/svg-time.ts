@@ -56,7 +56,9 @@ export function timePicture(drawn: PictureInput, color: ColorOf, marks: Marks, s
     `<clipPath id="plot"><rect x="${LEFT}" y="0" width="${PLOT_WIDTH}" height="${HEIGHT}"/></clipPath>`,
   ]
   const values = valueMarks(low, high, measure)
-  for (const [i, label] of axisLabels(measure, values).entries()) {
+  const isZero =
+    data.limits === undefined && stacking !== 'share' && !columns.some((one) => one.some(Boolean))
+  for (const [i, label] of axisLabels(measure, values, isZero).entries()) {
     const at = n(scales.y(values[i]!))
     parts.push(
       `<path d="M${LEFT} ${at}H${WIDTH - RIGHT}" stroke="${xml(grid)}"/>`,

@@ -225,12 +225,15 @@ export class TimeChart {
     const { limits } = data
     const isShare = stacking === 'share'
     const bandColors = strokes.map(({ color }) => withOpacity(color, BAND_FILL))
+    let isZero = false
     const range = (plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax => {
       if (limits !== undefined) return [limits[0], limits[1]]
       if (isShare) return [0, 1]
       const [from, to] = plot.series[0]!.idxs ?? [0, plot.data[0].length - 1]
       const own = extentOf(this.#lines, from, to) ?? [low, high]
-      return naturalRange(...this.#shared(own, data), isFromZero)
+      const shared = this.#shared(own, data)
+      isZero = !shared.some(Boolean)
+      return naturalRange(...shared, isFromZero)
     }
     const measure = isShare ? { ...data.measure, kind: 'share' as const } : data.measure
     return {
@@ -270,7 +273,7 @@ export class TimeChart {
       },
       tzDate: (stamp) =>
         look.zone === '' ? new Date(stamp * 1000) : uPlot.tzDate(new Date(stamp * 1000), look.zone),
-      axes: [axisX(), axisY(measure)],
+      axes: [axisX(), axisY(measure, () => isZero)],
       series: [{}, ...strokes.map((stroke, i) => seriesOf(look.style, stroke, i === 0))],
       bands: bands?.(strokes) ?? [],
       hooks: {

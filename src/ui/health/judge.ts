@@ -160,6 +160,10 @@ export function worstOf(all: readonly Judged[]): FleetState {
 /** Problems named in the sentence. */
 const MOST = 3
 
+/** Returns the newest value, as on the cards; the mean if the newest value alone would be judged otherwise. */
+const shownValue = ({ figure, now, mean, state }: Judged): number | undefined =>
+  figureState(figure, now ?? Number.NaN) === state ? now : mean
+
 /** Sums up the problems in a sentence, from the same thresholds as the colours. */
 export function sentenceOf(
   all: readonly Judged[],
@@ -184,7 +188,7 @@ export function sentenceOf(
   }
   const named = ordered
     .slice(0, MOST)
-    .map(({ figure, mean }) => `${figure.problem} (${showFigure(figure, mean)})`)
+    .map((one) => `${one.figure.problem} (${showFigure(one.figure, shownValue(one))})`)
     .join(', ')
   const more = ordered.length > MOST ? `, and ${ordered.length - MOST} more` : ''
   return { state, text: `${named[0]!.toUpperCase()}${named.slice(1)}${more}` }

@@ -47,9 +47,9 @@ export function arranged(rows: readonly ProcessRow[], grouping: Grouping, order:
   return grouped(sorted, grouping, order)
 }
 
-/** Missing values are last in both directions; equal rows are ordered by PID. */
+/** Missing values are last in both directions; equal rows are ordered by memory, as all are before the first rates. */
 function compare(a: ProcessRow, b: ProcessRow, { key, isUp }: Order): number {
-  return compareValues(a[key], b[key], isUp) || a.pid - b.pid
+  return compareValues(a[key], b[key], isUp) || compareValues(a.memory, b.memory, false) || a.pid - b.pid
 }
 
 function compareValues(a: string | number | null, b: string | number | null, isUp: boolean): number {

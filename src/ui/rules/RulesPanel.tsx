@@ -150,7 +150,9 @@ function Form({ source, firings }: FormProps): ComponentChild {
           </button>
         )}
       </div>
-      <p class="hint">Actions are not performed here. Run the rules with: pmie -c FILE</p>
+      <p class="hint">
+        Actions are not performed here. Run the rules with <code>pmie -c FILE</code>
+      </p>
     </div>
   )
 }

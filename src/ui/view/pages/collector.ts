@@ -15,10 +15,9 @@ export const COLLECTOR_PAGE: View = {
       one('pmcd.pdu_out.total', 'PDUs out', 'var(--c3)'),
     ]),
     chart('pmcd-errors', 'Errors answered by pmcd', [one('pmcd.pdu_out.error', 'errors', 'var(--error)')]),
-    chart('pmcd-clients', 'Clients, agents and files of pmcd', [
+    chart('pmcd-clients', 'Clients and agents of pmcd', [
       one('pmcd.numclients', 'clients'),
       one('pmcd.numagents', 'agents', 'var(--c3)'),
-      one('pmcd.openfds', 'highest file descriptor', 'var(--faint)'),
     ]),
     chart('pmcd-agents', 'Status of agents: 0 is working', [plot('pmcd.agent.status', { legend: '%I' })], {
       ...{ style: 'table', legend: false },

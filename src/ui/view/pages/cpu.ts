@@ -81,7 +81,7 @@ export const CPU_PAGE: View = {
       'cpu-softirq',
       'Software interrupts per CPU',
       [derived('rate(kernel.percpu.cpu.irq.soft)', { legend: '%i' })],
-      { style: 'heat', unit: 'share', legend: false },
+      { style: 'heat', unit: 'share', legend: false, scale: [0, 1] },
     ),
   ],
 }

@@ -21,15 +21,14 @@ export const PROCESSES_PAGE: View = {
       plot('proc.runq.stopped', { legend: 'stopped', color: 'var(--c4)' }),
       plot('proc.runq.defunct', { legend: 'zombies', color: 'var(--error)' }),
     ]),
-    chart('process-count', 'Number of processes', [
-      plot('kernel.all.nprocs', { legend: 'processes', color: 'var(--c1)' }),
+    // The kernel counts threads here; the table above counts processes.
+    chart('process-count', 'Processes and threads', [
+      plot('kernel.all.nprocs', { legend: 'processes and threads', color: 'var(--c1)' }),
     ]),
     chart('process-forks', 'New processes', [
       plot('kernel.all.sysfork', { legend: 'forks', color: 'var(--c3)' }),
     ]),
-    chart('files', 'Open files', [
-      plot('vfs.files.count', { legend: 'open', color: 'var(--c1)' }),
-      plot('vfs.inodes.count', { legend: 'inodes in memory', color: 'var(--faint)' }),
-    ]),
+    chart('files', 'Open files', [plot('vfs.files.count', { legend: 'open', color: 'var(--c1)' })]),
+    chart('inodes', 'Inodes in memory', [plot('vfs.inodes.count', { legend: 'inodes', color: 'var(--c1)' })]),
   ],
 }
