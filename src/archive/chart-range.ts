@@ -32,7 +32,7 @@ export interface WantedMetric {
 /** Most points allocated while an answer is read: columns grow by doubling. */
 const MOST_SPACE = 2 * MOST_POINTS
 /** How far before the window, in seconds, the first values of rates are searched. */
-const LOOK_BACK_SEC = 180
+export const LOOK_BACK_SEC: number = 180
 
 /** Reads an answer. PM_ERR_TOOBIG if it would be too large, and any error of `turn`. */
 export async function chartRange(

@@ -33,6 +33,8 @@ export interface InterpolationOptions extends ValueRules {
    * PCP_IGNORE_MARK_RECORDS.
    */
   readonly ignoreMarksSec: number | undefined
+  /** Values outside are not searched, as if nothing were recorded there: seconds since the epoch, inclusive. Default: all are. */
+  readonly within?: { readonly from: number; readonly to: number } | undefined
 }
 
 /** Combines volume number and offset to an order of records; no volume is longer. */
@@ -334,12 +336,20 @@ export class Interpolator {
   /** Reads one record. Damage after the last good record is the end. */
   #step(reader: RecordReader, sign: 1 | -1): RecordView | undefined {
     try {
-      return sign > 0 ? reader.next() : reader.previous()
+      const record = sign > 0 ? reader.next() : reader.previous()
+      return record === undefined || this.#isOutside(record) ? undefined : record
     } catch (error) {
       if (!(error instanceof PcpError)) throw error
       if (error.code === 'PM_ERR_LOGREC' && sign > 0 && this.#isAtEnd(reader)) return undefined
       throw error
     }
+  }
+
+  #isOutside({ sec, nsec }: RecordView): boolean {
+    const { within } = this.#options
+    if (within === undefined) return false
+    const time = sec + nsec / 1e9
+    return time < within.from || time > within.to
   }
 
   /** Returns whether the record before the reader's position is the archive's last good one. */

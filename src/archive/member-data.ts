@@ -185,8 +185,8 @@ export class MemberData {
   }
 
   /**
-   * Returns the parts of the volumes that a search for `from` and reading on until a record after `to` need, according to the index. None
-   * without one that is usable.
+   * Returns the parts of the volumes that a search for `from` and reading on until a record after `to` need, according to the index. Empty
+   * without a usable index.
    */
   partsOf(from: Timestamp, to: Timestamp): FilePart[] {
     const { index, volumes } = this.member

@@ -18,7 +18,7 @@ import type {
 import type { ValueColumns } from '../model/value-columns.ts'
 import { emptySet, type FetchResult, type ValueSet } from '../model/values.ts'
 import type { Archive } from './archive.ts'
-import { Interpolator } from './interp.ts'
+import { type InterpolationOptions, Interpolator } from './interp.ts'
 import { type ColumnMetric, NumberColumns, RecordColumns } from './number-columns.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
@@ -51,6 +51,8 @@ export interface ArchiveSourceOptions {
   readonly ignoreMarksSec?: number
   /** For numbers that are not counters: uses the nearer observation (default), or, if false, the earlier one, as PCP before 6.3.2. */
   readonly nearest?: boolean
+  /** See `InterpolationOptions`. */
+  readonly within?: InterpolationOptions['within']
 }
 
 /** Times this close to the archive's bounds are still inside. */
@@ -76,8 +78,8 @@ export class ArchiveSource implements MetricSource {
     this.archive = archive
     this.#options = options
     this.#origin = archive.start
-    const { counterWrap = false, ignoreMarksSec, nearest = true } = options
-    this.#interpolator = new Interpolator(archive, { counterWrap, nearest, ignoreMarksSec })
+    const { counterWrap = false, ignoreMarksSec, nearest = true, within } = options
+    this.#interpolator = new Interpolator(archive, { counterWrap, nearest, ignoreMarksSec, within })
   }
 
   /** Returns another source with the same archive and position. @see pmDupContext(3) */

@@ -7,13 +7,13 @@ import { Archive } from '../../archive/archive.ts'
 import { describeMetric } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
 import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
-import { chartRange, type WantedMetric } from '../../archive/chart-range.ts'
+import { chartRange, LOOK_BACK_SEC, type WantedMetric } from '../../archive/chart-range.ts'
 import { excerpt } from '../../archive/excerpt.ts'
 import { excerptName } from '../../archive/excerpt-name.ts'
 import { newestTexts } from '../../archive/newest-texts.ts'
 import { processesAt } from '../../archive/processes-at.ts'
 import { scan } from '../../archive/scan.ts'
-import { ArchiveSource } from '../../archive/source.ts'
+import { ArchiveSource, type ArchiveSourceOptions } from '../../archive/source.ts'
 import { type ArchiveFiles, bytesSource } from '../../base/byte-source.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
 import { type DerivedSource, withDerived } from '../../derive/derived-source.ts'
@@ -237,8 +237,8 @@ export class LocalArchive {
     })
   }
 
-  #derived(): Interpolated {
-    const archive = new ArchiveSource(this.#archive)
+  #derived(options: ArchiveSourceOptions = {}): Interpolated {
+    const archive = new ArchiveSource(this.#archive, options)
     return { archive, source: withDerived(archive, () => []) }
   }
 
@@ -290,7 +290,9 @@ export class LocalArchive {
     onPart: (soFar: ChartBytes) => void = () => {},
     clock: () => number = () => performance.now(),
   ): Promise<ChartBytes> {
-    const { archive, source } = this.#derived()
+    // A metric that was recorded once would be searched in all of the archive.
+    const within = this.#isCostly ? { from: start - LOOK_BACK_SEC, to: finish + LOOK_BACK_SEC } : undefined
+    const { archive, source } = this.#derived({ within })
     const faults = new Map<string, PcpError>()
     for (const name of names)
       if (derive[name] !== undefined)
