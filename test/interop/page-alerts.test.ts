@@ -16,6 +16,25 @@ function answerOf(now: number): AlertAnswer {
 }
 
 describePage("the chart page's alerts", (t) => {
+  test('alerts of all severities have the same layout', async () => {
+    const at = Date.now() / 1000 - 60
+    const rules = ['filesys.full', 'disk.slow', 'cpu.one_saturated']
+    const alerts = rules.map((rule) => ({ rule, isDefault: true, instance: 'x', at, until: null, value: 1 }))
+    await t.page.route('**/ui/api/alerts*', (route) =>
+      route.fulfill({ json: { alerts, leftOut: 0, version: '1', evaluated: at } }),
+    )
+    await t.page.reload()
+    await t.page.getByRole('button', { name: 'Alerts 3 active' }).click()
+    const rows = t.page.getByRole('region', { name: 'Active alerts' }).getByRole('listitem')
+    await expect.poll(() => rows.count(), PATIENCE).toBe(3)
+    expect(await rows.locator('.severity').allTextContents()).toEqual(['critical', 'warning', 'notice'])
+    const displays = await rows.evaluateAll((all) =>
+      all.map((row) => row.ownerDocument.defaultView!.getComputedStyle(row).display),
+    )
+    expect(displays).toEqual(Array(3).fill('list-item'))
+    expect(t.complaints).toEqual([])
+  })
+
   test('lists alerts, marks them on charts, and keeps notes', async () => {
     const answer = answerOf(Date.now() / 1000)
     await t.page.route('**/ui/api/alerts*', (route) => route.fulfill({ json: answer }))

@@ -101,6 +101,27 @@ describePage('the look of the chart page', (t) => {
     expect(await boxes()).toEqual(before)
   })
 
+  test.each([1440, 390])(
+    'at %i pixels the strip has its reserved height, whatever its sentence',
+    async (width) => {
+      await t.page.setViewportSize({ width, height: 900 })
+      await t.page.locator('.health-card.ok').first().waitFor()
+      const heights = await t.page.locator('.health').evaluate((strip, isNarrow) => {
+        const { getComputedStyle } = strip.ownerDocument.defaultView!
+        const verdict = strip.querySelector('.verdict')!
+        const text = verdict.lastChild!
+        const before = text.textContent
+        const measured = [isNarrow ? 'tasks wait, '.repeat(40) : 'OK', 'OK'].map((sentence) => {
+          text.textContent = sentence
+          return strip.lastElementChild!.getBoundingClientRect().bottom - strip.getBoundingClientRect().top
+        })
+        text.textContent = before
+        return [Number.parseInt(getComputedStyle(strip).minHeight, 10), ...measured.map(Math.round)]
+      }, width < 760)
+      expect(heights).toEqual(Array(3).fill(heights[0]))
+    },
+  )
+
   test('reports a time without records, and shows no values of another time', async () => {
     await live('Load average')
     await t.page.getByLabel('From', { exact: true }).fill('-20d')

@@ -1,15 +1,19 @@
 /** Screens of the page not covered by other tests: phones, forced colors, initial panels, and charts saved as files. */
 import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
+import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE, shotPath } from './lib/page.ts'
 
-/** Controls smaller than a finger, with width, height and name. A label counts as part of its field. */
-const SMALL = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), label.button, label.link')]
+/** Controls smaller than a finger, with width, height and name. A label counts as part of its field; flags of alerts have a larger target. */
+const SMALL = `[...document.querySelectorAll('button:not(.mark-flag), summary, select, input:not([hidden]), label.button, label.link')]
   .filter((element) => element.checkVisibility() && element.getClientRects().length > 0)
   .flatMap((element) => {
     const { width, height } = (element.closest('label.check') ?? element).getBoundingClientRect()
     return width >= 44 && height >= 44 ? [] : [[Math.round(width), Math.round(height), element.outerHTML.slice(0, 80)].join(' ')]
   })`
+
+/** Pixels by which the page can be scrolled sideways. */
+const SIDEWAYS = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
 
 describePage('the screens of the chart page', (t) => {
   let other: BrowserContext | undefined
@@ -54,10 +58,13 @@ describePage('the screens of the chart page', (t) => {
       const page = await phone(theme)
       expect(await page.evaluate(SMALL)).toEqual([])
       await page.screenshot({ path: shotPath(`phone-${theme}`) })
-      for (const name of ['Metrics', 'Sources', 'Views', 'Help']) {
-        await page.getByRole('button', { name, exact: true }).tap()
+      for (const [, name] of PANELS) {
+        // The name of a button may end with a count.
+        await page.getByRole('navigation', { name: 'Panels' }).getByRole('button', { name }).tap()
         const panel = page.getByRole('complementary', { name })
         await panel.waitFor()
+        // Parts loaded later show a placeholder first.
+        await panel.locator('input, select, textarea, h3, kbd').first().waitFor()
         if (name === 'Metrics') {
           await panel.getByLabel('Search metrics').fill('disk dev')
           await panel.getByRole('button', { name: /^disk\.dev\.read / }).tap()
@@ -67,6 +74,7 @@ describePage('the screens of the chart page', (t) => {
         }
         expect(await page.evaluate(SMALL), name).toEqual([])
         expect(await reachesItsEnd(panel), name).toBe(true)
+        expect(await page.evaluate(SIDEWAYS), name).toBe(0)
         await page.screenshot({ path: shotPath(`phone-${theme}-${name.toLowerCase()}`) })
         await panel.getByRole('button', { name: 'Close' }).tap()
       }
@@ -77,6 +85,19 @@ describePage('the screens of the chart page', (t) => {
       expect(await page.evaluate(SMALL), 'editor').toEqual([])
       await page.screenshot({ path: shotPath(`phone-${theme}-editor`) })
     })
+
+  test('on a phone the panels have one row, and no page moves sideways', async () => {
+    const page = await phone('light')
+    for (const { page: key, view } of PAGES) {
+      await page.goto(`${t.address}#page=${key}`)
+      await page.getByRole('region', { name: view.charts[0]!.title, exact: true }).waitFor()
+      expect(await page.evaluate(SIDEWAYS), key).toBe(0)
+    }
+    const tops = await page
+      .locator('.panels > *')
+      .evaluateAll((all) => new Set(all.map((one) => one.getBoundingClientRect().top)).size)
+    expect(tops).toBe(1)
+  })
 
   test('meaningful colours stay with forced colours', async () => {
     await live(t.page)
