@@ -14,7 +14,7 @@ export interface NewestRecords {
   fetchRecord(ids: readonly Pmid[], options: RecordOptions): FetchResult
 }
 
-/** Most records that are read: more than a day of those that `npm start` writes. */
+/** Most records that are read: two days of records every ten seconds. */
 export const MOST_RECORDS = 20_000
 
 /**
