@@ -58,6 +58,12 @@ export interface ArchiveSourceOptions {
 /** Times this close to the archive's bounds are still inside. */
 const TOLERANCE_SEC = 0.001
 
+/** Options of `ArchiveSource.fetchRecord`. */
+export interface RecordOptions {
+  /** Returns every record, even one without the metrics, so that the caller can stop. */
+  readonly every?: boolean
+}
+
 /** Answers from an archive. Closing it leaves the archive open, because it may be shared. */
 export class ArchiveSource implements MetricSource {
   readonly archive: Archive
@@ -118,13 +124,13 @@ export class ArchiveSource implements MetricSource {
 
   /**
    * Returns the next record in the mode's direction, a mark without sets; with `ids` the next mark or record of these metrics, and
-   * only their sets. PM_ERR_EOL, PM_ERR_MODE when interpolating. @see pmFetchArchive(3)
+   * only their sets; with `every` the next record. PM_ERR_EOL, PM_ERR_MODE when interpolating. @see pmFetchArchive(3)
    */
-  fetchRecord(ids?: readonly Pmid[]): FetchResult {
+  fetchRecord(ids?: readonly Pmid[], { every = false }: RecordOptions = {}): FetchResult {
     if (this.#mode === 'interpolate')
       throw new PcpError('PM_ERR_MODE', 'Records can be read only forwards or backwards, not interpolated')
     if (ids === undefined) return this.#nextRecord(() => true).toResult()
-    const record = this.#nextRecord((candidate) => candidate.count === 0 || hasAny(candidate, ids))
+    const record = this.#nextRecord((candidate) => every || candidate.count === 0 || hasAny(candidate, ids))
     const found = ids.map((id) => record.find(id)).filter((s) => s >= 0)
     return { timestamp: record.timestamp(), changes: 0, sets: found.map((s) => record.toSet(s)) }
   }

@@ -3,7 +3,7 @@
 import type { ArchiveLabel } from '../archive/label.ts'
 import type { ColumnMetric } from '../archive/number-columns.ts'
 import type { ScanOptions, ScanResult } from '../archive/scan.ts'
-import type { ArchiveMode, NumberRows, ValueRows } from '../archive/source.ts'
+import type { ArchiveMode, NumberRows, RecordOptions, ValueRows } from '../archive/source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { DOMAIN_RESERVED, domainOf, type Indom, type Pmid } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
@@ -49,10 +49,10 @@ export interface ArchiveControl {
   moveTo(when: Timestamp): void
   /**
    * Returns the next record unchanged; a mark has no sets. With `ids`: the next record that has some of these metrics,
-   * reduced to their sets, or the next mark. PM_ERR_EOL after the last record, PM_ERR_MODE when interpolating.
+   * reduced to their sets, or the next mark; with `every`, the next record. PM_ERR_EOL after the last record, PM_ERR_MODE when interpolating.
    * @see pmFetchArchive(3)
    */
-  fetchRecord(ids?: readonly Pmid[]): FetchResult
+  fetchRecord(ids?: readonly Pmid[], options?: RecordOptions): FetchResult
   /**
    * Fetches recorded metrics synchronously in the current mode, like `Context.fetch`. PM_ERR_EOL, PM_ERR_LOGREC.
    * @see pmFetch(3)

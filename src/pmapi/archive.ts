@@ -156,7 +156,7 @@ function controlOf(source: ArchiveSource): ArchiveControl {
     },
     setMode: (mode, when, stepSec) => source.setMode(mode, when, stepSec),
     moveTo: (when) => source.moveTo(when),
-    fetchRecord: (ids) => source.fetchRecord(ids),
+    fetchRecord: (ids, options) => source.fetchRecord(ids, options),
     fetchNow: (ids, profile) => source.fetchNow(ids, profile),
     instances: (indom) => metadata.instances(indom, undefined, undefined),
     instanceId: (indom, name) => metadata.instances(indom, { name }, undefined).ids[0]!,

@@ -1,6 +1,7 @@
 /** Values of string metrics that name instances, from pmproxy and from an archive opened in the browser. */
 import { expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { MOST_RECORDS } from '../../src/archive/newest-texts.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { bytesSource } from '../../src/base/byte-source.ts'
 import { indom, pmid } from '../../src/model/ids.ts'
@@ -51,6 +52,28 @@ test('pmproxy returns the last recorded values of a string metric, but none of p
   expect(await texts('made.nothing')).toEqual([])
   expect(await texts('proc.psinfo.psargs')).toEqual([])
   await context.close()
+})
+
+test('a metric that was not recorded for long has no values', async () => {
+  const texts = async (records: number): Promise<string[]> => {
+    const output = memoryOutput('made')
+    const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+    made.addMetric('made.dir', { type: PM_TYPE_STRING, indom: 'made.devices' })
+    made.addMetric('made.size', { type: PM_TYPE_U32 })
+    made.put('made.dir', '/a', 'sda')
+    for (let n = 0; n < records; n++) {
+      if (n > 0) made.put('made.size', n)
+      made.write({ sec: START + n, nsec: 0 })
+    }
+    made.close()
+    const files = new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
+    const context = await openArchive('made', { files: filesOf(files), env: {} })
+    const found = await instanceTexts(context, 'made.dir', {})
+    await context.close()
+    return [...found.values()]
+  }
+  expect(await texts(MOST_RECORDS)).toEqual(['/a'])
+  expect(await texts(MOST_RECORDS + 1)).toEqual([])
 })
 
 test('an archive in the browser has the same values, unless it is read in parts', async () => {

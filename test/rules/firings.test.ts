@@ -107,6 +107,66 @@ test('counters are rates, and messages name the instances', async () => {
   expect(rules[0]!.spans[0]).toMatchObject({ action: 'syslog', from: START + 30, to: START + 50 })
 })
 
+test('instances with spaces and other odd names are whole in messages and selections', async () => {
+  const names = ['/mnt/my disk', 'disk', '%v', 'a "b"', "it's"]
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('made.full', { type: PM_TYPE_U32, indom: 'mounts' })
+  for (let n = 0; n < 3; n++) {
+    for (const [i, name] of names.entries()) made.put('made.full', i === n ? 99 : 1, name)
+    made.write({ sec: START + STEP * n, nsec: 0 })
+  }
+  made.close()
+  const odd = new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
+  const { rules, problems } = await tried('some_inst made.full > 90 -> print "[%i] %v ";', {}, odd)
+  expect(problems).toEqual([])
+  expect(rules[0]!.spans.map(({ message }) => message)).toEqual(['[/mnt/my disk] 99 '])
+  expect(rules[0]!.count).toBe(3)
+  const all = await tried('some_inst made.full > 0 -> print "[%i]";', { finish: START }, odd)
+  expect(all.rules[0]!.spans[0]!.message).toBe(names.map((name) => `[${name}]`).join(''))
+  const one = await tried(`made.full #'/mnt/my disk' > 90 -> print "%i";`, {}, odd)
+  expect(one.rules[0]!.spans.map(({ message }) => message)).toEqual(['/mnt/my disk'])
+})
+
+test('counters that decrease have no rate, or have wrapped once with PCP_COUNTER_WRAP', async () => {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('made.count', { type: PM_TYPE_U32, sem: PM_SEM_COUNTER, units: 'count' })
+  for (const [n, value] of [2 ** 32 - 110, 2 ** 32 - 100, 900, 910].entries()) {
+    made.put('made.count', value)
+    made.write({ sec: START + STEP * n, nsec: 0 })
+  }
+  made.close()
+  const wrapped = new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
+  const text = 'made.count > 50 count/sec -> print "%v";'
+  const context = await opened(wrapped)
+  for (const [wraps, messages] of [
+    [undefined, []],
+    [false, []],
+    [true, ['100']],
+  ] as const) {
+    const options = { name: 'made', zone: UTC, turn: NO_TURN, ...(wraps === undefined ? {} : { wraps }) }
+    const { rules } = await firings(context, { text, deltaSec: STEP }, options)
+    expect(
+      rules[0]!.spans.map(({ message }) => message),
+      `${wraps}`,
+    ).toEqual(messages)
+  }
+  const asked = {
+    query: new Query(`archive=made&rules=${encodeURIComponent(text)}`),
+    signal: new AbortController().signal,
+  }
+  for (const [env, count] of [
+    [{}, 0],
+    [{ PCP_COUNTER_WRAP: '' }, 1],
+  ] as const) {
+    const services = { archives: new ArchiveRoots([], env) }
+    const { body } = await route({ request: asked, context, services } as unknown as PageCall)
+    expect((JSON.parse(String(body)) as FiringsAnswer).rules[0]!.count).toBe(count)
+  }
+  await context.close()
+})
+
 test('a span ends with the condition, not with the minimum time between actions', async () => {
   const { rules } = await tried('made.level > 4 -> print 25 "a" & shell 1 min "b";')
   expect(rules[0]).toMatchObject({ count: 2, spanCount: 2 })

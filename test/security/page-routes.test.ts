@@ -1,4 +1,4 @@
-/** All routes /ui/api/*: who may ask, and invalid input. A route without a row fails. docs/reference/pmproxy.md */
+/** All routes /ui/api/*: identity and invalid input. A route without a row fails. docs/reference/pmproxy.md */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -217,7 +217,7 @@ test('every route has a row', () => {
   expect(Object.keys(ROWS).sort()).toEqual([...PAGE_ROUTES].sort())
 })
 
-test('other names are no routes', async () => {
+test('unknown names are not found', async () => {
   for (const name of ['', 'rule', 'rules/', 'constructor', '__proto__', 'toString'])
     expect((await open.ask(`/ui/api/${name}?${ARCHIVE}`)).status, name).toBe(404)
 })

@@ -75,7 +75,7 @@ export async function textBody(request: WebRequest): Promise<string> {
   return request.method === 'POST' ? decodeText(await request.body(MAX_TEXT_BODY)) : ''
 }
 
-/** Returns the parameters of a request. Those that do not fit into a URL may be a form body. E2BIG beyond a megabyte. */
+/** Returns the parameters of a URL or of a form body, for long queries. E2BIG beyond a megabyte. */
 export async function formQuery(request: WebRequest): Promise<Query> {
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(request.headers['content-type'] ?? '')
   return isForm && request.method === 'POST' ? new Query(await textBody(request)) : request.query

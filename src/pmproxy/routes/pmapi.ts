@@ -1,5 +1,4 @@
 /** /pmapi: PCP's REST API for live metrics. docs/reference/pmproxy.md, pmwebapi(3) */
-import { Query } from '../http/query.ts'
 import { failure, missingParameter, page, type Reply } from '../http/reply.ts'
 import { formQuery, type WebRequest } from '../http/request.ts'
 import type { Services } from '../services.ts'

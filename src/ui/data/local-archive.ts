@@ -213,7 +213,7 @@ export class LocalArchive {
       {
         end: () => this.#end(),
         setMode: (mode, when) => source.setMode(mode, when),
-        fetchRecord: (ids) => source.fetchRecord(ids),
+        fetchRecord: (ids, options) => source.fetchRecord(ids, options),
       },
       id,
     )
