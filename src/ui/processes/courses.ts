@@ -110,7 +110,7 @@ export function liveCourses(samples: readonly ProcessSample[], instances: readon
   return new Map(wanted.map((instance, n) => [instance, courseOf(cpu[n], memory[n]) ?? {}]))
 }
 
-/** Draws what has two values or more; undefined for neither. */
+/** Draws values that have two numbers or more; undefined if neither has. */
 function courseOf(cpu: Float64Array | undefined, memory: Float64Array | undefined): Course | undefined {
   const paths = [cpu, memory].map((values) => values && lineOf(values))
   if (paths.every((path) => path === undefined)) return undefined
