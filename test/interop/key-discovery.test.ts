@@ -2,10 +2,10 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { freePort } from '../../bench/macro/lib/free-port.ts'
 import { Archive } from '../../src/archive/archive.ts'
 import { ArchiveWriter } from '../../src/archive/write/writer.ts'
 import { indom, PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
@@ -41,11 +41,7 @@ afterAll(() => rmSync(built, { recursive: true }))
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'keys-'))
   mkdirSync(join(dir, 'archives'))
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  port = (probe.address() as { port: number }).port
-  probe.close()
-  await once(probe, 'close')
+  port = await freePort()
 })
 
 afterEach(async () => {
