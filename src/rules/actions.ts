@@ -1,5 +1,5 @@
 /** Actions of rules. docs/reference/pmie.md */
-import { type Binding, type MessagePart, type MessagePieces, messageFormat, messageText } from './bindings.ts'
+import { type Binding, type MessagePart, messageFormat, messageText } from './bindings.ts'
 import type { ActionExpr, ActionName } from './syntax.ts'
 
 /** One action to perform. Its message is only built when it is read: few of those of a trial are. */
@@ -61,55 +61,22 @@ function single({ name, holdoffSec, args }: Extract<ActionExpr, { kind: 'action'
     if (sec < lastSec + holdoffSec) return true
     lastSec = sec
     onAction()
-    return perform(new DueAction({ action: name, rule, file, line, sec, args }, find(), messageOf))
-  }
-}
-
-class DueAction implements Firing {
-  readonly action: ActionName
-  readonly rule: string
-  readonly file: string
-  readonly line: number
-  readonly sec: number
-  readonly args: readonly string[]
-  readonly #bindings: readonly Binding[] | undefined
-  readonly #messageOf: MessagePieces
-
-  constructor(
-    {
-      action,
+    const bindings = find()
+    return perform({
+      action: name,
       rule,
       file,
       line,
       sec,
       args,
-    }: Pick<Firing, 'action' | 'rule' | 'file' | 'line' | 'sec' | 'args'>,
-    bindings: readonly Binding[] | undefined,
-    messageOf: MessagePieces,
-  ) {
-    this.action = action
-    this.rule = rule
-    this.file = file
-    this.line = line
-    this.sec = sec
-    this.args = args
-    this.#bindings = bindings
-    this.#messageOf = messageOf
-  }
-
-  get bindings(): readonly Binding[] {
-    return this.#bindings ?? []
-  }
-
-  get pieces(): readonly MessagePart[] {
-    return [...this.#messageOf(this.#bindings)]
-  }
-
-  get message(): string {
-    return messageText(this.#messageOf(this.#bindings))
-  }
-
-  messageStart(most: number): string {
-    return messageText(this.#messageOf(this.#bindings), most)
+      bindings: bindings ?? [],
+      get pieces() {
+        return [...messageOf(bindings)]
+      },
+      get message() {
+        return messageText(messageOf(bindings))
+      },
+      messageStart: (most) => messageText(messageOf(bindings), most),
+    })
   }
 }

@@ -139,7 +139,7 @@ async function startCluster(servers: number, replicas: number): Promise<readonly
   const ports: number[] = []
   while (ports.length < servers) {
     const port = await freePort()
-    // Servers of a cluster also listen on a port 10000 higher, which must not be one that the kernel gives to clients.
+    // Servers of a cluster also listen on a port 10000 higher, which must be below the ephemeral ports.
     if (port + 10_000 > 32_767) continue
     ports.push(port)
     await start(

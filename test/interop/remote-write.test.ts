@@ -125,7 +125,7 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Pr
   await ended
 }
 
-/** Starts a store; resolves when it says that it is ready and listens, which VictoriaMetrics does later. */
+/** Starts a store; resolves when it has printed `ready` and listens. VictoriaMetrics listens last. */
 async function start({ program, args, ready }: StoreProgram, port: number): Promise<ChildProcess> {
   const child = spawn(program, args(dir, port), { stdio: ['ignore', 'pipe', 'pipe'] })
   children.add(child)

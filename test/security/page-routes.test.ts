@@ -67,11 +67,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   excerpt: {
     good: `${ARCHIVE}&${WINDOW}`,
     has: /"files":\[\[/,
-    bad: [
-      [WINDOW, 'PM_ERR_ARG'],
-      [ARCHIVE, 'PM_ERR_ARG'],
-      ...badTimes(`${ARCHIVE}&${WINDOW.slice(0, 0)}`, 'start', 'finish'),
-    ],
+    bad: [[WINDOW, 'PM_ERR_ARG'], [ARCHIVE, 'PM_ERR_ARG'], ...badTimes(ARCHIVE, 'start', 'finish')],
     secret: `${ARCHIVE}&${WINDOW}`,
   },
   names: {
@@ -130,7 +126,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       [`${ARCHIVE}&start=2&finish=1`, 'PM_ERR_ARG'],
       [`${ARCHIVE}&${WINDOW}&limit=1e9`, 'PM_ERR_ARG'],
       [WINDOW, 'PM_ERR_NOTARCHIVE'],
-      ...badTimes(`${ARCHIVE}&${WINDOW}`, 'before', 'until').filter(([query]) => query.includes('before')),
+      ...badTimes(`${ARCHIVE}&${WINDOW}`, 'before'),
     ],
     hasSource: true,
   },
