@@ -72,8 +72,11 @@ export class SampledMetrics {
     const known = new Set(recorded)
     const ends = new Set(holds ? [first, last].filter((time) => !known.has(time)) : [])
     const moments = [...recorded, ...ends].sort((a, b) => a - b)
-    const intervals = this.#metrics.map(({ sources }) => Math.max(0, ...sources.map(({ whole }) => whole.interval)))
-    const longest = Math.max(...intervals)
+    const intervals = this.#metrics.map(({ sources }) =>
+      Math.max(0, ...sources.map(({ whole }) => whole.interval)),
+    )
+    const isUnknown = this.#metrics.some(({ sources }, m) => sources.length > 0 && intervals[m] === 0)
+    const longest = isUnknown ? 0 : Math.max(...intervals)
     // A stack may have values only where the metric with the longest interval has.
     for (const [m, { metric }] of this.#metrics.entries())
       metric.sampledInterval = query.aligned === true ? longest : intervals[m]

@@ -54,8 +54,10 @@ const isComputed = (metric: string): boolean => metric.startsWith('page.')
 
 /** When what happens, in seconds since START unless stated otherwise. */
 export interface Course {
-  /** Delays of records after the multiples of their interval: fractions of a second, at most 0.9. */
+  /** Delays of records after the multiples of their interval: fractions of a second, less than 0.4. */
   readonly delays: readonly number[]
+  /** Are values of both intervals recorded together? */
+  readonly isTogether: boolean
   /** How long a record takes to be in the archive. */
   readonly lag: number
   /** The page is opened. */
@@ -80,7 +82,11 @@ export class ConstantHost {
   #now = 0
   #step = 0
   #asked = 0
-  readonly #pending: { readonly due: number; readonly computed: Promise<unknown>; readonly send: () => void }[] = []
+  readonly #pending: {
+    readonly due: number
+    readonly computed: Promise<unknown>
+    readonly send: () => void
+  }[] = []
   /** Times of all records, by interval. */
   readonly records: Readonly<Record<number, readonly number[]>>
 
@@ -149,7 +155,10 @@ export class ConstantHost {
     const { delays, down } = this.#course
     const times: number[] = []
     for (let n = 0; n * every < 2000; n++) {
-      const time = START + n * every + delays[(n + every) % delays.length]!
+      // Both intervals in one record, or in records that are apart.
+      const isLate = every === SLOW && !this.#course.isTogether
+      const delay = delays[((n * every) / FAST) % delays.length]!
+      const time = START + n * every + delay + (isLate ? 0.4 : 0)
       if (down === undefined || time < START + down[0] || time > START + down[1]) times.push(time)
     }
     return times
@@ -175,7 +184,7 @@ export class ConstantHost {
       last = time
       for (const name of names)
         if (METRICS[name].every === every)
-          for (const [i, instance] of INSTANCES.entries()) made.put(name, valueOf(name, i, time), instance)
+          for (const [i, instance] of INSTANCES.entries()) made.put(name, signalOf(name, i, time), instance)
       const sec = Math.floor(time)
       made.write({ sec, nsec: Math.round((time - sec) * 1e9) })
     }
@@ -200,13 +209,13 @@ export class ConstantHost {
     const row = metrics.map((name) => {
       const isKnown = !isComputed(name) || this.#started.has(name)
       this.#started.add(name)
-      return isKnown ? LEVELS.map((_, i) => valueOf(name, i, START + time)) : []
+      return isKnown ? LEVELS.map((_, i) => signalOf(name, i, START + time)) : []
     })
     this.#listener!.row(START + time, row, isPast)
   }
 }
 
-function valueOf(name: string, i: number, time: number): number {
+function signalOf(name: string, i: number, time: number): number {
   const level = LEVELS[i]!
   return METRICS[operandOf(name)].isCounter && !isComputed(name) ? level * (time - START + 1) : level
 }
@@ -219,4 +228,4 @@ function described(name: string): MetricOutcome {
   } as MetricOutcome
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))
