@@ -32,7 +32,12 @@ export interface ChartRangeColumn {
 
 /** A metric with its columns, or the error. */
 export type ChartRangeMetric =
-  | (MetricDescription & { readonly rate: boolean; readonly columns: readonly ChartRangeColumn[] })
+  | (MetricDescription & {
+      readonly rate: boolean
+      /** Seconds between records; 0 if unknown. Columns that are sampled together may have more points, or fewer. */
+      readonly interval?: number
+      readonly columns: readonly ChartRangeColumn[]
+    })
   | { readonly name: string; readonly code: string; readonly message: string; readonly reason?: string }
 
 export interface ChartRange {

@@ -184,6 +184,11 @@ export class ChartColumn {
     this.#take(time, value)
   }
 
+  /** Seconds between samples; 0 if unknown. */
+  get interval(): number {
+    return this.#pace?.interval ?? 0
+  }
+
   /** Time of the last value; NaN if recording was interrupted since. */
   get lastTime(): number {
     return this.#lastTime

@@ -75,6 +75,8 @@ export class ChartedMetric {
   readonly columns: Map<number, ChartColumn> = new Map()
   /** Sampling interval of all instances together. */
   readonly pace: IntervalEstimator = new IntervalEstimator()
+  /** Seconds between records, of a metric that is sampled instead of scanned; 0 if unknown. */
+  sampledInterval: number | undefined
   readonly #query: ChartQuery
   readonly #isScanned: boolean
   readonly #reserve: (points: number) => void
@@ -164,6 +166,12 @@ export class ChartedMetric {
     for (const column of this.columns.values()) column.settle()
   }
 
+  /** Seconds between records; 0 if unknown. */
+  get #interval(): number {
+    if (this.sampledInterval !== undefined) return this.sampledInterval
+    return this.pace.interval || Math.max(0, ...Array.from(this.columns.values(), ({ interval }) => interval))
+  }
+
   listed(archive: ChartArchive, lists: NumberLists): ChartRangeMetric {
     const { desc } = this
     const rate = desc.sem === PM_SEM_COUNTER && !this.#query.raw
@@ -174,7 +182,7 @@ export class ChartedMetric {
       const name = isSingular ? '' : (names.get(inst) ?? String(inst))
       return { inst, name, ...lists.put(column.finish()) }
     })
-    return { ...describeMetric(this.name, shown, this.metric.help), rate, columns }
+    return { ...describeMetric(this.name, shown, this.metric.help), rate, interval: this.#interval, columns }
   }
 }
 

@@ -6,7 +6,7 @@
  *     discrete              from the start      ┼→ one ChartColumn per instance → points
  *     expressions, stacks   at the same times   ┘
  */
-import { toSeconds } from '../base/timestamp.ts'
+import { type Timestamp, toSeconds } from '../base/timestamp.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { PM_TYPE_DOUBLE } from '../model/types.ts'
@@ -111,6 +111,10 @@ class Recorded implements ScanSink {
         for (const sink of sinks) sink.add(time, value)
       },
     }
+  }
+
+  record(time: Timestamp): void {
+    this.#moments.record(time)
   }
 
   mark(time: number): void {

@@ -72,15 +72,23 @@ export class SampledMetrics {
     const known = new Set(recorded)
     const ends = new Set(holds ? [first, last].filter((time) => !known.has(time)) : [])
     const moments = [...recorded, ...ends].sort((a, b) => a - b)
+    const intervals = this.#metrics.map(({ sources }) =>
+      Math.max(0, ...sources.map(({ whole }) => whole.interval)),
+    )
+    const isUnknown = this.#metrics.some(({ sources }, m) => sources.length > 0 && intervals[m] === 0)
+    const longest = isUnknown ? 0 : Math.max(...intervals)
+    // A stack may have values only where the metric with the longest interval has.
+    for (const [m, { metric }] of this.#metrics.entries())
+      metric.sampledInterval = query.aligned === true ? longest : intervals[m]
     let before = Number.NEGATIVE_INFINITY
     for (const [n, time] of moments.entries()) {
-      const when = timeInArchive(archive, time)
+      const when = this.moments.exact(time) ?? timeInArchive(archive, time)
       if (n === 0) archive.setMode('interpolate', when, 1)
       else archive.moveTo(when)
       const result = await fetchUnlessEnded(archive, ids)
       if (result === undefined) continue
       for (const [m, sampled] of this.#metrics.entries())
-        if (sampled.sources.length === 0 || !ends.has(time)) take(sampled, result, m, { time, before })
+        if (isKnown(sampled, time, ends)) take(sampled, result, m, { time, before })
       before = time
       if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await turn()
     }
@@ -94,6 +102,14 @@ export class SampledMetrics {
     const step = (finish - start) / (most - 1)
     return Array.from({ length: most }, (_, n) => start + n * step)
   }
+}
+
+/**
+ * Returns whether a metric is recorded at or around a time. After its last record nothing is known yet: a metric that is recorded
+ * seldom is not interrupted because another one has newer records.
+ */
+function isKnown({ sources }: Sampled, time: number, ends: ReadonlySet<number>): boolean {
+  return sources.length === 0 || !(ends.has(time) || sources.some(({ whole }) => whole.isBehind(time)))
 }
 
 /** Takes the values of one time, except those computed across a gap. */

@@ -42,6 +42,8 @@ export interface ScanSink {
   columnOf(pmid: Pmid, inst: number): ValueSink
   /** Called for each interruption of recording. */
   mark(time: number): void
+  /** Called before the values of a record, with its exact time; valid until the next record. */
+  record?(time: Timestamp): void
 }
 
 /** The values of one instance of one metric. */
@@ -88,7 +90,9 @@ export function scan(archive: Archive, ids: readonly Pmid[], options: ScanOption
     records++
     const time = sec + nsec / 1e9
     if (record.count === 0) into === undefined ? marks.push(time) : into.mark(time)
-    else if (!layouts.read(record, time)) {
+    else {
+      into?.record?.(record)
+      if (layouts.read(record, time)) continue
       for (const metric of metrics) metric.take(record, time)
       layouts.learn(record)
     }

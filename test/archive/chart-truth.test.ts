@@ -287,3 +287,44 @@ test('an instance that was absent has a gap, also in metrics computed from it', 
     }
   }
 })
+
+test('sampled metrics have their first and last records, to the nanosecond, and no gap after the last', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 999_999_999 }), { minLength: 3, maxLength: 12 }),
+      fc.boolean(),
+      async (fractions, aligned) => {
+        const output = memoryOutput('made')
+        const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+        for (const name of [USED, FREE]) made.addMetric(name, { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT })
+        const seldom: number[] = []
+        for (const [i, nsec] of fractions.entries()) {
+          for (const name of [USED, FREE]) {
+            if (name === FREE && i % 3 > 0) continue
+            made.put(name, 5)
+            const sec = START + INTERVAL * i + (name === FREE ? 1 : 0)
+            made.write({ sec, nsec })
+            if (name === FREE) seldom.push(sec + nsec / 1e9)
+          }
+        }
+        made.close()
+        const archive = new LocalArchive(
+          'made',
+          new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes])),
+        )
+        const names = [USED, FREE, PROGRAMS]
+        const query = { names, derive: { [PROGRAMS]: `${FREE} + 0` }, points: 1000, aligned }
+        const range = { ...query, start: START - 10, finish: START + 1000 }
+        const { metrics, lists } = decodeChartRange(await archive.range(range))
+        for (const metric of metrics.slice(1)) {
+          if (!('columns' in metric)) throw new Error(metric.message)
+          const { times, values } = metric.columns[0]!
+          expect([...lists[values]!], metric.name).not.toContain(Number.NaN)
+          expect([lists[times]![0], lists[times]!.at(-1)], metric.name).toEqual([seldom[0], seldom.at(-1)])
+          if (seldom.length > 2) expect(metric.interval).toBeCloseTo(3 * INTERVAL, -1)
+        }
+      },
+    ),
+    { seed },
+  )
+})

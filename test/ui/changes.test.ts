@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Change } from '../../src/analysis/what-changed.ts'
 import { distancesFor, queryFor } from '../../src/ui/changes/ask.ts'
-import { plotsOf, sizeOf, valuesOf, whenOf } from '../../src/ui/changes/words.ts'
+import { partsOf, plotsOf, sizeOf, valuesOf, whenOf } from '../../src/ui/changes/words.ts'
 
 const change: Change = {
   metric: 'disk.dev.write_bytes',
@@ -37,6 +37,15 @@ test('values have units, and sizes are in words', () => {
   const share = { ...change, units: '', before: 0.02, now: null }
   expect(valuesOf({ ...share, kind: 'gone' })).toEqual(['2 %', 'none'])
   expect(sizeOf({ ...share, kind: 'gone' })).toBe('gone')
+})
+
+test('changes below the noise are folded away, in their order', () => {
+  const scored = (...scores: number[]) => scores.map((score) => ({ ...change, score }))
+  expect(partsOf(scored(0.9, 0.14, 0.15, 0.02)).map((part) => part.map(({ score }) => score))).toEqual([
+    [0.9, 0.15],
+    [0.14, 0.02],
+  ])
+  expect(partsOf([])).toEqual([[], []])
 })
 
 test('a change that is over has an end', () => {

@@ -1,6 +1,10 @@
 /** Health of a host on the page: figures over the window, thresholds, the sentence. */
 import { expect, test } from 'vitest'
 import type { ChartData } from '../../src/ui/data/chart-data.ts'
+import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
+import { Feeds } from '../../src/ui/data/feeds.ts'
+import type { LiveListener, LiveRequest, LiveStream } from '../../src/ui/data/live.ts'
+import type { Source } from '../../src/ui/data/source.ts'
 import { chartOf, highestOf, judge, sentenceOf, thresholdsOf, worstOf } from '../../src/ui/health/judge.ts'
 import { RESOURCES, type UseFigure } from '../../src/ui/health/resources.ts'
 import { BUILT_IN_VIEWS, PAGES } from '../../src/ui/view/built-in.ts'
@@ -168,6 +172,15 @@ test('the sentence starts with the worst problems', () => {
   })
   expect(sentenceOf([unknown])).toEqual({ state: 'unknown', text: 'Waiting for values …' })
   expect(sentenceOf([unknown], false).text).toMatch(/^The archive has no values/)
+  const lacking = (lacks: 'metrics' | 'values') => ({ ...unknown, lacks })
+  expect(sentenceOf([lacking('metrics'), unknown]).text).toBe('Waiting for values …')
+  expect(sentenceOf([lacking('metrics'), lacking('metrics'), lacking('values')]).text).toMatch(
+    /^This host has no metrics of CPU.*: enable the agent linux there/,
+  )
+  expect(sentenceOf([lacking('metrics')], false).text).toMatch(
+    /^The archive has no metrics .*: record kernel/,
+  )
+  expect(sentenceOf([lacking('values')]).text).toBe('No values of these figures in this window')
   expect(sentenceOf([at('cpu-pressure', 0.6), at('disk-util', 0.99)])).toEqual({
     state: 'bad',
     text: 'A disk is busy (99 %), tasks wait for CPUs (60 %)',
@@ -198,4 +211,34 @@ test('each figure leads to a chart of a page, and no chart has the id of a hidde
   const hidden = FIGURES.map((one) => chartOf(one).id)
   expect(new Set(hidden).size).toBe(FIGURES.length)
   for (const { charts } of BUILT_IN_VIEWS) for (const { id } of charts) expect(hidden).not.toContain(id)
+})
+
+test('the first answer of a host without any of the metrics ends the wait', async () => {
+  let listener: LiveListener | undefined
+  const stream = {
+    subscribe: (_key: string, _wish: LiveRequest, to: LiveListener) => (listener = to),
+    unsubscribe() {},
+  } as unknown as LiveStream
+  const host = { key: 'host:h', title: 'h', host: 'h' } as unknown as Source
+  const feeds = new Feeds(stream)
+  const all = RESOURCES.flatMap(({ figures }) => figures)
+  const chartFeeds = all.map(() => new ChartFeed(feeds, () => host, { onChange: () => {} }))
+  const text = (): string =>
+    sentenceOf(all.map((one, i) => judge(one, chartFeeds[i]!.get(chartOf(one), { from: 0, to: 300 }, 10))))
+      .text
+  expect(text()).toBe('Waiting for values …')
+  await Promise.resolve()
+  const failed = (name: string) => ({ name, code: 'PM_ERR_NAME', message: 'Unknown metric name' })
+  const names = [...new Set(all.flatMap(({ needs }) => needs.map(({ name }) => name)))].sort()
+  listener!.topic(names.map(failed), 'h')
+  expect(text()).toMatch(/^This host has no metrics/)
+  // With a constant only, a figure lacks the rest.
+  const info = { type: 'u32', sem: 'instant', units: 'none', indom: null, help: '', pmid: '' }
+  listener!.topic(
+    names.map((name) => (name === 'hinv.ncpu' ? { ...info, name } : failed(name))),
+    'h',
+  )
+  const row = names.map((name) => (name === 'hinv.ncpu' ? [4] : null))
+  for (const time of [100, 110]) listener!.row(time, row)
+  expect(text()).toMatch(/^This host has no metrics/)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { heatAt, heatRuns } from '../../src/ui/chart/heat-map.ts'
+import { heatAt, heatMove, heatRuns } from '../../src/ui/chart/heat-map.ts'
 import type { ChartData } from '../../src/ui/data/chart-data.ts'
 
 const runs = (times: readonly number[], values: readonly (number | null | undefined)[]) =>
@@ -44,4 +44,46 @@ test('the value under the pointer is the one drawn there', () => {
     undefined,
   ])
   expect(heatAt(data, { from: 0, to: 100 }, 0.15, 1)).toBeUndefined()
+})
+
+test('keys move to samples of a row, and to other rows at about the same time', () => {
+  const data = {
+    times: [0, 10, 11, 20, 21, 30],
+    lines: [
+      { values: [1, 2, undefined, 3, undefined, null] },
+      { values: [undefined, undefined, 4, undefined, 5, undefined] },
+      { values: [null, null, null, null, null, null] },
+    ],
+  } as unknown as ChartData
+  const path = [
+    'ArrowUp',
+    'ArrowLeft',
+    'ArrowDown',
+    'ArrowRight',
+    'ArrowRight',
+    'ArrowDown',
+    'ArrowUp',
+    'ArrowUp',
+    'Home',
+    'End',
+  ]
+  let at: { row: number; index: number } | undefined
+  const seen = path.map((key) => {
+    at = heatMove(data, at, key)
+    return [at!.row, at!.index]
+  })
+  expect(seen).toEqual([
+    [0, 3],
+    [0, 1],
+    [1, 2],
+    [1, 4],
+    [1, 4],
+    [2, 4],
+    [1, 4],
+    [0, 3],
+    [0, 0],
+    [0, 3],
+  ])
+  expect(heatMove(data, at, 'x')).toBeUndefined()
+  expect(heatMove({ times: [], lines: [] }, undefined, 'Home')).toBeUndefined()
 })

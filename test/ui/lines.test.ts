@@ -107,7 +107,7 @@ test('a stack does not drop to zero where gaps of its lines begin at different t
   ])
 })
 
-test('a stack has a gap where one of its lines does, unless others have samples there', () => {
+test('a stack has a gap where one of its lines does, also where others have samples: it would drop', () => {
   const data = stackOf([0, 5, 10], [1, null, 1], [2, undefined, 2])
   expect(drawnColumns(data, none, 'sum')).toEqual([
     [1, null, 1],
@@ -115,8 +115,8 @@ test('a stack has a gap where one of its lines does, unless others have samples 
   ])
   const measured = stackOf([0, 5, 10], [1, null, 1], [2, 2, 2])
   expect(drawnColumns(measured, none, 'sum')).toEqual([
-    [1, 0, 1],
-    [3, 2, 3],
+    [1, null, 1],
+    [3, null, 3],
   ])
 })
 

@@ -26,8 +26,8 @@ const MOST_METRICS = 10_000
 const MOST_DERIVED = 500
 /** Delays before reconnecting to a collector, ms. Short, because a person is watching. */
 const RETRY_MS = doublingDelays(2000, 10_000)
-/** A new topic waits for a tick that is due sooner, ms: rates over shorter times are noise. */
-const SOON_MS = 200
+/** A first row of a new topic keeps this distance from other rows, ms: rates over shorter times are noise. */
+const SOON_MS = 500
 /** A tick that is due sooner than this is skipped, ms. */
 const EARLY_MS = 5
 
@@ -55,6 +55,8 @@ export class Feed {
   #hasOthers = false
   readonly #backoff: Backoff
   #lastDerived = 0
+  /** Time of the last fetch, ms of the monotonic clock. */
+  #fetchedAt = -Infinity
   readonly #ringBudget: RingBudget
 
   /**
@@ -249,6 +251,8 @@ export class Feed {
   /** Fetches a first row of a topic, which else would wait for the next tick: up to ten seconds for file systems. */
   async #fetchFirst(watched: Watched): Promise<void> {
     if (this.#isBusy || this.#lost !== undefined || this.#untilTick < SOON_MS) return
+    // Values that other topics have too would be rates since the row before.
+    if (performance.now() - this.#fetchedAt < SOON_MS) return
     this.#isBusy = true
     try {
       await this.#fetch([watched])
@@ -279,6 +283,7 @@ export class Feed {
     const ids = [...new Set(all.flatMap(({ topic }) => topic.pmids))]
     if (ids.length === 0) return
     this.#statistics.liveFetches++
+    this.#fetchedAt = performance.now()
     const wasOther = this.#hasOthers
     this.#hasOthers = false
     const result = await this.#context.fetch(ids, this.#options)

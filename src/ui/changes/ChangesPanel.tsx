@@ -11,10 +11,7 @@ import { type Frame, time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
 import { distancesFor, queryFor } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
-import { plotsOf, sizeOf, valuesOf, whenOf } from './words.ts'
-
-/** Least score of a change that is clearly more than noise. */
-const CLEAR = 0.15
+import { partsOf, plotsOf, sizeOf, valuesOf, whenOf } from './words.ts'
 
 type Answer = { readonly report: ChangeReport } | { readonly problem: string }
 
@@ -113,6 +110,7 @@ function Result({ answer }: { readonly answer: Answer | undefined }): ComponentC
       </p>
     )
   const zone = time.zone.value
+  const [clear, weaker] = partsOf(changes)
   if (changes.length === 0)
     return (
       <p class="empty">
@@ -122,9 +120,16 @@ function Result({ answer }: { readonly answer: Answer | undefined }): ComponentC
     )
   return (
     <>
-      <List changes={changes.filter(({ score }) => score >= CLEAR)} />
-      {changes.some(({ score }) => score < CLEAR) && <p class="hint">Less clear:</p>}
-      <List changes={changes.filter(({ score }) => score < CLEAR)} />
+      {clear.length === 0 && (
+        <p class="empty">No clear change: what changed is hardly more than the usual noise.</p>
+      )}
+      <List changes={clear} />
+      {weaker.length > 0 && (
+        <details>
+          <summary>{weaker.length === 1 ? '1 weaker change' : `${weaker.length} weaker changes`}</summary>
+          <List changes={weaker} />
+        </details>
+      )}
       <p class="hint">
         {series} series compared with {formatTime(before.start, zone)} – {formatTime(before.finish, zone)}
         {further > 0 && `; ${further} smaller changes are not listed`}

@@ -7,6 +7,16 @@ import type { Plot } from '../view/view.ts'
 /** Other instances of the metric from which on a chart shows all instead of the changed ones. */
 const MANY = 4
 
+/** Least score of a change that is clearly more than noise. */
+const CLEAR = 0.15
+
+/** Returns the changes that are clearly more than noise, and the weaker ones, which are folded away. */
+export function partsOf(
+  changes: readonly Change[],
+): readonly [clear: readonly Change[], weaker: readonly Change[]] {
+  return [changes.filter(({ score }) => score >= CLEAR), changes.filter(({ score }) => score < CLEAR)]
+}
+
 /** Returns the values before and now, with units. */
 export function valuesOf({ before, now, units, isRate }: Change): readonly [before: string, now: string] {
   const measure = measureOf(units || 'none', isRate ? RATE : 'instant')

@@ -3,6 +3,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
+import { hasModifier } from '../keyboard.ts'
 import { colorsVersion } from '../theme.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
@@ -10,7 +11,7 @@ import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { ageOf, oldText } from './age.tsx'
 import type { ViewProps } from './drawn.ts'
-import { drawHeat, fits, heatAt, useLimits } from './heat-map.ts'
+import { drawHeat, fits, type HeatPlace, heatAt, heatMove, useLimits } from './heat-map.ts'
 import { newestIndex } from './line-style.ts'
 import { Name } from './Name.tsx'
 import { startPan, wheelFactor } from './pan.ts'
@@ -23,12 +24,15 @@ import { timeMarks } from './time-marks.ts'
 const NAME_HEIGHT = 14
 const MARK_WIDTH = 64
 
-/** The cell under the pointer and the position of the pointer. */
-interface Under {
+/** Height above the rows for the flags of marks, which would cover the first row. */
+const MARKS_HEIGHT = 14
+
+/** The cell under the pointer or chosen by keys, and its position. */
+interface Under extends HeatPlace {
   readonly x: number
   readonly y: number
-  readonly row: number
-  readonly index: number
+  /** Was it chosen by keys? Then it is announced. */
+  readonly isChosen?: boolean
 }
 
 export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): ComponentChild {
@@ -63,7 +67,23 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
       (event.clientY - box.top) / box.height,
     )
     under.value =
-      place === undefined ? undefined : { ...place, x: event.clientX - box.left, y: event.clientY - box.top }
+      place === undefined
+        ? undefined
+        : { ...place, x: event.clientX - box.left, y: MARKS_HEIGHT + event.clientY - box.top }
+  }
+  const key = (event: KeyboardEvent): void => {
+    const place = hasModifier(event) ? undefined : heatMove(data, under.value, event.key)
+    if (event.key === 'Escape') under.value = undefined
+    if (place === undefined) return
+    event.preventDefault()
+    event.stopPropagation() // the page pans by half a window
+    const { width, height } = size.value
+    under.value = {
+      ...place,
+      isChosen: true,
+      x: (width * (data.times[place.index]! - frame.from)) / (frame.to - frame.from),
+      y: MARKS_HEIGHT + (height * (place.row + 0.5)) / data.lines.length,
+    }
   }
   const press = (event: PointerEvent): void => {
     move(event)
@@ -96,9 +116,17 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
           aria-label={summary(chart, data)}
           onPointerMove={move}
           onPointerDown={press}
-          onPointerLeave={() => (under.value = undefined)}
+          tabIndex={0}
+          onKeyDown={key}
+          onBlur={() => (under.value = undefined)}
+          // A finger leaves when it is lifted; its reading stays until another place is touched.
+          onPointerLeave={({ pointerType }) => {
+            if (pointerType !== 'touch') under.value = undefined
+          }}
         />
-        {Marks !== undefined && <Marks frame={frame} box={{ left: 0, top: 0, ...size.value }} />}
+        {Marks !== undefined && (
+          <Marks frame={frame} box={{ left: 0, top: 0, width, height: height + MARKS_HEIGHT }} />
+        )}
         {shade !== undefined && <div class="span-shade" style={shade} />}
         <HoverText data={data} under={under} />
       </div>
@@ -144,14 +172,29 @@ function HoverText({ data, under }: ReadingProps): ComponentChild {
   const line = at === undefined ? undefined : data.lines[at.row]
   const moment = at === undefined ? undefined : data.times[at.index]
   if (at === undefined || line === undefined || moment === undefined) return null
+  const name = cellName(line)
+  const value = readingAt(line, data.measure, at.index)
+  const when = formatTime(moment, time.zone.value)
   return (
-    <TipBox place={at}>
-      <p class="tip-time">{formatTime(moment, time.zone.value)}</p>
-      <p>
-        {line.label}: {readingAt(line, data.measure, at.index)}
-      </p>
-    </TipBox>
+    <>
+      <TipBox place={at}>
+        <p class="tip-time">{when}</p>
+        <p>
+          <b>{name}</b>: {value}
+        </p>
+      </TipBox>
+      {at.isChosen === true && (
+        <p class="unseen" role="status">
+          {name}: {value}, {when}
+        </p>
+      )}
+    </>
   )
+}
+
+/** Returns the name of a row, with its instance if the label has another name for it, e.g. a mount point. */
+function cellName({ label, instance }: ChartLine): string {
+  return instance === null || label.includes(instance) ? label : `${label} (${instance})`
 }
 
 /** Formats a value. For means of several samples it adds minimum and maximum, which the colour does not show. */

@@ -121,13 +121,14 @@ function channelsOf(hex: string): [number, number, number] {
   return [(value >> 16) & 255, (value >> 8) & 255, value & 255]
 }
 
+/** A sample of a row, by the index of its time. */
+export interface HeatPlace {
+  readonly row: number
+  readonly index: number
+}
+
 /** Returns the sample at a canvas position (0 to 1 on each axis); undefined outside of the values. */
-export function heatAt(
-  data: ChartData,
-  frame: Frame,
-  x: number,
-  y: number,
-): { readonly row: number; readonly index: number } | undefined {
+export function heatAt(data: ChartData, frame: Frame, x: number, y: number): HeatPlace | undefined {
   const time = frame.from + x * (frame.to - frame.from)
   const row = Math.floor(y * data.lines.length)
   const values = data.lines[row]?.values
@@ -137,6 +138,41 @@ export function heatAt(
   // A value fills the time since its predecessor, so the first value of a row or after a gap fills none.
   const before = sampleFrom(values, index - 1, -1)
   return values[index] != null && values[before] != null ? { row, index } : undefined
+}
+
+/**
+ * Returns the sample that a key moves to: rows up and down, samples left and right, the ends of a row; from the newest sample of the
+ * first row without `at`. Undefined for other keys.
+ */
+export function heatMove(
+  { times, lines }: Pick<ChartData, 'times' | 'lines'>,
+  at: HeatPlace | undefined,
+  key: string,
+): HeatPlace | undefined {
+  const [rows, columns] =
+    {
+      ArrowUp: [-1, 0],
+      ArrowDown: [1, 0],
+      ArrowLeft: [0, -1],
+      ArrowRight: [0, 1],
+      Home: [0, -Infinity],
+      End: [0, Infinity],
+    }[key] ?? []
+  if (rows === undefined || columns === undefined) return undefined
+  const row = at === undefined ? 0 : Math.min(lines.length - 1, Math.max(0, at.row + rows))
+  const values = lines[row]?.values ?? []
+  const known = [...values.keys()].filter((i) => values[i] != null)
+  if (known.length === 0) return at === undefined ? undefined : { ...at, row }
+  // The nearest sample of the row: rows need not have samples at the same times.
+  const now = at === undefined ? Infinity : times[at.index]!
+  let nearest = known.length - 1
+  while (
+    nearest > 0 &&
+    Math.abs(times[known[nearest - 1]!]! - now) <= Math.abs(times[known[nearest]!]! - now)
+  )
+    nearest--
+  const to = at === undefined ? known.length - 1 : Math.min(known.length - 1, Math.max(0, nearest + columns))
+  return { row, index: known[to]! }
 }
 
 /** Returns the limits of a chart, widened to those of its shared `scale`. */

@@ -17,15 +17,16 @@ export type StackData = Pick<ChartData, 'times' | 'rest'> & {
 
 /**
  * Returns the columns of the lines not in `hidden`: stacked on the previous ones, or as shares of the total. Unknown values add
- * nothing; where all are unknown, or a line ends between the samples of all, there is a gap. Without `stacking` columns are
- * unchanged.
+ * nothing; where all are unknown, or all of a plot for a while, or a line ends between the samples of all, there is a gap. Without
+ * `stacking` columns are unchanged.
  */
 export function drawnColumns(
   data: StackData,
   hidden: ReadonlySet<string>,
   stacking: Stacking | undefined,
 ): Column[] {
-  const shown = data.lines.filter(({ key }) => !hidden.has(key)).map(({ values }) => values)
+  const lines = data.lines.filter(({ key }) => !hidden.has(key))
+  const shown = lines.map(({ values }) => values)
   if (stacking === undefined) return shown
   const wholes = stacking === 'share' ? totalsOf(data) : undefined
   const { times } = data
@@ -34,6 +35,12 @@ export function drawnColumns(
   const isEndOnly = (i: number): boolean =>
     shown.some((values) => values[i] === null) && data.lines.every(({ values }) => values[i] == null)
   const isKnown = times.map((_, i) => !isEndOnly(i) && full.some((column) => column[i] !== null))
+  // Without a part that was there before and is there later, the sum would drop although nothing happened.
+  for (const plot of new Set(lines.map((line) => line.plot))) {
+    const own = full.filter((_, n) => lines[n]!.plot === plot)
+    const has = times.map((_, i) => own.some((column) => column[i] !== null))
+    for (let i = has.indexOf(true), end = has.lastIndexOf(true); i < end; i++) if (!has[i]) isKnown[i] = false
+  }
   const sums = new Float64Array(times.length)
   return full.map((column) =>
     column.map((value, i) => {

@@ -124,7 +124,7 @@ export class ChartFeed {
       live = store
       state.stores.add(store)
       // A rate needs two samples.
-      if (live.problem === undefined && !live.isRunning) state.isWaiting = true
+      if (live.problem === undefined && live.isExpecting && !live.isRunning) state.isWaiting = true
     }
     state.ends.set(plots[0]!.source, endOf(source, live, chart.every ?? every))
     const { stacking, list } = kindOf(chart.style)

@@ -166,6 +166,7 @@ function recordedOf({ metrics, lists }: ChartRange, names: readonly string[]): M
         instance: metric.indom === null ? null : column.name,
         times: timesOf(column.times),
         values: valuesOf(column.values),
+        interval: metric.interval,
         ...(column.min === undefined || column.max === undefined
           ? {}
           : { low: valuesOf(column.min), high: valuesOf(column.max) }),

@@ -13,6 +13,8 @@ export interface Line {
   /** Minimum and maximum around each time, if values are means of several samples. */
   readonly low?: readonly (number | null)[]
   readonly high?: readonly (number | null)[]
+  /** Seconds between the records of recorded values; 0 if the source does not know, undefined if only the values show it. */
+  readonly interval?: number | undefined
 }
 
 /** Returns the rate per second of a counter, times `factor`: null at its start, after a gap, and where the counter decreased. */
@@ -82,6 +84,8 @@ export function sampleFrom(
 
 /** Number of samples that show how often a line has values. */
 const FEW = 12
+/** Seconds between records assumed after a single one: recorders write what charts show at least once a minute. */
+const UNKNOWN_SEC = 60
 
 /** Joins recorded values and the live ones after them, which arrive `every` so many seconds. Missing samples leave a gap. */
 export function joined(earlier: Line, later: Line | undefined, every: number): Line {
@@ -96,7 +100,9 @@ export function joined(earlier: Line, later: Line | undefined, every: number): L
   const newest = earlier.times
     .slice(Math.max(0, end - FEW), end)
     .filter((_, i, { length }) => earlier.values[end - length + i] != null)
-  const isGap = last !== undefined && next !== undefined && next - last > gapAfter(newest, every)
+  const { interval } = earlier
+  const least = Math.max(every, interval === 0 && newest.length < 2 ? UNKNOWN_SEC : (interval ?? 0))
+  const isGap = last !== undefined && next !== undefined && next - last > gapAfter(newest, least)
   return {
     ...mapColumns(earlier, (column) => [...column.slice(0, end), ...(isGap ? [null] : []), ...added]),
     instance: later.instance,

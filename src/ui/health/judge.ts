@@ -22,6 +22,8 @@ export interface Judged {
   /** The highest value and its time. */
   readonly peak: { readonly value: number; readonly at: number } | undefined
   readonly state: FleetState
+  /** What an unknown figure lacks; undefined while values may be on their way. */
+  readonly lacks?: 'metrics' | 'values' | undefined
   /** Highest values of equal parts of the window; NaN is a gap. */
   readonly course: Float32Array
 }
@@ -126,8 +128,16 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     last = { index: i, bucket }
     if (!(course[bucket]! >= value)) course[bucket] = value
   }
-  if (newest === undefined)
-    return { figure, now: undefined, mean: undefined, isMean, peak, state: 'unknown', course }
+  if (newest === undefined) {
+    // Missing metrics are a problem of the chart only if it has no other.
+    const lacks =
+      data.isWaiting || data.isReading
+        ? undefined
+        : data.lines.length === 0 && data.problems.length > 0
+          ? 'metrics'
+          : 'values'
+    return { figure, now: undefined, mean: undefined, isMean, peak, state: 'unknown', lacks, course }
+  }
   let [total, count] = [0, 0]
   for (let i = newest; i >= 0 && times[i]! > times[newest]! - JUDGED_SEC; i--)
     if (Number.isFinite(values[i]!)) {
@@ -170,11 +180,19 @@ export function sentenceOf(
   isWaiting = true,
 ): { readonly state: FleetState; readonly text: string } {
   const state = worstOf(all)
-  if (state === 'unknown')
-    return {
-      state,
-      text: isWaiting ? 'Waiting for values …' : 'The archive has no values of these figures here',
-    }
+  if (state === 'unknown') {
+    const missing = all.filter(({ lacks }) => lacks === 'metrics').length
+    const isFinal = all.every(({ lacks }) => lacks !== undefined)
+    const text =
+      isFinal && 2 * missing > all.length
+        ? `${isWaiting ? 'This host' : 'The archive'} has no metrics of CPU, memory, disk and network: ${isWaiting ? 'enable the agent linux there' : 'record kernel, mem, disk and network'}, or choose another page`
+        : !isWaiting
+          ? 'The archive has no values of these figures here'
+          : isFinal
+            ? 'No values of these figures in this window'
+            : 'Waiting for values …'
+    return { state, text }
+  }
   const ordered = [...all.filter((one) => one.state === 'bad'), ...all.filter((one) => one.state === 'warn')]
   if (ordered.length === 0) {
     const missing = all.filter((one) => one.state === 'unknown').length

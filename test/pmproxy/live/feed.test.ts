@@ -140,6 +140,41 @@ test.each([
   expect(statistics.liveFetches).toBe(liveFetches)
 })
 
+test('a new list of metrics adds no row between two ticks, whose rates would be noise', async () => {
+  vi.useFakeTimers({ now: 10_000 })
+  closers.push(() => vi.useRealTimers())
+  const statistics = newStatistics()
+  const times: number[] = []
+  const feed = new Feed(
+    async () => Context.over(new Sample().agent),
+    1000,
+    statistics,
+    () => times.length,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const page = new Page(
+    {
+      send: (message, sent) => {
+        if ((JSON.parse(String(message)) as Topic).type === 'row') times.push(Date.now())
+        sent()
+      },
+    },
+    statistics,
+  )
+  const { signal } = new AbortController()
+  const watch = (...metrics: string[]) => feed.watch(page, metrics.join(), { metrics, derive: {} }, signal)
+  await watch('sample.long.ten')
+  await vi.advanceTimersByTimeAsync(3000)
+  for (const [i, later] of [50, 400, 800].entries()) {
+    await vi.advanceTimersByTimeAsync(later)
+    await watch('sample.long.ten', `sample.long.${['one', 'hundred', 'million'][i]}`)
+    await vi.advanceTimersByTimeAsync(1000 - later)
+  }
+  expect(times.length).toBeGreaterThan(6)
+  for (const time of times) expect(time % 1000).toBeLessThan(10)
+})
+
 /** A request with distinct expressions. */
 function expressions(from: number, count: number): WatchRequest {
   const names = Array.from({ length: count }, (_, i) => `page.e${from + i}`)
