@@ -28,6 +28,8 @@ const MOST_DERIVED = 500
 const RETRY_MS = doublingDelays(2000, 10_000)
 /** A new topic waits for a tick that is due sooner, ms: rates over shorter times are noise. */
 const SOON_MS = 200
+/** Rows that a new topic does not wait for: the second one makes rates. */
+const FIRST_ROWS = 2
 /** A tick that is due sooner than this is skipped, ms. */
 const EARLY_MS = 5
 
@@ -48,6 +50,8 @@ export class Feed {
   #hostname = ''
   #cancel: () => void = () => {}
   #isBusy = false
+  /** Topics that want rows before the next tick, and how many. */
+  readonly #hastened = new Map<Watched, number>()
   /** Error of the connection to the collector. */
   #lost: PcpError | undefined
   #hasChanged = false
@@ -94,7 +98,7 @@ export class Feed {
     const ring = wish.past === true && this.everyMs <= FINE_MS ? this.#ringOf(watched) : undefined
     if (ring?.hasRows === true) page.sendPast(watched.topic, () => ring.message(watched.topic.id))
     else if (watched.newest !== undefined) page.sendRow(watched.topic, watched.newest)
-    else void this.#fetchFirst(watched)
+    else this.#hasten(watched, FIRST_ROWS)
     if (this.#lost !== undefined) page.send(lostMessage(watched.topic, this.#lost))
     let isWatching = true
     return () => {
@@ -246,16 +250,31 @@ export class Feed {
     return this.everyMs - (Date.now() % this.everyMs)
   }
 
-  /** Fetches a first row of a topic, which else would wait for the next tick: up to ten seconds for file systems. */
-  async #fetchFirst(watched: Watched): Promise<void> {
-    if (this.#isBusy || this.#lost !== undefined || this.#untilTick < SOON_MS) return
-    this.#isBusy = true
-    try {
-      await this.#fetch([watched])
-    } catch {
-      // The next tick meets and reports the same.
-    } finally {
-      this.#isBusy = false
+  /**
+   * Fetches so many rows of a topic before the next tick, unless that is due soon. A new topic would else wait for one tick for its values,
+   * and for two for its rates: up to twenty seconds for file systems.
+   */
+  #hasten(watched: Watched, rows: number): void {
+    this.#hastened.set(watched, rows)
+    void this.#fetchHastened()
+  }
+
+  async #fetchHastened(): Promise<void> {
+    while (!this.#isBusy && this.#hastened.size > 0) {
+      const all = [...this.#hastened].filter(([watched]) => this.#topics.has(watched))
+      this.#hastened.clear()
+      if (this.#lost !== undefined || this.#untilTick < SOON_MS) return
+      this.#isBusy = true
+      try {
+        await this.#fetch(all.map(([watched]) => watched))
+      } catch {
+        // The next tick meets and reports the same.
+      } finally {
+        this.#isBusy = false
+      }
+      for (const [watched, rows] of all)
+        if (rows > 1 && this.#untilTick >= 2 * SOON_MS)
+          setLongTimeout(SOON_MS, () => this.#hasten(watched, rows - 1), { isBackground: true })
     }
   }
 
@@ -273,6 +292,7 @@ export class Feed {
     } finally {
       this.#isBusy = false
     }
+    void this.#fetchHastened()
   }
 
   async #fetch(all: readonly Watched[]): Promise<void> {

@@ -140,6 +140,36 @@ test.each([
   expect(statistics.liveFetches).toBe(liveFetches)
 })
 
+test.each([
+  ['two rows before the tick', 10_000, [10_000, 10_200]],
+  ['one if the tick follows soon', 19_700, [19_700]],
+])('a new list gets %s, also while other lists are fetched', async (_, now, early) => {
+  vi.useFakeTimers({ now })
+  closers.push(() => vi.useRealTimers())
+  const statistics = newStatistics()
+  let topics = 0
+  const feed = new Feed(
+    async () => Context.over(new Sample().agent),
+    10_000,
+    statistics,
+    () => ++topics,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const rows = new Map<number, number[]>()
+  const send = (message: string | Buffer, sent: () => void): void => {
+    const { type, topic } = JSON.parse(String(message)) as { readonly type: string; readonly topic: number }
+    if (type === 'row') rows.set(topic, [...(rows.get(topic) ?? []), Date.now()])
+    sent()
+  }
+  const page = new Page({ send }, statistics)
+  const { signal } = new AbortController()
+  for (const [i, name] of ['sample.long.one', 'sample.long.ten', 'sample.colour'].entries())
+    void feed.watch(page, `${i}`, { metrics: [name], derive: {} }, signal)
+  await vi.advanceTimersByTimeAsync(20_500 - now)
+  expect([...rows.values()]).toEqual([1, 2, 3].map(() => [...early, 20_000]))
+})
+
 /** A request with distinct expressions. */
 function expressions(from: number, count: number): WatchRequest {
   const names = Array.from({ length: count }, (_, i) => `page.e${from + i}`)
