@@ -40,6 +40,31 @@ export async function chartRange(
   wanted: readonly WantedMetric[],
   query: ChartQuery,
 ): Promise<ChartRange> {
+  if (query.aligned === true && wanted.every(isRecorded)) {
+    const scanned = await readRange(archive, wanted, { ...query, aligned: false })
+    if (isAligned(scanned)) return scanned
+  }
+  return readRange(archive, wanted, query)
+}
+
+/** May a scan find values of the metric, or is it not in the archive? */
+function isRecorded({ outcome }: WantedMetric): boolean {
+  return outcome instanceof PcpError || (outcome.computed === undefined && !isDiscrete(outcome.desc))
+}
+
+/** Checks whether all columns have the same times, as metrics do that are recorded together. Then there is nothing to sample. */
+function isAligned({ metrics }: ChartRange): boolean {
+  const times = metrics
+    .flatMap((metric) => ('columns' in metric ? metric.columns : []))
+    .map((column) => column.times)
+  return times.every((list) => list === times[0])
+}
+
+async function readRange(
+  archive: ChartArchive,
+  wanted: readonly WantedMetric[],
+  query: ChartQuery,
+): Promise<ChartRange> {
   let space = MOST_SPACE
   const reserve = (points: number): void => {
     space -= points

@@ -131,3 +131,51 @@ test('rows that the server kept precede live ones, and fill what was missed whil
   })
   expect(store.holes).toEqual([])
 })
+
+test.each([
+  [
+    [10, 10.2],
+    [10, 10.2],
+    [null, 1],
+  ],
+  [
+    [10, 10.2, 10.4],
+    [10, 10.4],
+    [null, 1],
+  ],
+  [
+    [10, 10.2, 11, 12],
+    [10, 11, 12],
+    [null, 1, 1],
+  ],
+  [
+    [10, 10.4, 11.4, 12.4],
+    [10, 11.4, 12.4],
+    [null, 1, 1],
+  ],
+])('rows at %j are shown at %j: a hastened one gives way to the next', (rows, times, values) => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  store.topic([{ name: 'a.b', ...metric, indom: null, sem: 'counter' }])
+  for (const time of rows) store.row(time, [[time]])
+  const [line] = store.lines('a.b')
+  expect(line!.times).toEqual(times)
+  expect(line!.values.map((value) => value && Math.round(value * 1e6) / 1e6)).toEqual(values)
+  expect(store.holes).toEqual([])
+})
+
+test('the row after a short loss stays', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  store.topic([{ name: 'a.b', ...metric, indom: null }])
+  store.row(10, [[1]])
+  store.trouble('The connection is lost')
+  store.topic([{ name: 'a.b', ...metric, indom: null }])
+  for (const time of [10.8, 11.8]) store.row(time, [[time]])
+  expect(store.lines('a.b')).toMatchObject([{ times: [10, 10.4, 10.8, 11.8], values: [1, null, 10.8, 11.8] }])
+  expect(store.holes).toEqual([{ start: 10, end: 10.8 }])
+})

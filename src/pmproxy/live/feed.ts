@@ -26,8 +26,10 @@ const MOST_METRICS = 10_000
 const MOST_DERIVED = 500
 /** Delays before reconnecting to a collector, ms. Short, because a person is watching. */
 const RETRY_MS = doublingDelays(2000, 10_000)
-/** A first row of a new topic keeps this distance from other rows, ms: rates over shorter times are noise. */
-const SOON_MS = 500
+/** Rows keep this distance from a row that is hastened, ms: rates over shorter times are noise. */
+const SOON_MS = 200
+/** Rows that a new topic does not wait for: the second one makes rates. */
+const FIRST_ROWS = 2
 /** A tick that is due sooner than this is skipped, ms. */
 const EARLY_MS = 5
 
@@ -47,7 +49,10 @@ export class Feed {
   readonly #aborter = new AbortController()
   #hostname = ''
   #cancel: () => void = () => {}
+  #cancelHastened: () => void = () => {}
   #isBusy = false
+  /** Topics that want rows before the next tick, and how many. */
+  readonly #hastened = new Map<Watched, number>()
   /** Error of the connection to the collector. */
   #lost: PcpError | undefined
   #hasChanged = false
@@ -96,7 +101,7 @@ export class Feed {
     const ring = wish.past === true && this.everyMs <= FINE_MS ? this.#ringOf(watched) : undefined
     if (ring?.hasRows === true) page.sendPast(watched.topic, () => ring.message(watched.topic.id))
     else if (watched.newest !== undefined) page.sendRow(watched.topic, watched.newest)
-    else void this.#fetchFirst(watched)
+    else this.#hasten(watched)
     if (this.#lost !== undefined) page.send(lostMessage(watched.topic, this.#lost))
     let isWatching = true
     return () => {
@@ -120,6 +125,7 @@ export class Feed {
   /** Ends the feed; idempotent. */
   async close(): Promise<void> {
     this.#cancel()
+    this.#cancelHastened()
     this.#aborter.abort()
     this.#topics.clear()
     await this.#opened?.close()
@@ -248,19 +254,33 @@ export class Feed {
     return this.everyMs - (Date.now() % this.everyMs)
   }
 
-  /** Fetches a first row of a topic, which else would wait for the next tick: up to ten seconds for file systems. */
-  async #fetchFirst(watched: Watched): Promise<void> {
-    if (this.#isBusy || this.#lost !== undefined || this.#untilTick < SOON_MS) return
-    // Values that other topics have too would be rates since the row before.
-    if (performance.now() - this.#fetchedAt < SOON_MS) return
+  /** Fetches rows of a new topic before the next tick. It would else wait for two ticks for its rates: up to twenty seconds for file systems. */
+  #hasten(watched: Watched): void {
+    this.#hastened.set(watched, FIRST_ROWS)
+    this.#scheduleHastened()
+  }
+
+  /** Schedules the next hastened row, at a distance from the row before: other topics may have the same values. */
+  #scheduleHastened(): void {
+    if (this.#hastened.size === 0 || this.#aborter.signal.aborted) return
+    this.#cancelHastened()
+    const ms = this.#fetchedAt + SOON_MS - performance.now()
+    this.#cancelHastened = setLongTimeout(ms, () => void this.#fetchHastened(), { isBackground: true })
+  }
+
+  async #fetchHastened(): Promise<void> {
+    if (this.#isBusy || this.#lost !== undefined) return // the tick schedules it again
+    if (this.#untilTick < SOON_MS) return this.#hastened.clear()
     this.#isBusy = true
     try {
-      await this.#fetch([watched])
+      await this.#fetch([...this.#hastened.keys()].filter((watched) => this.#topics.has(watched)))
     } catch {
       // The next tick meets and reports the same.
+      this.#hastened.clear()
     } finally {
       this.#isBusy = false
     }
+    this.#scheduleHastened()
   }
 
   async #tick(): Promise<void> {
@@ -277,9 +297,13 @@ export class Feed {
     } finally {
       this.#isBusy = false
     }
+    this.#scheduleHastened()
   }
 
   async #fetch(all: readonly Watched[]): Promise<void> {
+    for (const [watched, rows] of this.#hastened)
+      if (rows > 1 && all.includes(watched)) this.#hastened.set(watched, rows - 1)
+      else if (all.includes(watched) || !this.#topics.has(watched)) this.#hastened.delete(watched)
     const ids = [...new Set(all.flatMap(({ topic }) => topic.pmids))]
     if (ids.length === 0) return
     this.#statistics.liveFetches++

@@ -43,6 +43,9 @@ interface Moments {
 const LATE_INTERVALS = 5
 const LATE_SEC = 10
 
+/** A row that follows the one before it sooner than this part of the interval gives way to the next row: its rates are noise. */
+const EARLY = 0.5
+
 /** Intervals after which the next sample is overdue. */
 const PATIENCE = 3
 
@@ -173,7 +176,7 @@ export class LiveStore implements LiveListener {
       if (time <= newest) return // known from before the connection was lost
       if (time - newest <= this.#lateSec) this.#isBroken = false
     }
-    this.#forgetFrom(time)
+    this.#forgetFrom(this.#isEarly ? Math.min(time, newest!) : time)
     const last = this.#times.at(-1)
     if (last !== undefined && (this.#isBroken || time - last > this.#lateSec)) {
       this.#addRow((last + time) / 2, [])
@@ -186,6 +189,13 @@ export class LiveStore implements LiveListener {
     this.#addRow(time, values)
     this.#trouble = undefined
     this.#onChange()
+  }
+
+  /** Is the newest row only there until the next one? The server hastens the second row of new charts. */
+  get #isEarly(): boolean {
+    const [before, newest] = this.#times.slice(-2)
+    if (newest === undefined || this.#holes.at(-1)?.end === newest) return false
+    return newest - before! < EARLY * this.#every
   }
 
   #addRow(time: number, values: readonly RowValues[]): void {

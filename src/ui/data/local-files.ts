@@ -6,6 +6,7 @@ import { urlKey } from '../view/view.ts'
 import type { Opened, Request, Response } from './archive-worker.ts'
 import { batched } from './batch.ts'
 import type { ChartBytes } from './local-archive.ts'
+import { remembered } from './remembered.ts'
 import { type CheckAnswer, RequestError } from './responses.ts'
 import type { Source } from './source.ts'
 
@@ -106,8 +107,10 @@ async function openInWorker(
     metric: (name) => ask({ do: 'metric', name }),
     instances: (name, values = false) => ask({ do: 'instances', name, values }),
     check: (expr): Promise<CheckAnswer> => ask({ do: 'check', expr }),
-    range: batched(async (query, onPart) =>
-      decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
+    range: remembered(
+      batched(async (query, onPart) =>
+        decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
+      ),
     ),
     excerpt: (start, finish) => ask({ do: 'excerpt', start, finish }),
     changes: (query) => ask({ do: 'changes', query }),

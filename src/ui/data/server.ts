@@ -9,6 +9,7 @@ import type { FiringsQuery } from '../../rules/firings.ts'
 import { hostKey } from '../view/view.ts'
 import { batched } from './batch.ts'
 import { forgetKey, pageKey } from './key.ts'
+import { remembered } from './remembered.ts'
 import {
   type ArchiveInfo,
   type ConfigAnswer,
@@ -183,9 +184,10 @@ export function hostSource(spec: string, hostname: string, history: string | nul
 
 /** Returns an archive on the server as a source. */
 export function archiveSource({ id, host, start, end }: ArchiveInfo): Source {
-  return serverSource(
+  const source = serverSource(
     { key: `archive:${id}`, title: `${host} · ${id.split('/').at(-1)}`, host, span: { start, end } },
     { archive: id },
     { archive: id },
   )
+  return { ...source, range: remembered(source.range!) }
 }

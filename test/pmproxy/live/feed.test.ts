@@ -140,7 +140,7 @@ test.each([
   expect(statistics.liveFetches).toBe(liveFetches)
 })
 
-test('a new list of metrics adds no row between two ticks, whose rates would be noise', async () => {
+test('rows of new lists keep a distance from others: rates over shorter times are noise', async () => {
   vi.useFakeTimers({ now: 10_000 })
   closers.push(() => vi.useRealTimers())
   const statistics = newStatistics()
@@ -171,8 +171,40 @@ test('a new list of metrics adds no row between two ticks, whose rates would be 
     await watch('sample.long.ten', `sample.long.${['one', 'hundred', 'million'][i]}`)
     await vi.advanceTimersByTimeAsync(1000 - later)
   }
-  expect(times.length).toBeGreaterThan(6)
-  for (const time of times) expect(time % 1000).toBeLessThan(10)
+  const distinct = [...new Set(times)]
+  expect(distinct.length).toBeGreaterThan(10)
+  for (const [i, time] of distinct.entries())
+    if (i > 0) expect(time - distinct[i - 1]!).toBeGreaterThanOrEqual(200)
+})
+
+test.each([
+  ['two rows before the tick', 10_000, [10_000, 10_200]],
+  ['one if the tick follows soon', 19_700, [19_700]],
+])('a new list gets %s, also while other lists are fetched', async (_, now, early) => {
+  vi.useFakeTimers({ now })
+  closers.push(() => vi.useRealTimers())
+  const statistics = newStatistics()
+  let topics = 0
+  const feed = new Feed(
+    async () => Context.over(new Sample().agent),
+    10_000,
+    statistics,
+    () => ++topics,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const rows = new Map<number, number[]>()
+  const send = (message: string | Buffer, sent: () => void): void => {
+    const { type, topic } = JSON.parse(String(message)) as { readonly type: string; readonly topic: number }
+    if (type === 'row') rows.set(topic, [...(rows.get(topic) ?? []), Date.now()])
+    sent()
+  }
+  const page = new Page({ send }, statistics)
+  const { signal } = new AbortController()
+  for (const [i, name] of ['sample.long.one', 'sample.long.ten', 'sample.colour'].entries())
+    void feed.watch(page, `${i}`, { metrics: [name], derive: {} }, signal)
+  await vi.advanceTimersByTimeAsync(20_500 - now)
+  expect([...rows.values()]).toEqual([1, 2, 3].map(() => [...early, 20_000]))
 })
 
 /** A request with distinct expressions. */

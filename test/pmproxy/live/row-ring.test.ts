@@ -120,8 +120,10 @@ describe('a page that is reloaded', () => {
     const past = second.told[1]!.messages!
     expect(past.filter(({ type }) => type === 'insts')).toHaveLength(1)
     const times = rowsOf(past)
-    expect(times.slice(0, 6)).toEqual(rowsOf(first.told))
-    expect(times).toHaveLength(9)
+    // Two rows before the first tick, five at ticks, and three while it was away.
+    expect(rowsOf(first.told)).toHaveLength(7)
+    expect(times.slice(0, 7)).toEqual(rowsOf(first.told))
+    expect(times).toHaveLength(10)
     await vi.advanceTimersByTimeAsync(1000)
     expect(second.told.at(-1)).toMatchObject({ type: 'row' })
     await feed.close()
