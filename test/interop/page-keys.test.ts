@@ -1,46 +1,7 @@
 /** The chart page with the keyboard and with a screen reader. */
 import { expect, test } from 'vitest'
 import { describePage, PANELS, PATIENCE } from './lib/page.ts'
-
-/** Controls without an accessible name. */
-const NAMELESS = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), textarea, dialog, aside, canvas')]
-  .filter((element) => {
-    const labels = [...(element.labels ?? [])].map((label) => label.textContent).join('')
-    return !(element.getAttribute('aria-label') || labels.trim() || element.textContent.trim())
-      && element.closest('[role=img], [aria-hidden=true]') === null
-  })
-  .map((element) => element.outerHTML.slice(0, 120))`
-
-/** Texts with less contrast than WCAG requires: 4.5, or 3 for large text. */
-const FAINT = `(() => {
-  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
-  const channels = (color) => {
-    canvas.clearRect(0, 0, 1, 1)
-    canvas.fillStyle = color
-    canvas.fillRect(0, 0, 1, 1)
-    return canvas.getImageData(0, 0, 1, 1).data
-  }
-  const light = ([r, g, b]) => {
-    const [x, y, z] = [r, g, b].map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-    return 0.2126 * x + 0.7152 * y + 0.0722 * z
-  }
-  const behind = (element) => {
-    for (let at = element; at !== null; at = at.parentElement) {
-      const color = channels(getComputedStyle(at).backgroundColor)
-      if (color[3] === 255) return color
-    }
-    return [255, 255, 255, 255]
-  }
-  const found = new Set()
-  for (const element of document.querySelectorAll('body *')) {
-    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '')
-    if (!isText || element.closest('option, script, noscript, .skip') !== null || element.getClientRects().length === 0) continue
-    const [a, b] = [light(channels(getComputedStyle(element).color)), light(behind(element))].sort((x, y) => y - x)
-    const contrast = (a + 0.05) / (b + 0.05)
-    if (contrast < 4.5) found.add(element.className + ' ' + element.tagName + ' ' + contrast.toFixed(2) + ' ' + element.textContent.trim().slice(0, 20))
-  }
-  return [...found]
-})()`
+import { FAINT, NAMELESS } from './lib/page-rules.ts'
 
 describePage('accessibility of the chart page', (t) => {
   const panel = (name: string) => t.page.getByRole('complementary', { name })

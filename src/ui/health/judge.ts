@@ -22,6 +22,8 @@ export interface Judged {
   /** The highest value and its time. */
   readonly peak: { readonly value: number; readonly at: number } | undefined
   readonly state: FleetState
+  /** What the highest mean of `JUDGED_SEC` in the window is judged as. */
+  readonly worst: FleetState
   /** Highest values of equal parts of the window; NaN is a gap. */
   readonly course: Float32Array
 }
@@ -110,13 +112,26 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
   const values = valuesOf(figure, data)
   const isMean = data.lines.some(({ high }) => high !== undefined)
   const course = new Float32Array(SPARK_WIDTH).fill(Number.NaN)
+  /** Returns the mean of the last `JUDGED_SEC` before a known value. */
+  const meanUntil = (until: number): number => {
+    let [total, count] = [0, 0]
+    for (let i = until; i >= 0 && times[i]! > times[until]! - JUDGED_SEC; i--)
+      if (Number.isFinite(values[i]!)) {
+        total += values[i]!
+        count++
+      }
+    return total / count
+  }
   let newest: number | undefined
   let peak: Judged['peak']
   let last: { readonly index: number; readonly bucket: number } | undefined
+  let [mean, highest] = [Number.NaN, Number.NEGATIVE_INFINITY]
   for (const [i, at] of times.entries()) {
     const value = values[i]!
     if (!Number.isFinite(value) || at < frame.from) continue
     newest = i
+    mean = meanUntil(i)
+    if (mean > highest) highest = mean
     if (peak === undefined || value > peak.value) peak = { value, at }
     // The clock of a host may be slightly ahead.
     const part = Math.floor(((at - frame.from) / (frame.to - frame.from)) * SPARK_WIDTH)
@@ -127,14 +142,10 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     if (!(course[bucket]! >= value)) course[bucket] = value
   }
   if (newest === undefined)
-    return { figure, now: undefined, mean: undefined, isMean, peak, state: 'unknown', course }
-  let [total, count] = [0, 0]
-  for (let i = newest; i >= 0 && times[i]! > times[newest]! - JUDGED_SEC; i--)
-    if (Number.isFinite(values[i]!)) {
-      total += values[i]!
-      count++
+    return {
+      ...{ figure, now: undefined, mean: undefined, isMean, peak, course },
+      ...{ state: 'unknown', worst: 'unknown' },
     }
-  const mean = total / count
   return {
     figure,
     now: values[newest]!,
@@ -142,6 +153,7 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     isMean,
     peak,
     state: figureState(figure, mean),
+    worst: figureState(figure, highest),
     course,
   }
 }
@@ -156,6 +168,10 @@ export function worstOf(all: readonly Judged[]): FleetState {
   for (const state of ['bad', 'warn', 'ok'] as const) if (all.some((one) => one.state === state)) return state
   return 'unknown'
 }
+
+/** Returns a title for use within a sentence: abbreviations keep their capitals. */
+export const inSentence = (title: string): string =>
+  /^\p{Lu}\p{Ll}/u.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title
 
 /** Problems named in the sentence. */
 const MOST = 3
@@ -181,9 +197,15 @@ export function sentenceOf(
     // Too few figures to call the host well.
     if (2 * missing > all.length)
       return { state, text: `${all.length - missing} of ${all.length} figures are known, all normal` }
+    const earlier = all
+      .filter(({ worst }) => worst === 'bad' || worst === 'warn')
+      .map(({ figure, peak }) => `${inSentence(figure.title)} (${showFigure(figure, peak!.value)})`)
     return {
       state,
-      text: `All well${missing === 0 ? '' : `; ${missing} of ${all.length} figures are unknown here`}`,
+      text: [
+        earlier.length === 0 ? 'All well' : `All well now; earlier over a threshold: ${earlier.join(', ')}`,
+        ...(missing === 0 ? [] : [`${missing} of ${all.length} figures are unknown here`]),
+      ].join('; '),
     }
   }
   const named = ordered
