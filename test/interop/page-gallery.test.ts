@@ -1,6 +1,6 @@
 /**
  * Every screen of the page, on a desk and on a phone, in both themes: nothing moves sideways, controls have names, targets are large enough, text
- * has contrast. With PCP_TS_SCREENS=1 it writes a picture of each to coverage/screenshots/gallery; PCP_TS_SCREENS=NAME only of those.
+ * has contrast. With PCP_TS_SCREENS=1 it writes a picture of each to coverage/screenshots/gallery; PCP_TS_SCREENS=REGEXP only of those.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -82,7 +82,7 @@ describePage('every screen', (t) => {
   })
 
   for (const { name, open } of SCREENS)
-    test.runIf(WANTED.length < 2 || name.includes(WANTED)).each(Object.keys(FORMS))(`${name}, on a %s`, async (form) => {
+    test.runIf(WANTED.length < 2 || new RegExp(WANTED).test(name)).each(Object.keys(FORMS))(`${name}, on a %s`, async (form) => {
       const context = await t.browser.newContext({ ...FORMS[form], colorScheme: 'light', timezoneId: 'UTC' })
       context.setDefaultTimeout(PATIENCE.timeout)
       try {

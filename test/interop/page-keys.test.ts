@@ -1,7 +1,42 @@
 /** The chart page with the keyboard and with a screen reader. */
 import { expect, test } from 'vitest'
+import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE } from './lib/page.ts'
-import { FAINT, NAMELESS } from './lib/page-rules.ts'
+import { FAINT, MOVING, NAMELESS, OUTSIDE, SIDEWAYS } from './lib/page-rules.ts'
+
+interface Box {
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly bottom: number
+}
+
+/** A control that Tab reached, and the part of the page around it. */
+interface Stop extends Box {
+  readonly name: string
+  /** Has it an outline or another sign of the focus? */
+  readonly isSeen: boolean
+  readonly group: Box & { readonly key: string }
+}
+
+/** Describes the focused control in coordinates of the document; null outside of the page. */
+const FOCUSED = `(() => {
+  const element = document.activeElement
+  if (element === document.body || element === document.documentElement) return null
+  const boxOf = (one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect()
+    return { left: left + scrollX, right: right + scrollX, top: top + scrollY, bottom: bottom + scrollY }
+  }
+  const all = [...document.querySelectorAll('*')]
+  const group = element.closest('.card, .health-cards, .timebar, .minimap-room, .head nav') ?? element
+  const { outlineStyle, outlineWidth } = getComputedStyle(element)
+  return {
+    ...boxOf(element),
+    name: (element.ariaLabel || element.textContent.trim().slice(0, 30) || element.className) + ' #' + all.indexOf(element),
+    isSeen: element.matches(':focus-visible') && outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2,
+    group: { ...boxOf(group), key: String(all.indexOf(group)) },
+  }
+})()`
 
 describePage('accessibility of the chart page', (t) => {
   const panel = (name: string) => t.page.getByRole('complementary', { name })
@@ -118,11 +153,7 @@ describePage('accessibility of the chart page', (t) => {
     }
     await t.shot('twice-the-size')
     await t.page.emulateMedia({ reducedMotion: 'reduce' })
-    const moving = `[...document.querySelectorAll('body *')].filter((element) => {
-      const { transitionDuration, animationName } = getComputedStyle(element)
-      return parseFloat(transitionDuration) > 0 || animationName !== 'none'
-    }).length`
-    expect(await t.page.evaluate(moving)).toBe(0)
+    expect(await t.page.evaluate(MOVING)).toEqual([])
   })
 
   test('all controls have a name, and all text has enough contrast, in both themes', async () => {
@@ -138,6 +169,70 @@ describePage('accessibility of the chart page', (t) => {
         expect(await t.page.evaluate(FAINT), `${theme} ${key}`).toEqual([])
         await t.page.keyboard.press('Escape')
       }
+    }
+  })
+
+  test.each([1920, 1400, 700])('Tab reaches all controls in the order of what is seen, at %i pixels', async (width) => {
+    await t.page.setViewportSize({ width, height: 1000 })
+    for (const title of ['CPU', 'Load average', 'Memory'])
+      await expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
+    // A live table gets and loses rows.
+    await t.page.keyboard.press(' ')
+    await t.page.locator('.skip').focus()
+    const stops: Stop[] = []
+    for (let n = 0; n < 400; n++) {
+      await t.page.keyboard.press('Tab')
+      const stop = (await t.page.evaluate(FOCUSED)) as Stop | null
+      if (stop === null || stop.name === stops[0]?.name) break
+      stops.push(stop)
+    }
+    expect(stops.length).toBeGreaterThan(40)
+    expect(stops.filter(({ isSeen }) => !isSeen).map(({ name }) => name)).toEqual([])
+    const isBack = (a: Box, b: Box): boolean =>
+      b.bottom <= a.top || (b.right <= a.left && b.top < a.bottom && a.top < b.bottom)
+    const back = stops.flatMap((stop, i) => {
+      const before = stops[i - 1]
+      if (before === undefined) return []
+      const isSame = before.group.key === stop.group.key
+      return isBack(isSame ? before : before.group, isSame ? stop : stop.group)
+        ? [`${before.name} → ${stop.name}`]
+        : []
+    })
+    expect(back).toEqual([])
+  })
+
+  test('the page has one column without sideways scrolling at 320 pixels', async () => {
+    await t.page.setViewportSize({ width: 320, height: 640 })
+    for (const { page, view } of PAGES) {
+      await t.page.goto(`${t.address}#page=${page}`)
+      await t.page.getByRole('region', { name: view.charts[0]!.title, exact: true }).waitFor()
+      expect(await t.page.evaluate(SIDEWAYS), page).toBe(0)
+      expect(await t.page.evaluate(OUTSIDE), page).toEqual([])
+    }
+    for (const [key, name] of PANELS) {
+      await t.page.keyboard.press(key)
+      await panel(name).locator('input, select, textarea, h3, kbd').first().waitFor()
+      expect(await t.page.evaluate(SIDEWAYS), name).toBe(0)
+      expect(await t.page.evaluate(OUTSIDE), name).toEqual([])
+      await t.page.keyboard.press('Escape')
+      await panel(name).waitFor({ state: 'detached' })
+    }
+    await t.shot('width-320')
+  })
+
+  test('nothing moves with reduced motion, on any page, panel or form', async () => {
+    await t.page.emulateMedia({ reducedMotion: 'reduce' })
+    for (const { page, view } of PAGES) {
+      await t.page.goto(`${t.address}#page=${page}`)
+      await t.page.getByRole('region', { name: view.charts[0]!.title, exact: true }).waitFor()
+      expect(await t.page.evaluate(MOVING), page).toEqual([])
+    }
+    for (const [key, name] of PANELS) {
+      await t.page.keyboard.press(key)
+      await panel(name).locator('input, select, textarea, h3, kbd').first().waitFor()
+      expect(await t.page.evaluate(MOVING), name).toEqual([])
+      await t.page.keyboard.press('Escape')
+      await panel(name).waitFor({ state: 'detached' })
     }
   })
 })

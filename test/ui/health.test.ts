@@ -181,7 +181,7 @@ test('an earlier problem is named while all is well, but no short spike', () => 
   expect(over((at) => at > 20 && at <= 32)).toMatchObject({ state: 'ok', worst: 'bad' })
   expect(sentenceOf([over((at) => at > 20 && at <= 32)])).toEqual({
     state: 'ok',
-    text: 'All well now; earlier over a threshold: busiest disk (99 %)',
+    text: 'All well now; earlier: busiest disk (99 %)',
   })
   expect(over((at) => at === 20)).toMatchObject({ state: 'ok', worst: 'ok' })
   expect(sentenceOf([over((at) => at === 20)]).text).toBe('All well')

@@ -180,6 +180,12 @@ const MOST = 3
 const shownValue = ({ figure, now, mean, state }: Judged): number | undefined =>
   figureState(figure, now ?? Number.NaN) === state ? now : mean
 
+/** Names the first figures, and counts the others. */
+function named(of: readonly Judged[], name: (one: Judged) => string): string {
+  const more = of.length > MOST ? `, and ${of.length - MOST} more` : ''
+  return of.slice(0, MOST).map(name).join(', ') + more
+}
+
 /** Sums up the problems in a sentence, from the same thresholds as the colours. */
 export function sentenceOf(
   all: readonly Judged[],
@@ -197,21 +203,18 @@ export function sentenceOf(
     // Too few figures to call the host well.
     if (2 * missing > all.length)
       return { state, text: `${all.length - missing} of ${all.length} figures are known, all normal` }
-    const earlier = all
-      .filter(({ worst }) => worst === 'bad' || worst === 'warn')
-      .map(({ figure, peak }) => `${inSentence(figure.title)} (${showFigure(figure, peak!.value)})`)
+    const earlier = named(
+      (['bad', 'warn'] as const).flatMap((worst) => all.filter((one) => one.worst === worst)),
+      ({ figure, peak }) => `${inSentence(figure.title)} (${showFigure(figure, peak!.value)})`,
+    )
     return {
       state,
       text: [
-        earlier.length === 0 ? 'All well' : `All well now; earlier over a threshold: ${earlier.join(', ')}`,
+        earlier === '' ? 'All well' : `All well now; earlier: ${earlier}`,
         ...(missing === 0 ? [] : [`${missing} of ${all.length} figures are unknown here`]),
       ].join('; '),
     }
   }
-  const named = ordered
-    .slice(0, MOST)
-    .map((one) => `${one.figure.problem} (${showFigure(one.figure, shownValue(one))})`)
-    .join(', ')
-  const more = ordered.length > MOST ? `, and ${ordered.length - MOST} more` : ''
-  return { state, text: `${named[0]!.toUpperCase()}${named.slice(1)}${more}` }
+  const text = named(ordered, (one) => `${one.figure.problem} (${showFigure(one.figure, shownValue(one))})`)
+  return { state, text: `${text[0]!.toUpperCase()}${text.slice(1)}` }
 }

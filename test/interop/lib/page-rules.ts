@@ -53,10 +53,11 @@ export const SIDEWAYS: string = 'document.documentElement.scrollWidth - document
 
 /** Texts that leave their card, control or panel, unless they are cut off on purpose. */
 export const OUTSIDE: string = `[...document.querySelectorAll('body *')].flatMap((element) => {
-  const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '')
-  if (!isText || !element.checkVisibility() || element.closest('svg, option, .unseen, .skip') !== null) return []
+  const texts = [...element.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim() !== '')
+  if (texts.length === 0 || !element.checkVisibility() || element.closest('svg, option, .unseen, .skip') !== null) return []
   const range = document.createRange()
-  range.selectNodeContents(element)
+  range.setStartBefore(texts[0])
+  range.setEndAfter(texts[0])
   const { right, left, width } = range.getBoundingClientRect()
   for (let at = element; at !== null; at = at.parentElement) {
     if (getComputedStyle(at).overflowX !== 'visible') return []
@@ -65,4 +66,10 @@ export const OUTSIDE: string = `[...document.querySelectorAll('body *')].flatMap
       return [element.textContent.trim().slice(0, 40) + ': ' + Math.round(right - box.right) + ' px outside ' + at.className]
   }
   return []
+})`
+
+/** Elements with a transition or an animation. */
+export const MOVING: string = `[...document.querySelectorAll('body *')].flatMap((element) => {
+  const { transitionDuration, animationName } = getComputedStyle(element)
+  return parseFloat(transitionDuration) > 0 || animationName !== 'none' ? [element.outerHTML.slice(0, 80)] : []
 })`
