@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DelayedFiles } from '../../bench/macro/lib/delayed-files.ts'
-import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { writeFleetHost } from '../lib/fleet-archives.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 import { BUSY_START, busyHost } from './lib/busy-host.ts'
@@ -63,7 +63,11 @@ describePage('every screen', (t) => {
     ])
     expect(made.stderr).toBe('')
     const hosts = join(dir, 'fleet')
-    for (const [name, busy] of [['web1', 0.2], ['web2', 0.97], ['db1', 0.4]] as const)
+    for (const [name, busy] of [
+      ['web1', 0.2],
+      ['web2', 0.97],
+      ['db1', 0.4],
+    ] as const)
       writeFleetHost(hosts, { name, labels: { env: 'prod' }, samples: 31, busy: () => busy })
     writeFleetHost(hosts, { name: 'lab', labels: { env: 'test' }, samples: 10 })
     const pageDir = join('share', 'web')
@@ -72,7 +76,11 @@ describePage('every screen', (t) => {
     const [fleet, none] = servers.map(({ proxy }) => `http://127.0.0.1:${proxy.port}/`)
     places = {
       ...{ live: t.address, fleet: fleet!, none: none!, remote: `${files.address}busy` },
-      ...{ incident: pathToFileURL(incident).href, link: readFileSync(join(t.ours.dir, 'run', 'charts-link'), 'utf8').trim(), dropped: droppedUnknown() },
+      ...{
+        incident: pathToFileURL(incident).href,
+        link: readFileSync(join(t.ours.dir, 'run', 'charts-link'), 'utf8').trim(),
+        dropped: droppedUnknown(),
+      },
     }
   })
   afterAll(async () => {
@@ -82,26 +90,35 @@ describePage('every screen', (t) => {
   })
 
   for (const { name, open } of SCREENS)
-    test.runIf(WANTED.length < 2 || new RegExp(WANTED).test(name)).each(Object.keys(FORMS))(`${name}, on a %s`, async (form) => {
-      const context = await t.browser.newContext({ ...FORMS[form], colorScheme: 'light', timezoneId: 'UTC' })
-      context.setDefaultTimeout(PATIENCE.timeout)
-      try {
-        const page = await context.newPage()
-        await open(page, places)
-        expect.soft(await page.evaluate(SIDEWAYS), 'pixels sideways').toBe(0)
-        expect.soft(await page.evaluate(NAMELESS), 'controls without a name').toEqual([])
-        expect.soft(await page.evaluate(OUTSIDE), 'texts outside of their box').toEqual([])
-        if (form === 'phone') expect.soft(await page.evaluate(SMALL), 'small targets').toEqual([])
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme })
-          await expect.poll(() => page.locator('html').getAttribute('data-theme'), PATIENCE).toBe(colorScheme)
-          expect.soft(await page.evaluate(FAINT), `faint texts, ${colorScheme}`).toEqual([])
-          if (WANTED !== '') await picture(page, `${name}-${form}-${colorScheme}`)
+    test.runIf(WANTED.length < 2 || new RegExp(WANTED).test(name)).each(Object.keys(FORMS))(
+      `${name}, on a %s`,
+      async (form) => {
+        const context = await t.browser.newContext({
+          ...FORMS[form],
+          colorScheme: 'light',
+          timezoneId: 'UTC',
+        })
+        context.setDefaultTimeout(PATIENCE.timeout)
+        try {
+          const page = await context.newPage()
+          await open(page, places)
+          expect.soft(await page.evaluate(SIDEWAYS), 'pixels sideways').toBe(0)
+          expect.soft(await page.evaluate(NAMELESS), 'controls without a name').toEqual([])
+          expect.soft(await page.evaluate(OUTSIDE), 'texts outside of their box').toEqual([])
+          if (form === 'phone') expect.soft(await page.evaluate(SMALL), 'small targets').toEqual([])
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme })
+            await expect
+              .poll(() => page.locator('html').getAttribute('data-theme'), PATIENCE)
+              .toBe(colorScheme)
+            expect.soft(await page.evaluate(FAINT), `faint texts, ${colorScheme}`).toEqual([])
+            if (WANTED !== '') await picture(page, `${name}-${form}-${colorScheme}`)
+          }
+        } finally {
+          await context.close()
         }
-      } finally {
-        await context.close()
-      }
-    })
+      },
+    )
 })
 
 /** Takes a picture of the whole page, the parts of which are drawn once they are in view. */
