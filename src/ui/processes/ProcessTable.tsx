@@ -121,7 +121,9 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
         <When shown={shown} count={rows.length} />
       </div>
       {answer === undefined ? (
-        <p class={shown.problem === undefined ? 'empty list' : 'empty'}>{shown.problem ?? 'Waiting for values …'}</p>
+        <p class={shown.problem === undefined ? 'empty list' : 'empty'}>
+          {shown.problem ?? 'Waiting for values …'}
+        </p>
       ) : rows.length === 0 ? (
         <p class="empty">No processes are visible to this user</p>
       ) : (

@@ -139,7 +139,11 @@ pmproxy.mem.maxrss Kbyte 91000
   [
     ['eth0', 'eth1', 'docker0'],
     ['in', 'out']
-      .flatMap((way) => ['bytes byte 1800000 2', 'packets count 2100 2', 'errors count 0', 'drops count 0.2 9'].map((line) => `+network.interface.${way}.${line}`))
+      .flatMap((way) =>
+        ['bytes byte 1800000 2', 'packets count 2100 2', 'errors count 0', 'drops count 0.2 9'].map(
+          (line) => `+network.interface.${way}.${line}`,
+        ),
+      )
       .join('\n'),
   ],
   [
@@ -206,7 +210,15 @@ export function busyHost(): { name: string; bytes: Uint8Array }[] {
         ...(instances.length > 0 ? { indom: `host.${i}` } : {}),
       })
       const of = instances.length > 0 ? instances : [undefined]
-      return { name: name!, isCounter, level: Number(level), factor, seed: 7 * i + j, of, sums: of.map(() => 0) }
+      return {
+        name: name!,
+        isCounter,
+        level: Number(level),
+        factor,
+        seed: 7 * i + j,
+        of,
+        sums: of.map(() => 0),
+      }
     }),
   )
   made.addMetric('hinv.ncpu', { type: PM_TYPE_32 })
@@ -218,7 +230,8 @@ export function busyHost(): { name: string; bytes: Uint8Array }[] {
     for (const { name, isCounter, level, factor, seed, of, sums } of courses)
       for (const [k, instance] of of.entries()) {
         // Without a factor it is constant. Later instances are smaller.
-        const wave = factor === '' ? 1 : 1 + 0.15 * Math.sin(step / 9 + seed + k) + 0.1 * Math.sin(step * (1.7 + seed))
+        const wave =
+          factor === '' ? 1 : 1 + 0.15 * Math.sin(step / 9 + seed + k) + 0.1 * Math.sin(step * (1.7 + seed))
         const isWorse = step >= WORSE && step < WELL && k === 0
         const now = (level * wave * (isWorse ? Number(factor || 1) : 1)) / (k + 1)
         sums[k]! += now * EVERY

@@ -30,7 +30,8 @@ export interface Screen {
   open(page: Page, at: Places): Promise<unknown>
 }
 
-const iso = (minutes: number): string => new Date((BUSY_START + 60 * minutes) * 1000).toISOString().slice(0, 19)
+const iso = (minutes: number): string =>
+  new Date((BUSY_START + 60 * minutes) * 1000).toISOString().slice(0, 19)
 /** The hour of the busy host, which the server has as an archive. */
 const HOUR = `from=${iso(0)}Z&to=${iso(60)}Z&zone=UTC`
 
@@ -54,7 +55,10 @@ export const drawn = (page: Page): Promise<void> =>
             cards.every((card) => {
               const { innerHeight } = card.ownerDocument.defaultView!
               if (card.getBoundingClientRect().top > innerHeight) return true
-              return card.ariaBusy !== 'true' && !/^(Waiting|Reading)/.test(card.querySelector('.empty')?.textContent ?? '')
+              return (
+                card.ariaBusy !== 'true' &&
+                !/^(Waiting|Reading)/.test(card.querySelector('.empty')?.textContent ?? '')
+              )
             }),
         ),
       PATIENCE,
@@ -204,7 +208,9 @@ export const SCREENS: readonly Screen[] = [
       await page.goto(live)
       await drawn(page)
       await page.evaluate(dropped)
-      await expect.poll(() => page.getByLabel('Source', { exact: true }).inputValue(), PATIENCE).toMatch(/^file:/)
+      await expect
+        .poll(() => page.getByLabel('Source', { exact: true }).inputValue(), PATIENCE)
+        .toMatch(/^file:/)
       await drawn(page)
     },
   },
