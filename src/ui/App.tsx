@@ -25,6 +25,7 @@ import {
 } from './page.ts'
 import { Icon } from './panel/Icon.tsx'
 import { StatusLight } from './panel/Light.tsx'
+import { hasPagesFirst } from './panel/narrow.ts'
 import { PageTabs } from './panel/PageTabs.tsx'
 import { SourceChoice } from './panel/SourceChoice.tsx'
 import { TimeBar } from './panel/TimeBar.tsx'
@@ -71,7 +72,8 @@ export function App(): ComponentChild {
             <StatusLight />
           </>
         )}
-        {!isFleet && <PageTabs />}
+        {/* Focus moves in the order of what is seen. */}
+        {!isFleet && hasPagesFirst.value && <PageTabs />}
         <nav class="panels" aria-label="Panels">
           {(isFleet || hostCount.value > 1 || (config.value?.hosts.length ?? 0) > 1) && (
             <a class="button" href={isFleet ? chartsAddress() : '#fleet'}>
@@ -98,6 +100,7 @@ export function App(): ComponentChild {
             <Icon name={theme.value} />
           </button>
         </nav>
+        {!isFleet && !hasPagesFirst.value && <PageTabs />}
       </header>
       <TimeBar />
       {!isFleet && currentSource.value?.range !== undefined && (

@@ -1,45 +1,41 @@
 /** The chart page with the keyboard and with a screen reader. */
 import { expect, test } from 'vitest'
+import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE } from './lib/page.ts'
+import { FAINT, MOVING, NAMELESS, OUTSIDE, SIDEWAYS } from './lib/page-rules.ts'
 
-/** Controls without an accessible name. */
-const NAMELESS = `[...document.querySelectorAll('button, summary, select, input:not([hidden]), textarea, dialog, aside, canvas')]
-  .filter((element) => {
-    const labels = [...(element.labels ?? [])].map((label) => label.textContent).join('')
-    return !(element.getAttribute('aria-label') || labels.trim() || element.textContent.trim())
-      && element.closest('[role=img], [aria-hidden=true]') === null
-  })
-  .map((element) => element.outerHTML.slice(0, 120))`
+interface Box {
+  readonly left: number
+  readonly right: number
+  readonly top: number
+  readonly bottom: number
+}
 
-/** Texts with less contrast than WCAG requires: 4.5, or 3 for large text. */
-const FAINT = `(() => {
-  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })
-  const channels = (color) => {
-    canvas.clearRect(0, 0, 1, 1)
-    canvas.fillStyle = color
-    canvas.fillRect(0, 0, 1, 1)
-    return canvas.getImageData(0, 0, 1, 1).data
+/** A control that Tab reached, and the part of the page around it. */
+interface Stop extends Box {
+  readonly name: string
+  /** Has it an outline or another sign of the focus? */
+  readonly isSeen: boolean
+  readonly group: Box & { readonly key: string }
+}
+
+/** Describes the focused control in coordinates of the document; null outside of the page. */
+const FOCUSED = `(() => {
+  const element = document.activeElement
+  if (element === document.body || element === document.documentElement) return null
+  const boxOf = (one) => {
+    const { left, right, top, bottom } = one.getBoundingClientRect()
+    return { left: left + scrollX, right: right + scrollX, top: top + scrollY, bottom: bottom + scrollY }
   }
-  const light = ([r, g, b]) => {
-    const [x, y, z] = [r, g, b].map((part) => part / 255).map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-    return 0.2126 * x + 0.7152 * y + 0.0722 * z
+  const all = [...document.querySelectorAll('*')]
+  const group = element.closest('.card, .health-cards, .timebar, .minimap-room, .head nav') ?? element
+  const { outlineStyle, outlineWidth } = getComputedStyle(element)
+  return {
+    ...boxOf(element),
+    name: (element.ariaLabel || element.textContent.trim().slice(0, 30) || element.className) + ' #' + all.indexOf(element),
+    isSeen: element.matches(':focus-visible') && outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2,
+    group: { ...boxOf(group), key: String(all.indexOf(group)) },
   }
-  const behind = (element) => {
-    for (let at = element; at !== null; at = at.parentElement) {
-      const color = channels(getComputedStyle(at).backgroundColor)
-      if (color[3] === 255) return color
-    }
-    return [255, 255, 255, 255]
-  }
-  const found = new Set()
-  for (const element of document.querySelectorAll('body *')) {
-    const isText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '')
-    if (!isText || element.closest('option, script, noscript, .skip') !== null || element.getClientRects().length === 0) continue
-    const [a, b] = [light(channels(getComputedStyle(element).color)), light(behind(element))].sort((x, y) => y - x)
-    const contrast = (a + 0.05) / (b + 0.05)
-    if (contrast < 4.5) found.add(element.className + ' ' + element.tagName + ' ' + contrast.toFixed(2) + ' ' + element.textContent.trim().slice(0, 20))
-  }
-  return [...found]
 })()`
 
 describePage('accessibility of the chart page', (t) => {
@@ -157,11 +153,7 @@ describePage('accessibility of the chart page', (t) => {
     }
     await t.shot('twice-the-size')
     await t.page.emulateMedia({ reducedMotion: 'reduce' })
-    const moving = `[...document.querySelectorAll('body *')].filter((element) => {
-      const { transitionDuration, animationName } = getComputedStyle(element)
-      return parseFloat(transitionDuration) > 0 || animationName !== 'none'
-    }).length`
-    expect(await t.page.evaluate(moving)).toBe(0)
+    expect(await t.page.evaluate(MOVING)).toEqual([])
   })
 
   test('all controls have a name, and all text has enough contrast, in both themes', async () => {
@@ -177,6 +169,73 @@ describePage('accessibility of the chart page', (t) => {
         expect(await t.page.evaluate(FAINT), `${theme} ${key}`).toEqual([])
         await t.page.keyboard.press('Escape')
       }
+    }
+  })
+
+  test.each([1920, 1400, 700])(
+    'Tab reaches all controls in the order of what is seen, at %i pixels',
+    async (width) => {
+      await t.page.setViewportSize({ width, height: 1000 })
+      for (const title of ['CPU', 'Load average', 'Memory'])
+        await expect.poll(() => t.firstValue(title).textContent(), PATIENCE).toMatch(/^\d/)
+      // A live table gets and loses rows.
+      await t.page.keyboard.press(' ')
+      await t.page.locator('.skip').focus()
+      const stops: Stop[] = []
+      for (let n = 0; n < 400; n++) {
+        await t.page.keyboard.press('Tab')
+        const stop = (await t.page.evaluate(FOCUSED)) as Stop | null
+        if (stop === null || stop.name === stops[0]?.name) break
+        stops.push(stop)
+      }
+      expect(stops.length).toBeGreaterThan(40)
+      expect(stops.filter(({ isSeen }) => !isSeen).map(({ name }) => name)).toEqual([])
+      const isBack = (a: Box, b: Box): boolean =>
+        b.bottom <= a.top || (b.right <= a.left && b.top < a.bottom && a.top < b.bottom)
+      const back = stops.flatMap((stop, i) => {
+        const before = stops[i - 1]
+        if (before === undefined) return []
+        const isSame = before.group.key === stop.group.key
+        return isBack(isSame ? before : before.group, isSame ? stop : stop.group)
+          ? [`${before.name} → ${stop.name}`]
+          : []
+      })
+      expect(back).toEqual([])
+    },
+  )
+
+  test('the page has one column without sideways scrolling at 320 pixels', async () => {
+    await t.page.setViewportSize({ width: 320, height: 640 })
+    for (const { page, view } of PAGES) {
+      await t.page.goto(`${t.address}#page=${page}`)
+      await t.page.getByRole('region', { name: view.charts[0]!.title, exact: true }).waitFor()
+      expect(await t.page.evaluate(SIDEWAYS), page).toBe(0)
+      expect(await t.page.evaluate(OUTSIDE), page).toEqual([])
+    }
+    for (const [key, name] of PANELS) {
+      await t.page.keyboard.press(key)
+      await panel(name).locator('input, select, textarea, h3, kbd').first().waitFor()
+      expect(await t.page.evaluate(SIDEWAYS), name).toBe(0)
+      expect(await t.page.evaluate(OUTSIDE), name).toEqual([])
+      await t.page.keyboard.press('Escape')
+      await panel(name).waitFor({ state: 'detached' })
+    }
+    await t.shot('width-320')
+  })
+
+  test('nothing moves with reduced motion, on any page, panel or form', async () => {
+    await t.page.emulateMedia({ reducedMotion: 'reduce' })
+    for (const { page, view } of PAGES) {
+      await t.page.goto(`${t.address}#page=${page}`)
+      await t.page.getByRole('region', { name: view.charts[0]!.title, exact: true }).waitFor()
+      expect(await t.page.evaluate(MOVING), page).toEqual([])
+    }
+    for (const [key, name] of PANELS) {
+      await t.page.keyboard.press(key)
+      await panel(name).locator('input, select, textarea, h3, kbd').first().waitFor()
+      expect(await t.page.evaluate(MOVING), name).toEqual([])
+      await t.page.keyboard.press('Escape')
+      await panel(name).waitFor({ state: 'detached' })
     }
   })
 })

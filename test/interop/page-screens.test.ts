@@ -3,20 +3,7 @@ import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
 import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE, shotPath } from './lib/page.ts'
-
-/**
- * Controls smaller than a finger, with width, height and name. A label counts as part of its field. Flags of alerts are left out: their
- * target is 24 by 35 pixels.
- */
-const SMALL = `[...document.querySelectorAll('button:not(.mark-flag), summary, select, input:not([hidden]), label.button, label.link')]
-  .filter((element) => element.checkVisibility() && element.getClientRects().length > 0)
-  .flatMap((element) => {
-    const { width, height } = (element.closest('label.check') ?? element).getBoundingClientRect()
-    return width >= 44 && height >= 44 ? [] : [[Math.round(width), Math.round(height), element.outerHTML.slice(0, 80)].join(' ')]
-  })`
-
-/** Pixels by which the page can be scrolled sideways. */
-const SIDEWAYS = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+import { SIDEWAYS, SMALL } from './lib/page-rules.ts'
 
 describePage('the screens of the chart page', (t) => {
   let other: BrowserContext | undefined

@@ -141,7 +141,7 @@ test('the share of retransmissions needs ten TCP segments a second', () => {
 test('the sentence starts with the worst problems', () => {
   const at = (id: string, value: number) => {
     const one = figure(id)
-    const { state } = judge(
+    const judged = judge(
       one,
       dataOf(
         one,
@@ -149,15 +149,7 @@ test('the sentence starts with the worst problems', () => {
         one.needs.map(() => [[value]]),
       ),
     )
-    return {
-      figure: one,
-      now: value,
-      mean: value,
-      isMean: false,
-      peak: undefined,
-      state,
-      course: new Float32Array(),
-    }
+    return { ...judged, now: value, mean: value }
   }
   const ok = at('disk-util', 0.1)
   const unknown = at('await', Number.NaN)
@@ -192,6 +184,20 @@ test('the sentence starts with the worst problems', () => {
   const many = ['swapping', 'oom', 'disk-util', 'await', 'drops'].map((id) => at(id, 5000))
   expect(sentenceOf(many).text).toMatch(/^Memory is swapped \(5 k\/s\), .*, and 2 more$/)
   expect(worstOf([ok, at('oom', 1)])).toBe('bad')
+})
+
+test('an earlier problem is named while all is well, but no short spike', () => {
+  const util = figure('disk-util')
+  const seconds = Array.from({ length: 60 }, (_, i) => i + 1)
+  const over = (busy: (at: number) => boolean) =>
+    judge(util, dataOf(util, seconds, [[seconds.map((at) => (busy(at) ? 0.99 : 0.1))]]))
+  expect(over((at) => at > 20 && at <= 32)).toMatchObject({ state: 'ok', worst: 'bad' })
+  expect(sentenceOf([over((at) => at > 20 && at <= 32)])).toEqual({
+    state: 'ok',
+    text: 'All well now; earlier: busiest disk (99 %)',
+  })
+  expect(over((at) => at === 20)).toMatchObject({ state: 'ok', worst: 'ok' })
+  expect(sentenceOf([over((at) => at === 20)]).text).toBe('All well')
 })
 
 test('thresholds are stated', () => {

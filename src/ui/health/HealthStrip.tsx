@@ -11,6 +11,7 @@ import { formatTime } from '../time/format.ts'
 import {
   chartOf,
   highestOf,
+  inSentence,
   type Judged,
   judge,
   sentenceOf,
@@ -82,7 +83,7 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
   const others = judged.filter((one) => one !== main)
   const state = worstOf(judged)
   const isOpen = open.value === id
-  const { figure, now, peak, isMean } = main
+  const { figure, now, peak, isMean, worst } = main
   return (
     <button
       type="button"
@@ -98,7 +99,7 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
       <span class="health-now">{showFigure(figure, now)}</span>
       <span class="health-peak">
         {isHighest && <span class="health-of">{figure.title}</span>}
-        <span>
+        <span class={worst}>
           {isMean ? 'top mean' : 'peak'} {showFigure(figure, peak?.value)}
         </span>
       </span>
@@ -113,10 +114,6 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
     </button>
   )
 }
-
-/** Returns a title for use within a sentence: abbreviations keep their capitals. */
-const inSentence = (title: string): string =>
-  /^\p{Lu}\p{Ll}/u.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title
 
 /** The course of a figure over the window, from zero to its peak, or to 100 %. */
 function Course({ figure, course, peak }: Judged): ComponentChild {

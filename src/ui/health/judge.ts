@@ -24,6 +24,8 @@ export interface Judged {
   readonly state: FleetState
   /** What an unknown figure lacks; undefined while values may be on their way. */
   readonly lacks?: 'metrics' | 'values' | undefined
+  /** What the highest mean of `JUDGED_SEC` in the window is judged as. */
+  readonly worst: FleetState
   /** Highest values of equal parts of the window; NaN is a gap. */
   readonly course: Float32Array
 }
@@ -112,13 +114,26 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
   const values = valuesOf(figure, data)
   const isMean = data.lines.some(({ high }) => high !== undefined)
   const course = new Float32Array(SPARK_WIDTH).fill(Number.NaN)
+  /** Returns the mean of the last `JUDGED_SEC` before a known value. */
+  const meanUntil = (until: number): number => {
+    let [total, count] = [0, 0]
+    for (let i = until; i >= 0 && times[i]! > times[until]! - JUDGED_SEC; i--)
+      if (Number.isFinite(values[i]!)) {
+        total += values[i]!
+        count++
+      }
+    return total / count
+  }
   let newest: number | undefined
   let peak: Judged['peak']
   let last: { readonly index: number; readonly bucket: number } | undefined
+  let [mean, highest] = [Number.NaN, Number.NEGATIVE_INFINITY]
   for (const [i, at] of times.entries()) {
     const value = values[i]!
     if (!Number.isFinite(value) || at < frame.from) continue
     newest = i
+    mean = meanUntil(i)
+    if (mean > highest) highest = mean
     if (peak === undefined || value > peak.value) peak = { value, at }
     // The clock of a host may be slightly ahead.
     const part = Math.floor(((at - frame.from) / (frame.to - frame.from)) * SPARK_WIDTH)
@@ -128,23 +143,11 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     last = { index: i, bucket }
     if (!(course[bucket]! >= value)) course[bucket] = value
   }
-  if (newest === undefined) {
-    // Missing metrics are a problem of the chart only if it has no other.
-    const lacks =
-      data.isWaiting || data.isReading
-        ? undefined
-        : data.lines.length === 0 && data.problems.length > 0
-          ? 'metrics'
-          : 'values'
-    return { figure, now: undefined, mean: undefined, isMean, peak, state: 'unknown', lacks, course }
-  }
-  let [total, count] = [0, 0]
-  for (let i = newest; i >= 0 && times[i]! > times[newest]! - JUDGED_SEC; i--)
-    if (Number.isFinite(values[i]!)) {
-      total += values[i]!
-      count++
+  if (newest === undefined)
+    return {
+      ...{ figure, now: undefined, mean: undefined, isMean, peak, course },
+      ...{ state: 'unknown', worst: 'unknown', lacks: lackOf(data) },
     }
-  const mean = total / count
   return {
     figure,
     now: values[newest]!,
@@ -152,8 +155,15 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
     isMean,
     peak,
     state: figureState(figure, mean),
+    worst: figureState(figure, highest),
     course,
   }
+}
+
+/** Returns what a figure without values lacks. Missing metrics are a problem of a chart only if it has no other. */
+function lackOf({ isWaiting, isReading, lines, problems }: ChartData): Judged['lacks'] {
+  if (isWaiting || isReading) return undefined
+  return lines.length === 0 && problems.length > 0 ? 'metrics' : 'values'
 }
 
 /** Returns the figure with the highest value; the first one if none is known. */
@@ -167,12 +177,22 @@ export function worstOf(all: readonly Judged[]): FleetState {
   return 'unknown'
 }
 
+/** Returns a title for use within a sentence: abbreviations keep their capitals. */
+export const inSentence = (title: string): string =>
+  /^\p{Lu}\p{Ll}/u.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title
+
 /** Problems named in the sentence. */
 const MOST = 3
 
 /** Returns the newest value, as on the cards; the mean if the newest value alone would be judged otherwise. */
 const shownValue = ({ figure, now, mean, state }: Judged): number | undefined =>
   figureState(figure, now ?? Number.NaN) === state ? now : mean
+
+/** Names the first figures, and counts the others. */
+function named(of: readonly Judged[], name: (one: Judged) => string): string {
+  const more = of.length > MOST ? `, and ${of.length - MOST} more` : ''
+  return of.slice(0, MOST).map(name).join(', ') + more
+}
 
 /** Sums up the problems in a sentence, from the same thresholds as the colours. */
 export function sentenceOf(
@@ -199,15 +219,18 @@ export function sentenceOf(
     // Too few figures to call the host well.
     if (2 * missing > all.length)
       return { state, text: `${all.length - missing} of ${all.length} figures are known, all normal` }
+    const earlier = named(
+      (['bad', 'warn'] as const).flatMap((worst) => all.filter((one) => one.worst === worst)),
+      ({ figure, peak }) => `${inSentence(figure.title)} (${showFigure(figure, peak!.value)})`,
+    )
     return {
       state,
-      text: `All well${missing === 0 ? '' : `; ${missing} of ${all.length} figures are unknown here`}`,
+      text: [
+        earlier === '' ? 'All well' : `All well now; earlier: ${earlier}`,
+        ...(missing === 0 ? [] : [`${missing} of ${all.length} figures are unknown here`]),
+      ].join('; '),
     }
   }
-  const named = ordered
-    .slice(0, MOST)
-    .map((one) => `${one.figure.problem} (${showFigure(one.figure, shownValue(one))})`)
-    .join(', ')
-  const more = ordered.length > MOST ? `, and ${ordered.length - MOST} more` : ''
-  return { state, text: `${named[0]!.toUpperCase()}${named.slice(1)}${more}` }
+  const text = named(ordered, (one) => `${one.figure.problem} (${showFigure(one.figure, shownValue(one))})`)
+  return { state, text: `${text[0]!.toUpperCase()}${text.slice(1)}` }
 }

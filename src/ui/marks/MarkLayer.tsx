@@ -33,6 +33,9 @@ const SIGNS: Readonly<Record<MarkKind, readonly [sign: string, name: string]>> =
   note: ['✎', 'Note'],
 }
 
+/** Size of a target for fingers, px: nearer flags would cover each other. */
+const TOUCH = 44
+
 /** Marks listed in a tooltip; the rest is counted. */
 const MOST_LINES = 8
 
@@ -40,7 +43,8 @@ const MOST_LINES = 8
 export function MarkLayer({ frame, box }: MarkLayerProps): ComponentChild {
   const layer = useRef<HTMLUListElement>(null)
   const current = useSignal(0)
-  const groups = groupMarks(marks.value, frame, box.width)
+  const isTouch = matchMedia('(pointer: coarse)').matches
+  const groups = groupMarks(marks.value, frame, box.width, isTouch ? TOUCH : undefined)
   if (groups.length === 0 || box.width <= 0) return null
   const tabStop = Math.min(current.value, groups.length - 1)
   const share = (at: number): number =>
@@ -110,7 +114,9 @@ function Flag({ group: { kind, marks }, isTabStop, isRight, onFocus }: FlagProps
       // Safari does not focus buttons on a tap.
       onClick={({ currentTarget }) => currentTarget.focus()}
     >
-      <span aria-hidden="true">{marks.length > 1 ? marks.length : SIGNS[kind][0]}</span>
+      <span class="mark-sign" aria-hidden="true">
+        {marks.length > 1 ? marks.length : SIGNS[kind][0]}
+      </span>
       <span class={`mark-text${isRight ? ' right' : ''}`} aria-hidden="true">
         {lines.map((line, i) => (
           <span key={i}>{line}</span>

@@ -54,11 +54,16 @@ export function setMarks(owner: string, own: readonly Mark[]): void {
 }
 
 /**
- * Returns the marks of a window of `width` pixels, sorted by time, near ones merged. Which ones are merged does not depend on where the
+ * Returns the marks of a window of `width` pixels, sorted by time, those nearer than `pixels` merged. Which ones are merged does not depend on where the
  * window starts, so that flags do not jump in a moving window.
  */
-export function groupMarks(all: readonly Mark[], { from, to }: Frame, width: number): readonly MarkGroup[] {
-  const least = (to - from) * Math.max(1 / MOST_FLAGS, LEAST_PIXELS / Math.max(1, width))
+export function groupMarks(
+  all: readonly Mark[],
+  { from, to }: Frame,
+  width: number,
+  pixels = LEAST_PIXELS,
+): readonly MarkGroup[] {
+  const least = (to - from) * Math.max(1 / MOST_FLAGS, pixels / Math.max(1, width))
   const groups: Mark[][] = []
   for (const mark of all) {
     const group = groups.at(-1)

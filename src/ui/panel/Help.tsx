@@ -10,7 +10,7 @@ const KEYS: readonly (readonly [keys: readonly string[], text: string])[] = [
   [['l'], 'go live, or to the end of the archive'],
   [['g'], 'go to a time'],
   [['u', 'U'], 'undo, redo a zoom, a move or a change of the view, like Back and Forward'],
-  [['1', '9'], 'pages, in the order of their tabs'],
+  [['1', '…', '9'], 'pages, in the order of their tabs'],
   [['m'], 'metrics'],
   [['s'], 'select a span; arrows move it, with Shift its end, Enter zooms in'],
   [['w'], 'what changed in the selected span or the shown window'],

@@ -1,9 +1,14 @@
-/** Is the screen as narrow as a phone? */
+/** Conditions of the style sheet that decide what is rendered. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 
-const media = matchMedia('(max-width: 760px)')
-const matches = signal(media.matches)
-media.addEventListener('change', () => (matches.value = media.matches))
+function matching(condition: string): ReadonlySignal<boolean> {
+  const media = matchMedia(condition)
+  const matches = signal(media.matches)
+  media.addEventListener('change', () => (matches.value = media.matches))
+  return matches
+}
 
-/** The condition of style/narrow.css. */
-export const narrow: ReadonlySignal<boolean> = matches
+/** Is the screen as narrow as a phone? The condition of style/narrow.css. */
+export const narrow: ReadonlySignal<boolean> = matching('(max-width: 760px)')
+/** Do the pages precede the panels in the header? Otherwise they have the row below. The condition of style/head.css. */
+export const hasPagesFirst: ReadonlySignal<boolean> = matching('(max-width: 760px), (min-width: 1600px)')

@@ -121,9 +121,11 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
         <When shown={shown} count={rows.length} />
       </div>
       {answer === undefined ? (
-        <p class="empty list">{shown.problem ?? 'Waiting for values …'}</p>
+        <p class={shown.problem === undefined ? 'empty list' : 'empty'}>
+          {shown.problem ?? 'Waiting for values …'}
+        </p>
       ) : rows.length === 0 ? (
-        <p class="empty list">No processes are visible to this user</p>
+        <p class="empty">No processes are visible to this user</p>
       ) : (
         <div class="table-scroll">
           <table aria-label={chart.title}>

@@ -6,6 +6,7 @@
  */
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import type { ProcessesAnswer, ProcessSample } from '../../model/process-sample.ts'
+import { pageKey } from '../data/key.ts'
 import type { Source } from '../data/source.ts'
 import { type Courses, courseQuery, liveCourses, recordedCourses } from './courses.ts'
 
@@ -26,6 +27,8 @@ const MOST_LIVE = 24
 const MOST_KEPT = 30
 /** Pause after a failed request. */
 const PAUSE_MS = 5000
+
+const HIDDEN = ', or they are hidden: the link that npm start printed signs you in'
 
 const NONE: Courses = new Map()
 
@@ -88,7 +91,7 @@ export class ProcessFeed {
       return {
         answer: undefined,
         at: undefined,
-        problem: 'No processes were recorded at this time, or you may not see them: sign in',
+        problem: `No processes were recorded at this time${this.#mayBeHidden() ? HIDDEN : ''}`,
         isReading: false,
       }
     return this.#show(kept)
@@ -147,6 +150,11 @@ export class ProcessFeed {
       while (place > 0 && Math.abs(live[place - 1]!.at - at) <= Math.abs(live[place]!.at - at)) place--
     }
     return { sample: live[place]!, before: live[place - 1] ?? null, newest: live.at(-1)! }
+  }
+
+  /** Returns whether the server shows processes to signed-in users only. */
+  #mayBeHidden(): boolean {
+    return /^(?:host|archive):/.test(this.#source.key) && pageKey() === undefined
   }
 
   #show(answer: ProcessesAnswer): ShownProcesses {
