@@ -152,7 +152,7 @@ test('the sentence starts with the worst problems', () => {
     return { ...judged, now: value, mean: value }
   }
   const ok = at('disk-util', 0.1)
-  const unknown = at('await', Number.NaN)
+  const unknown = { ...at('await', Number.NaN), lacks: undefined }
   expect(sentenceOf([ok])).toEqual({ state: 'ok', text: 'All well' })
   expect(sentenceOf([ok, unknown, unknown, unknown])).toEqual({
     state: 'ok',
