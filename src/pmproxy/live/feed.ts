@@ -269,8 +269,7 @@ export class Feed {
   }
 
   async #fetchHastened(): Promise<void> {
-    if (this.#isBusy || this.#lost !== undefined) return // the tick schedules it again
-    if (this.#untilTick < SOON_MS) return this.#hastened.clear()
+    if (this.#isBusy || this.#lost !== undefined || this.#untilTick < SOON_MS) return // the tick schedules it again
     this.#isBusy = true
     try {
       await this.#fetch([...this.#hastened.keys()].filter((watched) => this.#topics.has(watched)))
