@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { agent } from '../../src/agents/root/index.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
 import { METRICS } from '../../src/tools/pmclient/activity.ts'
+import { eventQuery } from '../../src/ui/annotations/events.ts'
 
 const config = readFileSync(new URL('../../share/pmlogger/config.default', import.meta.url), 'utf8')
 const recorded = Array.from(config.matchAll(/^ {4}([a-z][\w.]*)$/gm), ([, name]) => name!)
@@ -11,6 +12,10 @@ const isRecorded = (name: string): boolean =>
   recorded.some((node) => name === node || name.startsWith(`${node}.`))
 
 test.each(METRICS)('pmclient -a finds %s', (name) => {
+  expect(isRecorded(name)).toBe(true)
+})
+
+test.each(eventQuery({ from: 0, to: 1 }).names)('the page finds events in %s', (name) => {
   expect(isRecorded(name)).toBe(true)
 })
 
