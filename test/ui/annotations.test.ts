@@ -111,7 +111,18 @@ describe('events', () => {
       ['clock', 160, undefined, expect.stringMatching(/set forward by 1 ?min/)],
       ['gap', 90, 160, expect.any(String)],
     ])
-    expect(found(answer(later, { lowest: true })).map((event) => (event as unknown[])[0])).toEqual(['gap'])
+    const kinds = found(answer(later, { lowest: true })).map((event) => (event as unknown[])[0])
+    expect(kinds).toEqual(['clock', 'gap'])
+  })
+
+  it('shows a reboot, and no step of the clock, of a host that was off for longer than it had been up', () => {
+    const rows = steady.map(([at], i) =>
+      i < 10 ? ([at, 60 + at] as const) : ([at + 9000, at + 500] as const),
+    )
+    expect(found(answer(rows))).toEqual([
+      ['reboot', 9100 - 600, undefined, 'The host rebooted after 2 min 30 s'],
+      ['gap', 90, 9100, expect.any(String)],
+    ])
   })
 
   it('shows lost agents', () => {

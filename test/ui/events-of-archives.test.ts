@@ -17,9 +17,14 @@ interface Sample {
   readonly agents?: Readonly<Record<string, number>>
 }
 
-/** Opens an archive of these samples; times since START. */
-function opened(samples: readonly Sample[]): LocalArchive {
-  const output = memoryOutput('made')
+/** Opens archives of these samples as one; times since START. */
+function opened(...archives: readonly (readonly Sample[])[]): LocalArchive {
+  const files = archives.flatMap((samples, i) => filesOf(`made${i}`, samples))
+  return new LocalArchive(archives.map((_, i) => `made${i}`).join(','), new Map(files))
+}
+
+function filesOf(base: string, samples: readonly Sample[]): (readonly [name: string, Uint8Array])[] {
+  const output = memoryOutput(base)
   const made = new ArchiveImport(output, { hostname: 'made', timezone: 'UTC', pid: 1 })
   made.addMetric('kernel.all.uptime', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT, units: 'sec' })
   made.addMetric('pmcd.agent.status', { type: PM_TYPE_32, sem: PM_SEM_DISCRETE, indom: 'agents' })
@@ -29,10 +34,7 @@ function opened(samples: readonly Sample[]): LocalArchive {
     made.write({ sec: START + at, nsec: 0 })
   }
   made.close()
-  return new LocalArchive(
-    'made',
-    new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes] as const)),
-  )
+  return [...output.contents()].map(([part, bytes]) => [`${base}.${part}`, bytes] as const)
 }
 
 /** Returns the events of a window. */
@@ -74,5 +76,49 @@ describe('lost agents', () => {
     expect(await events(opened(samples), 1.5 * HOUR, 2.5 * HOUR)).toEqual([
       ['agent', 2 * HOUR, undefined, 'Agent proc works again'],
     ])
+  })
+})
+
+describe('steps of the clock', () => {
+  /** One recording with the clock set by `step` after an hour; with `divided`, in a new archive from then on. */
+  const stepped = (step: number, { every = 10, divided = true } = {}): LocalArchive => {
+    const samples = steady(4 * HOUR, every).map(({ at, uptime }) => ({
+      at: at < HOUR ? at : at + step,
+      uptime,
+    }))
+    const first = samples.slice(0, HOUR / every)
+    const rest = samples.slice(HOUR / every)
+    return divided ? opened(first, rest) : opened([...first, ...rest])
+  }
+  const steps = async (archive: LocalArchive, to: number): Promise<unknown[]> =>
+    (await events(archive, 0, to)).filter((event) => (event as unknown[])[0] !== 'gap')
+
+  it.each([
+    ['forward', 600, true],
+    ['forward', 600, false],
+    ['back', -600, true],
+  ] as const)('%s by %i s are found, in archives of their own: %s', async (direction, step, divided) => {
+    const expected = [['clock', expect.any(Number), undefined, `The clock was set ${direction} by 10 min`]]
+    // Every sample is a point, and several are.
+    for (const [every, to] of [
+      [60, 5 * HOUR],
+      [10, 5 * HOUR],
+    ] as const) {
+      const found = await steps(stepped(step, { every, divided }), to)
+      expect(found).toEqual(expected)
+      expect(Math.abs(Number((found[0] as unknown[])[1]) - HOUR)).toBeLessThanOrEqual(Math.abs(step) + 60)
+    }
+  })
+
+  it('are not found at a reboot, where several samples are one point or not', async () => {
+    for (const bootAt of [HOUR + 5, HOUR + 17, HOUR + 40])
+      for (const to of [HOUR * 2, HOUR * 5]) {
+        const samples = steady(4 * HOUR, 10).map(({ at, uptime }) => ({
+          at,
+          uptime: at < bootAt ? uptime : at - bootAt,
+        }))
+        const kinds = (await steps(opened(samples), to)).map((event) => (event as unknown[])[0])
+        expect(kinds).toEqual(['reboot'])
+      }
   })
 })

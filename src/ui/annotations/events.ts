@@ -35,13 +35,13 @@ export function eventsIn(answer: ChartRange): readonly Mark[] {
   const [uptime] = samplesOf(answer, UPTIME)
   const [agents] = samplesOf(answer, AGENTS)
   const statuses = samplesOf(answer, STATUS)
-  const reboots = uptime === undefined ? [] : rebootsIn(uptime)
+  const [reboots, steps] = uptime === undefined ? [[], []] : breaksIn(uptime)
   // Archives of earlier versions, and of other recorders, only have the number of agents.
   const since = Math.min(...statuses.map(({ times }) => times[0]!))
   const losses = agents === undefined ? [] : lossesIn(agents, reboots).filter(({ at }) => at <= since)
   return [
     ...reboots.slice(-MOST),
-    ...(uptime === undefined || uptime.high !== undefined ? [] : clockStepsIn(uptime)),
+    ...steps,
     ...[...losses, ...statuses.flatMap((one) => failuresIn(one, since))]
       .sort((a, b) => a.at - b.at)
       .slice(-MOST),
@@ -70,37 +70,39 @@ function samplesOf(answer: ChartRange, metricName: string): Samples[] {
   })
 }
 
-/** All of them, as losses of agents are compared with them. */
-function rebootsIn({ times, values, high }: Samples): Mark[] {
-  const found: Mark[] = []
+/** Returns all reboots, as losses of agents are compared with them, and the newest steps of the clock. */
+function breaksIn({ times, values, high = values }: Samples): readonly [reboots: Mark[], steps: Mark[]] {
+  const reboots: Mark[] = []
+  const steps: Mark[] = []
+  const isMerged = high !== values
+  const usual = usualDistance(times)
+  // A point of several samples with a reboot among them has no uptime of its own.
+  let wasWhole = !isMerged
   for (let i = 1; i < times.length; i++) {
-    if (values[i]! >= values[i - 1]! - SLACK_SEC) continue
-    // The time of the lowest of several samples is not known.
-    const at = high !== undefined ? times[i]! : Math.max(times[i - 1]!, times[i]! - values[i]!)
-    found.push({
-      at,
-      kind: 'reboot',
-      text: `The host rebooted after ${formatDuration(values[i - 1]!)}`,
-    })
+    const [at, uptime, before] = [times[i]!, values[i]!, high[i - 1]!]
+    const passed = at - times[i - 1]!
+    const grown = high[i]! - before
+    // The host was off, and has been up for longer than it was before.
+    const wasOff = uptime < passed - SLACK_SEC && grown > 2 * usual
+    if (wasOff || uptime < values[i - 1]! - SLACK_SEC)
+      reboots.push({
+        // The time of the lowest of several samples is not known.
+        at: isMerged ? at : Math.max(times[i - 1]!, at - uptime),
+        kind: 'reboot',
+        text: `The host rebooted after ${formatDuration(before)}`,
+      })
+    const isWhole = !wasOff && uptime >= before - SLACK_SEC
+    const step = passed - grown
+    // The uptime goes on while the clock is set. If it is constant, it was not recorded each time.
+    if (isWhole && wasWhole && grown > 0 && Math.abs(step) >= SLACK_SEC)
+      steps.push({
+        at,
+        kind: 'clock',
+        text: `The clock was set ${step > 0 ? 'forward' : 'back'} by ${formatDuration(Math.abs(step))}`,
+      })
+    wasWhole = isWhole || !isMerged
   }
-  return found
-}
-
-/** The uptime goes on while the clock is set. If it is constant, it was not recorded each time. */
-function clockStepsIn({ times, values }: Samples): Mark[] {
-  const found: Mark[] = []
-  for (let i = 1; i < times.length; i++) {
-    if (values[i]! <= values[i - 1]!) continue
-    const step = times[i]! - times[i - 1]! - (values[i]! - values[i - 1]!)
-    if (Math.abs(step) < SLACK_SEC) continue
-    const direction = step > 0 ? 'forward' : 'back'
-    found.push({
-      at: times[i]!,
-      kind: 'clock',
-      text: `The clock was set ${direction} by ${formatDuration(Math.abs(step))}`,
-    })
-  }
-  return found.slice(-MOST)
+  return [reboots, steps.slice(-MOST)]
 }
 
 /** Fewer agents than before; at a reboot all start again. */
@@ -139,8 +141,8 @@ function failuresIn({ name, times, values, high = values }: Samples, start: numb
 function gapsIn(samples: Samples | undefined, { marks }: ChartRange): Mark[] {
   if (samples === undefined) return []
   const { times } = samples
-  const distances = times.slice(1).map((at, i) => at - times[i]!)
-  const usual = [...distances].sort((a, b) => a - b)[distances.length >> 1] ?? 0
+  const distances = distancesOf(times)
+  const usual = usualDistance(times)
   const least = Math.max(LEAST_GAP_SEC, GAP_STEPS * usual)
   const found: Mark[] = []
   for (const [i, distance] of distances.entries()) {
@@ -150,4 +152,12 @@ function gapsIn(samples: Samples | undefined, { marks }: ChartRange): Mark[] {
     found.push({ at, until, kind: 'gap', text: `Nothing was recorded for ${formatDuration(distance)}` })
   }
   return found.slice(-MOST)
+}
+
+const distancesOf = (times: readonly number[]): number[] => times.slice(1).map((at, i) => at - times[i]!)
+
+/** Returns the median distance of samples. */
+function usualDistance(times: readonly number[]): number {
+  const distances = distancesOf(times).sort((a, b) => a - b)
+  return distances[distances.length >> 1] ?? 0
 }
