@@ -394,6 +394,13 @@ describe('alerts', () => {
     expect(hasAlerts({ key: 'host:local:' } as Source, { ...config, alerts: false })).toBe(false)
   })
 
+  it('have their newest values without reading all', async () => {
+    const active = { ...alert, at: 100, until: null }
+    const first: AlertAnswer = { alerts: [active, alert], leftOut: 0, version: '1', evaluated: 1 }
+    const next = { ...first, alerts: [{ ...active, value: 310 }], evaluated: 2 }
+    expect(await nextAnswer(first, async () => next)).toEqual({ ...next, alerts: [next.alerts[0], alert] })
+  })
+
   it('are read as a whole only after a change', async () => {
     const asked: boolean[] = []
     let version = '1'
