@@ -1,5 +1,14 @@
 /** The alert log of `npm start`: appended to, rotated, bounded. docs/reference/alerts.md */
-import { appendFileSync, closeSync, copyFileSync, openSync, readFileSync, renameSync, statSync, utimesSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { ACTIVE_SUFFIX, type Alert, alertLine, readAlerts, withWorstValues } from '../alerts/events.ts'
 import { makeDir } from '../sys/make-dir.ts'

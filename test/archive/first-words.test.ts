@@ -26,7 +26,12 @@ const NAMES = ['/mnt/my disk', '/mnt/my other', '/mnt/my', '/mnt/mine']
 
 function made(): ReadonlyMap<string, Uint8Array> {
   const output = memoryOutput('a')
-  const archive = new ArchiveImport(output, { hostname: 'h', timezone: 'UTC', pid: 1, sharesFirstWords: true })
+  const archive = new ArchiveImport(output, {
+    hostname: 'h',
+    timezone: 'UTC',
+    pid: 1,
+    sharesFirstWords: true,
+  })
   archive.addMetric('free', { pmid: FREE, type: PM_TYPE_U64, sem: PM_SEM_INSTANT, indom: MOUNTS })
   for (let sec = 0; sec < 30; sec++) {
     for (const [i, name] of NAMES.entries()) archive.put('free', 100 * i + sec, name)

@@ -135,7 +135,10 @@ test('instances whose names differ only behind the first blank have their own se
   made.close()
   await using receiver = await Receiver.start()
   await ship(receiver)
-  expect([disk(7, 'my disk'), disk(8, 'my other')].map((key) => seriesOf(receiver, key)[0])).toEqual(['10', '20'])
+  expect([disk(7, 'my disk'), disk(8, 'my other')].map((key) => seriesOf(receiver, key)[0])).toEqual([
+    '10',
+    '20',
+  ])
 })
 
 test('names, labels, metadata and staleness', async () => {

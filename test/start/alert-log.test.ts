@@ -15,7 +15,13 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Alert, type AlertAnswer, alertLine, readAlerts, withWorstValues } from '../../src/alerts/events.ts'
+import {
+  type Alert,
+  type AlertAnswer,
+  alertLine,
+  readAlerts,
+  withWorstValues,
+} from '../../src/alerts/events.ts'
 import { CLEAR_SEC } from '../../src/alerts/tracker.ts'
 import { Query } from '../../src/pmproxy/http/query.ts'
 import { alerts } from '../../src/pmproxy/routes/alerts.ts'
@@ -41,8 +47,7 @@ const alert = (at: number, more: Partial<Alert> = {}): Alert => ({
   ...more,
 })
 const text = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
-const all = (): Alert[] =>
-  withWorstValues(readAlerts(text(`${path}.1`) + text(path)), text(`${path}.active`))
+const all = (): Alert[] => withWorstValues(readAlerts(text(`${path}.1`) + text(path)), text(`${path}.active`))
 
 test('a full log is rotated; two files are kept, and active alerts stay known', () => {
   const log = new AlertLog(path, 1000)
@@ -163,10 +168,7 @@ describe('worst values of active alerts', () => {
     const values = [140, 90, 310, 200] as const
     for (const [i, value] of values.entries())
       record(task(['disk.slow', `${value}`, 'sda'], ['memory.low', `${value / 100}`]), NOW + 10 * i)
-    const worst = [
-      alert(NOW, { value: 310 }),
-      alert(NOW, { rule: 'memory.low', instance: '', value: 0.9 }),
-    ]
+    const worst = [alert(NOW, { value: 310 }), alert(NOW, { rule: 'memory.low', instance: '', value: 0.9 })]
     expect(all()).toEqual(worst)
     expect(new AlertLog(path).takeActive(NOW + 40, true).active).toEqual(worst)
     const next = started(NOW + 40)
@@ -232,7 +234,6 @@ async function answered(
   const { body } = await alerts({ query: new Query(query) }, services, user)
   return JSON.parse(String(body))
 }
-
 
 test('pmproxy returns active alerts and those ended in the window, newest first', async () => {
   const log = new AlertLog(path)

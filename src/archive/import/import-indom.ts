@@ -53,7 +53,7 @@ export class ImportIndom {
         other.name === name
           ? `Instance "${name}" of ${this.#title} exists already`
           : `Instance "${name}" of ${this.#title} conflicts with "${other.name}": names must differ before the first blank. ` +
-            'Replace the blanks, or set sharesFirstWords to keep both names',
+              'Replace the blanks, or set sharesFirstWords to keep both names',
       )
     if (this.#byId.has(id))
       throw new PcpError('EEXIST', `Instance ${id} of ${this.#title} is "${this.#byId.get(id)}" already`)

@@ -29,9 +29,7 @@ export function markParts(
     // Flags at the right edge stay in the image.
     const flag = Math.min(from, left + width - FLAG)
     const span =
-      until === undefined
-        ? []
-        : [`<g opacity="0.35">${rect(from, 0, x(until) - from, FLAG, fill)}</g>`]
+      until === undefined ? [] : [`<g opacity="0.35">${rect(from, 0, x(until) - from, FLAG, fill)}</g>`]
     return [
       `<g><title>${xml(linesOf(group, zone).join('\n'))}</title>`,
       ...span,

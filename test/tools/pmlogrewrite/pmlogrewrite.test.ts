@@ -242,7 +242,11 @@ test('a rule for the whole name of an instance leaves those that share its first
     mkdirSync(dir)
     return Object.fromEntries(instances.ids.map((id, i) => [id, instances.names[i]]))
   }
-  expect(await namesAfter('indom 60.2 { iname "/my other" -> "/b" }')).toEqual({ 1: '/my disk', 2: '/b', 3: '/z' })
+  expect(await namesAfter('indom 60.2 { iname "/my other" -> "/b" }')).toEqual({
+    1: '/my disk',
+    2: '/b',
+    3: '/z',
+  })
   expect(await namesAfter('indom 60.2 { iname "/my other" -> delete }')).toEqual({ 1: '/my disk', 3: '/z' })
   expect(await namesAfter('indom 60.2 { iname "/my" -> delete }')).toEqual({ 3: '/z' })
 })
