@@ -1,6 +1,6 @@
 /** `pcp-ts/archive` for browsers: all of it except access to files on disk. docs/reference/archive-library.md */
 export { Archive, type ArchiveOptions } from './archive/archive.ts'
-export { ArchiveImport, IMPORT_DOMAIN } from './archive/import/archive-import.ts'
+export { ArchiveImport, IMPORT_DOMAIN, type ImportOptions } from './archive/import/archive-import.ts'
 export type { ImportMetric, MetricOptions } from './archive/import/import-metric.ts'
 export type { LabelTarget } from './archive/import/import-notes.ts'
 export type { ArchiveLabel } from './archive/label.ts'

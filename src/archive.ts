@@ -1,8 +1,7 @@
 /** Archives: `pcp-ts/archive`. docs/reference/archive-library.md */
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { ArchiveImport } from './archive/import/archive-import.ts'
-import type { WriterOptions } from './archive/write/writer.ts'
+import { ArchiveImport, type ImportOptions } from './archive/import/archive-import.ts'
 import { archiveAccess } from './sys/archive-access.ts'
 import { archiveOutput } from './sys/archive-output.ts'
 import { loadConfig } from './sys/config.ts'
@@ -14,7 +13,7 @@ export { archiveFiles } from './sys/archive-files.ts'
 export { type ArchiveOutputOptions, archiveOutput } from './sys/archive-output.ts'
 
 /** Label and options of an archive; the defaults are this host, UTC and this process. */
-export type CreateOptions = Partial<WriterOptions>
+export type CreateOptions = Partial<ImportOptions>
 
 /**
  * Creates an archive for data of a program. Its first record makes the files BASE.meta, BASE.index and BASE.0, and throws EEXIST

@@ -16,7 +16,7 @@ export interface Alert {
   readonly at: number
   /** When the rule was true last, in seconds since the epoch; null while the alert is active. */
   readonly until: number | null
-  /** The first value; in an ended alert the worst. Null if it is unknown. */
+  /** The worst value; in an active alert so far. Null if it is unknown. */
   readonly value: number | null
 }
 
@@ -34,6 +34,9 @@ export interface AlertAnswer {
 
 /** Most bytes of a log that is read. Two logs are kept; a full one is larger than its limit by the active alerts. */
 export const MOST_LOG_BYTES: number = 4 * 1024 * 1024
+
+/** Added to the name of a log: the active alerts with their worst values. */
+export const ACTIVE_SUFFIX = '.active'
 
 /** Longest name of a rule or an instance, in characters. */
 const LONGEST_NAME = 200
@@ -56,12 +59,25 @@ export function readAlerts(text: string): Alert[] {
   for (const line of text.split('\n')) {
     const alert = alertOf(line)
     if (alert === undefined) continue
-    const key = JSON.stringify([alert.rule, alert.instance, alert.at])
+    const key = keyOf(alert)
     // A log that was begun with active alerts repeats their lines.
     if (alert.until !== null || !found.has(key)) found.set(key, alert)
   }
   return [...found.values()]
 }
+
+/**
+ * Returns alerts with the values of the file beside the log, which has the active alerts with their worst values so far. Alerts that are
+ * not active in the log are unchanged: the file may be older than its last lines.
+ */
+export function withWorstValues(alerts: readonly Alert[], activeText: string): Alert[] {
+  const worst = new Map(readAlerts(activeText).map((alert) => [keyOf(alert), alert.value]))
+  return alerts.map((alert) =>
+    alert.until === null ? { ...alert, value: worst.get(keyOf(alert)) ?? alert.value } : alert,
+  )
+}
+
+const keyOf = ({ rule, instance, at }: Alert): string => JSON.stringify([rule, instance, at])
 
 function alertOf(line: string): Alert | undefined {
   let given: Partial<Record<string, unknown>>

@@ -1,7 +1,16 @@
 /** The alert log of `npm start`: appended to, rotated, bounded. docs/reference/alerts.md */
-import { appendFileSync, copyFileSync, readFileSync, renameSync, statSync, utimesSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
-import { type Alert, alertLine, readAlerts } from '../alerts/events.ts'
+import { ACTIVE_SUFFIX, type Alert, alertLine, readAlerts, withWorstValues } from '../alerts/events.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { replaceFile } from '../sys/replace-file.ts'
 
@@ -15,6 +24,8 @@ export class AlertLog {
   readonly #path: string
   readonly #mostBytes: number
   #bytes: number
+  /** Text of the file of worst values, as it was written last. */
+  #worst: string
   /** A line that a crash has cut off must not damage the next one. */
   #isCutOff: boolean
 
@@ -25,6 +36,7 @@ export class AlertLog {
     const text = readAll(path)
     this.#bytes = Buffer.byteLength(text)
     this.#isCutOff = text !== '' && !text.endsWith('\n')
+    this.#worst = readAll(path + ACTIVE_SUFFIX)
   }
 
   /**
@@ -70,8 +82,21 @@ export class AlertLog {
     utimesSync(this.#path, sec, sec)
   }
 
+  /**
+   * Keeps the worst values of the active alerts, so that they are known while an alert lasts, and after this process was killed. They are in
+   * a file of their own, as lines of values that worsen would push ended alerts out of the log.
+   */
+  keepWorst(active: readonly Alert[]): void {
+    const text = active.map(alertLine).join('')
+    if (text === this.#worst) return
+    const path = this.#path + ACTIVE_SUFFIX
+    closeSync(openSync(path, 'a', 0o600))
+    replaceFile(path, text, { keepMode: true })
+    this.#worst = text
+  }
+
   #read(): Alert[] {
-    return readAlerts(readAll(`${this.#path}.1`) + readAll(this.#path))
+    return withWorstValues(readAlerts(readAll(`${this.#path}.1`) + readAll(this.#path)), this.#worst)
   }
 
   #write(text: string): void {

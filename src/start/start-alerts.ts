@@ -199,7 +199,10 @@ export function recordAlerts(
       tracker.fired(name, fired.length > 0 ? fired : [{ instance: '', value: null }], sec)
     }
     tracker.clear(isOf, sec)
-    attempt(() => log.touch(sec))
+    attempt(() => {
+      log.touch(sec)
+      log.keepWorst(tracker.active)
+    })
   }
 }
 

@@ -2,6 +2,7 @@
 import { statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { withTimeout } from '../base/within.ts'
+import { agentProblem } from '../model/agent-status.ts'
 import { PcpError } from '../model/errors.ts'
 import { openArchive } from '../pmapi/archive.ts'
 import { connect } from '../pmapi/connect.ts'
@@ -256,24 +257,6 @@ function agentsOf(row: Row, record: InstanceRecord | undefined): readonly AgentS
   const missing = (record?.agents ?? []).filter((name) => !found.some((each) => each.name === name))
   const problem = `was not opened; see ${record?.logPath}`
   return [...found, ...missing.map((name) => ({ name, isRunning: false, problem }))]
-}
-
-const NOT_READY = 1
-const ENDED = 2
-const NOT_STARTED = 4
-const BROKE_PROTOCOL = 8
-
-/** Explains a value of pmcd.agent.status; undefined for a connected agent. */
-export function agentProblem(status: number): string | undefined {
-  if (status === 0 || status === NOT_READY) return undefined
-  const how = status & 0xff
-  const exit = (status >> 8) & 0xff
-  const signal = (status >> 16) & 0xff
-  const ending = signal !== 0 ? `killed by signal ${signal}` : `exit status ${exit}`
-  if (how === NOT_STARTED) return 'could not be started'
-  if (how === BROKE_PROTOCOL) return `broke the protocol${status >> 8 === 0 ? '' : ` (${ending})`}`
-  if (how === ENDED) return `has ended (${ending})`
-  return `is gone (pmcd.agent.status ${status})`
 }
 
 async function recordingOf(

@@ -41,7 +41,7 @@ test('user and password of a request are passed to the collector', async () => {
   }
   server = await startWebServer(['pmcd', 'simple'], {}, { security })
   const target = '/pmapi/fetch?names=simple.numfetch'
-  expect((await server.ask(target, basic('fred:wrong'))).status).toBe(400)
+  expect((await server.ask(target, basic('fred:wrong'))).status).toBe(401)
   const good = await server.ask(target, basic('fred:secret'))
   expect(good.status).toBe(200)
   // Contexts of one user do not exist for another.

@@ -5,6 +5,7 @@
  */
 import { createServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { PAGE_ROUTES } from '../../src/pmproxy/routes/page-api.ts'
 import { attackAsClients } from '../lib/client-attack.ts'
 import { eventually } from '../lib/eventually.ts'
 import { heapMb } from '../lib/fuzz-report.ts'
@@ -16,7 +17,7 @@ import {
   damagedTimeMessage,
   PAGE_GREETING,
 } from '../lib/socket-attack.ts'
-import { attackByHttp } from '../lib/web-attack.ts'
+import { attackByHttp, ENDPOINTS } from '../lib/web-attack.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
 const REQUESTS = Number(process.env['PCP_TS_FUZZ_REQUESTS'] ?? 20_000)
@@ -81,6 +82,10 @@ async function quietHeapMb(): Promise<number> {
 
 /** Timeout for a busy machine, ms. */
 const PATIENCE_MS = 60_000 + REQUESTS * 20
+
+test('all routes of the page are attacked', () => {
+  expect(PAGE_ROUTES.filter((name) => ENDPOINTS[`/ui/api/${name}`] === undefined)).toEqual([])
+})
 
 test('no request gets a 500', { timeout: PATIENCE_MS }, async () => {
   const contexts: number[] = []

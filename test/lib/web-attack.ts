@@ -17,7 +17,7 @@ export interface WebAttackReport {
 }
 
 /** Parameters by endpoint. */
-const ENDPOINTS: Readonly<Record<string, readonly string[]>> = {
+export const ENDPOINTS: Readonly<Record<string, readonly string[]>> = {
   '/pmapi/context': ['polltimeout', 'hostspec', 'client', 'archive'],
   '/pmapi/metric': ['names', 'prefix', 'context', 'client'],
   '/pmapi/fetch': ['names', 'pmids', 'context', 'time'],
@@ -45,6 +45,15 @@ const ENDPOINTS: Readonly<Record<string, readonly string[]>> = {
   '/ui/api/check': ['expr', 'archive', 'host'],
   '/ui/api/range': ['archive', 'names', 'start', 'finish', 'points', 'raw', 'derive'],
   '/ui/api/changes': ['archive', 'start', 'finish', 'before', 'until', 'limit'],
+  '/ui/api/alerts': ['from', 'to'],
+  '/ui/api/excerpt': ['archive', 'start', 'finish'],
+  '/ui/api/fleet': ['at', 'start', 'finish'],
+  '/ui/api/fleet-live': ['host'],
+  '/ui/api/fleet-range': [
+    ...['metric', 'figure', 'instance', 'aggregate', 'start', 'finish', 'buckets', 'top'],
+  ],
+  '/ui/api/processes': ['archive', 'host', 'at'],
+  '/ui/api/rules': ['archive', 'rules', 'start', 'finish', 'delta'],
   '/ui/api/live': [],
 }
 /** Endpoints that report about everything and take a hundred times longer; used for one request in many. */
@@ -55,6 +64,11 @@ const HEAVY = [
   '/ui/api/range',
   '/ui/api/changes',
   '/ui/api/archives',
+  '/ui/api/excerpt',
+  '/ui/api/fleet',
+  '/ui/api/fleet-live',
+  '/ui/api/fleet-range',
+  '/ui/api/rules',
 ]
 const HEAVY_SHARE = 10
 const PATHS = Object.keys(ENDPOINTS).flatMap((path) =>
@@ -107,6 +121,16 @@ const GOOD: Readonly<Record<string, readonly string[]>> = {
   time: ['0', '1795164576.4'],
   start: ['0', '1795164576.4'],
   finish: ['2000000000'],
+  at: ['1795164576.4'],
+  from: ['0'],
+  to: ['2000000000'],
+  rules: ['sample.long.one > 0 -> print "%v";', 'a = some_inst sample.bin > 100;'].map(encodeURIComponent),
+  delta: ['1', '60'],
+  metric: METRICS,
+  figure: ['cpu', 'memory'],
+  aggregate: ['sum', 'mean', 'max', 'min'],
+  buckets: ['10', '1000'],
+  top: ['10'],
 }
 const ODD = [
   ...[
@@ -270,7 +294,9 @@ function maker(
     const endpoint = one(PATHS)
     const damage = one(DAMAGES)
     const parameters = ENDPOINTS[endpoint]!.filter((name) =>
-      name === 'archive' ? /range|changes/.test(endpoint) || pick(20) === 0 : pick(3) > 0,
+      name === 'archive'
+        ? /\/(?:range|changes|excerpt|rules|processes)$/.test(endpoint) || pick(20) === 0
+        : pick(3) > 0,
     ).map((name) => [name, good(name)] as [string, string])
     let path = endpoint
     if (endpoint.startsWith('/pmapi/') && pick(2) === 0)

@@ -125,6 +125,22 @@ const disk = (inst: number, name: string, more = ''): string =>
   `demo_disk_reads{hostname=host,instid=${inst},instname=${name}${more},rank=3,site=north}`
 const LOAD = 'demo_load{hostname=host,rank=3,site=north}'
 
+test('instances whose names differ only behind the first blank have their own series', async () => {
+  const made = create('a', { sharesFirstWords: true })
+  for (const [i, name] of ['my disk', 'my other'].entries()) {
+    made.addInstance(DISKS, name, 7 + i)
+    made.put('demo.disk.reads', 10 * (i + 1), name)
+  }
+  made.write(at(0))
+  made.close()
+  await using receiver = await Receiver.start()
+  await ship(receiver)
+  expect([disk(7, 'my disk'), disk(8, 'my other')].map((key) => seriesOf(receiver, key)[0])).toEqual([
+    '10',
+    '20',
+  ])
+})
+
 test('names, labels, metadata and staleness', async () => {
   const made = create('a')
   const put = (second: number, reads: Readonly<Record<string, number>>, load?: number): void => {

@@ -1,6 +1,7 @@
 /** The alert log on disk: rotation, restarts, crashes, a failing disk; and what pmproxy returns of it. */
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,8 +14,14 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Alert, type AlertAnswer, alertLine, readAlerts } from '../../src/alerts/events.ts'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type Alert,
+  type AlertAnswer,
+  alertLine,
+  readAlerts,
+  withWorstValues,
+} from '../../src/alerts/events.ts'
 import { CLEAR_SEC } from '../../src/alerts/tracker.ts'
 import { Query } from '../../src/pmproxy/http/query.ts'
 import { alerts } from '../../src/pmproxy/routes/alerts.ts'
@@ -33,18 +40,14 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const NOW = 1_700_000_000
+const OWNER: WebUser = { kind: 'owner', from: '127.0.0.1' }
+const GUEST: WebUser = { kind: 'guest', from: '127.0.0.1' }
 const alert = (at: number, more: Partial<Alert> = {}): Alert => ({
   ...{ rule: 'disk.slow', isDefault: true, instance: 'sda', at, until: null, value: 1 },
   ...more,
 })
-const all = (): Alert[] =>
-  readAlerts(
-    readdirSync(join(dir, 'pmie'))
-      .sort()
-      .reverse()
-      .map((name) => readFileSync(join(dir, 'pmie', name), 'utf8'))
-      .join(''),
-  )
+const text = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '')
+const all = (): Alert[] => withWorstValues(readAlerts(text(`${path}.1`) + text(path)), text(`${path}.active`))
 
 test('a full log is rotated; two files are kept, and active alerts stay known', () => {
   const log = new AlertLog(path, 1000)
@@ -154,6 +157,72 @@ test("rules of the user keep their instances and worst values under a default ru
   ])
 })
 
+describe('worst values of active alerts', () => {
+  const rules = { tasks: [], isDefault: true }
+  /** Begins as after a start; alerts before are those of a process that was killed. */
+  const started = (sec: number): ReturnType<typeof recordAlerts> =>
+    recordAlerts(new AlertLog(path), rules, { log: (_, text) => expect.fail(text) }, () => sec * 1000)
+
+  test('are known while alerts last, and after the process was killed', () => {
+    const record = started(NOW)
+    const values = [140, 90, 310, 200] as const
+    for (const [i, value] of values.entries())
+      record(task(['disk.slow', `${value}`, 'sda'], ['memory.low', `${value / 100}`]), NOW + 10 * i)
+    const worst = [alert(NOW, { value: 310 }), alert(NOW, { rule: 'memory.low', instance: '', value: 0.9 })]
+    expect(all()).toEqual(worst)
+    expect(new AlertLog(path).takeActive(NOW + 40, true).active).toEqual(worst)
+    const next = started(NOW + 40)
+    next(task(['disk.slow', '150', 'sda'], ['memory.low', '3']), NOW + 50)
+    expect(all()).toEqual(worst)
+    next(task(), NOW + 50 + 2 * CLEAR_SEC)
+    expect(all()).toEqual(worst.map((alert) => ({ ...alert, until: NOW + 50 })))
+    expect(text(`${path}.active`)).toBe('')
+    expect(statSync(`${path}.active`).mode & 0o77).toBe(0)
+  })
+
+  test('are those of alerts that a long stop has ended', () => {
+    const record = started(NOW)
+    record(task(['disk.slow', '140', 'sda']), NOW)
+    record(task(['disk.slow', '310', 'sda']), NOW + 10)
+    started(NOW + 100_000)
+    expect(all()).toEqual([alert(NOW, { value: 310, until: NOW + 10 })])
+  })
+
+  test('do not lengthen the log, are written only when they change, and go through a rotation', () => {
+    const log = new AlertLog(path, 150)
+    log.append(alert(NOW), [])
+    const { size } = statSync(path)
+    for (let value = 1; value < 1000; value++) log.keepWorst([alert(NOW, { value })])
+    expect(statSync(path).size).toBe(size)
+    const { ino, mtimeMs } = statSync(`${path}.active`)
+    log.keepWorst([alert(NOW, { value: 999 })])
+    expect(statSync(`${path}.active`)).toMatchObject({ ino, mtimeMs })
+    for (let i = 0; i < 10; i++)
+      log.append(alert(NOW + i, { instance: 'sdb', until: NOW + i }), [alert(NOW, { value: 999 })])
+    expect(all()[0]).toEqual(alert(NOW, { value: 999 }))
+  })
+
+  test('that are left of an ended alert, or damaged, change nothing', () => {
+    const log = new AlertLog(path)
+    log.append(alert(NOW), [])
+    log.append(alert(NOW, { until: NOW + 5, value: 20 }), [])
+    log.append(alert(NOW + 50, { value: 3 }), [])
+    const lines = [alert(NOW, { value: 30 }), alert(NOW - 9), alert(NOW + 50, { value: 9 })].map(alertLine)
+    appendFileSync(`${path}.active`, lines.join('').slice(0, -5))
+    expect(all()).toEqual([alert(NOW, { until: NOW + 5, value: 20 }), alert(NOW + 50, { value: 3 })])
+  })
+
+  test('are returned by pmproxy under the same version', async () => {
+    const log = new AlertLog(path)
+    log.append(alert(NOW, { value: 2 }), [])
+    const first = await answered('', OWNER)
+    log.keepWorst([alert(NOW, { value: 7 })])
+    const second = await answered(`from=${NOW + 10}`, OWNER)
+    expect([first, second].map(({ alerts }) => alerts[0]!.value)).toEqual([2, 7])
+    expect(second.version).toBe(first.version)
+  })
+})
+
 async function answered(
   query: string,
   user: WebUser,
@@ -165,9 +234,6 @@ async function answered(
   const { body } = await alerts({ query: new Query(query) }, services, user)
   return JSON.parse(String(body))
 }
-
-const OWNER: WebUser = { kind: 'owner', from: '127.0.0.1' }
-const GUEST: WebUser = { kind: 'guest', from: '127.0.0.1' }
 
 test('pmproxy returns active alerts and those ended in the window, newest first', async () => {
   const log = new AlertLog(path)

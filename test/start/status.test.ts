@@ -4,7 +4,7 @@ import { Context } from '../../src/pmapi/context.ts'
 import type { IndomSpec } from '../../src/pmda/define.ts'
 import { defineAgent } from '../../src/pmda/define-agent.ts'
 import { openAgent } from '../../src/pmda/open-agent.ts'
-import { agentProblem, type InstanceStatus, statusOf } from '../../src/start/status.ts'
+import { type InstanceStatus, statusOf } from '../../src/start/status.ts'
 import { durationText, sizeText, statusText } from '../../src/tools/pcp-ts/status/text.ts'
 
 const env = { HOME: '/nonexistent', PCP_RUN_DIR: '/nonexistent/run' }
@@ -61,15 +61,6 @@ test('a collector of PCP is shown, which lacks some of our metrics', async () =>
       ],
       problems: ['Agent gone could not be started'],
     })
-})
-
-test('the status of an agent is explained', () => {
-  expect([0, 1].map(agentProblem)).toEqual([undefined, undefined])
-  expect(agentProblem(2 | (3 << 8))).toBe('has ended (exit status 3)')
-  expect(agentProblem(2 | (9 << 16))).toBe('has ended (killed by signal 9)')
-  expect(agentProblem(4)).toBe('could not be started')
-  expect(agentProblem(8)).toBe('broke the protocol')
-  expect(agentProblem(64)).toBe('is gone (pmcd.agent.status 64)')
 })
 
 test('sizes and durations have few digits', () => {

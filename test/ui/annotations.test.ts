@@ -19,12 +19,20 @@ import { marks } from '../../src/ui/marks/marks.ts'
 
 const T = 1_700_000_000
 
+/** Time of a sample or of several, and the status, or the lowest and the highest. */
+type StatusRow = readonly [at: number, status: number, highest?: number]
+
 /** Returns an answer with uptime and number of agents at these times; `lowest` are minima of several samples. */
 function answer(
   rows: readonly (readonly [at: number, uptime: number, agents?: number])[],
-  { lowest = false, interruptions = [] as readonly number[] } = {},
+  {
+    lowest = false,
+    interruptions = [] as readonly number[],
+    statuses = {} as Readonly<Record<string, readonly StatusRow[]>>,
+  } = {},
 ): ChartRange {
   const column = { inst: -1, name: '', times: 0 }
+  const own = Object.entries(statuses)
   const described = {
     pmid: '',
     type: 'u32',
@@ -45,11 +53,28 @@ function answer(
         columns: [{ ...column, values: 1, ...(lowest ? { min: 1, max: 1 } : {}) }],
       },
       { ...described, name: 'pmcd.numagents', columns: [{ ...column, values: 2 }] },
+      {
+        ...described,
+        name: 'pmcd.agent.status',
+        columns: own.map(([name, own], inst) => {
+          const first = 3 + 3 * inst
+          const merged = own.some(([, , highest]) => highest !== undefined)
+          return {
+            ...{ inst, name, times: first, values: first + 1 },
+            ...(merged ? { min: first + 1, max: first + 2 } : {}),
+          }
+        }),
+      },
     ],
     lists: [
       Float64Array.from(rows, ([at]) => T + at),
       Float64Array.from(rows, ([, uptime]) => uptime),
       Float64Array.from(rows, ([, , agents = 10]) => agents),
+      ...own.flatMap(([, rows]) => [
+        Float64Array.from(rows, ([at]) => T + at),
+        Float64Array.from(rows, ([, status]) => status),
+        Float64Array.from(rows, ([, status, highest = status]) => highest),
+      ]),
     ],
   }
 }
@@ -86,12 +111,111 @@ describe('events', () => {
       ['clock', 160, undefined, expect.stringMatching(/set forward by 1 ?min/)],
       ['gap', 90, 160, expect.any(String)],
     ])
-    expect(found(answer(later, { lowest: true })).map((event) => (event as unknown[])[0])).toEqual(['gap'])
+    const kinds = found(answer(later, { lowest: true })).map((event) => (event as unknown[])[0])
+    expect(kinds).toEqual(['clock', 'gap'])
+  })
+
+  it('shows a reboot, and no step of the clock, of a host that was off for longer than it had been up', () => {
+    const rows = steady.map(([at], i) =>
+      i < 10 ? ([at, 60 + at] as const) : ([at + 9000, at + 500] as const),
+    )
+    expect(found(answer(rows))).toEqual([
+      ['reboot', 9100 - 600, undefined, 'The host rebooted after 2 min 30 s'],
+      ['gap', 90, 9100, expect.any(String)],
+    ])
   })
 
   it('shows lost agents', () => {
     const rows = steady.map(([at, up], i) => [at, up, i < 5 ? 10 : i < 8 ? 9 : 10] as const)
     expect(found(answer(rows))).toEqual([['agent', 50, undefined, 'The collector lost agents: 9 of 10 left']])
+  })
+
+  describe('of agents', () => {
+    const ENDED = 2 | (3 << 8)
+    const status = (statuses: Readonly<Record<string, readonly StatusRow[]>>, rows = steady): unknown[] =>
+      found(answer(rows, { statuses }))
+
+    it('name the agent, the reason and the recovery; an agent that is not ready has not failed', () => {
+      expect(
+        status({
+          proc: [
+            [0, 0],
+            [50, ENDED],
+            [80, 1],
+            [90, 0],
+            [120, 4],
+            [190, 4],
+          ],
+          linux: [
+            [0, 1],
+            [90, 0],
+          ],
+        }),
+      ).toEqual([
+        ['agent', 50, 80, 'Agent proc has ended (exit status 3)'],
+        ['agent', 120, Number.POSITIVE_INFINITY, 'Agent proc could not be started'],
+      ])
+    })
+
+    it('that failed before the recording are named when they work again; those installed later when they fail', () => {
+      expect(
+        status({
+          proc: [
+            [0, 4],
+            [50, ENDED],
+            [80, 0],
+          ],
+          xfs: [
+            [0, 4],
+            [70, 0],
+          ],
+          kvm: [[60, 4]],
+          linux: [[0, 4]],
+        }),
+      ).toEqual([
+        ['agent', 50, 80, 'Agent proc has ended (exit status 3)'],
+        ['agent', 60, Number.POSITIVE_INFINITY, 'Agent kvm could not be started'],
+        ['agent', 70, undefined, 'Agent xfs works again'],
+      ])
+    })
+
+    it('are found where several samples are one point', () => {
+      expect(
+        status({
+          proc: [
+            [0, 0, 0],
+            [40, 0, ENDED],
+            [80, 0, 0],
+          ],
+        }),
+      ).toEqual([['agent', 40, 80, 'Agent proc has ended (exit status 3)']])
+    })
+
+    it('are those of the number of agents as long as only that is recorded', () => {
+      const rows = steady.map(([at, up], i) => [at, up, i < 5 ? 10 : i < 15 ? 9 : 8] as const)
+      expect(
+        found(
+          answer(rows, {
+            statuses: {
+              proc: [
+                [100, 0],
+                [150, 8],
+              ],
+            },
+          }),
+        ),
+      ).toEqual([
+        ['agent', 50, undefined, 'The collector lost agents: 9 of 10 left'],
+        ['agent', 150, Number.POSITIVE_INFINITY, 'Agent proc broke the protocol'],
+      ])
+    })
+
+    it('are bounded', () => {
+      const rows = Array.from({ length: 900 }, (_, i) => [10 * i, i % 2 === 0 ? 0 : 8] as const)
+      const statuses = { a: rows, b: rows }
+      const agents = eventsIn(answer(steady, { statuses })).filter(({ kind }) => kind === 'agent')
+      expect([agents.length, agents[0]!.text]).toEqual([200, 'Agent a broke the protocol'])
+    })
   })
 
   it('shows interruptions that the recorder marked, even short ones', () => {
@@ -268,6 +392,13 @@ describe('alerts', () => {
     expect(['host:local:', 'archive:0/here/20261128'].map(of)).toEqual([true, true])
     expect(['host:db1', 'archive:0/hereafter/20261128', 'file:made'].map(of)).toEqual([false, false, false])
     expect(hasAlerts({ key: 'host:local:' } as Source, { ...config, alerts: false })).toBe(false)
+  })
+
+  it('have their newest values without reading all', async () => {
+    const active = { ...alert, at: 100, until: null }
+    const first: AlertAnswer = { alerts: [active, alert], leftOut: 0, version: '1', evaluated: 1 }
+    const next = { ...first, alerts: [{ ...active, value: 310 }], evaluated: 2 }
+    expect(await nextAnswer(first, async () => next)).toEqual({ ...next, alerts: [next.alerts[0], alert] })
   })
 
   it('are read as a whole only after a change', async () => {

@@ -6,6 +6,7 @@ import { CHART_KINDS, kindOf } from '../../src/ui/chart/kinds/registry.ts'
 import { toSvg } from '../../src/ui/chart/svg.ts'
 import { textWidth, WIDTH } from '../../src/ui/chart/svg-parts.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
+import type { Mark } from '../../src/ui/marks/marks.ts'
 import type { Measure } from '../../src/ui/view/measure.ts'
 import type { Chart, Plot } from '../../src/ui/view/view.ts'
 
@@ -176,6 +177,34 @@ test.each(['plot', 'heat'] as const)('time labels of a day are round hours of th
   const labels = [...svg.matchAll(/text-anchor="middle"[^>]*>([^<]*)</g)].map(([, label]) => label)
   expect(labels).toEqual(['06:00', '09:00', '12:00', '15:00', '18:00', '21:00', '00:00', '03:00', '06:00'])
 })
+
+test.each(['plot', 'stacking', 'heat'] as const)(
+  'marks are in an image of %s with line or span, sign and text',
+  (style) => {
+    const times = Array.from({ length: 100 }, (_, i) => START + 100 * i)
+    const { chart, data } = made(style, { a: times.map((_, i) => i) }, BYTES, times)
+    const frame = { from: START, to: START + 10_000 }
+    const marks: readonly Mark[] = [
+      { at: START - 500, until: START + 900, kind: 'gap', text: 'before' },
+      { at: START + 2000, until: Number.POSITIVE_INFINITY, kind: 'alert', text: '<b>slow</b>' },
+      { at: START + 5000, kind: 'note', text: 'deployed' },
+      { at: START + 5010, kind: 'reboot', text: 'up again' },
+      { at: START + 20_000, kind: 'note', text: 'later' },
+    ]
+    const input = { chart, title: 'x', data, hidden: NONE, frame, zone: 'UTC' }
+    const svg = toSvg({ ...input, marks }, plain)
+    check(svg)
+    const titles = [...svg.matchAll(/<title>([^<]*)</g)].map(([, title]) => title)
+    expect(titles).toEqual([
+      expect.stringMatching(/^Gap, .* to .*: before$/),
+      expect.stringMatching(/^Alert, .*, not ended: &#60;b&#62;slow&#60;\/b&#62;$/),
+      expect.stringMatching(/^Note, .*: deployed\nReboot, .*: up again$/),
+    ])
+    for (const sign of ['–', '!', '2']) expect(svg).toContain(`>${sign}</text>`)
+    expect(svg.match(/opacity="0.35"><rect/g)).toHaveLength(2)
+    expect(toSvg(input, plain)).not.toContain('<title>')
+  },
+)
 
 test('names in images show the colour of the line, striped for a second source', () => {
   const { chart, data } = made('plot', { here: [1, 2], there: [3, 4] })

@@ -18,6 +18,15 @@ import { ImportIndom } from './import-indom.ts'
 import { ImportMetric, type MetricOptions } from './import-metric.ts'
 import { ImportNotes, type LabelTarget } from './import-notes.ts'
 
+/** Options of `ArchiveImport`. */
+export interface ImportOptions extends WriterOptions {
+  /**
+   * Accepts instances whose names only differ behind the first blank, such as the mount points `/mnt/my disk` and `/mnt/my other`. Readers
+   * find them by their whole names; by `/mnt/my` they find the first one. Default false, as pmiAddInstance(3) rejects the second.
+   */
+  readonly sharesFirstWords?: boolean
+}
+
 /** Domain of metrics and instance domains without explicit numbers. */
 export const IMPORT_DOMAIN = 245
 
@@ -31,7 +40,7 @@ const METRIC_NAME = /^[A-Za-z][A-Za-z0-9_]*(\.[A-Za-z][A-Za-z0-9_]*)*$/
  */
 export class ArchiveImport {
   readonly #files: OutputFiles
-  readonly #options: WriterOptions
+  readonly #options: ImportOptions
   readonly #metrics = new Map<string, ImportMetric>()
   readonly #byPmid = new Map<Pmid, ImportMetric>()
   readonly #indoms = new Map<Indom, ImportIndom>()
@@ -43,7 +52,7 @@ export class ArchiveImport {
   #last: Timestamp | undefined
   #isClosed = false
 
-  constructor(files: OutputFiles, options: WriterOptions) {
+  constructor(files: OutputFiles, options: ImportOptions) {
     this.#files = files
     this.#options = options
   }
@@ -80,7 +89,7 @@ export class ArchiveImport {
 
   /**
    * Adds an instance and returns its number: `id`, or a free one. Only needed to choose numbers, because `put` adds unknown
-   * instances. EEXIST for an existing number or name; names must differ before the first blank.
+   * instances. EEXIST for an existing number or name; names must differ before the first blank, unless `sharesFirstWords` is set.
    * @see pmiAddInstance(3)
    */
   addInstance(indom: Indom | string, name: string, id?: number): number {
@@ -211,7 +220,7 @@ export class ArchiveImport {
   #instances(indom: Indom): ImportIndom {
     let instances = this.#indoms.get(indom)
     if (instances === undefined) {
-      instances = new ImportIndom(indomStr(indom))
+      instances = new ImportIndom(indomStr(indom), this.#options.sharesFirstWords)
       this.#indoms.set(indom, instances)
     }
     return instances

@@ -7,12 +7,15 @@ export class ImportIndom {
   isChanged = false
   readonly #title: string
   readonly #byId = new Map<number, string>()
-  /** By name up to the first blank, which must be unique because readers look up instances by it. */
+  /** By the part of the name that must be unique. */
   readonly #byKey = new Map<string, { readonly id: number; readonly name: string }>()
+  readonly #keyOf: (name: string) => string
   #next = 0
 
-  constructor(title: string) {
+  /** See `ImportOptions.sharesFirstWords`. */
+  constructor(title: string, sharesFirstWords = false) {
     this.#title = title
+    this.#keyOf = sharesFirstWords ? (name) => name : firstWord
   }
 
   /** Returns the numbers of all instances, in the order of `names`. */
@@ -27,7 +30,7 @@ export class ImportIndom {
   /** Returns the number of an instance by name or number; undefined if unknown. */
   find(instance: string | number): number | undefined {
     if (typeof instance === 'number') return this.#byId.has(instance) ? instance : undefined
-    const found = this.#byKey.get(instanceKey(instance))
+    const found = this.#byKey.get(this.#keyOf(instance))
     return found?.name === instance ? found.id : undefined
   }
 
@@ -43,16 +46,19 @@ export class ImportIndom {
   add(name: string, id: number = this.#freeId()): number {
     if (name === '' || !Number.isInteger(id) || id < 0 || id >= 2 ** 31)
       throw new PcpError('EINVAL', `${id} "${name}" is not a valid instance of ${this.#title}`)
-    const other = this.#byKey.get(instanceKey(name))
+    const other = this.#byKey.get(this.#keyOf(name))
     if (other !== undefined)
       throw new PcpError(
         'EEXIST',
-        `Instance "${name}" of ${this.#title} conflicts with "${other.name}": names must differ before the first blank`,
+        other.name === name
+          ? `Instance "${name}" of ${this.#title} exists already`
+          : `Instance "${name}" of ${this.#title} conflicts with "${other.name}": names must differ before the first blank. ` +
+              'Replace the blanks, or set sharesFirstWords to keep both names',
       )
     if (this.#byId.has(id))
       throw new PcpError('EEXIST', `Instance ${id} of ${this.#title} is "${this.#byId.get(id)}" already`)
     this.#byId.set(id, name)
-    this.#byKey.set(instanceKey(name), { id, name })
+    this.#byKey.set(this.#keyOf(name), { id, name })
     this.isChanged = true
     return id
   }
@@ -63,8 +69,8 @@ export class ImportIndom {
   }
 }
 
-/** Returns the part of a name that must be unique: up to and including its first blank. */
-export function instanceKey(name: string): string {
+/** Returns a name up to and including its first blank, by which PCP's readers look up instances. */
+function firstWord(name: string): string {
   const blank = name.indexOf(' ')
   return blank < 0 ? name : name.slice(0, blank + 1)
 }

@@ -1,6 +1,6 @@
 /** Replies to requests. docs/reference/pmproxy.md */
 import { VERSION } from '../../base/version.ts'
-import { PcpError } from '../../model/errors.ts'
+import { type ErrorCode, PcpError } from '../../model/errors.ts'
 import { jsonText } from '../describe.ts'
 import type { FileCoding } from './encode.ts'
 
@@ -74,23 +74,40 @@ export function missingParameter(servlet: string): Reply {
   return page(400, servlet, 'failed to process URL')
 }
 
-/** Returns the reply for a route's failure; `start` holds the first members of the JSON object. */
-export function failure(error: unknown, start = ''): Reply {
-  const { message, code, status } = PcpError.from(error)
+/**
+ * Returns the reply for a route's failure; `start` holds the first members of the JSON object. A login that the collector wants or rejects is
+ * 401, for which a browser prompts.
+ */
+export function failure(error: unknown, start = '', realm = 'pmproxy'): Reply {
+  const known = PcpError.from(error)
+  const { message, code, status } = known
   const about = `${start}"message":${jsonText(message)},"code":"${code}","status":${status}`
-  return json(`{${about},"success":false}`, httpStatus(code))
+  const reply = json(`{${about},"success":false}`, httpStatus(known))
+  return reply.status === 401 ? { ...reply, headers: challenge('Basic', realm) } : reply
 }
 
 /** Returns 401, for which a browser prompts for a login; a page with an outdated key is not prompted. */
 export function unauthorized(header = ''): Reply {
   const reply = json('{"message":"authentication required","success":false}', 401)
-  const realm = 'realm="pmproxy"'
-  const scheme = /^Bearer\b/i.test(header) ? 'Bearer' : 'Basic'
-  return { ...reply, headers: { 'WWW-Authenticate': `${scheme} ${realm}` } }
+  return { ...reply, headers: challenge(/^Bearer\b/i.test(header) ? 'Bearer' : 'Basic', 'pmproxy') }
 }
 
-/** Returns 403 for missing permission, 429 for too many failed logins, otherwise 400; routes send 401 themselves. */
-function httpStatus(code: string): number {
+const challenge = (scheme: string, realm: string): Readonly<Record<string, string>> => ({
+  'WWW-Authenticate': `${scheme} realm="${realm}"`,
+})
+
+/** The collector's reasons to reject a login. Others, such as a protocol error, do not depend on user and password. */
+const LOGIN_ERRORS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'SASL_BADAUTH',
+  'SASL_NOAUTHZ',
+  'SASL_EXPIRED',
+  'SASL_DISABLED',
+  'SASL_NOUSER',
+])
+
+/** Returns 401 for a missing or rejected login, 403 for missing permission, 429 for too many failed logins, otherwise 400. */
+export function httpStatus({ code, reason }: PcpError): number {
   if (code === 'EAGAIN') return 429
+  if (reason === 'login-required' || LOGIN_ERRORS.has(code)) return 401
   return code === 'PM_ERR_PERMISSION' || code === 'EACCES' ? 403 : 400
 }

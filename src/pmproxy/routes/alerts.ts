@@ -1,6 +1,13 @@
 /** /ui/api/alerts: alerts of this host, from the log that `npm start` writes. docs/reference/pmproxy.md, docs/reference/alerts.md */
 import { readFile, stat } from 'node:fs/promises'
-import { type Alert, type AlertAnswer, MOST_LOG_BYTES, readAlerts } from '../../alerts/events.ts'
+import {
+  ACTIVE_SUFFIX,
+  type Alert,
+  type AlertAnswer,
+  MOST_LOG_BYTES,
+  readAlerts,
+  withWorstValues,
+} from '../../alerts/events.ts'
 import { requireUser } from '../http/login.ts'
 import { json, type Reply } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
@@ -12,7 +19,15 @@ import { moment } from './page-call.ts'
 const MOST_ENDED = 1000
 
 /** The log as it was read last, by path. Servers have one log. */
-let known: { readonly path: string; readonly stamp: string; readonly alerts: readonly Alert[] } | undefined
+let known:
+  | {
+      readonly path: string
+      readonly stamp: string
+      /** The stamp without that of the worst values. */
+      readonly version: string
+      readonly alerts: readonly Alert[]
+    }
+  | undefined
 
 /** Handles the route. Without a log the lists are empty. PM_ERR_ARG for invalid times. */
 export async function alerts(
@@ -31,7 +46,7 @@ export async function alerts(
   const ended = all.filter(({ at, until }) => until !== null && at <= to && until >= from)
   const answer: AlertAnswer = {
     alerts: [...shown, ...ended.slice(-MOST_ENDED)].reverse().map((alert) => seenBy(user, alert)),
-    version: log?.stamp ?? '',
+    version: log?.version ?? '',
     leftOut: Math.max(0, ended.length - MOST_ENDED),
     evaluated: now === undefined ? null : now.mtimeMs / 1000,
   }
@@ -47,12 +62,15 @@ async function readLog(
   path: string,
   { size }: { readonly size: number },
 ): Promise<NonNullable<typeof known>> {
-  const older = await stat(`${path}.1`).catch(() => undefined)
-  const stamp = `${size} ${older?.size ?? 0} ${older?.mtimeMs ?? 0}`
+  const [older, worst] = await Promise.all(
+    [`${path}.1`, path + ACTIVE_SUFFIX].map((file) => stat(file).catch(() => undefined)),
+  )
+  const version = `${size} ${older?.size ?? 0} ${older?.mtimeMs ?? 0}`
+  const stamp = `${version} ${worst?.ino} ${worst?.mtimeMs}`
   if (known?.path === path && known.stamp === stamp) return known
-  const texts = await Promise.all([`${path}.1`, path].map(readBounded))
-  const found = readAlerts(texts.join('\n'))
-  known = { path, stamp, alerts: found }
+  const [activeText, ...texts] = await Promise.all([path + ACTIVE_SUFFIX, `${path}.1`, path].map(readBounded))
+  const found = withWorstValues(readAlerts(texts.join('\n')), activeText!)
+  known = { path, stamp, version, alerts: found }
   return known
 }
 

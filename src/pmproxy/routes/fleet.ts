@@ -9,7 +9,7 @@ import type { Query } from '../http/query.ts'
 import { json, type Reply } from '../http/reply.ts'
 import type { WebRequest } from '../http/request.ts'
 import { isNamed, type WebUser } from '../web-user.ts'
-import { wholeNumber } from './page-call.ts'
+import { moment, wholeNumber } from './page-call.ts'
 
 /** Reading time of a request, ms; the next request continues. */
 const MOST_MS = 8000
@@ -38,9 +38,8 @@ export async function answerLiveFleet(query: Query, live: LiveFleet, user: WebUs
 
 /** Answers /ui/api/fleet. PM_ERR_ARG for invalid times. */
 export async function fleetHealth({ request: { query, signal }, fleet }: FleetCall): Promise<Reply> {
-  const at = moment(query, 'at') ?? Date.now() / 1000
-  const finish = moment(query, 'finish') ?? at
-  const start = moment(query, 'start') ?? finish - WINDOW_SEC
+  const at = moment(query.get('at'), 'at', Date.now() / 1000)
+  const { start, finish } = windowOf(query, at)
   return json(JSON.stringify(await fleet.health(at, { start, finish }, new ReadingTime(signal, MOST_MS))))
 }
 
@@ -61,8 +60,7 @@ function requestOf(query: Query, seesProcesses: boolean): FleetRequest {
   const how = AGGREGATES.find((each) => each === aggregate)
   if (aggregate !== undefined && how === undefined)
     throw new PcpError('PM_ERR_ARG', `aggregate must be one of ${AGGREGATES.join(', ')}, not ${aggregate}`)
-  const finish = moment(query, 'finish') ?? Date.now() / 1000
-  const start = moment(query, 'start') ?? finish - WINDOW_SEC
+  const { start, finish } = windowOf(query, Date.now() / 1000)
   if (!(finish > start)) throw new PcpError('PM_ERR_ARG', 'finish must be after start')
   const most = Math.max(1, wholeNumber(query.get('buckets'), 'buckets', DEFAULT_BUCKETS, MOST_BUCKETS))
   return {
@@ -88,10 +86,8 @@ function bucketsOf(
   return { start: first * step, step, buckets: Math.ceil(finish / step) - first }
 }
 
-function moment(query: Query, what: string): number | undefined {
-  const text = query.get(what)
-  if (text === undefined || text === '') return undefined
-  const seconds = Number(text)
-  if (Number.isFinite(seconds) && Math.abs(seconds) < 1e11) return seconds
-  throw new PcpError('PM_ERR_ARG', `${what} must be a time in seconds since the epoch, not ${text}`)
+/** Parses the window of a request, which ends at `end` by default. PM_ERR_ARG for invalid times. */
+function windowOf(query: Query, end: number): { readonly start: number; readonly finish: number } {
+  const finish = moment(query.get('finish'), 'finish', end)
+  return { start: moment(query.get('start'), 'start', finish - WINDOW_SEC), finish }
 }

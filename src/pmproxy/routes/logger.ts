@@ -57,9 +57,11 @@ export async function answerLogger(request: WebRequest, services: Services): Pro
     const known = PcpError.from(error)
     if (!Object.hasOwn(STATUSES, known.code))
       services.log.notice('error', `${request.path}: ${known.message}`)
+    const reply = failure(known, clientOf(request))
+    if (reply.status === 401) return reply
     const status = STATUSES[known.code] ?? 500
     const headers = status === 429 || status === 503 ? BUSY_HEADERS : {}
-    return { ...failure(known, clientOf(request)), status, headers }
+    return { ...reply, status, headers }
   }
 }
 

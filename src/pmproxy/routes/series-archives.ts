@@ -10,14 +10,14 @@ import type { SeriesStore } from '../../series/store.ts'
 import { processZone, readZoneFile } from '../../sys/zones.ts'
 import { makeZone, newZone } from '../../time/zone.ts'
 import type { ProxyConfig } from '../config.ts'
-import { userOf } from '../http/login.ts'
+import { requireUser, userOf } from '../http/login.ts'
 import { Query } from '../http/query.ts'
-import { BUSY_HEADERS, failure, type Reply, unauthorized } from '../http/reply.ts'
+import { BUSY_HEADERS, failure, httpStatus, type Reply, unauthorized } from '../http/reply.ts'
 import { textBody, type WebRequest } from '../http/request.ts'
 import type { KnownExpressions } from '../known-expressions.ts'
 import type { Redaction } from '../redaction.ts'
 import type { Services } from '../services.ts'
-import { isNamed } from '../web-user.ts'
+import { isNamed, type WebUser } from '../web-user.ts'
 import { answerSearch } from './search.ts'
 import { answerSeries, expressionParameter } from './series.ts'
 
@@ -55,8 +55,8 @@ export async function answerSeriesRequest(
   const isOfArchives = services.config.prometheus === undefined
   const isServed = !isOfArchives || services.archives.isOpen || services.keys !== undefined
   if (!/^\/(?:series|search)\//.test(path) || !isServed) return undefined
-  const user = userOf(request, services)
-  if (user === null || (!isNamed(user) && services.config.requiresUser))
+  const asker = userOf(request, services)
+  if (asker === null || (!isNamed(asker) && services.config.requiresUser))
     return unauthorized(request.headers.authorization)
   const body = await textBody(request)
   const given = body === '' ? request.query : new Query(body)
@@ -64,6 +64,7 @@ export async function answerSeriesRequest(
   if (path === '/series/query') expressions.add(given.get('expr') ?? '')
   const query = withExpressions(given, expressions)
   try {
+    const user = await verified(asker, services)
     return await archiveGate.run(signal, async () => {
       if (!isOfArchives) return answerSeriesPath(path, query, services.series, redaction)
       return (
@@ -75,6 +76,20 @@ export async function answerSeriesRequest(
   } catch (error) {
     const reply = failure(redaction.error(error))
     return PcpError.from(error).code === 'EBUSY' ? { ...reply, status: 503, headers: BUSY_HEADERS } : reply
+  }
+}
+
+/**
+ * Returns the user after the collector has checked the login. Where no user is required and the collector cannot check logins, or is away, the
+ * login is ignored, as PCP always ignores it here: then the series of processes are hidden.
+ */
+async function verified(asker: WebUser, services: Services): Promise<WebUser> {
+  try {
+    await requireUser(services, asker, true)
+    return asker
+  } catch (error) {
+    if (services.config.requiresUser || httpStatus(PcpError.from(error)) !== 400) throw error
+    return { kind: 'unknown', from: asker.from }
   }
 }
 

@@ -56,25 +56,17 @@ export async function withContext(call: ApiCall, act: (call: ContextCall) => Pro
     web = given === undefined ? await make(call, user) : await reuse(given, user, call)
   } catch (error) {
     const isNamed = /^\d{1,10}$/.test(given ?? '') && !request.path.endsWith('context')
-    return refusal(error, isNamed ? `"context":${Number(given)},${clientText}` : clientText)
+    return failure(error, isNamed ? `"context":${Number(given)},${clientText}` : clientText, 'pmapi')
   }
   const start = `"context":${web.id},${clientText}`
   try {
     // Not `...call`, because adding members to a copy takes V8 10 µs. docs/decisions/web-server.md
     return await act({ request, query, services, contextId, isCompatible, web, start })
   } catch (error) {
-    return refusal(error, start, web.id)
+    return failure(error, start, `pmapi/${web.id}`)
   } finally {
     services.contexts.release(web)
   }
-}
-
-/** Returns an error reply. If the collector requires a login, the browser is asked for one. */
-function refusal(error: unknown, start: string, id?: number): Reply {
-  const reply = failure(error, start)
-  if (PcpError.from(error).reason !== 'login-required') return reply
-  const realm = id === undefined ? 'pmapi' : `pmapi/${id}`
-  return { ...reply, status: 401, headers: { 'WWW-Authenticate': `Basic realm="${realm}"` } }
 }
 
 async function make({ query, services, request }: ApiCall, user: WebUser): Promise<WebContext> {

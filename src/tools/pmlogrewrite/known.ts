@@ -126,6 +126,12 @@ export function isSameInstance(a: string, b: string): boolean {
   return a === b || uniquePart(a) === uniquePart(b)
 }
 
+/** Returns the instances that a name in a rule means: the exact match, else all that match up to the first blank. */
+export function namedInstances(instances: readonly KnownInstance[], name: string): readonly KnownInstance[] {
+  const whole = instances.filter((one) => one.name === name)
+  return whole.length > 0 ? whole : instances.filter((one) => isSameInstance(one.name, name))
+}
+
 function uniquePart(name: string): string {
   const blank = name.indexOf(' ')
   return blank === -1 ? name : name.slice(0, blank)

@@ -8,7 +8,7 @@ import {
   LABEL_INSTANCES,
   LABEL_ITEM,
 } from '../../model/labels.ts'
-import { type InputContents, isSameInstance } from './known.ts'
+import { type InputContents, namedInstances } from './known.ts'
 import { findPmids } from './parse-metric.ts'
 import { ANY, type Part, type RuleParser } from './rule-source.ts'
 import { changesLabels, type LabelRule } from './rules.ts'
@@ -130,7 +130,7 @@ function instance(source: RuleParser, ids: readonly number[]): number | undefine
   if (kind !== 'string') return undefined
   source.lexer.next()
   for (const id of ids) {
-    const found = source.known.instances(id).find(({ name }) => isSameInstance(name, text))
+    const [found] = namedInstances(source.known.instances(id), text)
     if (found !== undefined) return found.id
     source.warn(`Instance domain ${indomStr(id)}: no instance "${text}" found`)
   }

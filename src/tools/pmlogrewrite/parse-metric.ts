@@ -17,7 +17,7 @@ import {
   typeStr,
 } from '../../model/types.ts'
 import { unitsStr } from '../../model/units.ts'
-import { isSameInstance } from './known.ts'
+import { namedInstances } from './known.ts'
 import { parseUnits } from './parse-units.ts'
 import { ANY, type PmidParts, type RuleParser } from './rule-source.ts'
 import { changesMetric, type MetricRule, type PickKind, type Reduction } from './rules.ts'
@@ -279,7 +279,7 @@ function parsePick(source: RuleParser): Reduction | undefined {
 function knownPick(source: RuleParser, pick: Reduction, indom: number): Reduction {
   const { name } = pick
   if (name === undefined) return pick
-  const found = source.known.instances(indom).find((instance) => isSameInstance(instance.name, name))
+  const [found] = namedInstances(source.known.instances(indom), name)
   return found === undefined ? pick : { kind: 'inst', inst: found.id }
 }
 

@@ -1,7 +1,7 @@
 /** Parser of rule files, and of rules for the whole archive and instance domains. pmlogrewrite(1) */
 import type { Timestamp } from '../../base/timestamp.ts'
 import { type Indom, indomStr } from '../../model/ids.ts'
-import { type InputContents, isSameInstance } from './known.ts'
+import { type InputContents, namedInstances } from './known.ts'
 import { parseLabelRule } from './parse-label.ts'
 import { parseMetricRule } from './parse-metric.ts'
 import { parseTextRule } from './parse-text.ts'
@@ -225,7 +225,7 @@ function parseIname(source: RuleParser, rules: readonly IndomRule[]): void {
   const text = 'Expecting new external instance name string or DELETE in iname clause'
   const newName = isDeleted ? source.lexer.next() && undefined : source.string(text)
   for (const rule of rules) {
-    const instances = source.known.instances(rule.indom).filter(({ name }) => isSameInstance(name, old))
+    const instances = namedInstances(source.known.instances(rule.indom), old)
     if (instances.length === 0)
       source.warn(`Unknown instance "${old}" in iname clause for indom ${indomStr(rule.indom)}`)
     for (const one of instances)

@@ -2,7 +2,6 @@
 
 import { dirname } from 'node:path'
 import { ArchiveImport } from '../../archive/import/archive-import.ts'
-import { instanceKey } from '../../archive/import/import-indom.ts'
 import type { ImportMetric } from '../../archive/import/import-metric.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
@@ -20,7 +19,7 @@ export class ArchiveReporter implements Reporter {
   readonly #plan: ReportPlan
   readonly #archive: ArchiveImport
   readonly #members = new Map<ReportMetric, ImportMetric>()
-  /** Numbers of instances written, by number in the source and by key of the name, for each instance domain. */
+  /** Numbers of instances written, by number in the source and by name, for each instance domain. */
   readonly #instances = new Map<number, Map<number | string, number>>()
   /** Last values of discrete metrics, which are only written when they change. */
   readonly #written = new Map<string, Cell>()
@@ -38,6 +37,7 @@ export class ArchiveReporter implements Reporter {
         hostname: plan.host,
         timezone: plan.zone.name,
         pid: process.pid,
+        sharesFirstWords: true,
       },
     )
   }
@@ -102,10 +102,9 @@ export class ArchiveReporter implements Reporter {
     let written = known.get(inst)
     if (written === undefined) {
       const name = this.#plan.nameOf(metric, inst)
-      const key = instanceKey(name)
       // Something that came back has its old name and a new number: it continues under the old one.
-      written = known.get(key) ?? this.#archive.addInstance(indom, name, inst)
-      known.set(inst, written).set(key, written)
+      written = known.get(name) ?? this.#archive.addInstance(indom, name, inst)
+      known.set(inst, written).set(name, written)
     }
     return written
   }

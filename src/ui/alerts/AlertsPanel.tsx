@@ -129,7 +129,7 @@ function Row({ alert, isOpen = false }: RowProps): ComponentChild {
         <p class="values">
           <strong>{shownValue(alert)}</strong>{' '}
           <small>
-            {alert.value === null ? '' : until === null ? 'at first, ' : 'at worst, '}
+            {alert.value === null ? '' : 'at worst, '}
             {until === null ? 'since ' : ''}
             {formatTime(at, zone)}
             {until === null ? ` (${duration})` : until > at ? ` for ${duration}` : ''}

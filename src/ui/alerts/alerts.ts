@@ -68,12 +68,15 @@ export function markAlerts(alerts: readonly Alert[]): void {
   )
 }
 
-/** Reads alerts, all of them only if the log has changed since the last answer. */
+/** Reads alerts: all of them only if one has begun or ended since the last answer, else the values of the active ones. */
 export async function nextAnswer(
   known: AlertAnswer | undefined,
   ask: (onlyActive: boolean) => Promise<AlertAnswer>,
 ): Promise<AlertAnswer> {
   if (known === undefined) return ask(false)
   const brief = await ask(true)
-  return brief.version === known.version ? { ...known, evaluated: brief.evaluated } : ask(false)
+  if (brief.version !== known.version) return ask(false)
+  const isActive = ({ until }: Alert): boolean => until === null
+  const ended = known.alerts.filter((alert) => !isActive(alert))
+  return { ...known, evaluated: brief.evaluated, alerts: [...brief.alerts.filter(isActive), ...ended] }
 }

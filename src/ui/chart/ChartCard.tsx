@@ -80,7 +80,12 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
         {parts === undefined ? (
           <span class="menu-room" />
         ) : (
-          <parts.ChartMenu chart={chart} originId={origin.id} title={name} data={data} hidden={hidden} />
+          <parts.ChartMenu
+            {...{ chart, data, hidden }}
+            originId={origin.id}
+            title={name}
+            hasMarks={hasMarks(of)}
+          />
         )}
       </header>
       {data.problems.length > 0 && (
@@ -184,11 +189,15 @@ interface DrawingProps extends NothingProps {
   readonly scale: SharedScale | undefined
 }
 
+/** Checks whether a chart's own source, if it has one, is the one of the marks. */
+const hasMarks = (source: Source | undefined): boolean =>
+  source === undefined || source === currentSource.value
+
 /** Draws the chart by its kind. All kinds but lists get a tooltip with the values under the pointer. */
 function Drawing({ kind, source, ...own }: DrawingProps): ComponentChild {
   const { data, hidden, cursor, chart } = own
   const parts = lazyPart.value
-  const Marks = source === undefined || source === currentSource.value ? parts?.MarkLayer : undefined
+  const Marks = hasMarks(source) ? parts?.MarkLayer : undefined
   const view = kind.view({ ...own, frame: time.frame.value, oldText: parts?.oldText, Marks }, parts) ?? (
     <Later until={<Waiting kind={kind} chart={chart} />} />
   )

@@ -1,6 +1,7 @@
 /** The menu of a chart. */
 import type { ComponentChild } from 'preact'
 import type { ChartData } from '../data/chart-data.ts'
+import { marks } from '../marks/marks.ts'
 import { editing, showError } from '../page.ts'
 import { moveChart, removeChart } from '../panel/edit-view.ts'
 import { Menu } from '../panel/Menu.tsx'
@@ -15,12 +16,14 @@ interface MenuProps {
   readonly title: string
   readonly data: ChartData
   readonly hidden: ReadonlySet<string>
+  /** Do the marks belong to its source? */
+  readonly hasMarks: boolean
 }
 
 /** Renders the menu: edit, move, save, remove. */
-export function ChartMenu({ chart, originId, title, data, hidden }: MenuProps): ComponentChild {
+export function ChartMenu({ chart, originId, title, data, hidden, hasMarks }: MenuProps): ComponentChild {
   const save = (kind: 'csv' | 'svg' | 'png') => (): void => {
-    saveChart({ chart, title, data, hidden }, kind).catch(showError)
+    saveChart({ chart, title, data, hidden, marks: hasMarks ? marks.peek() : [] }, kind).catch(showError)
   }
   return (
     <Menu

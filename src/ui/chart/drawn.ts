@@ -3,6 +3,7 @@ import type { Signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import type { MarkLayerProps } from '../marks/MarkLayer.tsx'
+import type { Mark } from '../marks/marks.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
 import type { Crosshair } from './crosshair.ts'
@@ -35,6 +36,8 @@ export interface PictureInput {
   readonly frame: Frame
   /** Time zone name, '' for the user's own. */
   readonly zone: string
+  /** Marks to draw; default none. */
+  readonly marks?: readonly Mark[]
 }
 
 /** A section of an SVG image; its top is 0. */

@@ -1,5 +1,6 @@
 /** Downloads of charts and views as files. */
 import type { ChartData } from '../data/chart-data.ts'
+import type { Mark } from '../marks/marks.ts'
 import { time } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
 import { toCsv } from './csv.ts'
@@ -22,18 +23,20 @@ export interface Saved {
   readonly title: string
   readonly data: ChartData
   readonly hidden: ReadonlySet<string>
+  /** Marks of its source, for images. */
+  readonly marks: readonly Mark[]
 }
 
 /** Downloads a file with what the chart shows now. */
 export async function saveChart(saved: Saved, kind: 'csv' | 'svg' | 'png'): Promise<void> {
-  const { chart, title, data, hidden } = saved
+  const { chart, title, data, hidden, marks } = saved
   const name = fileName(title, kind)
   const zone = time.zone.peek()
   if (kind === 'csv') {
     download(name, new Blob([toCsv(chart, data, hidden, zone)], { type: 'text/csv' }))
     return
   }
-  const svg = toSvg({ chart, title, data, hidden, frame: time.frame.peek(), zone })
+  const svg = toSvg({ chart, title, data, hidden, marks, frame: time.frame.peek(), zone })
   download(name, kind === 'svg' ? new Blob([svg], { type: 'image/svg+xml' }) : await toPng(svg))
 }
 

@@ -2,6 +2,7 @@
 import { showValue } from '../view/measure.ts'
 import type { Body, ColorOf, PictureInput } from './drawn.ts'
 import { heatColors, heatLimits, heatRuns } from './heat-map.ts'
+import { markParts } from './svg-marks.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
 
@@ -12,7 +13,8 @@ const KEY_WIDTH = 160
 const TIMES = 8
 
 /** Draws labelled rows and the colour scale below them. */
-export function heatPicture({ data, frame, zone }: PictureInput, color: ColorOf): Body {
+export function heatPicture(drawn: PictureInput, color: ColorOf): Body {
+  const { data, frame, zone } = drawn
   const limits = heatLimits(data)
   const colors = heatColors(color)
   const rowHeight = data.lines.length > 24 ? 14 : 20
@@ -34,6 +36,7 @@ export function heatPicture({ data, frame, zone }: PictureInput, color: ColorOf)
       if (x(to) > x(from)) parts.push(rect(x(from), top, x(to) - x(from), rowHeight - 1, colors[shade]!))
   }
   const end = data.lines.length * rowHeight
+  parts.push(...markParts(drawn, { left, width: WIDTH - MARGIN - left, height: end }, color))
   for (const { at, label } of timeMarks(frame, TIMES, zone))
     parts.push(text(x(at), end + 16, label, color('var(--faint)'), { anchor: 'middle' }))
   const bottom = end + 32

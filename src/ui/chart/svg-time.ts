@@ -6,6 +6,7 @@ import type { Body, ColorOf, PictureInput } from './drawn.ts'
 import { drawBand, drawEnvelope, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-style.ts'
 import { drawnColumns, type Stacking } from './stack.ts'
+import { markParts } from './svg-marks.ts'
 import { n, rect, text, WIDTH, xml } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
 
@@ -76,7 +77,7 @@ export function timePicture(drawn: PictureInput, color: ColorOf, marks: Marks, s
   const strokes = shown.map(({ i }) => ({ color: color(lineColor(data, i)), dash: lineDash(data, i) }))
   const lines = shown.map(({ line }) => line)
   parts.push(...marks({ times: data.times, lines, columns, strokes, scales }))
-  parts.push('</g>')
+  parts.push('</g>', ...markParts(drawn, { left: LEFT, width: PLOT_WIDTH, height: HEIGHT }, color))
   return { parts, height: HEIGHT + 28 }
 }
 

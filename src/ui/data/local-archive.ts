@@ -192,11 +192,11 @@ export class LocalArchive {
     }
   }
 
-  /** See `Source`. Archives that are read in parts have no values, for which all of one could be read. */
+  /** See `Source`: all instances of the archive. Archives that are read in parts have no values, for which all of one could be read. */
   async instances(name: string, values = false): Promise<InstanceInfo[]> {
     const { indom, pmid, type } = await this.#desc(name)
     if (indom === PM_INDOM_NULL) return []
-    const { ids, names } = await this.#source.instances(indom, undefined, ask)
+    const { ids, names } = this.#archive.metadata.instances(indom, undefined, undefined)
     const texts =
       values && type === PM_TYPE_STRING && !this.#isCostly
         ? this.#newestTexts(pmid)

@@ -2,11 +2,10 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild, TargetedKeyboardEvent } from 'preact'
 import { useRef } from 'preact/hooks'
-import { printableWord } from '../../base/printable.ts'
 import { hasModifier } from '../keyboard.ts'
 import { type Frame, time } from '../time/control.ts'
-import { formatTime } from '../time/format.ts'
-import { groupMarks, type Mark, type MarkGroup, type MarkKind, marks } from './marks.ts'
+import { linesOf, signOf } from './mark-text.ts'
+import { groupMarks, type MarkGroup, marks } from './marks.ts'
 
 /** Position of the plot of a chart within its positioned parent, in pixels. */
 export interface PlotBox {
@@ -22,22 +21,8 @@ export interface MarkLayerProps {
   readonly box: PlotBox
 }
 
-/** Sign and name of each kind, so that colour is not the only difference. */
-const SIGNS: Readonly<Record<MarkKind, readonly [sign: string, name: string]>> = {
-  alert: ['!', 'Alert'],
-  reboot: ['↻', 'Reboot'],
-  agent: ['×', 'Agent'],
-  clock: ['±', 'Clock'],
-  gap: ['–', 'Gap'],
-  rule: ['?', 'Rule'],
-  note: ['✎', 'Note'],
-}
-
 /** Size of a target for fingers, px: nearer flags would cover each other. */
 const TOUCH = 44
-
-/** Marks listed in a tooltip; the rest is counted. */
-const MOST_LINES = 8
 
 /** Renders the marks of the window. One flag is in the tab order; arrow keys move to the others. */
 export function MarkLayer({ frame, box }: MarkLayerProps): ComponentChild {
@@ -100,10 +85,9 @@ interface FlagProps {
   readonly onFocus: () => void
 }
 
-function Flag({ group: { kind, marks }, isTabStop, isRight, onFocus }: FlagProps): ComponentChild {
+function Flag({ group, isTabStop, isRight, onFocus }: FlagProps): ComponentChild {
   const zone = time.zone.value
-  const lines = marks.slice(0, MOST_LINES).map((mark) => lineOf(mark, zone))
-  if (marks.length > MOST_LINES) lines.push(`and ${marks.length - MOST_LINES} more`)
+  const lines = linesOf(group, zone)
   return (
     <button
       type="button"
@@ -115,7 +99,7 @@ function Flag({ group: { kind, marks }, isTabStop, isRight, onFocus }: FlagProps
       onClick={({ currentTarget }) => currentTarget.focus()}
     >
       <span class="mark-sign" aria-hidden="true">
-        {marks.length > 1 ? marks.length : SIGNS[kind][0]}
+        {signOf(group)}
       </span>
       <span class={`mark-text${isRight ? ' right' : ''}`} aria-hidden="true">
         {lines.map((line, i) => (
@@ -124,10 +108,4 @@ function Flag({ group: { kind, marks }, isTabStop, isRight, onFocus }: FlagProps
       </span>
     </button>
   )
-}
-
-function lineOf({ at, until, kind, text }: Mark, zone: string): string {
-  const end =
-    until === undefined ? '' : Number.isFinite(until) ? ` to ${formatTime(until, zone)}` : ', not ended'
-  return `${SIGNS[kind][1]}, ${formatTime(at, zone)}${end}: ${printableWord(text)}`
 }

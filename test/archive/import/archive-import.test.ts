@@ -76,6 +76,7 @@ describe('instances', () => {
     archive.addInstance('d', 'press 1')
     expect(archive.addInstance('d', 'press')).toBe(1)
     expect(() => archive.addInstance('d', 'press 2')).toThrow(code('EEXIST'))
+    expect(() => archive.addInstance('d', 'press 2')).toThrow('set sharesFirstWords to keep both')
     expect(() => archive.addInstance('d', 'oven', 0)).toThrow(code('EEXIST'))
     expect(() => archive.addInstance('d', '')).toThrow(code('EINVAL'))
     expect(() => archive.addInstance('d', 'oven', -1)).toThrow(code('EINVAL'))

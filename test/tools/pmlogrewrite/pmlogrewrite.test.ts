@@ -1,5 +1,6 @@
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -225,6 +226,29 @@ test.each([
   const rules = `indom 60.1 { indom -> duplicate 60.2 } metric disk.bytes { indom -> 60.2 output ${pick} }`
   const { out } = await rewrite(sample('in'), rules)
   expect(values(out, DISKS)[0]).toBe(`10 ${expected}`.trim())
+})
+
+test('a rule for the whole name of an instance leaves those that share its first word', async () => {
+  const mounts = (writer: ArchiveWriter): void => {
+    writer.instances(at(10), OTHER, [1, 2, 3], ['/my disk', '/my other', '/z'])
+    writer.desc({ pmid: pmid(60, 3, 1), type: PM_TYPE_32, indom: OTHER, sem: 3, units: 0 }, ['free'])
+    writer.result(at(10), [makeSet(pmid(60, 3, 1), PM_TYPE_32, [1, 2], [10, 20])])
+  }
+  const namesAfter = async (rules: string): Promise<unknown> => {
+    const { status, stderr, out } = await rewrite(sample('in', {}, mounts), rules)
+    expect([status, stderr]).toEqual([0, ''])
+    const instances = open(out, ({ metadata }) => metadata.instances(OTHER, undefined, undefined))
+    rmSync(dir, { recursive: true })
+    mkdirSync(dir)
+    return Object.fromEntries(instances.ids.map((id, i) => [id, instances.names[i]]))
+  }
+  expect(await namesAfter('indom 60.2 { iname "/my other" -> "/b" }')).toEqual({
+    1: '/my disk',
+    2: '/b',
+    3: '/z',
+  })
+  expect(await namesAfter('indom 60.2 { iname "/my other" -> delete }')).toEqual({ 1: '/my disk', 3: '/z' })
+  expect(await namesAfter('indom 60.2 { iname "/my" -> delete }')).toEqual({ 3: '/z' })
 })
 
 test('the average of integers is rounded', async () => {

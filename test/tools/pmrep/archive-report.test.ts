@@ -108,3 +108,17 @@ test('an instance that came back under another number is one instance', async ()
     '2 clients 10',
   ])
 })
+
+test('instances whose names differ only behind the first blank are all written', async () => {
+  const input = join(dir, 'in')
+  const [pmid, indom] = [0x0a000402, 0x0a000008]
+  const at = { sec: 1000, nsec: 0 }
+  const writer = ArchiveWriter.create(archiveOutput(input), { hostname: 'h', timezone: 'UTC', pid: 7 })
+  writer.desc({ pmid, type: PM_TYPE_32, indom, sem: PM_SEM_INSTANT, units: 0 }, ['free'])
+  writer.instances(at, indom, [1, 2], ['/mnt/my disk', '/mnt/my other'])
+  writer.result(at, [makeSet(pmid, PM_TYPE_32, [1, 2], [10, 20])])
+  writer.close()
+  const out = join(dir, 'out')
+  expect(await tool.run(testIo('pmrep', ['-a', input, '-o', 'archive', '-F', out, 'free']))).toBe(0)
+  expect(records(out)).toEqual(['0 free 10', '0 free 20'])
+})
