@@ -19,13 +19,20 @@ interface Stop extends Box {
   readonly group: Box & { readonly key: string }
 }
 
-/** Describes the focused control in coordinates of the document; null outside of the page. */
+/** Describes the focused control in coordinates that do not depend on scrolling; null outside of the page. */
 const FOCUSED = `(() => {
   const element = document.activeElement
   if (element === document.body || element === document.documentElement) return null
   const boxOf = (one) => {
-    const { left, right, top, bottom } = one.getBoundingClientRect()
-    return { left: left + scrollX, right: right + scrollX, top: top + scrollY, bottom: bottom + scrollY }
+    let { left, right, top, bottom } = one.getBoundingClientRect()
+    // A table scrolls when one of its rows gets the focus.
+    for (let at = one.parentElement; at !== null; at = at.parentElement) {
+      left += at.scrollLeft
+      right += at.scrollLeft
+      top += at.scrollTop
+      bottom += at.scrollTop
+    }
+    return { left, right, top, bottom }
   }
   const all = [...document.querySelectorAll('*')]
   const group = element.closest('.card, .health-cards, .timebar, .minimap-room, .head nav') ?? element
