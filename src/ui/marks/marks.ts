@@ -61,7 +61,7 @@ export function groupMarks(
   all: readonly Mark[],
   { from, to }: Frame,
   width: number,
-  pixels = LEAST_PIXELS,
+  pixels: number = LEAST_PIXELS,
 ): readonly MarkGroup[] {
   const least = (to - from) * Math.max(1 / MOST_FLAGS, pixels / Math.max(1, width))
   const groups: Mark[][] = []
