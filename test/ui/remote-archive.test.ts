@@ -185,53 +185,34 @@ describe('an archive of a week', () => {
     expect(decodeChartRange(answer)).toEqual(decodeChartRange(whole))
   })
 
-  test('does not search all of it for a value that was recorded once', async () => {
-    const server = served(files)
-    const { archive } = await openRemoteArchive('https://host/a%20b/week.index', server.network)
-    const finish = START + DAYS * 86_400
-    const once = { names: ['hinv.ncpu'], derive: {}, points: 100 }
-    const late = decodeChartRange(await archive.range({ ...once, start: finish - 3600, finish }))
-    expect(late.metrics).toMatchObject([{ name: 'hinv.ncpu', columns: [] }])
-    expect(server.bytes).toBeLessThanOrEqual(0.05 * size)
-    const early = decodeChartRange(await archive.range({ ...once, start: START, finish: START + 3600 }))
-    expect(early.metrics).toMatchObject([{ columns: [{ values: expect.any(Number) }] }])
-  })
-
   test.each([
     ['at the end', DAYS * 86_400 - 3600],
     ['in the middle', 3 * 86_400],
     ['at the start', 0],
-  ])('does not search all of it for an operand that was recorded once, %s', async (_, from) => {
-    const server = served(files)
-    const { archive } = await openRemoteArchive('https://host/a%20b/week', server.network)
-    const query = {
-      names: ['page.each', 'page.busy', 'page.load'],
-      derive: {
-        'page.each': 'kernel.all.load / hinv.ncpu',
-        'page.busy': '1 - rate(kernel.percpu.cpu.idle)',
-        'page.load': '2 * kernel.all.load',
-      },
-      start: START + from,
-      finish: START + from + 3600,
-      points: 600,
-    }
-    const answer = decodeChartRange(await archive.range(query))
-    expect(server.bytes).toBeLessThanOrEqual(0.05 * size)
-    const whole = decodeChartRange(await new LocalArchive('week', files).range(query))
-    // Its last value may be anywhere in the rest of the archive.
-    const isKnown = from === 0
-    const valuesOf = ({ metrics, lists }: typeof whole, name: string) =>
-      metrics
-        .filter((metric) => metric.name === name)
-        .flatMap((metric) => ('columns' in metric ? metric.columns : []))
-        .map(({ inst, times, values }) => ({ inst, times: lists[times], values: lists[values] }))
-    expect(valuesOf(whole, 'page.each')).toHaveLength(1)
-    expect(valuesOf(answer, 'page.each')).toEqual(isKnown ? valuesOf(whole, 'page.each') : [])
-    for (const name of ['page.busy', 'page.load']) {
-      expect(valuesOf(whole, name).length).toBeGreaterThan(0)
-      expect(valuesOf(answer, name)).toEqual(valuesOf(whole, name))
-    }
-  })
+  ])(
+    'shows what was recorded once, and expressions with it, without searching all of it, %s',
+    async (_, from) => {
+      const server = served(files)
+      const { archive } = await openRemoteArchive('https://host/a%20b/week', server.network)
+      const query = {
+        names: ['hinv.ncpu', 'page.each', 'page.busy', 'page.load'],
+        derive: {
+          'page.each': 'kernel.all.load / hinv.ncpu',
+          'page.busy': '1 - rate(kernel.percpu.cpu.idle)',
+          'page.load': '2 * kernel.all.load',
+        },
+        start: START + from,
+        finish: START + from + 3600,
+        points: 600,
+      }
+      const answer = decodeChartRange(await archive.range(query))
+      expect(server.bytes).toBeLessThanOrEqual(0.05 * size)
+      const whole = decodeChartRange(await new LocalArchive('week', files).range(query))
+      for (const metric of whole.metrics)
+        expect('columns' in metric && metric.columns.length).toBeGreaterThan(0)
+      expect(answer).toEqual(whole)
+    },
+  )
 
   const opened = (
     change: Parameters<typeof served>[1] = {},
@@ -288,6 +269,106 @@ describe('an archive of a week', () => {
     await expect(openRemoteArchive('https://host/week', network)).rejects.toThrow(
       'CORS: Access-Control-Allow-Origin',
     )
+  })
+})
+
+describe('an archive of a recorder', () => {
+  const HOURS = 24
+  const at = (seconds: number): number => START + seconds
+  /** Interruptions: a short one, and a long one. */
+  const PAUSES = [
+    [8 * 3600, 8 * 3600 + 5],
+    [15 * 3600, 15 * 3600 + 1800],
+  ] as const
+
+  /** A day as a recorder writes it: facts first and after each interruption, a record every ten seconds, one every ten minutes. */
+  function writeDay(): ReadonlyMap<string, Uint8Array> {
+    const output = memoryOutput('day')
+    const made = new ArchiveImport(output, { version: 3, hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+    const [counter, instant, discrete] = [PM_SEM_COUNTER, PM_SEM_INSTANT, PM_SEM_DISCRETE]
+    made.addMetric('hinv.ncpu', { type: PM_TYPE_U32, sem: discrete })
+    made.addMetric('hinv.size', { type: PM_TYPE_U64, sem: discrete, indom: 'disks' })
+    made.addMetric('filesys.blocksize', { type: PM_TYPE_U32, sem: instant })
+    made.addMetric('cpu.user', { type: PM_TYPE_U64, sem: counter, units: 'millisec', indom: 'cpus' })
+    made.addMetric('disk.total', { type: PM_TYPE_U64, sem: counter, units: 'count', indom: 'disks' })
+    made.addMetric('filesys.capacity', { type: PM_TYPE_U64, sem: discrete })
+    made.addMetric('filesys.used', { type: PM_TYPE_U64, sem: instant })
+    made.addMetric('filesys.free', { type: PM_TYPE_U64, sem: instant })
+    let cpus = 4
+    let isPaused = true
+    for (let t = 0; t <= HOURS * 3600; t += 10) {
+      if (PAUSES.some(([from, to]) => t > from && t < to)) {
+        if (!isPaused) made.mark()
+        isPaused = true
+        continue
+      }
+      // The short one ends before the next record is due.
+      if (t === 8 * 3600 + 10) {
+        made.mark()
+        isPaused = true
+      }
+      if (isPaused) {
+        made.put('hinv.ncpu', cpus)
+        made.put('hinv.size', 1000, 'sda')
+        made.put('hinv.size', 500 * cpus, 'sdb')
+        made.put('filesys.blocksize', 4096)
+        made.write({ sec: START + t, nsec: 1000 })
+        cpus *= 2
+      }
+      isPaused = false
+      for (let cpu = 0; cpu < 60; cpu++) made.put('cpu.user', 10 * t * (1 + (cpu % 3)), `cpu${cpu}`)
+      for (const disk of ['sda', 'sdb']) made.put('disk.total', t * 7, disk)
+      made.write({ sec: START + t, nsec: 2000 })
+      if (t % 600 !== 0) continue
+      made.put('filesys.capacity', 1e9 + t)
+      made.put('filesys.used', 5e8 + t)
+      made.put('filesys.free', 5e8)
+      made.write({ sec: START + t, nsec: 3000 })
+    }
+    made.close()
+    return new Map([...output.contents()].map(([part, bytes]) => [`day.${part}`, bytes]))
+  }
+  const files = writeDay()
+  const size = [...files.values()].reduce((sum, { length }) => sum + length, 0)
+  const derive = {
+    'page.share': 'sum(rate(cpu.user)) / hinv.ncpu',
+    'page.full': 'rate(disk.total) / hinv.size',
+    'page.twice': '2 * hinv.ncpu',
+  }
+  const names = ['hinv.ncpu', 'hinv.size', 'cpu.user', ...Object.keys(derive)]
+
+  test.each([
+    ['right after the start', 0, 600],
+    ['of the first hours', 3600, 3600],
+    ['before the short interruption', 7 * 3600, 3600],
+    ['over the short interruption', 8 * 3600 - 300, 900],
+    ['before the long interruption', 14 * 3600, 3600],
+    ['over the long interruption', 15 * 3600 - 600, 3600],
+    ['within the long interruption', 15 * 3600 + 600, 600],
+    ['after the long interruption', 16 * 3600, 3600],
+    ['of the last hour', 23 * 3600, 3600],
+  ])('has the same values as when all of it is read: a window %s', async (_, from, seconds) => {
+    const server = served(files)
+    const { archive } = await openRemoteArchive('https://host/a%20b/day', server.network)
+    const opened = server.bytes
+    for (const aligned of [false, true]) {
+      const query = { names, derive, start: at(from), finish: at(from + seconds), points: 600, aligned }
+      const answer = decodeChartRange(await archive.range(query))
+      expect(answer).toEqual(decodeChartRange(await new LocalArchive('day', files).range(query)))
+    }
+    const share = (seconds + 2 * 180) / (HOURS * 3600)
+    expect(server.bytes - opened).toBeLessThanOrEqual(share * size + 32 * BLOCK)
+  })
+
+  test('shows no old value of a metric that was recorded at long intervals', async () => {
+    const { archive } = await openRemoteArchive('https://host/a%20b/day', served(files).network)
+    const query = { names: ['filesys.capacity'], derive: {}, points: 600, start: at(72_000 + 200) }
+    const of = async (finish: number) =>
+      decodeChartRange(await archive.range({ ...query, finish: at(finish) }))
+    expect((await of(72_000 + 500)).metrics).toMatchObject([{ columns: [] }])
+    const { metrics, lists } = await of(72_000 + 900)
+    const [{ columns }] = metrics as unknown as [{ columns: readonly { values: number }[] }]
+    expect(Array.from(lists[columns[0]!.values]!)).toEqual([1e9 + 72_600, 1e9 + 72_600])
   })
 })
 

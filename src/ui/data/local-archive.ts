@@ -11,8 +11,10 @@ import { chartRange, LOOK_BACK_SEC, type WantedMetric } from '../../archive/char
 import { excerpt } from '../../archive/excerpt.ts'
 import { excerptName } from '../../archive/excerpt-name.ts'
 import { newestTexts } from '../../archive/newest-texts.ts'
+import { OnceRecords } from '../../archive/once-records.ts'
 import { processesAt } from '../../archive/processes-at.ts'
 import { scan } from '../../archive/scan.ts'
+import type { SearchedPart } from '../../archive/searched-part.ts'
 import { ArchiveSource, type ArchiveSourceOptions } from '../../archive/source.ts'
 import { type ArchiveFiles, bytesSource } from '../../base/byte-source.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
@@ -84,8 +86,9 @@ export class LocalArchive {
   readonly #source: MetricSource
   #index: Promise<MetricSearch<MetricInfo>> | undefined
   readonly #isCostly: boolean
+  readonly #once: OnceRecords
 
-  /** `contents`: decompressed files by name; `isCostly`: as of a `ChartArchive`. Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
+  /** `contents`: decompressed files by name; `isCostly`: they are read over a network, in parts. Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
   constructor(base: string, contents: ReadonlyMap<string, Uint8Array> | ArchiveFiles, isCostly = false) {
     this.#archive = Archive.open(
       base,
@@ -93,6 +96,7 @@ export class LocalArchive {
     )
     this.#source = new ArchiveSource(this.#archive)
     this.#isCostly = isCostly
+    this.#once = new OnceRecords(this.#archive)
   }
 
   /** The recorded host. */
@@ -237,6 +241,12 @@ export class LocalArchive {
     })
   }
 
+  /** Returns the part to search for values of a window: where reading is costly not all, in which a value that was recorded once would be searched. */
+  #searched(start: number, finish: number): SearchedPart | undefined {
+    if (!this.#isCostly) return undefined
+    return { from: start - LOOK_BACK_SEC, to: finish + LOOK_BACK_SEC, once: this.#once }
+  }
+
   #derived(options: ArchiveSourceOptions = {}): Interpolated {
     const archive = new ArchiveSource(this.#archive, options)
     return { archive, source: withDerived(archive, () => []) }
@@ -290,9 +300,7 @@ export class LocalArchive {
     onPart: (soFar: ChartBytes) => void = () => {},
     clock: () => number = () => performance.now(),
   ): Promise<ChartBytes> {
-    // A metric that was recorded once would be searched in all of the archive.
-    const within = this.#isCostly ? { from: start - LOOK_BACK_SEC, to: finish + LOOK_BACK_SEC } : undefined
-    const { archive, source } = this.#derived({ within })
+    const { archive, source } = this.#derived({ within: this.#searched(start, finish) })
     const faults = new Map<string, PcpError>()
     for (const name of names)
       if (derive[name] !== undefined)
@@ -312,7 +320,6 @@ export class LocalArchive {
     const { metadata, start: first } = this.#archive
     let told = clock()
     const charts: ChartArchive = {
-      isCostly: this.#isCostly,
       start: first,
       end: () => this.#end(),
       scan: (ids, options) => scan(this.#archive, ids, options),

@@ -2,6 +2,7 @@
 import { parseFileName } from '../../archive/file-names.ts'
 import { decodeLabel, labelSize } from '../../archive/label.ts'
 import { SEARCH_BYTES } from '../../archive/member-data.ts'
+import { START_BYTES } from '../../archive/once-records.ts'
 import { decodeIndex } from '../../archive/temporal-index.ts'
 import { decompressedAll, subjectOf } from './decompress.ts'
 import { LocalArchive } from './local-archive.ts'
@@ -69,11 +70,11 @@ export async function openRemoteArchive(address: string, network: Network): Prom
   const volumes = [...files]
     .filter(([name]) => /^\.\d+$/.test(name.slice(base.length)))
     .sort(([a], [b]) => volumeOf(a) - volumeOf(b))
-  // The first label, and what `Archive.end` reads.
+  // The first label with the values that are recorded once, and what `Archive.end` reads.
   const [lowest, highest] = [volumes[0]!, volumes.at(-1)!]
   await parts.prefetch(
     [
-      { path: lowest[0], offset: 0, length: 1 },
+      { path: lowest[0], offset: 0, length: START_BYTES },
       { path: highest[0], offset: 0, length: 1 },
       { path: highest[0], offset: Math.max(0, sizeOf(highest[1]) - SEARCH_BYTES), length: SEARCH_BYTES },
     ],
