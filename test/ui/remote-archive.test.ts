@@ -360,6 +360,50 @@ describe('an archive of a recorder', () => {
     expect(server.bytes - opened).toBeLessThanOrEqual(share * size + 32 * BLOCK)
   })
 
+  const RULES = [
+    'all_busy = sum_inst (cpu.user) / hinv.ncpu > 500 -> print "busy %v";',
+    'disk_full = some_inst (disk.total > 6 count/sec) -> print 10 min "disk %i %v";',
+    'changed = hinv.ncpu != hinv.ncpu @1 -> print "CPUs %v";',
+    'quiet = some_inst (cpu.user < 0.5) -> print "never %i";',
+  ].join('\n')
+
+  test.each([
+    ['after the start', 0, 1800],
+    ['over the short interruption', 8 * 3600 - 600, 1800],
+    ['before the long interruption', 14 * 3600 + 1800, 1800],
+    ['over the long interruption', 15 * 3600 - 600, 3600],
+    ['of the last half hour', 24 * 3600 - 1800, 1800],
+  ])('has the same firings as when all of it is read: a window %s', async (_, from, seconds) => {
+    const server = served(files)
+    const { archive } = await openRemoteArchive('https://host/a%20b/day', server.network)
+    const [bytes, reads]: [number, (readonly [number, number])[]] = [server.bytes, []]
+    const query = { text: RULES, deltaSec: 10, start: at(from), finish: at(from + seconds) }
+    const found = await archive.firings(query, undefined, (...read) => reads.push(read))
+    expect(found).toEqual(await new LocalArchive('day', files).firings(query))
+    expect(found.problems).toEqual([])
+    expect(found.rules.map(({ count }) => count > 0)).toContain(true)
+    const total = reads[0]![1]
+    expect(reads.at(-1)).toEqual([total, total])
+    expect(server.bytes - bytes).toBeLessThanOrEqual(((seconds + 360) / (HOURS * 3600)) * size + 32 * BLOCK)
+  })
+
+  test('tries rules on all of it, and stops reading when that is cancelled', async () => {
+    const server = served(files)
+    const { archive } = await openRemoteArchive('https://host/a%20b/day', server.network)
+    const before = server.bytes
+    const stop = new AbortController()
+    const ended = archive.firings({ text: RULES, deltaSec: 60 }, stop.signal, (done) => {
+      if (done > 0) stop.abort()
+    })
+    await expect(ended).rejects.toMatchObject({ code: 'ECANCELED' })
+    expect(server.bytes - before).toBeLessThan(size / 2)
+    const all = await archive.firings({ text: RULES, deltaSec: 60 })
+    expect(all).toEqual(await new LocalArchive('day', files).firings({ text: RULES, deltaSec: 60 }))
+    expect(all.rules.filter(({ count }) => count > 0)).toHaveLength(3)
+    // Each block is read once.
+    expect(server.bytes).toBeLessThanOrEqual(size + 16 * BLOCK)
+  })
+
   test('shows no old value of a metric that was recorded at long intervals', async () => {
     const { archive } = await openRemoteArchive('https://host/a%20b/day', served(files).network)
     const query = { names: ['filesys.capacity'], derive: {}, points: 600, start: at(72_000 + 200) }
@@ -444,6 +488,21 @@ describe('blocks', () => {
       3 * BLOCK,
     )
     expect(asked).toEqual([`~${lastBlock - 1}+2`, '~200+3'])
+  })
+
+  test('are read all or not at all, with progress, where that is requested', async () => {
+    const { asked, files } = opened()
+    const reads: (readonly [number, number])[] = []
+    const onRead = (done: number, total: number): void => void reads.push([done, total])
+    const parts = [{ path: './a.0', offset: 0, length: 200 * BLOCK }]
+    await expect(files.prefetch(parts, 1, { most: 199 * BLOCK, onRead })).rejects.toThrow(
+      'That takes 4 MiB of this archive, more than the 4 MiB that are read',
+    )
+    expect([asked, reads]).toEqual([[], []])
+    await files.prefetch(parts, 1, { most: 200 * BLOCK, onRead })
+    const total = 200 * BLOCK
+    expect(reads).toEqual([0, 128 * BLOCK, total].map((done) => [done, total]))
+    expect(asked).toEqual(['~0+32', '~32+32', '~64+32', '~96+32', '~128+32', '~160+32', '~192+8'])
   })
 
   test('are kept in a bounded number', async () => {

@@ -34,10 +34,10 @@ import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
 import { PM_TYPE_STRING } from '../../model/types.ts'
 import { archiveContext } from '../../rules/archive-context.ts'
 import { type FiringsAnswer, type FiringsQuery, firings } from '../../rules/firings.ts'
-import type { ReplayTurn } from '../../rules/replay.ts'
 import { fromSeconds } from '../../time/stamp.ts'
 import { newZone, UTC } from '../../time/zone.ts'
 import { packedBase64 } from './base64.ts'
+import { MOST_KEPT } from './remote-files.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
@@ -48,6 +48,7 @@ import type {
   NamesAnswer,
   RangeQuery,
 } from './responses.ts'
+import { workerTurn } from './worker-turn.ts'
 
 const ask = { requester: ANONYMOUS }
 /** Milliseconds of reading after which a chart gets the values read so far. */
@@ -59,9 +60,8 @@ const MOST_SEARCHED = 1000
 /** Most bytes of an excerpt's records, before compression. */
 const MOST_EXCERPT_BYTES = 256 << 20
 
-/** Milliseconds of evaluating rules after which the worker takes messages, and after which it gives up. */
-const TURN_MS = 50
-const MOST_TRIAL_MS = 30_000
+/** Most bytes that a trial of rules reads over a network: they are kept until it ends. */
+export const MOST_TRIAL_BYTES: number = MOST_KEPT - (2 << 20)
 
 /** Output of `encodeChartRange`. */
 export type ChartBytes = Uint8Array<ArrayBuffer>
@@ -229,10 +229,22 @@ export class LocalArchive {
     return whatChanged(archive, metrics, query)
   }
 
-  /** See `Source`. Other requests are answered in between. */
-  async firings(query: FiringsQuery, signal?: AbortSignal): Promise<FiringsAnswer> {
+  /** See `Source`. Other requests are answered in between. Records that are read over a network are read first, as long as they are not too many. */
+  async firings(
+    query: FiringsQuery,
+    signal?: AbortSignal,
+    onRead: (done: number, total: number) => void = () => {},
+  ): Promise<FiringsAnswer> {
     const { timezone } = this.#archive.label
-    return firings(archiveContext(this.#archive), query, {
+    const { span } = this
+    const within = this.#searched(query.start ?? span.start, query.finish ?? span.end)
+    if (within !== undefined)
+      await this.#archive.prefetch(fromSeconds(within.from), fromSeconds(within.to), {
+        most: MOST_TRIAL_BYTES,
+        signal,
+        onRead,
+      })
+    return firings(archiveContext(this.#archive, { within }), query, {
       name: this.host,
       // The worker has no zone files, only the rule in the label.
       zone: newZone(timezone, () => undefined) ?? UTC,
@@ -336,24 +348,6 @@ export class LocalArchive {
       },
     }
     return encodeChartRange(await chartRange(charts, wanted, { start, finish, points, aligned, raw: false }))
-  }
-}
-
-/** Returns a turn that lets the worker take messages, and ends an evaluation that takes too long. */
-function workerTurn(): ReplayTurn {
-  const deadline = performance.now() + MOST_TRIAL_MS
-  let since = performance.now()
-  return {
-    shouldYield: () => performance.now() - since >= TURN_MS,
-    yield: async () => {
-      if (performance.now() > deadline)
-        throw new PcpError(
-          'PM_ERR_TIMEOUT',
-          'Evaluating the rules takes too long; use a longer delta or a shorter window',
-        )
-      await new Promise((resolve) => setTimeout(resolve))
-      since = performance.now()
-    },
   }
 }
 
