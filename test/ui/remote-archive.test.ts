@@ -360,6 +360,17 @@ describe('an archive of a recorder', () => {
     expect(server.bytes - opened).toBeLessThanOrEqual(share * size + 32 * BLOCK)
   })
 
+  test('opens with as much of its end as is cheap to read', async () => {
+    const server = served(files)
+    const { archive, firstWidth } = await openRemoteArchive('https://host/a%20b/day', server.network)
+    expect(firstWidth).toBe(3 * 3600)
+    const before = server.bytes
+    const { end } = archive.span
+    await archive.range({ names, derive, start: end - firstWidth, finish: end, points: 600 })
+    expect(server.bytes - before).toBeLessThan(2_700_000)
+    expect(server.bytes - before).toBeGreaterThan(2_700_000 / 4)
+  })
+
   const RULES = [
     'all_busy = sum_inst (cpu.user) / hinv.ncpu > 500 -> print "busy %v";',
     'disk_full = some_inst (disk.total > 6 count/sec) -> print 10 min "disk %i %v";',

@@ -37,6 +37,8 @@ export interface Opened {
   readonly end: number
   /** Bytes of all files, for an archive on a web server. */
   readonly bytes?: number
+  /** See `Source`. */
+  readonly firstWidth?: number
 }
 
 /** A response of the worker. */
@@ -64,7 +66,8 @@ async function answer(id: number, request: Request): Promise<unknown> {
   if (request.do === 'open-remote') {
     const remote = await openRemoteArchive(request.url, workerNetwork)
     archive = remote.archive
-    return { base: remote.base, host: archive.host, bytes: remote.bytes, ...archive.span } satisfies Opened
+    const { base, bytes, firstWidth } = remote
+    return { base, host: archive.host, bytes, firstWidth, ...archive.span } satisfies Opened
   }
   if (archive === undefined) throw new PcpError('PM_ERR_NOCONTEXT', 'No archive was opened')
   switch (request.do) {

@@ -103,7 +103,7 @@ async function openInWorker(
   return {
     key,
     title: `${opened.host} · ${opened.base}`,
-    ...(opened.bytes === undefined ? {} : { isRemote: true, bytes: opened.bytes }),
+    ...(opened.bytes === undefined ? {} : { isRemote: true, bytes: opened.bytes, firstWidth: opened.firstWidth! }),
     host: opened.host,
     span: { start: opened.start, end: opened.end },
     names: (match, offset, limit) => ask({ do: 'names', match, offset, limit }),

@@ -36,6 +36,8 @@ export interface Source {
   readonly isRemote?: boolean
   /** Bytes of all its files, if it is. */
   readonly bytes?: number
+  /** Width in seconds of the window with which it opens, if all of it would be too much. */
+  readonly firstWidth?: number
   /** Finds metrics whose name or one-line help contains every word of `match`. */
   names(match: string, offset: number, limit: number): Promise<NamesAnswer>
   /** Returns the children of a name space node. */
