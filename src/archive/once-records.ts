@@ -17,7 +17,9 @@ import type { RecordView } from './record-view.ts'
 import { RecordWindow } from './record-window.ts'
 
 /** Bytes that are read from a start of recording on: a recorder begins with the values that it records once. */
-export const START_BYTES: number = 48 << 10
+export const START_BYTES: number = 32 << 10
+/** Bytes that are read together. */
+const BUFFER_BYTES = 16 << 10
 /** Most bytes for records that are larger. */
 const MOST_BYTES = 256 << 10
 /** Most jumps in time before a window at which a mark is searched: the newest. */
@@ -70,15 +72,16 @@ export class OnceRecords {
 
   /** Damage ends the reading: readers of the window report it if it matters. */
   #read(from: Timestamp, isJump: boolean): RecordView[] {
-    const reader = new RecordReader(this.#archive, { bufferBytes: START_BYTES })
+    const reader = new RecordReader(this.#archive, { bufferBytes: BUFFER_BYTES })
     const found: RecordView[] = []
     let bytes = 0
     let isStarted = !isJump
     try {
-      reader.seek(from, 'forward')
+      // A search would read more to check the index.
+      if (isJump || this.#archive.data.length > 1) reader.seek(from, 'forward')
       for (let record = reader.next(); record !== undefined; record = reader.next()) {
         bytes += record.length
-        const isEnough = isStarted && bytes > START_BYTES && found.length > 1
+        const isEnough = isStarted && bytes > START_BYTES - BUFFER_BYTES && found.length > 1
         if (isEnough || bytes > MOST_BYTES || found.length === MOST_RECORDS) break
         // Another mark makes the values before it void.
         if (record.count === 0 && isStarted && found.length > 0) found.length = 0
@@ -120,7 +123,7 @@ function onceRecordsOf(
     const ids = idsOf.get(record)!
     const discrete = [...ids].filter((id) => semOf(id) === PM_SEM_DISCRETE)
     const others = [...ids].filter((id) => semOf(id) !== PM_SEM_DISCRETE)
-    // Values that a recorder records once describe the host. Nobody records a counter once.
+    // Values that a recorder records once describe the host. Recording a counter once is useless.
     const isOnce = others.length <= discrete.length && !others.some((id) => semOf(id) === PM_SEM_COUNTER)
     const recursWithout = (id: Pmid): boolean =>
       records.some(

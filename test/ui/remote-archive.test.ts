@@ -2,12 +2,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { MOST_RECORDS } from '../../src/archive/newest-texts.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import {
   PM_SEM_COUNTER,
   PM_SEM_DISCRETE,
   PM_SEM_INSTANT,
   PM_TYPE_DOUBLE,
+  PM_TYPE_STRING,
   PM_TYPE_U32,
   PM_TYPE_U64,
 } from '../../src/model/types.ts'
@@ -425,6 +427,31 @@ describe('an archive of a recorder', () => {
     const [{ columns }] = metrics as unknown as [{ columns: readonly { values: number }[] }]
     expect(Array.from(lists[columns[0]!.values]!)).toEqual([1e9 + 72_600, 1e9 + 72_600])
   })
+})
+
+test('finds texts that were recorded only at the start of a long archive, dropped or on a web server', async () => {
+  const output = memoryOutput('long')
+  const made = new ArchiveImport(output, { version: 3, hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('filesys.mountdir', { type: PM_TYPE_STRING, sem: PM_SEM_DISCRETE, indom: 'filesystems' })
+  made.addMetric('kernel.all.load', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT })
+  made.put('filesys.mountdir', '/', '/dev/sda1')
+  made.put('filesys.mountdir', '/home', '/dev/sda2')
+  made.write({ sec: START, nsec: 0 })
+  for (let i = 1; i <= MOST_RECORDS + 100; i++) {
+    made.put('kernel.all.load', i)
+    made.write({ sec: START + 10 * i, nsec: 0 })
+  }
+  made.close()
+  const files = new Map([...output.contents()].map(([part, bytes]) => [`long.${part}`, bytes]))
+  const server = served(files)
+  const { archive } = await openRemoteArchive('https://host/a%20b/long', server.network)
+  const before = server.bytes
+  for (const one of [archive, new LocalArchive('long', files)])
+    expect(await one.instances('filesys.mountdir', true)).toEqual([
+      { id: 0, name: '/dev/sda1', value: '/' },
+      { id: 1, name: '/dev/sda2', value: '/home' },
+    ])
+  expect(server.bytes - before).toBeLessThanOrEqual(16 * BLOCK)
 })
 
 describe('blocks', () => {

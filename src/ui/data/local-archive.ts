@@ -10,7 +10,7 @@ import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, LOOK_BACK_SEC, type WantedMetric } from '../../archive/chart-range.ts'
 import { excerpt } from '../../archive/excerpt.ts'
 import { excerptName } from '../../archive/excerpt-name.ts'
-import { newestTexts } from '../../archive/newest-texts.ts'
+import { newestTexts, textsOf } from '../../archive/newest-texts.ts'
 import { OnceRecords } from '../../archive/once-records.ts'
 import { processesAt } from '../../archive/processes-at.ts'
 import { scan } from '../../archive/scan.ts'
@@ -196,19 +196,25 @@ export class LocalArchive {
     }
   }
 
-  /** See `Source`. Archives that are read in parts have no values, for which all of one could be read. */
+  /** See `Source`. */
   async instances(name: string, values = false): Promise<InstanceInfo[]> {
     const { indom, pmid, type } = await this.#desc(name)
     if (indom === PM_INDOM_NULL) return []
     const { ids, names } = await this.#source.instances(indom, undefined, ask)
-    const texts =
-      values && type === PM_TYPE_STRING && !this.#isCostly
-        ? this.#newestTexts(pmid)
-        : new Map<number, string>()
+    const texts = values && type === PM_TYPE_STRING ? this.#textsOf(pmid) : new Map<number, string>()
     return Array.from(ids, (id, i) => {
       const value = texts.get(id)
       return { id, name: names[i]!, ...(value === undefined ? {} : { value }) }
     })
+  }
+
+  /** Returns the newest texts of a string metric: near the end, unless reading is costly, or where values are recorded once. */
+  #textsOf(id: Pmid): ReadonlyMap<number, string> {
+    const newest = this.#isCostly ? new Map<number, string>() : this.#newestTexts(id)
+    if (newest.size > 0) return newest
+    for (const { record, ids } of this.#once.before(this.#end()))
+      if (ids.has(id)) return textsOf(record.toSet(record.find(id)))
+    return newest
   }
 
   #newestTexts(id: Pmid): ReadonlyMap<number, string> {
