@@ -1,5 +1,5 @@
 /** One or several archives read as one. docs/formats/archive.md §7, §8 */
-import type { ArchiveFiles } from '../base/byte-source.ts'
+import type { ArchiveFiles, PrefetchWatch } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { type ErrorCode, isError, type Outcome, PcpError } from '../model/errors.ts'
 import { compareTimes, laterOf } from '../time/arithmetic.ts'
@@ -142,13 +142,13 @@ export class Archive {
   }
 
   /**
-   * Reads the records of a window in advance, at most `MOST_PREFETCHED` bytes of them, so that reading them does not wait for a network.
-   * Does nothing for files that need no such thing. Rejects as reads throw.
+   * Reads the records of a window in advance, at most `MOST_PREFETCHED` bytes of them, so that reading them does not wait for a network. With
+   * `watch` all of them are read, or none if they are too many. Does nothing for files that need no such thing. Rejects as reads throw.
    */
-  async prefetch(from: Timestamp, to: Timestamp): Promise<void> {
+  async prefetch(from: Timestamp, to: Timestamp, watch?: PrefetchWatch): Promise<void> {
     if (this.#files.prefetch === undefined) return
     const parts = this.data.flatMap((data) => data.partsOf(from, to))
-    await this.#files.prefetch(parts, MOST_PREFETCHED)
+    await this.#files.prefetch(parts, MOST_PREFETCHED, watch)
   }
 
   /** Reports data that is skipped. */

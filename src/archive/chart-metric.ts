@@ -19,8 +19,6 @@ const MOST_COLUMNS = 5000
 
 /** The archive as charts use it. */
 export interface ChartArchive {
-  /** Reading is costly: values from before the window are not searched, so a discrete metric begins with its first value in it. */
-  readonly isCostly?: boolean
   readonly start: Timestamp
   end(): Timestamp
   /** Scans recorded metrics, see `scan`. */

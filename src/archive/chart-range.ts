@@ -21,7 +21,7 @@ import {
 import { SampledMetrics, sampleStart } from './chart-sample.ts'
 import { isDiscrete, type SampleTimes } from './chart-times.ts'
 import type { ScanSink, ValueSink } from './scan.ts'
-import { scanParts } from './scan-parts.ts'
+import { scanParts, timeInArchive } from './scan-parts.ts'
 
 /** A requested metric, or why it is unavailable. */
 export interface WantedMetric {
@@ -93,9 +93,11 @@ async function readRange(
     charted.filter(({ isScanned }) => !isScanned),
     reading,
   )
-  if (archive.isCostly !== true) await sampleStart(reading, steady)
   const into = new Recorded(recorded, sampled.moments, query.start, marks)
   const window = { from: query.start - LOOK_BACK_SEC, to: query.finish }
+  if (steady.length > 0)
+    await archive.prefetch?.(timeInArchive(archive, window.from), timeInArchive(archive, window.to))
+  await sampleStart(reading, steady)
   // Parts overlap at their ends; the columns skip the repeated value.
   await scanParts(archive, into.ids, window, into, reading.turn)
   const end = Math.min(query.finish, toSeconds(archive.end()))

@@ -37,7 +37,14 @@ export async function excerpt(
   const { hostname, timezone, zoneinfo } = archive.label
   const version = archive.members.every(({ label }) => label.version === 2) ? 2 : 3
   const output = memoryOutput('excerpt')
-  const writer = ArchiveWriter.create(output, { version, hostname, timezone, zoneinfo, pid })
+  const writer = ArchiveWriter.create(output, {
+    version,
+    hostname,
+    timezone,
+    zoneinfo,
+    pid,
+    indexesMarks: true,
+  })
   const { descs } = archive.metadata
   // An archive may be opened without some metrics, which are in its records nevertheless.
   const copy = new RecordCopy(version, (id) => (descs.has(id) && wants(id) ? 'all' : 'nothing'))

@@ -2,6 +2,7 @@
 import type { MetricDesc } from '../model/desc.ts'
 import { type Indom, PM_IN_NULL, PM_INDOM_NULL } from '../model/ids.ts'
 import { includesInstance, type Profile } from '../model/profile.ts'
+import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_NOSUPPORT } from '../model/types.ts'
 import type { Archive } from './archive.ts'
 import { TrackValues, type ValueRules } from './interp-result.ts'
 import { type Lifetimes, Track } from './interp-track.ts'
@@ -74,4 +75,10 @@ function livesOf({ metadata, start }: Archive, indom: Indom, insts: Int32Array):
     k + 1 < snapshots.length ? secondsSince(start, snapshots[k + 1]!) : Number.POSITIVE_INFINITY,
   )
   return { birth, death }
+}
+
+/** Returns whether a metric can be interpolated: counters must be numbers. */
+export function isInterpolable({ sem, type }: MetricDesc): boolean {
+  if (type === PM_TYPE_NOSUPPORT) return false
+  return sem !== PM_SEM_COUNTER || (type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE)
 }

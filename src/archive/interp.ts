@@ -9,15 +9,19 @@
  *                      └──────────────> the advance reader looks for the missing values
  */
 import { secondsBetween, type Timestamp } from '../base/timestamp.ts'
-import type { MetricDesc } from '../model/desc.ts'
 import { isError, PcpError, statusOf } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import type { Profile } from '../model/profile.ts'
-import { PM_SEM_COUNTER, PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_NOSUPPORT } from '../model/types.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_TYPE_NOSUPPORT } from '../model/types.ts'
 import type { ValueColumns } from '../model/value-columns.ts'
 import { emptySet, type ValueSet } from '../model/values.ts'
 import type { Archive } from './archive.ts'
-import { type InterpolatedMetric, openInterpolatedMetric, secondsSince } from './interp-metric.ts'
+import {
+  type InterpolatedMetric,
+  isInterpolable,
+  openInterpolatedMetric,
+  secondsSince,
+} from './interp-metric.ts'
 import { openRange, rangeEnd, type ValuesInRange } from './interp-range.ts'
 import type { ValueRules } from './interp-result.ts'
 import { Seams } from './interp-seams.ts'
@@ -25,6 +29,7 @@ import type { RecordPlace, Track } from './interp-track.ts'
 import { MarkFilter } from './mark-filter.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
+import { isOutside, type SearchedPart } from './searched-part.ts'
 
 /** Options of interpolation. */
 export interface InterpolationOptions extends ValueRules {
@@ -33,8 +38,8 @@ export interface InterpolationOptions extends ValueRules {
    * PCP_IGNORE_MARK_RECORDS.
    */
   readonly ignoreMarksSec: number | undefined
-  /** Values outside are not searched, as if nothing were recorded there: seconds since the epoch, inclusive. Default: all are. */
-  readonly within?: { readonly from: number; readonly to: number } | undefined
+  /** Where values are searched; elsewhere nothing seems to be recorded. Default: everywhere. */
+  readonly within?: SearchedPart | undefined
 }
 
 /** Combines volume number and offset to an order of records; no volume is longer. */
@@ -228,7 +233,21 @@ export class Interpolator {
       if (at <= moment) this.#apply(record, at, 'against', tracks, moment)
       missing = missingOf(tracks)
     }
+    if (missing > 0 && this.#sign > 0) this.#lookAtStarts(time, moment, tracks)
     for (const track of tracks) track.settle(track.behind)
+  }
+
+  /** Looks for values of discrete metrics that were recorded once, before the searched part. */
+  #lookAtStarts(time: Timestamp, moment: number, tracks: readonly Track[]): void {
+    const { once, from = Number.NEGATIVE_INFINITY } = this.#options.within ?? {}
+    const steady = tracks.filter(({ desc, missing }) => desc.sem === PM_SEM_DISCRETE && missing > 0)
+    if (once === undefined || steady.length === 0) return
+    for (const { record, ids } of once.before(time)) {
+      if (record.sec + record.nsec / 1e9 >= from) continue
+      const has = steady.filter(({ desc }) => record.count === 0 || ids.has(desc.pmid))
+      this.#apply(record, this.#seconds(record), 'against', has, moment)
+      if (missingOf(steady) === 0) return
+    }
   }
 
   /** Reads until the moment is passed and every relevant slot has a bound ahead. */
@@ -337,19 +356,12 @@ export class Interpolator {
   #step(reader: RecordReader, sign: 1 | -1): RecordView | undefined {
     try {
       const record = sign > 0 ? reader.next() : reader.previous()
-      return record === undefined || this.#isOutside(record) ? undefined : record
+      return record === undefined || isOutside(record, this.#options.within) ? undefined : record
     } catch (error) {
       if (!(error instanceof PcpError)) throw error
       if (error.code === 'PM_ERR_LOGREC' && sign > 0 && this.#isAtEnd(reader)) return undefined
       throw error
     }
-  }
-
-  #isOutside({ sec, nsec }: RecordView): boolean {
-    const { within } = this.#options
-    if (within === undefined) return false
-    const time = sec + nsec / 1e9
-    return time < within.from || time > within.to
   }
 
   /** Returns whether the record before the reader's position is the archive's last good one. */
@@ -372,12 +384,6 @@ export class Interpolator {
     this.#advance ??= new RecordReader(this.#archive, { checkValues: false, sparse: true })
     return this.#advance
   }
-}
-
-/** Returns whether a metric can be interpolated: counters must be numbers. */
-function isInterpolable({ sem, type }: MetricDesc): boolean {
-  if (type === PM_TYPE_NOSUPPORT) return false
-  return sem !== PM_SEM_COUNTER || (type >= PM_TYPE_32 && type <= PM_TYPE_DOUBLE)
 }
 
 function missingOf(tracks: readonly Track[]): number {

@@ -6,7 +6,7 @@ import { COMPRESSION_SUFFIXES } from './file-names.ts'
 import { labelSize } from './label.ts'
 import type { Member } from './member.ts'
 import { RecordWindow, type WindowTarget } from './record-window.ts'
-import { stampSize } from './stamp.ts'
+import { markSize, stampSize } from './stamp.ts'
 import type { TemporalIndex } from './temporal-index.ts'
 import { tearAt } from './torn.ts'
 import { attempt } from './volume.ts'
@@ -27,6 +27,9 @@ const MAX_TRIES = 8
 export const SEARCH_BYTES: number = 1 << 16
 /** Buffer size for finding ends. */
 const BUFFER_BYTES = 1 << 16
+
+/** Least seconds, and least ratio to the usual seconds a byte, of a jump in time. */
+const [LEAST_JUMP_SEC, JUMP_RATIO] = [60, 1.5]
 
 /** State that all readers of a member share. */
 export class MemberData {
@@ -203,6 +206,37 @@ export class MemberData {
       const label = { path, offset: 0, length: 1 }
       return [...(offset > 0 ? [label] : []), { path, offset, length: end - offset }]
     })
+  }
+
+  /**
+   * Returns the times of those entries of the index after which recording was interrupted: those at a mark, as `indexesMarks` of a writer
+   * makes them, and those with more time until the next entry than its bytes usually take, a minute or longer. At most `most`, newest first,
+   * all at or before `time`.
+   */
+  jumpsBefore(time: Timestamp, most: number): Timestamp[] {
+    const { index } = this.member
+    if (index === undefined) return []
+    const entries = this.#usable(index)
+    const mark = markSize(this.member.label.version)
+    const steps: { readonly at: Timestamp; readonly seconds: number; readonly bytes: number }[] = []
+    // The last of them may be after the time.
+    const end = Math.min(entries.length, countBefore(index, entries, time, 'backward') + 1)
+    for (let i = 1; i < end; i++) {
+      const [a, b] = [entries[i - 1]!, entries[i]!]
+      const bytes = index.offset[b]! - index.offset[a]!
+      if (index.volume[a] !== index.volume[b] || bytes <= 0) continue
+      const seconds = index.sec[b]! - index.sec[a]!
+      steps.push({ at: { sec: index.sec[a]!, nsec: index.nsec[a]! }, seconds, bytes })
+    }
+    const rates = steps.filter(({ bytes }) => bytes !== mark).map(({ seconds, bytes }) => seconds / bytes)
+    const usual = rates.sort((a, b) => a - b)[rates.length >> 1] ?? 0
+    const isJump = (seconds: number, bytes: number): boolean =>
+      seconds >= LEAST_JUMP_SEC && seconds > JUMP_RATIO * usual * bytes
+    return steps
+      .filter(({ seconds, bytes }) => bytes === mark || isJump(seconds, bytes))
+      .slice(-most)
+      .reverse()
+      .map(({ at }) => at)
   }
 
   /** Returns the entries of existing volumes; none if they are not in order. */

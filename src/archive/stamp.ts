@@ -9,6 +9,11 @@ export function stampSize(version: ArchiveVersion): 8 | 12 {
   return version === 2 ? 8 : 12
 }
 
+/** Returns the bytes of a mark: no other record is as short. */
+export function markSize(version: ArchiveVersion): number {
+  return 12 + stampSize(version)
+}
+
 /** Reads the seconds of a timestamp. The caller checks bounds. */
 export function stampSec(view: DataView, at: number, version: ArchiveVersion): number {
   return version === 2 ? view.getInt32(at) : view.getInt32(at + 4) * 0x1_0000_0000 + view.getUint32(at)

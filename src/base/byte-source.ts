@@ -39,6 +39,16 @@ export interface FilePart {
   readonly length: number
 }
 
+/** Follows and bounds a read in advance that takes long. */
+export interface PrefetchWatch {
+  /** Most bytes to read: more is refused with PM_ERR_TOOBIG. */
+  readonly most: number
+  /** Ends the read with ECANCELED. */
+  readonly signal?: AbortSignal | undefined
+  /** Called after each part. */
+  onRead(done: number, total: number): void
+}
+
 /**
  * The file operations that archives need. Path components are separated by `/`. Errors have an errno name as `code`, as in Node;
  * an error without a code means bad content, such as a file that cannot be decompressed.
@@ -52,9 +62,9 @@ export interface ArchiveFiles {
   open(path: string): ByteSource
   /**
    * Reads parts of files in advance, the first `most` bytes of them, so that later reads do not wait for a network. Missing where reads
-   * never do. Rejects as reads throw.
+   * never do. With `watch` all or nothing is read, a few MiB together. Rejects as reads throw.
    */
-  prefetch?(parts: readonly FilePart[], most: number): Promise<void>
+  prefetch?(parts: readonly FilePart[], most: number, watch?: PrefetchWatch): Promise<void>
   /** Remembers which file a path refers to; once that file is replaced or removed, opening the path fails with ESTALE. */
   pin?(path: string): void
   /**

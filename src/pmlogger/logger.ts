@@ -92,6 +92,7 @@ export class Logger {
     this.#facts = parts.facts
     this.#metrics = parts.metrics
     this.#writer = ArchiveWriter.create(settings.files, {
+      indexesMarks: true,
       version: settings.version,
       ...parts.label,
       pid: settings.pid,

@@ -49,8 +49,6 @@ export const intervalSec: Signal<number> = signal(1)
 export const config: Signal<ConfigAnswer | undefined> = signal(undefined)
 /** Archives on the server. */
 export const archives: Signal<readonly ArchiveInfo[]> = signal([])
-/** An archive that is read in parts opens with its last hour. */
-const REMOTE_SEC = 3600
 /** What the page shows: charts of its sources, or all hosts. */
 export const screen: Signal<'charts' | 'fleet'> = signal<'charts' | 'fleet'>('charts')
 /** Number of hosts of the archives on the server. */
@@ -112,7 +110,8 @@ export function show(key: string): void {
     selectedSpan.value = undefined
     compared.value = compared.value.filter((other) => other !== key)
     time.reset(source.span ?? {})
-    if (source.isRemote === true && time.width.peek() > REMOTE_SEC) time.setWidth(REMOTE_SEC)
+    const { firstWidth = Number.POSITIVE_INFINITY } = source
+    if (time.width.peek() > firstWidth) time.setWidth(firstWidth)
   })
 }
 

@@ -317,11 +317,29 @@ describePage("the chart page's time", (t) => {
       const address = `http://127.0.0.1:${port}/a/days`
       await t.page.evaluate(`location.hash = '#page=overview&archive=${address}'`)
       await expect.poll(() => to().inputValue(), PATIENCE).toBe('2026-11-22 00:00:00')
-      expect(await span().inputValue()).toBe('3600')
+      expect(await span().inputValue()).toBe('86400')
       await expect.poll(() => t.names('CPU'), PATIENCE).toEqual(['idle'])
+      // Recorded once, a day before the window.
+      await expect.poll(() => t.names('Load average'), PATIENCE).toEqual(['CPUs'])
+      await t.page.locator('.mark-flag[aria-label*="The host rebooted"]').first().waitFor()
       expect(asked.some((request) => request.startsWith('GET /a/days.0 bytes='))).toBe(true)
       expect(asked).not.toContain('GET /a/days.0 ')
-      expect(new URL(t.page.url()).hash).toContain(`&archive=${address}&from=2026-11-21T23:00:00Z`)
+      expect(new URL(t.page.url()).hash).toContain(`&archive=${address}&from=2026-11-21T00:00:00Z`)
+      expect(t.complaints).toEqual([])
+      await t.page.keyboard.press('r')
+      const panel = t.page.locator('.rules')
+      await panel.getByLabel('Rule of pmie').fill('kernel.all.uptime / hinv.ncpu < 1000 -> print "young";')
+      const all = panel.getByRole('button', { name: /^Try on all that is recorded \(reads 0\.\d MiB\)$/ })
+      await all.waitFor()
+      for (const [press, tried] of [
+        [panel.getByRole('button', { name: 'Try on what is shown' }), 'Tried on 2026-11-21 00:00:00 –'],
+        [all, 'Tried on 2026-11-20 00:00:00 –'],
+      ] as const) {
+        await press.click()
+        await expect.poll(() => panel.textContent(), PATIENCE).toContain(tried)
+        await expect.poll(() => panel.locator('.sum').textContent(), PATIENCE).toMatch(/in 1 span, of/)
+      }
+      await t.shot('remote-rules')
       expect(t.complaints).toEqual([])
       await t.page.getByRole('button', { name: 'Sources', exact: true }).click()
       await t.page.getByLabel('Address of an archive').fill(`http://127.0.0.1:${port}/refused/a/days`)

@@ -2,12 +2,14 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { MOST_RECORDS } from '../../src/archive/newest-texts.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import {
   PM_SEM_COUNTER,
   PM_SEM_DISCRETE,
   PM_SEM_INSTANT,
   PM_TYPE_DOUBLE,
+  PM_TYPE_STRING,
   PM_TYPE_U32,
   PM_TYPE_U64,
 } from '../../src/model/types.ts'
@@ -185,53 +187,34 @@ describe('an archive of a week', () => {
     expect(decodeChartRange(answer)).toEqual(decodeChartRange(whole))
   })
 
-  test('does not search all of it for a value that was recorded once', async () => {
-    const server = served(files)
-    const { archive } = await openRemoteArchive('https://host/a%20b/week.index', server.network)
-    const finish = START + DAYS * 86_400
-    const once = { names: ['hinv.ncpu'], derive: {}, points: 100 }
-    const late = decodeChartRange(await archive.range({ ...once, start: finish - 3600, finish }))
-    expect(late.metrics).toMatchObject([{ name: 'hinv.ncpu', columns: [] }])
-    expect(server.bytes).toBeLessThanOrEqual(0.05 * size)
-    const early = decodeChartRange(await archive.range({ ...once, start: START, finish: START + 3600 }))
-    expect(early.metrics).toMatchObject([{ columns: [{ values: expect.any(Number) }] }])
-  })
-
   test.each([
     ['at the end', DAYS * 86_400 - 3600],
     ['in the middle', 3 * 86_400],
     ['at the start', 0],
-  ])('does not search all of it for an operand that was recorded once, %s', async (_, from) => {
-    const server = served(files)
-    const { archive } = await openRemoteArchive('https://host/a%20b/week', server.network)
-    const query = {
-      names: ['page.each', 'page.busy', 'page.load'],
-      derive: {
-        'page.each': 'kernel.all.load / hinv.ncpu',
-        'page.busy': '1 - rate(kernel.percpu.cpu.idle)',
-        'page.load': '2 * kernel.all.load',
-      },
-      start: START + from,
-      finish: START + from + 3600,
-      points: 600,
-    }
-    const answer = decodeChartRange(await archive.range(query))
-    expect(server.bytes).toBeLessThanOrEqual(0.05 * size)
-    const whole = decodeChartRange(await new LocalArchive('week', files).range(query))
-    // Its last value may be anywhere in the rest of the archive.
-    const isKnown = from === 0
-    const valuesOf = ({ metrics, lists }: typeof whole, name: string) =>
-      metrics
-        .filter((metric) => metric.name === name)
-        .flatMap((metric) => ('columns' in metric ? metric.columns : []))
-        .map(({ inst, times, values }) => ({ inst, times: lists[times], values: lists[values] }))
-    expect(valuesOf(whole, 'page.each')).toHaveLength(1)
-    expect(valuesOf(answer, 'page.each')).toEqual(isKnown ? valuesOf(whole, 'page.each') : [])
-    for (const name of ['page.busy', 'page.load']) {
-      expect(valuesOf(whole, name).length).toBeGreaterThan(0)
-      expect(valuesOf(answer, name)).toEqual(valuesOf(whole, name))
-    }
-  })
+  ])(
+    'shows what was recorded once, and expressions with it, without searching all of it, %s',
+    async (_, from) => {
+      const server = served(files)
+      const { archive } = await openRemoteArchive('https://host/a%20b/week', server.network)
+      const query = {
+        names: ['hinv.ncpu', 'page.each', 'page.busy', 'page.load'],
+        derive: {
+          'page.each': 'kernel.all.load / hinv.ncpu',
+          'page.busy': '1 - rate(kernel.percpu.cpu.idle)',
+          'page.load': '2 * kernel.all.load',
+        },
+        start: START + from,
+        finish: START + from + 3600,
+        points: 600,
+      }
+      const answer = decodeChartRange(await archive.range(query))
+      expect(server.bytes).toBeLessThanOrEqual(0.05 * size)
+      const whole = decodeChartRange(await new LocalArchive('week', files).range(query))
+      for (const metric of whole.metrics)
+        expect('columns' in metric && metric.columns.length).toBeGreaterThan(0)
+      expect(answer).toEqual(whole)
+    },
+  )
 
   const opened = (
     change: Parameters<typeof served>[1] = {},
@@ -289,6 +272,186 @@ describe('an archive of a week', () => {
       'CORS: Access-Control-Allow-Origin',
     )
   })
+})
+
+describe('an archive of a recorder', () => {
+  const HOURS = 24
+  const at = (seconds: number): number => START + seconds
+  /** Interruptions: a short one, and a long one. */
+  const PAUSES = [
+    [8 * 3600, 8 * 3600 + 5],
+    [15 * 3600, 15 * 3600 + 1800],
+  ] as const
+
+  /** A day as a recorder writes it: facts first and after each interruption, a record every ten seconds, one every ten minutes. */
+  function writeDay(): ReadonlyMap<string, Uint8Array> {
+    const output = memoryOutput('day')
+    const made = new ArchiveImport(output, { version: 3, hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+    const [counter, instant, discrete] = [PM_SEM_COUNTER, PM_SEM_INSTANT, PM_SEM_DISCRETE]
+    made.addMetric('hinv.ncpu', { type: PM_TYPE_U32, sem: discrete })
+    made.addMetric('hinv.size', { type: PM_TYPE_U64, sem: discrete, indom: 'disks' })
+    made.addMetric('filesys.blocksize', { type: PM_TYPE_U32, sem: instant })
+    made.addMetric('cpu.user', { type: PM_TYPE_U64, sem: counter, units: 'millisec', indom: 'cpus' })
+    made.addMetric('disk.total', { type: PM_TYPE_U64, sem: counter, units: 'count', indom: 'disks' })
+    made.addMetric('filesys.capacity', { type: PM_TYPE_U64, sem: discrete })
+    made.addMetric('filesys.used', { type: PM_TYPE_U64, sem: instant })
+    made.addMetric('filesys.free', { type: PM_TYPE_U64, sem: instant })
+    let cpus = 4
+    let isPaused = true
+    for (let t = 0; t <= HOURS * 3600; t += 10) {
+      if (PAUSES.some(([from, to]) => t > from && t < to)) {
+        if (!isPaused) made.mark()
+        isPaused = true
+        continue
+      }
+      // The short one ends before the next record is due.
+      if (t === 8 * 3600 + 10) {
+        made.mark()
+        isPaused = true
+      }
+      if (isPaused) {
+        made.put('hinv.ncpu', cpus)
+        made.put('hinv.size', 1000, 'sda')
+        made.put('hinv.size', 500 * cpus, 'sdb')
+        made.put('filesys.blocksize', 4096)
+        made.write({ sec: START + t, nsec: 1000 })
+        cpus *= 2
+      }
+      isPaused = false
+      for (let cpu = 0; cpu < 60; cpu++) made.put('cpu.user', 10 * t * (1 + (cpu % 3)), `cpu${cpu}`)
+      for (const disk of ['sda', 'sdb']) made.put('disk.total', t * 7, disk)
+      made.write({ sec: START + t, nsec: 2000 })
+      if (t % 600 !== 0) continue
+      made.put('filesys.capacity', 1e9 + t)
+      made.put('filesys.used', 5e8 + t)
+      made.put('filesys.free', 5e8)
+      made.write({ sec: START + t, nsec: 3000 })
+    }
+    made.close()
+    return new Map([...output.contents()].map(([part, bytes]) => [`day.${part}`, bytes]))
+  }
+  const files = writeDay()
+  const size = [...files.values()].reduce((sum, { length }) => sum + length, 0)
+  const derive = {
+    'page.share': 'sum(rate(cpu.user)) / hinv.ncpu',
+    'page.full': 'rate(disk.total) / hinv.size',
+    'page.twice': '2 * hinv.ncpu',
+  }
+  const names = ['hinv.ncpu', 'hinv.size', 'cpu.user', ...Object.keys(derive)]
+
+  test.each([
+    ['right after the start', 0, 600],
+    ['of the first hours', 3600, 3600],
+    ['before the short interruption', 7 * 3600, 3600],
+    ['over the short interruption', 8 * 3600 - 300, 900],
+    ['before the long interruption', 14 * 3600, 3600],
+    ['over the long interruption', 15 * 3600 - 600, 3600],
+    ['within the long interruption', 15 * 3600 + 600, 600],
+    ['after the long interruption', 16 * 3600, 3600],
+    ['of the last hour', 23 * 3600, 3600],
+  ])('has the same values as when all of it is read: a window %s', async (_, from, seconds) => {
+    const server = served(files)
+    const { archive } = await openRemoteArchive('https://host/a%20b/day', server.network)
+    const opened = server.bytes
+    for (const aligned of [false, true]) {
+      const query = { names, derive, start: at(from), finish: at(from + seconds), points: 600, aligned }
+      const answer = decodeChartRange(await archive.range(query))
+      expect(answer).toEqual(decodeChartRange(await new LocalArchive('day', files).range(query)))
+    }
+    const share = (seconds + 2 * 180) / (HOURS * 3600)
+    expect(server.bytes - opened).toBeLessThanOrEqual(share * size + 32 * BLOCK)
+  })
+
+  test('opens with as much of its end as is cheap to read', async () => {
+    const server = served(files)
+    const { archive, firstWidth } = await openRemoteArchive('https://host/a%20b/day', server.network)
+    expect(firstWidth).toBe(3 * 3600)
+    const before = server.bytes
+    const { end } = archive.span
+    await archive.range({ names, derive, start: end - firstWidth, finish: end, points: 600 })
+    expect(server.bytes - before).toBeLessThan(2_700_000)
+    expect(server.bytes - before).toBeGreaterThan(2_700_000 / 4)
+  })
+
+  const RULES = [
+    'all_busy = sum_inst (cpu.user) / hinv.ncpu > 500 -> print "busy %v";',
+    'disk_full = some_inst (disk.total > 6 count/sec) -> print 10 min "disk %i %v";',
+    'changed = hinv.ncpu != hinv.ncpu @1 -> print "CPUs %v";',
+    'quiet = some_inst (cpu.user < 0.5) -> print "never %i";',
+  ].join('\n')
+
+  test.each([
+    ['after the start', 0, 1800],
+    ['over the short interruption', 8 * 3600 - 600, 1800],
+    ['before the long interruption', 14 * 3600 + 1800, 1800],
+    ['over the long interruption', 15 * 3600 - 600, 3600],
+    ['of the last half hour', 24 * 3600 - 1800, 1800],
+  ])('has the same firings as when all of it is read: a window %s', async (_, from, seconds) => {
+    const server = served(files)
+    const { archive } = await openRemoteArchive('https://host/a%20b/day', server.network)
+    const [bytes, reads]: [number, (readonly [number, number])[]] = [server.bytes, []]
+    const query = { text: RULES, deltaSec: 10, start: at(from), finish: at(from + seconds) }
+    const found = await archive.firings(query, undefined, (...read) => reads.push(read))
+    expect(found).toEqual(await new LocalArchive('day', files).firings(query))
+    expect(found.problems).toEqual([])
+    expect(found.rules.map(({ count }) => count > 0)).toContain(true)
+    const total = reads[0]![1]
+    expect(reads.at(-1)).toEqual([total, total])
+    expect(server.bytes - bytes).toBeLessThanOrEqual(((seconds + 360) / (HOURS * 3600)) * size + 32 * BLOCK)
+  })
+
+  test('tries rules on all of it, and stops reading when that is cancelled', async () => {
+    const server = served(files)
+    const { archive } = await openRemoteArchive('https://host/a%20b/day', server.network)
+    const before = server.bytes
+    const stop = new AbortController()
+    const ended = archive.firings({ text: RULES, deltaSec: 60 }, stop.signal, (done) => {
+      if (done > 0) stop.abort()
+    })
+    await expect(ended).rejects.toMatchObject({ code: 'ECANCELED' })
+    expect(server.bytes - before).toBeLessThan(size / 2)
+    const all = await archive.firings({ text: RULES, deltaSec: 60 })
+    expect(all).toEqual(await new LocalArchive('day', files).firings({ text: RULES, deltaSec: 60 }))
+    expect(all.rules.filter(({ count }) => count > 0)).toHaveLength(3)
+    // Each block is read once.
+    expect(server.bytes).toBeLessThanOrEqual(size + 16 * BLOCK)
+  })
+
+  test('shows no old value of a metric that was recorded at long intervals', async () => {
+    const { archive } = await openRemoteArchive('https://host/a%20b/day', served(files).network)
+    const query = { names: ['filesys.capacity'], derive: {}, points: 600, start: at(72_000 + 200) }
+    const of = async (finish: number) =>
+      decodeChartRange(await archive.range({ ...query, finish: at(finish) }))
+    expect((await of(72_000 + 500)).metrics).toMatchObject([{ columns: [] }])
+    const { metrics, lists } = await of(72_000 + 900)
+    const [{ columns }] = metrics as unknown as [{ columns: readonly { values: number }[] }]
+    expect(Array.from(lists[columns[0]!.values]!)).toEqual([1e9 + 72_600, 1e9 + 72_600])
+  })
+})
+
+test('finds texts that were recorded only at the start of a long archive, dropped or on a web server', async () => {
+  const output = memoryOutput('long')
+  const made = new ArchiveImport(output, { version: 3, hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
+  made.addMetric('filesys.mountdir', { type: PM_TYPE_STRING, sem: PM_SEM_DISCRETE, indom: 'filesystems' })
+  made.addMetric('kernel.all.load', { type: PM_TYPE_DOUBLE, sem: PM_SEM_INSTANT })
+  made.put('filesys.mountdir', '/', '/dev/sda1')
+  made.put('filesys.mountdir', '/home', '/dev/sda2')
+  made.write({ sec: START, nsec: 0 })
+  for (let i = 1; i <= MOST_RECORDS + 100; i++) {
+    made.put('kernel.all.load', i)
+    made.write({ sec: START + 10 * i, nsec: 0 })
+  }
+  made.close()
+  const files = new Map([...output.contents()].map(([part, bytes]) => [`long.${part}`, bytes]))
+  const server = served(files)
+  const { archive } = await openRemoteArchive('https://host/a%20b/long', server.network)
+  const before = server.bytes
+  for (const one of [archive, new LocalArchive('long', files)])
+    expect(await one.instances('filesys.mountdir', true)).toEqual([
+      { id: 0, name: '/dev/sda1', value: '/' },
+      { id: 1, name: '/dev/sda2', value: '/home' },
+    ])
+  expect(server.bytes - before).toBeLessThanOrEqual(16 * BLOCK)
 })
 
 describe('blocks', () => {
@@ -363,6 +526,21 @@ describe('blocks', () => {
       3 * BLOCK,
     )
     expect(asked).toEqual([`~${lastBlock - 1}+2`, '~200+3'])
+  })
+
+  test('are read all or not at all, with progress, where that is requested', async () => {
+    const { asked, files } = opened()
+    const reads: (readonly [number, number])[] = []
+    const onRead = (done: number, total: number): void => void reads.push([done, total])
+    const parts = [{ path: './a.0', offset: 0, length: 200 * BLOCK }]
+    await expect(files.prefetch(parts, 1, { most: 199 * BLOCK, onRead })).rejects.toThrow(
+      'That takes 4 MiB of this archive, more than the 4 MiB that are read',
+    )
+    expect([asked, reads]).toEqual([[], []])
+    await files.prefetch(parts, 1, { most: 200 * BLOCK, onRead })
+    const total = 200 * BLOCK
+    expect(reads).toEqual([0, 128 * BLOCK, total].map((done) => [done, total]))
+    expect(asked).toEqual(['~0+32', '~32+32', '~64+32', '~96+32', '~128+32', '~160+32', '~192+8'])
   })
 
   test('are kept in a bounded number', async () => {

@@ -170,7 +170,7 @@ export class ArchiveImport {
     if (last !== undefined && (at.sec - last.sec || at.nsec - last.nsec) < 0)
       throw new PcpError('EINVAL', `A record of ${stamp(at)} cannot follow a record of ${stamp(last)}`)
     const metrics = sets.map(({ pmid }) => this.#ofPmid(pmid))
-    this.#writer ??= ArchiveWriter.create(this.#files, this.#options)
+    this.#writer ??= ArchiveWriter.create(this.#files, { indexesMarks: true, ...this.#options })
     for (const metric of metrics) this.#metadata(this.#writer, at, metric)
     this.#notes.write(this.#writer, at)
     this.#writer.result(at, sets)

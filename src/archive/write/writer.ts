@@ -14,7 +14,7 @@ import type { LabelSet } from '../../model/labels.ts'
 import type { TextQuery } from '../../model/source.ts'
 import type { ValueSet } from '../../model/values.ts'
 import { encodeLabel, labelSize, VOLUME_INDEX, VOLUME_META } from '../label.ts'
-import { type ArchiveVersion, stampSize } from '../stamp.ts'
+import { type ArchiveVersion, markSize } from '../stamp.ts'
 import { DataVolumes } from './data-volumes.ts'
 import { IndexEntries, type IndexedRecord } from './index-entries.ts'
 import { encodeDesc, encodeHelp, encodeIndom, encodeLabels } from './metadata.ts'
@@ -39,6 +39,8 @@ export interface WriterOptions {
   readonly firstVolume?: number
   /** Writes index entries every 100,000 bytes of a volume regardless of additional entries; by default that far after the previous entry. */
   readonly hasEvenIndex?: boolean
+  /** Writes index entries at marks and the records after them, so that readers of parts of the archive find them. */
+  readonly indexesMarks?: boolean
   /** A volume ends before the record that would exceed this size, in bytes. Default and maximum: the range of offsets. */
   readonly maxVolumeBytes?: number
   /** Called with the number of each volume that was started because the previous one was full. */
@@ -47,8 +49,6 @@ export interface WriterOptions {
   readonly buffer?: RecordBuffer
 }
 
-/** Bytes of a mark without its time. */
-const MARK_HEAD = 12
 /** Offsets of version 2 have 31 bits, which limits the size of files. */
 const MAX_V2 = 2 ** 31 - 2
 /** Beyond any file size, but exact as a number. */
@@ -234,21 +234,22 @@ export class ArchiveWriter {
   /** Writes values, including empty `sets`. PM_ERR_ARG without any sets, as that would be a mark. */
   result(at: Timestamp, sets: readonly ValueSet[]): void {
     if (sets.length === 0) throw new PcpError('PM_ERR_ARG', 'A record without metrics is a mark')
-    this.#append(at, this.#buffer.result(this.version, this.#checked(at), sets))
+    this.#append(at, this.#buffer.result(this.version, this.#checked(at), sets), false)
     this.#isLastMark = false
   }
 
   /** Writes a mark, which breaks continuity. Default: 1 ms after the last record. No effect before the first record. */
   mark(at: Timestamp | undefined = afterLast(this.lastTime)): void {
     if (at === undefined) return
-    this.#append(at, this.#buffer.mark(this.version, this.#checked(at)))
+    this.#append(at, this.#buffer.mark(this.version, this.#checked(at)), true)
     this.#isLastMark = true
   }
 
   /** Writes an encoded record of values or a mark, including its lengths, from an archive of this version. */
   record(at: Timestamp, bytes: Uint8Array): void {
-    this.#append(at, bytes)
-    this.#isLastMark = bytes.length === MARK_HEAD + stampSize(this.version)
+    const isMark = bytes.length === markSize(this.version)
+    this.#append(at, bytes, isMark)
+    this.#isLastMark = isMark
   }
 
   /** Writes an encoded metadata record, including its lengths. `isIndom` for an instance domain. */
@@ -325,7 +326,7 @@ export class ArchiveWriter {
     this.#collect(() => this.#files.close?.())
   }
 
-  #append(at: Timestamp, bytes: Uint8Array): void {
+  #append(at: Timestamp, bytes: Uint8Array, isMark: boolean): void {
     this.start(at)
     const empty = labelSize(this.version)
     if (this.#data.size + bytes.length > this.#maxVolume && this.#data.size > empty) {
@@ -335,7 +336,8 @@ export class ArchiveWriter {
     const offset = this.#data.size
     this.#write(this.#data, bytes)
     this.#last = { at, volume: this.volume, offset, metaOffset: this.#metaBefore }
-    this.#entries.onRecord(this.#last, this.#data.size, offset === empty || this.#indomWritten)
+    const isAtMark = this.#options.indexesMarks === true && (isMark || this.#isLastMark)
+    this.#entries.onRecord(this.#last, this.#data.size, offset === empty || this.#indomWritten || isAtMark)
     this.#indomWritten = false
     this.#metaBefore = this.#meta.size
   }

@@ -48,8 +48,7 @@ export function Annotations(): ComponentChild {
     const frame = time.frame.value
     // No chart is shown with the hosts.
     if (screen.value === 'fleet') return
-    // Archives that are read over the network in parts are read for charts only.
-    if (source?.range === undefined || source.isRemote === true) forgetEvents()
+    if (source?.range === undefined) forgetEvents()
     else void findEvents(source, frame)
   })
   return null

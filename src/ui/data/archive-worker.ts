@@ -35,11 +35,17 @@ export interface Opened {
   readonly host: string
   readonly start: number
   readonly end: number
+  /** Bytes of all files, for an archive on a web server. */
+  readonly bytes?: number
+  /** See `Source`. */
+  readonly firstWidth?: number
 }
 
 /** A response of the worker. */
 export type Response =
   | { readonly id: number; readonly value: unknown }
+  /** Bytes read so far, of all that are needed. */
+  | { readonly id: number; readonly read: readonly [done: number, total: number] }
   /** Values of a range read so far. */
   | { readonly id: number; readonly part: ChartBytes }
   | { readonly id: number; readonly code: string; readonly message: string }
@@ -60,7 +66,8 @@ async function answer(id: number, request: Request): Promise<unknown> {
   if (request.do === 'open-remote') {
     const remote = await openRemoteArchive(request.url, workerNetwork)
     archive = remote.archive
-    return { base: remote.base, host: archive.host, ...archive.span } satisfies Opened
+    const { base, bytes, firstWidth } = remote
+    return { base, host: archive.host, bytes, firstWidth, ...archive.span } satisfies Opened
   }
   if (archive === undefined) throw new PcpError('PM_ERR_NOCONTEXT', 'No archive was opened')
   switch (request.do) {
@@ -81,7 +88,9 @@ async function answer(id: number, request: Request): Promise<unknown> {
     case 'firings': {
       const mine = new AbortController()
       running.set(id, mine)
-      return archive.firings(request.query, mine.signal).finally(() => running.delete(id))
+      return archive
+        .firings(request.query, mine.signal, (...read) => postMessage({ id, read } satisfies Response))
+        .finally(() => running.delete(id))
     }
     case 'cancel':
       return running.get(request.other)?.abort()

@@ -10,9 +10,11 @@ import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, LOOK_BACK_SEC, type WantedMetric } from '../../archive/chart-range.ts'
 import { excerpt } from '../../archive/excerpt.ts'
 import { excerptName } from '../../archive/excerpt-name.ts'
-import { newestTexts } from '../../archive/newest-texts.ts'
+import { newestTexts, textsOf } from '../../archive/newest-texts.ts'
+import { OnceRecords } from '../../archive/once-records.ts'
 import { processesAt } from '../../archive/processes-at.ts'
 import { scan } from '../../archive/scan.ts'
+import type { SearchedPart } from '../../archive/searched-part.ts'
 import { ArchiveSource, type ArchiveSourceOptions } from '../../archive/source.ts'
 import { type ArchiveFiles, bytesSource } from '../../base/byte-source.ts'
 import { type Timestamp, toSeconds } from '../../base/timestamp.ts'
@@ -32,10 +34,10 @@ import { ANONYMOUS, type MetricSource } from '../../model/source.ts'
 import { PM_TYPE_STRING } from '../../model/types.ts'
 import { archiveContext } from '../../rules/archive-context.ts'
 import { type FiringsAnswer, type FiringsQuery, firings } from '../../rules/firings.ts'
-import type { ReplayTurn } from '../../rules/replay.ts'
 import { fromSeconds } from '../../time/stamp.ts'
 import { newZone, UTC } from '../../time/zone.ts'
 import { packedBase64 } from './base64.ts'
+import { MOST_KEPT } from './remote-files.ts'
 import type {
   CheckAnswer,
   ChildrenAnswer,
@@ -46,6 +48,7 @@ import type {
   NamesAnswer,
   RangeQuery,
 } from './responses.ts'
+import { workerTurn } from './worker-turn.ts'
 
 const ask = { requester: ANONYMOUS }
 /** Milliseconds of reading after which a chart gets the values read so far. */
@@ -57,9 +60,8 @@ const MOST_SEARCHED = 1000
 /** Most bytes of an excerpt's records, before compression. */
 const MOST_EXCERPT_BYTES = 256 << 20
 
-/** Milliseconds of evaluating rules after which the worker takes messages, and after which it gives up. */
-const TURN_MS = 50
-const MOST_TRIAL_MS = 30_000
+/** Most bytes that a trial of rules reads over a network: they are kept until it ends. */
+export const MOST_TRIAL_BYTES: number = MOST_KEPT - (2 << 20)
 
 /** Output of `encodeChartRange`. */
 export type ChartBytes = Uint8Array<ArrayBuffer>
@@ -84,8 +86,9 @@ export class LocalArchive {
   readonly #source: MetricSource
   #index: Promise<MetricSearch<MetricInfo>> | undefined
   readonly #isCostly: boolean
+  readonly #once: OnceRecords
 
-  /** `contents`: decompressed files by name; `isCostly`: as of a `ChartArchive`. Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
+  /** `contents`: decompressed files by name; `isCostly`: they are read over a network, in parts. Throws PM_ERR_LABEL, PM_ERR_LOGREC ... as `Archive.open`. */
   constructor(base: string, contents: ReadonlyMap<string, Uint8Array> | ArchiveFiles, isCostly = false) {
     this.#archive = Archive.open(
       base,
@@ -93,6 +96,7 @@ export class LocalArchive {
     )
     this.#source = new ArchiveSource(this.#archive)
     this.#isCostly = isCostly
+    this.#once = new OnceRecords(this.#archive)
   }
 
   /** The recorded host. */
@@ -192,19 +196,25 @@ export class LocalArchive {
     }
   }
 
-  /** See `Source`: all instances of the archive. Archives that are read in parts have no values, for which all of one could be read. */
+  /** See `Source`: all instances of the archive. */
   async instances(name: string, values = false): Promise<InstanceInfo[]> {
     const { indom, pmid, type } = await this.#desc(name)
     if (indom === PM_INDOM_NULL) return []
     const { ids, names } = this.#archive.metadata.instances(indom, undefined, undefined)
-    const texts =
-      values && type === PM_TYPE_STRING && !this.#isCostly
-        ? this.#newestTexts(pmid)
-        : new Map<number, string>()
+    const texts = values && type === PM_TYPE_STRING ? this.#textsOf(pmid) : new Map<number, string>()
     return Array.from(ids, (id, i) => {
       const value = texts.get(id)
       return { id, name: names[i]!, ...(value === undefined ? {} : { value }) }
     })
+  }
+
+  /** Returns the newest texts of a string metric: near the end, unless reading is costly, or where values are recorded once. */
+  #textsOf(id: Pmid): ReadonlyMap<number, string> {
+    const newest = this.#isCostly ? new Map<number, string>() : this.#newestTexts(id)
+    if (newest.size > 0) return newest
+    for (const { record, ids } of this.#once.before(this.#end()))
+      if (ids.has(id)) return textsOf(record.toSet(record.find(id)))
+    return newest
   }
 
   #newestTexts(id: Pmid): ReadonlyMap<number, string> {
@@ -225,16 +235,34 @@ export class LocalArchive {
     return whatChanged(archive, metrics, query)
   }
 
-  /** See `Source`. Other requests are answered in between. */
-  async firings(query: FiringsQuery, signal?: AbortSignal): Promise<FiringsAnswer> {
+  /** See `Source`. Other requests are answered in between. Records that are read over a network are read first, as long as they are not too many. */
+  async firings(
+    query: FiringsQuery,
+    signal?: AbortSignal,
+    onRead: (done: number, total: number) => void = () => {},
+  ): Promise<FiringsAnswer> {
     const { timezone } = this.#archive.label
-    return firings(archiveContext(this.#archive), query, {
+    const { span } = this
+    const within = this.#searched(query.start ?? span.start, query.finish ?? span.end)
+    if (within !== undefined)
+      await this.#archive.prefetch(fromSeconds(within.from), fromSeconds(within.to), {
+        most: MOST_TRIAL_BYTES,
+        signal,
+        onRead,
+      })
+    return firings(archiveContext(this.#archive, { within }), query, {
       name: this.host,
       // The worker has no zone files, only the rule in the label.
       zone: newZone(timezone, () => undefined) ?? UTC,
       turn: workerTurn(),
       ...(signal === undefined ? {} : { signal }),
     })
+  }
+
+  /** Returns the part to search for values of a window: where reading is costly not all, in which a value that was recorded once would be searched. */
+  #searched(start: number, finish: number): SearchedPart | undefined {
+    if (!this.#isCostly) return undefined
+    return { from: start - LOOK_BACK_SEC, to: finish + LOOK_BACK_SEC, once: this.#once }
   }
 
   #derived(options: ArchiveSourceOptions = {}): Interpolated {
@@ -290,9 +318,7 @@ export class LocalArchive {
     onPart: (soFar: ChartBytes) => void = () => {},
     clock: () => number = () => performance.now(),
   ): Promise<ChartBytes> {
-    // A metric that was recorded once would be searched in all of the archive.
-    const within = this.#isCostly ? { from: start - LOOK_BACK_SEC, to: finish + LOOK_BACK_SEC } : undefined
-    const { archive, source } = this.#derived({ within })
+    const { archive, source } = this.#derived({ within: this.#searched(start, finish) })
     const faults = new Map<string, PcpError>()
     for (const name of names)
       if (derive[name] !== undefined)
@@ -312,7 +338,6 @@ export class LocalArchive {
     const { metadata, start: first } = this.#archive
     let told = clock()
     const charts: ChartArchive = {
-      isCostly: this.#isCostly,
       start: first,
       end: () => this.#end(),
       scan: (ids, options) => scan(this.#archive, ids, options),
@@ -329,24 +354,6 @@ export class LocalArchive {
       },
     }
     return encodeChartRange(await chartRange(charts, wanted, { start, finish, points, aligned, raw: false }))
-  }
-}
-
-/** Returns a turn that lets the worker take messages, and ends an evaluation that takes too long. */
-function workerTurn(): ReplayTurn {
-  const deadline = performance.now() + MOST_TRIAL_MS
-  let since = performance.now()
-  return {
-    shouldYield: () => performance.now() - since >= TURN_MS,
-    yield: async () => {
-      if (performance.now() > deadline)
-        throw new PcpError(
-          'PM_ERR_TIMEOUT',
-          'Evaluating the rules takes too long; use a longer delta or a shorter window',
-        )
-      await new Promise((resolve) => setTimeout(resolve))
-      since = performance.now()
-    },
   }
 }
 

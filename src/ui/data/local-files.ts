@@ -47,12 +47,19 @@ function workerUrl(): string {
   return document.querySelector<HTMLMetaElement>('meta[name="archive-worker"]')!.content
 }
 
-type Ask = (request: Request, onPart?: (bytes: ChartBytes) => void, signal?: AbortSignal) => Promise<never>
+type OnRead = (done: number, total: number) => void
+/** Callbacks of a request, and the signal that ends it. */
+interface Watch {
+  readonly onPart?: (bytes: ChartBytes) => void
+  readonly onRead?: OnRead | undefined
+  readonly signal?: AbortSignal | undefined
+}
+type Ask = (request: Request, watch?: Watch) => Promise<never>
 
 interface Waiting {
   readonly resolve: (value: never) => void
   readonly reject: (error: Error) => void
-  readonly onPart: ((bytes: ChartBytes) => void) | undefined
+  readonly watch: Watch
   /** Stops listening to the signal of the request. */
   readonly unlink: () => void
 }
@@ -67,11 +74,9 @@ async function openInWorker(
   worker.onmessage = ({ data }: MessageEvent<Response>) => {
     const asking = waiting.get(data.id)
     if (asking === undefined) return // already rejected because the worker failed
-    const { resolve, reject, onPart } = asking
-    if ('part' in data) {
-      onPart?.(data.part)
-      return
-    }
+    const { resolve, reject, watch } = asking
+    if ('part' in data) return watch.onPart?.(data.part)
+    if ('read' in data) return watch.onRead?.(...data.read)
     waiting.delete(data.id)
     asking.unlink()
     if ('message' in data) reject(new RequestError(data.message, data.code))
@@ -82,11 +87,11 @@ async function openInWorker(
       reject(new RequestError(`The archive could not be read: ${message}`))
     waiting.clear()
   }
-  const ask: Ask = (request, onPart, signal) =>
+  const ask: Ask = (request, watch = {}) =>
     new Promise((resolve, reject) => {
       const id = ++asked
-      const unlink = onAbort(signal, () => void ask({ do: 'cancel', other: id }))
-      waiting.set(id, { resolve, reject, onPart, unlink })
+      const unlink = onAbort(watch.signal, () => void ask({ do: 'cancel', other: id }))
+      waiting.set(id, { resolve, reject, watch, unlink })
       worker.postMessage({ id, request })
     })
   let opened: Opened
@@ -99,7 +104,9 @@ async function openInWorker(
   return {
     key,
     title: `${opened.host} · ${opened.base}`,
-    ...(request.do === 'open-remote' ? { isRemote: true } : {}),
+    ...(opened.bytes === undefined
+      ? {}
+      : { isRemote: true, bytes: opened.bytes, firstWidth: opened.firstWidth! }),
     host: opened.host,
     span: { start: opened.start, end: opened.end },
     names: (match, offset, limit) => ask({ do: 'names', match, offset, limit }),
@@ -109,14 +116,14 @@ async function openInWorker(
     check: (expr): Promise<CheckAnswer> => ask({ do: 'check', expr }),
     range: remembered(
       batched(async (query, onPart) =>
-        decodeChartRange(await ask({ do: 'range', query }, (bytes) => onPart(decodeChartRange(bytes)))),
+        decodeChartRange(
+          await ask({ do: 'range', query }, { onPart: (bytes) => onPart(decodeChartRange(bytes)) }),
+        ),
       ),
     ),
     excerpt: (start, finish) => ask({ do: 'excerpt', start, finish }),
     changes: (query) => ask({ do: 'changes', query }),
-    ...(request.do === 'open-remote'
-      ? {}
-      : { firings: (query, signal) => ask({ do: 'firings', query }, undefined, signal) }),
+    firings: (query, signal, onRead) => ask({ do: 'firings', query }, { signal, onRead }),
     processes: (at) => ask({ do: 'processes', at: at ?? opened.end }),
     close: () => worker.terminate(),
   }

@@ -2,7 +2,8 @@
 import { parseFileName } from '../../archive/file-names.ts'
 import { decodeLabel, labelSize } from '../../archive/label.ts'
 import { SEARCH_BYTES } from '../../archive/member-data.ts'
-import { decodeIndex } from '../../archive/temporal-index.ts'
+import { START_BYTES } from '../../archive/once-records.ts'
+import { decodeIndex, type TemporalIndex } from '../../archive/temporal-index.ts'
 import { decompressedAll, subjectOf } from './decompress.ts'
 import { LocalArchive } from './local-archive.ts'
 import { type PartReader, type RemoteFile, remoteFiles } from './remote-files.ts'
@@ -21,6 +22,8 @@ export interface RemoteArchive {
   readonly base: string
   /** Bytes of all its files. */
   readonly bytes: number
+  /** Width in seconds of the window with which the page opens it: its end, as long as that is cheap to read. */
+  readonly firstWidth: number
 }
 
 /** Largest metadata and index, which are read completely. */
@@ -29,6 +32,9 @@ const MOST_VOLUMES = 1000
 /** Most bytes of all compressed files together, and of their contents. */
 const MOST_COMPRESSED = 64 * 1024 * 1024
 const MOST_DECOMPRESSED = 512 * 1024 * 1024
+/** Most bytes of records in the first window, and the widths of which it has the largest that fits, in seconds. */
+const FIRST_BYTES = 2_700_000
+const WIDTHS = [60, 300, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86_400]
 /** Requests under way together; the browser orders those beyond its connections. */
 const TOGETHER = 48
 const COMPRESSED = ['.xz', '.zst', '.gz']
@@ -69,11 +75,11 @@ export async function openRemoteArchive(address: string, network: Network): Prom
   const volumes = [...files]
     .filter(([name]) => /^\.\d+$/.test(name.slice(base.length)))
     .sort(([a], [b]) => volumeOf(a) - volumeOf(b))
-  // The first label, and what `Archive.end` reads.
+  // The first label with the values that are recorded once, and what `Archive.end` reads.
   const [lowest, highest] = [volumes[0]!, volumes.at(-1)!]
   await parts.prefetch(
     [
-      { path: lowest[0], offset: 0, length: 1 },
+      { path: lowest[0], offset: 0, length: START_BYTES },
       { path: highest[0], offset: 0, length: 1 },
       { path: highest[0], offset: Math.max(0, sizeOf(highest[1]) - SEARCH_BYTES), length: SEARCH_BYTES },
     ],
@@ -81,7 +87,33 @@ export async function openRemoteArchive(address: string, network: Network): Prom
   )
   let bytes = 0
   for (const file of files.values()) bytes += sizeOf(file)
-  return { archive: new LocalArchive(base, parts, true), base, bytes }
+  const archive = new LocalArchive(base, parts, true)
+  const sizes = new Map(volumes.map(([name, file]) => [volumeOf(name), sizeOf(file)]))
+  const width = archive.span.end - cheapStart(indexIn(index, `${base}.index`), sizes, archive.span)
+  return { archive, base, bytes, firstWidth: WIDTHS.findLast((each) => each <= width) ?? WIDTHS[0]! }
+}
+
+/** Returns the time from which on the records up to the end take at most `FIRST_BYTES`, according to the index. */
+function cheapStart(
+  index: TemporalIndex,
+  sizes: ReadonlyMap<number, number>,
+  { start, end }: LocalArchive['span'],
+): number {
+  let [bytes, at, volume, before] = [0, end, Number.NaN, 0]
+  for (let i = index.length - 1; i >= 0; i--) {
+    const size = sizes.get(index.volume[i]!)
+    if (size === undefined) return at // a removed volume
+    if (index.volume[i] !== volume) {
+      bytes += before
+      before = size
+    }
+    bytes += before - index.offset[i]!
+    if (bytes > FIRST_BYTES) return at
+    at = index.sec[i]!
+    volume = index.volume[i]!
+    before = index.offset[i]!
+  }
+  return start
 }
 
 const volumeOf = (name: string): number => Number(parseFileName(name)!.part)
@@ -202,11 +234,15 @@ async function get(url: string, init: RequestInit, { fetch }: Network): Promise<
 
 /** Returns the numbers of the volumes in a temporal index. */
 function volumesOf(index: Uint8Array, name: string): number[] {
-  const { version } = decodeLabel(index, name, false)
-  const { volume } = decodeIndex(index.subarray(labelSize(version)), version)
+  const { volume } = indexIn(index, name)
   const volumes = [...new Set(volume)].filter((number) => number >= 0).sort((a, b) => a - b)
   if (volumes.length > MOST_VOLUMES) throw new Error(`${name} names more than ${MOST_VOLUMES} volumes`)
   return volumes
+}
+
+function indexIn(file: Uint8Array, name: string): TemporalIndex {
+  const { version } = decodeLabel(file, name, false)
+  return decodeIndex(file.subarray(labelSize(version)), version)
 }
 
 const rangeOf = (offset: number, length: number): string => `bytes=${offset}-${offset + length - 1}`

@@ -1,5 +1,12 @@
 /** Files of an archive on a web server, of which only the needed parts are read. Runs in the worker, where reading may block. */
-import { type ArchiveFiles, type ByteSource, bytesSource, type FilePart } from '../../base/byte-source.ts'
+import {
+  type ArchiveFiles,
+  type ByteSource,
+  bytesSource,
+  type FilePart,
+  type PrefetchWatch,
+} from '../../base/byte-source.ts'
+import { PcpError } from '../../model/errors.ts'
 
 /** Reads `length` bytes of files from `offset` on. Both throw an Error with a message for the user. */
 export interface PartReader {
@@ -17,6 +24,8 @@ const MOST_AHEAD = 64
 const MOST_ONCE = 512
 /** Most blocks of a request in advance: a browser sends six requests to a server together. */
 const MOST_TOGETHER = 32
+/** Bytes of a long read between two reports of its progress. */
+const PIECE = 2 * 1024 * 1024
 /** Most bytes of blocks that are kept. */
 export const MOST_KEPT: number = 64 * 1024 * 1024
 
@@ -149,6 +158,23 @@ function copy(bytes: Uint8Array, from: number, target: Uint8Array, offset: numbe
   target.set(part, Math.max(0, from - offset))
 }
 
+const mib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`
+
+interface Piece {
+  readonly name: string
+  readonly size: number
+  readonly offset: number
+  readonly length: number
+}
+
+/** Splits a part of a file into pieces that are read one after the other. */
+function piecesOf(name: string, size: number, offset: number, end: number): Piece[] {
+  const pieces: Piece[] = []
+  for (let at = offset; at < end; at += PIECE)
+    pieces.push({ name, size, offset: at, length: Math.min(PIECE, end - at) })
+  return pieces
+}
+
 /** A file of which only parts are read: its size in bytes; or one in memory. */
 export type RemoteFile = number | Uint8Array
 
@@ -159,6 +185,30 @@ export type RemoteFiles = ArchiveFiles & Required<Pick<ArchiveFiles, 'prefetch'>
 export function remoteFiles(files: ReadonlyMap<string, RemoteFile>, reader: PartReader): RemoteFiles {
   const blocks = new Blocks(reader)
   const nameOf = (path: string): string => path.replace(/^\.\//, '')
+  const loadAll = async (
+    parts: readonly FilePart[],
+    { most, signal, onRead }: PrefetchWatch,
+  ): Promise<void> => {
+    const pieces = parts.flatMap(({ path, offset, length }) => {
+      const name = nameOf(path)
+      const size = files.get(name)
+      return typeof size === 'number' ? piecesOf(name, size, offset, Math.min(size, offset + length)) : []
+    })
+    const total = pieces.reduce((sum, { length }) => sum + length, 0)
+    if (total > most)
+      throw new PcpError(
+        'PM_ERR_TOOBIG',
+        `That takes ${mib(total)} of this archive, more than the ${mib(most)} that are read over a network; choose a shorter window, or download the archive and drop its files on the page`,
+      )
+    let done = 0
+    for (const { name, size, offset, length } of pieces) {
+      onRead(done, total)
+      if (signal?.aborted === true) throw new PcpError('ECANCELED', 'Reading was cancelled')
+      await blocks.load(name, size, offset, length)
+      done += length
+    }
+    onRead(total, total)
+  }
   return {
     isDirectory: (path) => path === '.' || path === '',
     list: () => [...files.keys()],
@@ -175,7 +225,8 @@ export function remoteFiles(files: ReadonlyMap<string, RemoteFile>, reader: Part
         close() {},
       }
     },
-    async prefetch(parts: readonly FilePart[], most): Promise<void> {
+    async prefetch(parts: readonly FilePart[], most, watch): Promise<void> {
+      if (watch !== undefined) return loadAll(parts, watch)
       const loads: Promise<void>[] = []
       let left = most
       for (const { path, offset, length } of parts) {

@@ -34,6 +34,10 @@ export interface Source {
   readonly span?: { readonly start: number; readonly end: number }
   /** Is it read over the network in parts, so that much of it should not be read without a reason? */
   readonly isRemote?: boolean
+  /** Bytes of all its files, if it is. */
+  readonly bytes?: number
+  /** Width in seconds of the window with which it opens, if all of it would be too much. */
+  readonly firstWidth?: number
   /** Finds metrics whose name or one-line help contains every word of `match`. */
   names(match: string, offset: number, limit: number): Promise<NamesAnswer>
   /** Returns the children of a name space node. */
@@ -50,8 +54,15 @@ export interface Source {
   excerpt?(start: number, finish: number): Promise<ExcerptAnswer>
   /** Ranks what changed in a span; only if there is a `span` or the host is recorded. Throws RequestError. */
   changes?(query: ChangeQuery, signal?: AbortSignal): Promise<ChangeReport>
-  /** Returns where rules of pmie would have fired; only if there is a `span` or the host is recorded. Throws RequestError. */
-  firings?(query: FiringsQuery, signal?: AbortSignal): Promise<FiringsAnswer>
+  /**
+   * Returns where rules of pmie would have fired; only if there is a `span` or the host is recorded. `onRead` gets the bytes read so far, and
+   * all that are needed, if they are read over the network. Throws RequestError.
+   */
+  firings?(
+    query: FiringsQuery,
+    signal?: AbortSignal,
+    onRead?: (done: number, total: number) => void,
+  ): Promise<FiringsAnswer>
   /**
    * Returns the recorded processes at a time in seconds since the epoch; without one, those of a host now or at the end of an archive.
    * Undefined if `at` is given and the host is not recorded. Throws RequestError.

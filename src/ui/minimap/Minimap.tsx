@@ -70,10 +70,16 @@ export function Minimap(): ComponentChild {
   })
   const { source, line } = loaded.value ?? {}
   if (line === undefined || source !== currentSource.value) return null
-  return <Strip line={line} />
+  return <Strip line={line} isUnread={source?.isRemote === true} />
 }
 
-function Strip({ line }: { readonly line: RecordedLine }): ComponentChild {
+interface StripProps {
+  readonly line: RecordedLine
+  /** Are the records that the line would need not read? */
+  readonly isUnread: boolean
+}
+
+function Strip({ line, isUnread }: StripProps): ComponentChild {
   const frame = time.frame.value
   const zone = time.zone.value
   const isHost = time.bounds.value.end === undefined
@@ -136,8 +142,8 @@ function Strip({ line }: { readonly line: RecordedLine }): ComponentChild {
     />
   )
   const [from, to] = [formatTime(frame.from, zone), formatTime(frame.to, zone)]
-  // The strip finds gaps and reboots of all that is recorded by itself.
-  const others = marks.value.filter(({ kind }) => kind !== 'gap' && kind !== 'reboot')
+  // The line has the gaps and reboots of all that is recorded.
+  const others = marks.value.filter(({ kind }) => isUnread || (kind !== 'gap' && kind !== 'reboot'))
   const title = `${line.label}: recorded from ${formatTime(line.from, zone)}, ${formatDuration(line.to - line.from)}${marksText(line, others.length)}`
   return (
     <div class="minimap" ref={box} onPointerDown={press} title={title}>

@@ -13,7 +13,16 @@ import { CompletedInput } from '../panel/CompletedInput.tsx'
 import { time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
 import { EXAMPLES, RULE_FUNCTIONS } from './examples.ts'
-import { currentTrial, frameAround, lengthOf, ruleFile, summaryOf, titleOf, trial } from './trial.ts'
+import {
+  bytesText,
+  currentTrial,
+  frameAround,
+  lengthOf,
+  ruleFile,
+  summaryOf,
+  titleOf,
+  trial,
+} from './trial.ts'
 
 /** Offered intervals, in seconds. */
 const DELTAS: readonly number[] = [1, 10, 30, 60, 300]
@@ -31,18 +40,12 @@ function edit(value: string): void {
   keepDraft(DRAFT, value)
 }
 
-type State = 'idle' | 'busy' | { readonly problem: string }
+type State = 'idle' | { readonly busy: string } | { readonly problem: string }
 
 /** Renders the form and the firings. */
 export function RulesPanel(): ComponentChild {
   const source = currentSource.value
   if (source === undefined) return <p class="empty">No source is open</p>
-  if (source.isRemote === true)
-    return (
-      <p class="empty">
-        Rules read all records of a window. Download this archive and drop its files on the page to try them
-      </p>
-    )
   if (source.firings === undefined)
     return <p class="empty">This host is not recorded here, and rules are tried on recorded values</p>
   return <Form source={source} firings={source.firings} />
@@ -69,9 +72,15 @@ function Form({ source, firings }: FormProps): ComponentChild {
     running.current?.abort()
     const mine = new AbortController()
     running.current = mine
-    state.value = 'busy'
+    state.value = { busy: 'Evaluating …' }
+    const onRead = (done: number, total: number): void => {
+      if (!mine.signal.aborted)
+        state.value = {
+          busy: done < total ? `Read ${bytesText(done)} of ${bytesText(total)} …` : 'Evaluating …',
+        }
+    }
     const query = { text: text.peek(), deltaSec: deltaSec.peek(), ...window }
-    firings(query, mine.signal).then(
+    firings(query, mine.signal, onRead).then(
       (answer) => {
         if (mine.signal.aborted) return
         state.value = 'idle'
@@ -130,13 +139,24 @@ function Form({ source, firings }: FormProps): ComponentChild {
             Try on what is shown
           </button>
           <button type="button" disabled={isEmpty} onClick={() => tryOn({})}>
-            Try on all that is recorded
+            Try on all that is recorded{source.bytes !== undefined && ` (reads ${bytesText(source.bytes)})`}
           </button>
         </div>
       </form>
-      <div aria-live="polite" aria-busy={state.value === 'busy'}>
-        {state.value === 'busy' ? <p class="empty">Evaluating …</p> : <Result state={state.value} />}
+      <div aria-live="polite" aria-busy={isBusy(state.value)}>
+        {isBusy(state.value) ? <p class="empty">{state.value.busy}</p> : <Result state={state.value} />}
       </div>
+      {isBusy(state.value) && (
+        <button
+          type="button"
+          onClick={() => {
+            running.current?.abort()
+            state.value = 'idle'
+          }}
+        >
+          Stop
+        </button>
+      )}
       <div class="actions">
         <button type="button" disabled={isEmpty} onClick={copy}>
           Copy for pmie
@@ -157,7 +177,11 @@ function Form({ source, firings }: FormProps): ComponentChild {
   )
 }
 
-function Result({ state }: { readonly state: Exclude<State, 'busy'> }): ComponentChild {
+type Busy = Extract<State, { busy: string }>
+
+const isBusy = (state: State): state is Busy => typeof state === 'object' && 'busy' in state
+
+function Result({ state }: { readonly state: Exclude<State, Busy> }): ComponentChild {
   if (state !== 'idle') return <p class="mistake">{state.problem}</p>
   const shown = currentTrial.value
   if (shown === undefined) return null

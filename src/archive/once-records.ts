@@ -1,0 +1,136 @@
+/**
+ * Records of values that are recorded only once, found by reading a few places of an archive. docs/decisions/remote-archives.md
+ *
+ *     start            jump in time
+ *     │once·····       ···mark│once·····             window
+ *     └ START_BYTES    └──────┴ START_BYTES          └────┘
+ */
+import { bytesSource } from '../base/byte-source.ts'
+import type { Timestamp } from '../base/timestamp.ts'
+import { PcpError } from '../model/errors.ts'
+import type { Pmid } from '../model/ids.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
+import { compareTimes } from '../time/arithmetic.ts'
+import type { Archive } from './archive.ts'
+import { RecordReader } from './reader.ts'
+import type { RecordView } from './record-view.ts'
+import { RecordWindow } from './record-window.ts'
+
+/** Bytes that are read from a start of recording on: a recorder begins with the values that it records once. */
+export const START_BYTES: number = 32 << 10
+/** Bytes that are read together. */
+const BUFFER_BYTES = 16 << 10
+/** Most bytes for records that are larger. */
+const MOST_BYTES = 256 << 10
+/** Most jumps in time before a window at which a mark is searched: the newest. */
+const MOST_JUMPS = 3
+/** Records of a start that are compared with each other. */
+const MOST_RECORDS = 64
+
+/** A record, and those of its metrics that are not recorded regularly; a mark has none. */
+export interface OnceRecord {
+  readonly record: RecordView
+  readonly ids: ReadonlySet<Pmid>
+}
+
+/** Finds such records; each place is read once. */
+export class OnceRecords {
+  readonly #archive: Archive
+  readonly #known = new Map<string, readonly OnceRecord[]>()
+
+  constructor(archive: Archive) {
+    this.#archive = archive
+  }
+
+  /**
+   * Returns the records before a time, newest first, until the last interruption of recording that shows in the temporal index. A metric that
+   * its recorder records at long intervals is left out, as its last value would have to be searched.
+   */
+  *before(time: Timestamp): Generator<OnceRecord> {
+    const { data } = this.#archive
+    const own = data.findLast(({ member }) => compareTimes(member.label.start, time) <= 0)
+    if (own === undefined) return
+    const { start } = own.member.label
+    for (const jump of own.jumpsBefore(time, MOST_JUMPS)) {
+      const found = isBefore(this.#at(jump, true), time)
+      yield* found
+      if (found.length > 0) return
+    }
+    yield* isBefore(this.#at(start, false), time)
+  }
+
+  /** Returns the records of a start of recording, newest first. `isJump`: it is after a mark; none without one. */
+  #at(from: Timestamp, isJump: boolean): readonly OnceRecord[] {
+    const key = `${from.sec}.${from.nsec}`
+    let found = this.#known.get(key)
+    if (found === undefined) {
+      found = onceRecordsOf(this.#read(from, isJump), (id) => this.#archive.metadata.descs.get(id)?.sem)
+      this.#known.set(key, found)
+    }
+    return found
+  }
+
+  /** Damage ends the reading: readers of the window report it if it matters. */
+  #read(from: Timestamp, isJump: boolean): RecordView[] {
+    const reader = new RecordReader(this.#archive, { bufferBytes: BUFFER_BYTES })
+    const found: RecordView[] = []
+    let bytes = 0
+    let isStarted = !isJump
+    try {
+      // A search would read more to check the index.
+      if (isJump || this.#archive.data.length > 1) reader.seek(from, 'forward')
+      for (let record = reader.next(); record !== undefined; record = reader.next()) {
+        bytes += record.length
+        const isEnough = isStarted && bytes > START_BYTES - BUFFER_BYTES && found.length > 1
+        if (isEnough || bytes > MOST_BYTES || found.length === MOST_RECORDS) break
+        // Another mark makes the values before it void.
+        if (record.count === 0 && isStarted && found.length > 0) found.length = 0
+        if (record.count === 0 && !isStarted) {
+          isStarted = true
+          bytes = 0
+        }
+        if (isStarted) found.push(copyOf(record))
+      }
+    } catch (error) {
+      if (!(error instanceof PcpError) || error.code !== 'PM_ERR_LOGREC') throw error
+    }
+    return found
+  }
+}
+
+function isBefore(records: readonly OnceRecord[], time: Timestamp): readonly OnceRecord[] {
+  return records.filter(({ record }) => compareTimes(record.timestamp(), time) <= 0)
+}
+
+/** Copies a record that its reader would overwrite. */
+function copyOf(record: RecordView): RecordWindow {
+  const { bytes, offset, length, version, volume, member, position } = record
+  const copy = new RecordWindow(true, 0)
+  const source = bytesSource(bytes.slice(offset, offset + length))
+  copy.attach({ source, path: '', version, volume, member, start: 0 })
+  copy.load(0)
+  copy.position = position
+  return copy
+}
+
+/** Selects the metrics that are recorded once, and returns their records and the marks, newest first. */
+function onceRecordsOf(
+  records: readonly RecordView[],
+  semOf: (id: Pmid) => number | undefined,
+): readonly OnceRecord[] {
+  const idsOf = new Map(records.map((record) => [record, record.pmids.slice(0, record.count)]))
+  const found = records.map((record): OnceRecord => {
+    const ids = idsOf.get(record)!
+    const discrete = [...ids].filter((id) => semOf(id) === PM_SEM_DISCRETE)
+    const others = [...ids].filter((id) => semOf(id) !== PM_SEM_DISCRETE)
+    // Values that a recorder records once describe the host. Recording a counter once is useless.
+    const isOnce = others.length <= discrete.length && !others.some((id) => semOf(id) === PM_SEM_COUNTER)
+    const recursWithout = (id: Pmid): boolean =>
+      records.some(
+        (other) =>
+          other !== record && others.some((companion) => other.find(companion) >= 0) && other.find(id) < 0,
+      )
+    return { record, ids: new Set(isOnce ? discrete : discrete.filter(recursWithout)) }
+  })
+  return found.filter(({ record, ids }) => record.count === 0 || ids.size > 0).reverse()
+}
