@@ -83,7 +83,8 @@ export class SampledMetrics {
     let before = Number.NEGATIVE_INFINITY
     for (const [n, time] of moments.entries()) {
       const when = this.moments.exact(time) ?? timeInArchive(archive, time)
-      if (n === 0) archive.setMode('interpolate', when, 1)
+      // After a mark anew: otherwise counters would be held back once, and their first rate with them.
+      if (n === 0 || this.moments.isMarked(before, time)) archive.setMode('interpolate', when, 1)
       else archive.moveTo(when)
       const result = await fetchUnlessEnded(archive, ids)
       if (result === undefined) continue

@@ -138,6 +138,7 @@ export class SampleTimes {
   /** The times as recorded, by seconds. */
   readonly #exact = new Map<number, Timestamp>()
   #record: Timestamp | undefined
+  readonly #marks: number[] = []
   /** Number of recording times in the window of each metric that is not discrete. */
   readonly #recorded: { moments: number }[] = []
 
@@ -173,6 +174,12 @@ export class SampleTimes {
 
   mark(time: number): void {
     for (const samples of this.#byId.values()) samples.mark(time)
+    this.#marks.push(time)
+  }
+
+  /** Returns whether recording was interrupted between two times. */
+  isMarked(after: number, until: number): boolean {
+    return this.#marks.some((time) => time > after && time <= until)
   }
 
   /** Takes the exact time of the values that follow. */

@@ -166,20 +166,19 @@ test('no point without a sample, no line across a gap, no stack above the whole'
   )
 })
 
-/** Each sample of the window is a point if there is room; rates need a sample before. */
+/** Each sample of the window is a point if there is room; rates need a sample before, without a mark between. */
 function expectAll(
   { times: samples, marks }: Recorded,
   columns: readonly Drawn[],
   [start, finish]: readonly [number, number],
 ): void {
-  // Counters are held back after a mark.
-  if (marks.length > 0) return
   for (const { name, times, values, isReduced } of columns) {
     if (isReduced) continue
     const isRate = name === READ || name === BUSY
     const wanted = samples.filter((time, i) => {
       const from = isRate ? samples[i - 1] : time
-      return from !== undefined && from >= start && time - from <= LONGEST && time <= finish
+      if (from === undefined || marks.some((mark) => mark > from && mark < time)) return false
+      return from >= start && time - from <= LONGEST && time <= finish
     })
     const points = new Set(times.filter((_, i) => !Number.isNaN(values[i]!)))
     expect(
