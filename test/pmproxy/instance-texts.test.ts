@@ -54,15 +54,15 @@ test('pmproxy returns the last recorded values of a string metric, but none of p
   await context.close()
 })
 
-test('a metric that was not recorded for long has no values', async () => {
-  const texts = async (records: number): Promise<string[]> => {
+test('values are found at the end and at the start of a long archive', async () => {
+  const texts = async (at: number, records: number): Promise<string[]> => {
     const output = memoryOutput('made')
     const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
     made.addMetric('made.dir', { type: PM_TYPE_STRING, indom: 'made.devices' })
     made.addMetric('made.size', { type: PM_TYPE_U32 })
-    made.put('made.dir', '/a', 'sda')
     for (let n = 0; n < records; n++) {
-      if (n > 0) made.put('made.size', n)
+      if (n === at) made.put('made.dir', '/a', 'sda')
+      else made.put('made.size', n)
       made.write({ sec: START + n, nsec: 0 })
     }
     made.close()
@@ -72,8 +72,10 @@ test('a metric that was not recorded for long has no values', async () => {
     await context.close()
     return [...found.values()]
   }
-  expect(await texts(MOST_RECORDS)).toEqual(['/a'])
-  expect(await texts(MOST_RECORDS + 1)).toEqual([])
+  expect(await texts(0, MOST_RECORDS + 200)).toEqual(['/a'])
+  expect(await texts(99, MOST_RECORDS + 200)).toEqual(['/a'])
+  expect(await texts(100, MOST_RECORDS + 200)).toEqual([])
+  expect(await texts(200, MOST_RECORDS + 200)).toEqual(['/a'])
 })
 
 test('an archive in the browser has the same values, unless it is read in parts', async () => {

@@ -221,6 +221,7 @@ export class LocalArchive {
     const source = new ArchiveSource(this.#archive)
     return newestTexts(
       {
+        start: this.#archive.start,
         end: () => this.#end(),
         setMode: (mode, when) => source.setMode(mode, when),
         fetchRecord: (ids, options) => source.fetchRecord(ids, options),
