@@ -72,7 +72,7 @@ export function App(): ComponentChild {
             <StatusLight />
           </>
         )}
-        {/* Focus moves in the order of what is seen. */}
+        {/* Focus moves in visual order. */}
         {!isFleet && hasPagesFirst.value && <PageTabs />}
         <nav class="panels" aria-label="Panels">
           {(isFleet || hostCount.value > 1 || (config.value?.hosts.length ?? 0) > 1) && (

@@ -1,4 +1,4 @@
-/** Conditions of the style sheet that decide what is rendered. */
+/** Conditions of the style sheet that the components need too. */
 import { type ReadonlySignal, signal } from '@preact/signals'
 
 function matching(condition: string): ReadonlySignal<boolean> {
