@@ -197,20 +197,19 @@ function named(of: readonly Judged[], name: (one: Judged) => string): string {
 /** Sums up the problems in a sentence, from the same thresholds as the colours. */
 export function sentenceOf(
   all: readonly Judged[],
-  isWaiting = true,
+  isLive = true,
 ): { readonly state: FleetState; readonly text: string } {
   const state = worstOf(all)
   if (state === 'unknown') {
     const missing = all.filter(({ lacks }) => lacks === 'metrics').length
     const isFinal = all.every(({ lacks }) => lacks !== undefined)
-    const text =
-      isFinal && 2 * missing > all.length
-        ? `${isWaiting ? 'This host' : 'The archive'} has no metrics of CPU, memory, disk and network: ${isWaiting ? 'enable the agent linux there' : 'record kernel, mem, disk and network'}, or choose another page`
-        : !isWaiting
-          ? 'The archive has no values of these figures here'
-          : isFinal
-            ? 'No values of these figures in this window'
-            : 'Waiting for values …'
+    const text = !isFinal
+      ? 'Waiting for values …'
+      : 2 * missing > all.length
+        ? `${isLive ? 'This host' : 'The archive'} has no metrics of CPU, memory, disk and network: ${isLive ? 'enable the agent linux there' : 'record kernel, mem, disk and network'}, or choose another page`
+        : isLive
+          ? 'No values of these figures in this window'
+          : 'The archive has no values of these figures here'
     return { state, text }
   }
   const ordered = [...all.filter((one) => one.state === 'bad'), ...all.filter((one) => one.state === 'warn')]
