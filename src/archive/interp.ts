@@ -23,6 +23,7 @@ import {
   secondsSince,
 } from './interp-metric.ts'
 import { openRange, rangeEnd, type ValuesInRange } from './interp-range.ts'
+import { hasSameMetrics, type InterpolationRequest, inPlaces } from './interp-request.ts'
 import type { ValueRules } from './interp-result.ts'
 import { Seams } from './interp-seams.ts'
 import type { RecordPlace, Track } from './interp-track.ts'
@@ -45,16 +46,6 @@ export interface InterpolationOptions extends ValueRules {
 /** Combines volume number and offset to an order of records; no volume is longer. */
 const VOLUME_STRIDE = 2 ** 40
 
-/** A request, mostly the same as the previous one. */
-interface Request {
-  readonly ids: readonly Pmid[]
-  /** Distinct metrics with values. */
-  readonly subjects: readonly InterpolatedMetric[]
-  readonly tracks: readonly Track[]
-  /** For each requested metric its index in `subjects`, or its answer; undefined if the order is the same. */
-  readonly places: readonly (number | ValueSet)[] | undefined
-}
-
 /** Interpolates over an archive. Successive times in one direction are cheapest. */
 export class Interpolator {
   readonly #archive: Archive
@@ -68,7 +59,7 @@ export class Interpolator {
   /** Moment of the previous fetch, as in `Track`; NaN without one. */
   #before = Number.NaN
   #profile: Profile | undefined
-  #request: Request | undefined
+  #request: InterpolationRequest | undefined
   /** A record that the main reader has read too early. */
   #pending: RecordView | undefined
   /** Moments of marks that were read but not passed. */
@@ -130,11 +121,18 @@ export class Interpolator {
   }
 
   /** Moves to a moment; afterwards all observations for its values are known. */
-  #move(time: Timestamp, moment: number, sign: 1 | -1, ids: readonly Pmid[], profile: Profile): Request {
+  #move(
+    time: Timestamp,
+    moment: number,
+    sign: 1 | -1,
+    ids: readonly Pmid[],
+    profile: Profile,
+  ): InterpolationRequest {
     if (sign !== this.#sign || !(moment >= this.#before) || profile !== this.#profile) this.forget()
     this.#sign = sign
     this.#profile = profile
-    const same = this.#request !== undefined && isSame(ids, this.#request.ids) ? this.#request : undefined
+    const same =
+      this.#request !== undefined && hasSameMetrics(ids, this.#request.ids) ? this.#request : undefined
     this.#isCalm = same !== undefined && moment < this.#calmUntil
     try {
       if (same !== undefined && !this.#isCalm) this.#proceed(moment, same.tracks)
@@ -153,7 +151,7 @@ export class Interpolator {
   }
 
   /** Returns values within a range in which the same observations apply. */
-  #during(request: Request, moment: number, reuses: boolean): ValueSet[] {
+  #during(request: InterpolationRequest, moment: number, reuses: boolean): ValueSet[] {
     if (this.#calm?.reuses !== reuses) {
       const stretches = request.subjects.map(({ values }) => openRange(values, moment, reuses))
       this.#calm = { stretches, reuses }
@@ -178,7 +176,7 @@ export class Interpolator {
   }
 
   /** Starts a request for other metrics: finds their bounds around this moment. */
-  #begin(time: Timestamp, moment: number, ids: readonly Pmid[]): Request {
+  #begin(time: Timestamp, moment: number, ids: readonly Pmid[]): InterpolationRequest {
     const { metadata } = this.#archive
     const before = new Map(this.#request?.subjects.map((subject) => [subject.track.desc.pmid, subject]))
     const known: Track[] = []
@@ -390,15 +388,4 @@ function missingOf(tracks: readonly Track[]): number {
   let total = 0
   for (const { missing } of tracks) total += missing
   return total
-}
-
-function isSame(ids: readonly Pmid[], others: readonly Pmid[]): boolean {
-  if (ids.length !== others.length) return false
-  for (let i = 0; i < ids.length; i++) if (ids[i] !== others[i]) return false
-  return true
-}
-
-/** Returns sets of the subjects in the order of the request. */
-function inPlaces({ places }: Request, sets: ValueSet[]): ValueSet[] {
-  return places?.map((place) => (typeof place === 'number' ? sets[place]! : place)) ?? sets
 }
