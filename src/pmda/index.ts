@@ -25,9 +25,9 @@ export {
 } from '../model/values.ts'
 export { ProcFile, readAttribute, readSmallFile, rooted } from '../sys/proc.ts'
 export { type BackgroundOptions, BackgroundReading } from './background-reading.ts'
+export { cacheDir } from './cache/directory.ts'
 export {
   type CachedInstance,
-  cacheDir,
   InstanceCache,
   type InstanceCacheOptions,
 } from './cache/instance-cache.ts'

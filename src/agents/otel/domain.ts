@@ -1,7 +1,8 @@
 /** Instances of one family of metrics: persistent identifiers, which are also part of the names. docs/reference/agents/otel.md */
 
 import { PcpError } from '../../model/errors.ts'
-import { cacheDir, InstanceCache } from '../../pmda/cache/instance-cache.ts'
+import { cacheDir } from '../../pmda/cache/directory.ts'
+import { InstanceCache } from '../../pmda/cache/instance-cache.ts'
 import type { AgentEnv } from '../../pmda/define.ts'
 import { rooted } from '../../sys/proc.ts'
 

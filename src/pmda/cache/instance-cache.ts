@@ -44,11 +44,6 @@ const MOST_INACTIVE = 250_000
 /** Most culled instances left in the sorted order before it is compacted. */
 const LAZY = 1000
 
-/** Returns the directory of PCP's caches: `$PCP_VAR_DIR/config/pmda`. */
-export function cacheDir(env: Readonly<Record<string, string | undefined>>): string {
-  return join(env['PCP_VAR_DIR'] ?? '/var/lib/pcp', 'config', 'pmda')
-}
-
 interface Entry<T> extends CachedInstance<T> {
   isActive: boolean
   data: T | undefined

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { cacheDir, InstanceCache } from '../../../src/pmda/cache/instance-cache.ts'
+import { cacheDir } from '../../../src/pmda/cache/directory.ts'
+import { InstanceCache } from '../../../src/pmda/cache/instance-cache.ts'
 
 const top = mkdtempSync(join(tmpdir(), 'instance-cache-'))
 afterAll(() => rmSync(top, { recursive: true }))
