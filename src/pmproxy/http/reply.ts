@@ -86,6 +86,11 @@ export function failure(error: unknown, start = '', realm = 'pmproxy'): Reply {
   return reply.status === 401 ? { ...reply, headers: challenge('Basic', realm) } : reply
 }
 
+/** Returns a reply with another status, for which a browser does not prompt. */
+export function withoutChallenge({ headers: _, ...reply }: Reply, status: number): Reply {
+  return { ...reply, status }
+}
+
 /** Returns 401, for which a browser prompts for a login; a page with an outdated key is not prompted. */
 export function unauthorized(header = ''): Reply {
   const reply = json('{"message":"authentication required","success":false}', 401)

@@ -17,7 +17,15 @@ import {
 } from '../describe.ts'
 import { ANY_HOST } from '../host-rules.ts'
 import { pageUserOf, requireUser } from '../http/login.ts'
-import { BUSY_HEADERS, failure, json, page, type Reply, unauthorized } from '../http/reply.ts'
+import {
+  BUSY_HEADERS,
+  failure,
+  json,
+  page,
+  type Reply,
+  unauthorized,
+  withoutChallenge,
+} from '../http/reply.ts'
 import { formQuery, type WebRequest } from '../http/request.ts'
 import { instanceTexts } from '../instance-texts.ts'
 import { metricJson } from '../live/topic.ts'
@@ -83,7 +91,8 @@ export async function answerPageApi(given: WebRequest, services: Services): Prom
   try {
     const request = { ...given, query: await formQuery(given) }
     request.query.refuseControls()
-    await requireUser(services, user, request.query.get('archive') !== undefined)
+    const readsArchives = request.query.get('archive') !== undefined || Object.hasOwn(FILE_ROUTES, name)
+    await requireUser(services, user, readsArchives)
     if (!PAGE_ROUTES.includes(name)) return page(404, 'ui', 'no handler for URL')
     const ofServer = SERVER_ROUTES[name]
     if (ofServer !== undefined) return await ofServer(request, services, user)
@@ -96,8 +105,9 @@ export async function answerPageApi(given: WebRequest, services: Services): Prom
     )
   } catch (error) {
     const reply = failure(services.redaction.error(error))
-    const isBusy = PcpError.from(error).code === 'EBUSY'
-    return isBusy ? { ...reply, status: 503, headers: BUSY_HEADERS } : reply
+    if (PcpError.from(error).code === 'EBUSY') return { ...reply, status: 503, headers: BUSY_HEADERS }
+    // The owner's key is right: another host wants a login, which a prompting browser would send to this server.
+    return user.kind === 'owner' && reply.status === 401 ? withoutChallenge(reply, 403) : reply
   }
 }
 

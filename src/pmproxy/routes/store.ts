@@ -7,7 +7,7 @@ import { PM_TYPE_STRING } from '../../model/types.ts'
 import { makeSet } from '../../model/value-writer.ts'
 import { describeNames, parsePmid } from '../describe.ts'
 import { isDeliberate } from '../http/origin.ts'
-import { failure, json, missingParameter } from '../http/reply.ts'
+import { failure, json, missingParameter, withoutChallenge } from '../http/reply.ts'
 import { textBody } from '../http/request.ts'
 import { matchKind } from '../match.ts'
 import { chooseInstances } from './indom.ts'
@@ -44,7 +44,7 @@ export const store: ApiRoute = {
       await web.context.store([set], options)
     } catch (error) {
       // Refused by the collector, so not 403, which means refused by this server.
-      return { ...failure(failed(error), start), status: 400 }
+      return withoutChallenge(failure(failed(error), start), 400)
     }
     return json(`{${start}"success":true}`)
   },

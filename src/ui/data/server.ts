@@ -45,7 +45,9 @@ async function request(path: string, parameters: Parameters, signal?: AbortSigna
       signal: signal === undefined ? late : (AbortSignal.any?.([late, signal]) ?? late),
       ...(key === undefined ? {} : { headers: { Authorization: `Bearer ${key}` } }),
     })
-    if (response.status !== 401 || key === undefined) return response
+    // Of an outdated key. A host that wants a login leaves it valid.
+    if (!/^Bearer\b/i.test(response.headers.get('WWW-Authenticate') ?? '') || key === undefined)
+      return response
     forgetKey()
     return await request(path, parameters, signal)
   } catch (error) {
