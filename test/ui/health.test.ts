@@ -164,7 +164,7 @@ test('the sentence starts with the worst problems', () => {
   })
   expect(sentenceOf([unknown])).toEqual({ state: 'unknown', text: 'Waiting for values …' })
   expect(sentenceOf([unknown], false).text).toBe('Waiting for values …')
-  const lacking = (lacks: 'metrics' | 'values') => ({ ...unknown, lacks })
+  const lacking = (lacks: 'metrics' | 'answer' | 'values') => ({ ...unknown, lacks })
   expect(sentenceOf([lacking('metrics'), unknown]).text).toBe('Waiting for values …')
   expect(sentenceOf([lacking('metrics'), lacking('metrics'), lacking('values')]).text).toMatch(
     /^This host has no metrics of CPU.*: enable the agent linux there/,
@@ -174,6 +174,8 @@ test('the sentence starts with the worst problems', () => {
   )
   expect(sentenceOf([lacking('values')]).text).toBe('No values of these figures in this window')
   expect(sentenceOf([lacking('values')], false).text).toMatch(/^The archive has no values/)
+  for (const isLive of [true, false])
+    expect(sentenceOf([lacking('answer'), lacking('values')], isLive).text).toMatch(/could not be read/)
   expect(sentenceOf([at('cpu-pressure', 0.6), at('disk-util', 0.99)])).toEqual({
     state: 'bad',
     text: 'A disk is busy (99 %), tasks wait for CPUs (60 %)',
@@ -218,6 +220,15 @@ test('each figure leads to a chart of a page, and no chart has the id of a hidde
   const hidden = FIGURES.map((one) => chartOf(one).id)
   expect(new Set(hidden).size).toBe(FIGURES.length)
   for (const { charts } of BUILT_IN_VIEWS) for (const { id } of charts) expect(hidden).not.toContain(id)
+})
+
+test('figures whose request failed lack an answer, not metrics', () => {
+  const util = figure('disk-util')
+  const failed = { ...dataOf(util, [], []), lines: [], problems: ['pmproxy did not answer within 30 s'] }
+  expect(judge(util, failed).lacks).toBe('answer')
+  expect(judge(util, { ...failed, hasNone: true }).lacks).toBe('metrics')
+  expect(judge(util, { ...failed, problems: [] }).lacks).toBe('values')
+  expect(judge(util, { ...failed, isReading: true }).lacks).toBeUndefined()
 })
 
 test('the first answer of a host without any of the metrics ends the wait', async () => {

@@ -166,6 +166,16 @@ test.each([
   expect(store.holes).toEqual([])
 })
 
+test('later rows stay, however late the one before was', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  store.topic([{ name: 'a.b', ...metric, indom: null }])
+  for (const time of [0, 1, 2.6, 3, 4]) store.row(time, [[time]])
+  expect(store.lines('a.b')).toMatchObject([{ times: [0, 1, 2.6, 3, 4] }])
+})
+
 test('the row after a short loss stays', () => {
   const store = new LiveStore(
     () => 100,

@@ -51,6 +51,9 @@ export class Feed {
   #cancel: () => void = () => {}
   #cancelHastened: () => void = () => {}
   #isBusy = false
+  #isHastening = false
+  /** Is a tick waiting for the end of a hastened fetch? */
+  #isTickLate = false
   /** Topics that want rows before the next tick, and how many. */
   readonly #hastened = new Map<Watched, number>()
   /** Error of the connection to the collector. */
@@ -270,20 +273,28 @@ export class Feed {
 
   async #fetchHastened(): Promise<void> {
     if (this.#isBusy || this.#lost !== undefined || this.#untilTick < SOON_MS) return // the tick schedules it again
-    this.#isBusy = true
+    this.#isBusy = this.#isHastening = true
     try {
       await this.#fetch([...this.#hastened.keys()].filter((watched) => this.#topics.has(watched)))
     } catch {
       // The next tick meets and reports the same.
       this.#hastened.clear()
     } finally {
-      this.#isBusy = false
+      this.#isBusy = this.#isHastening = false
     }
-    this.#scheduleHastened()
+    if (this.#isTickLate) {
+      this.#isTickLate = false
+      await this.#fetchAll()
+    } else this.#scheduleHastened()
   }
 
   async #tick(): Promise<void> {
     this.#schedule()
+    if (this.#isHastening) this.#isTickLate = true
+    else await this.#fetchAll()
+  }
+
+  async #fetchAll(): Promise<void> {
     if (this.#isBusy || this.#topics.size === 0) return // a slow collector skips rows instead of getting more requests
     if (this.#lost !== undefined && !this.#backoff.canRetry(performance.now())) return
     this.#isBusy = true

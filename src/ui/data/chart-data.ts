@@ -51,6 +51,8 @@ export interface ChartData {
   readonly ends: ReadonlyMap<string | undefined, SourceEnd>
   /** Reasons for missing lines, a sentence each. For whole hosts see `Feeds.stateOf`. */
   readonly problems: readonly string[]
+  /** The source has none of the metrics. */
+  readonly hasNone?: boolean
   /** Nothing to draw yet, but values are on their way. */
   readonly isWaiting: boolean
   /** More values are on their way. */

@@ -65,7 +65,8 @@ export class ChartFeed {
     // Drops requests from before the chart was edited.
     for (const [key, history] of this.#histories)
       if (!state.histories.has(history)) this.#histories.delete(key)
-    if (state.unknown > 0 && state.unknown === chart.plots.length) {
+    const hasNone = state.unknown > 0 && state.unknown === chart.plots.length
+    if (hasNone) {
       state.problems.clear()
       state.problems.add(absence(chart))
     }
@@ -106,6 +107,7 @@ export class ChartFeed {
       limits,
       ends: state.ends,
       problems: [...state.problems],
+      hasNone,
       isWaiting: state.isWaiting,
       isReading: state.isReading,
     }

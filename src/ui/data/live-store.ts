@@ -43,8 +43,10 @@ interface Moments {
 const LATE_INTERVALS = 5
 const LATE_SEC = 10
 
-/** A row that follows the one before it sooner than this part of the interval gives way to the next row: its rates are noise. */
+/** A hastened row gives way to the next one if it follows the row before it sooner than this part of the interval: its rates are noise. */
 const EARLY = 0.5
+/** Rows of new metrics that may be so early: the server hastens two, and a tick may follow soon. */
+const FIRST_ROWS = 3
 
 /** Intervals after which the next sample is overdue. */
 const PATIENCE = 3
@@ -66,6 +68,8 @@ export class LiveStore implements LiveListener {
   #order: Kept[] = []
   #times: number[] = []
   #trouble: string | undefined
+  /** Rows since the metrics changed. */
+  #rows = 0
   /** Rows have been missed, so lines start anew. */
   #isBroken = false
   #holes: Gap[] = []
@@ -157,6 +161,7 @@ export class LiveStore implements LiveListener {
       known.outcome = outcome
       return known
     })
+    this.#rows = 0
     this.#byName.clear()
     for (const kept of this.#order) this.#byName.set(kept.outcome.name, kept)
     this.#trouble = undefined
@@ -187,14 +192,15 @@ export class LiveStore implements LiveListener {
     if (this.#pace.next(time)) this.#gapsBefore.add(time)
     this.#heardAt = this.#clock()
     this.#addRow(time, values)
+    this.#rows++
     this.#trouble = undefined
     this.#onChange()
   }
 
-  /** Is the newest row only there until the next one? The server hastens the second row of new charts. */
+  /** Is the newest row only there until the next one? */
   get #isEarly(): boolean {
     const [before, newest] = this.#times.slice(-2)
-    if (newest === undefined || this.#holes.at(-1)?.end === newest) return false
+    if (this.#rows > FIRST_ROWS || newest === undefined || this.#holes.at(-1)?.end === newest) return false
     return newest - before! < EARLY * this.#every
   }
 

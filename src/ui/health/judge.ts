@@ -23,7 +23,7 @@ export interface Judged {
   readonly peak: { readonly value: number; readonly at: number } | undefined
   readonly state: FleetState
   /** What an unknown figure lacks; undefined while values may be on their way. */
-  readonly lacks?: 'metrics' | 'values' | undefined
+  readonly lacks?: 'metrics' | 'answer' | 'values' | undefined
   /** What the highest mean of `JUDGED_SEC` in the window is judged as. */
   readonly worst: FleetState
   /** Highest values of equal parts of the window; NaN is a gap. */
@@ -160,10 +160,11 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
   }
 }
 
-/** Returns what a figure without values lacks. Missing metrics are a problem of a chart only if it has no other. */
-function lackOf({ isWaiting, isReading, lines, problems }: ChartData): Judged['lacks'] {
+/** Returns what a figure without values lacks. */
+function lackOf({ isWaiting, isReading, hasNone, lines, problems }: ChartData): Judged['lacks'] {
   if (isWaiting || isReading) return undefined
-  return lines.length === 0 && problems.length > 0 ? 'metrics' : 'values'
+  if (hasNone === true) return 'metrics'
+  return lines.length === 0 && problems.length > 0 ? 'answer' : 'values'
 }
 
 /** Returns the figure with the highest value; the first one if none is known. */
@@ -207,9 +208,11 @@ export function sentenceOf(
       ? 'Waiting for values …'
       : 2 * missing > all.length
         ? `${isLive ? 'This host' : 'The archive'} has no metrics of CPU, memory, disk and network: ${isLive ? 'enable the agent linux there' : 'record kernel, mem, disk and network'}, or choose another page`
-        : isLive
-          ? 'No values of these figures in this window'
-          : 'The archive has no values of these figures here'
+        : all.some(({ lacks }) => lacks === 'answer')
+          ? 'The values of these figures could not be read: see the charts'
+          : isLive
+            ? 'No values of these figures in this window'
+            : 'The archive has no values of these figures here'
     return { state, text }
   }
   const ordered = [...all.filter((one) => one.state === 'bad'), ...all.filter((one) => one.state === 'warn')]

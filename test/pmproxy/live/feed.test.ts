@@ -209,6 +209,41 @@ test.each([
   expect([...rows.values()]).toEqual([1, 2, 3].map(() => [...early, 20_000, ...late]))
 })
 
+test('a tick waits for a hastened fetch instead of being skipped', async () => {
+  vi.useFakeTimers({ now: 10_000 })
+  closers.push(() => vi.useRealTimers())
+  const sample = new Sample()
+  const slow = overrideSource(sample.agent, {
+    fetch: async (...request) => {
+      await new Promise((resolve) => setTimeout(resolve, 600))
+      return sample.agent.fetch(...request)
+    },
+  })
+  const statistics = newStatistics()
+  const times: number[] = []
+  let topics = 0
+  const feed = new Feed(
+    async () => Context.over(slow),
+    10_000,
+    statistics,
+    () => ++topics,
+  )
+  closers.push(() => feed.close())
+  await feed.start()
+  const send = (message: string | Buffer, sent: () => void): void => {
+    const { type, topic } = JSON.parse(String(message)) as { readonly type: string; readonly topic: number }
+    if (type === 'row' && topic === 1) times.push(Date.now())
+    sent()
+  }
+  const page = new Page({ send }, statistics)
+  const { signal } = new AbortController()
+  void feed.watch(page, 'a', { metrics: ['sample.long.one'], derive: {} }, signal)
+  await vi.advanceTimersByTimeAsync(9600)
+  void feed.watch(page, 'b', { metrics: ['sample.long.ten'], derive: {} }, signal)
+  await vi.advanceTimersByTimeAsync(11_500)
+  expect(times.filter((time) => time >= 20_000)).toEqual([20_800, 30_600])
+})
+
 /** A request with distinct expressions. */
 function expressions(from: number, count: number): WatchRequest {
   const names = Array.from({ length: count }, (_, i) => `page.e${from + i}`)
