@@ -40,11 +40,26 @@ export async function chartRange(
   wanted: readonly WantedMetric[],
   query: ChartQuery,
 ): Promise<ChartRange> {
-  if (query.aligned === true && wanted.every(isRecorded)) {
-    const scanned = await readRange(archive, wanted, { ...query, aligned: false })
-    if (isAligned(scanned)) return scanned
-  }
+  const together = await scanTogether(archive, wanted, query)
+  if (together !== undefined) return together
   return readRange(archive, wanted, query)
+}
+
+/** Returns the scanned values of stacked metrics that were recorded together, which are much faster to get; undefined for others. */
+async function scanTogether(
+  archive: ChartArchive,
+  wanted: readonly WantedMetric[],
+  query: ChartQuery,
+): Promise<ChartRange | undefined> {
+  if (query.aligned !== true || !wanted.every(isRecorded)) return undefined
+  try {
+    const scanned = await readRange(archive, wanted, { ...query, aligned: false }, true)
+    return isAligned(scanned) ? scanned : undefined
+  } catch (error) {
+    // A sample has fewer points.
+    if (PcpError.from(error).code === 'PM_ERR_TOOBIG') return undefined
+    throw error
+  }
 }
 
 /** May a scan find values of the metric, or is it not in the archive? */
@@ -60,10 +75,12 @@ function isAligned({ metrics }: ChartRange): boolean {
   return times.every((list) => list === times[0])
 }
 
+/** `isTrial`: parts are not shown before all are known. */
 async function readRange(
   archive: ChartArchive,
   wanted: readonly WantedMetric[],
   query: ChartQuery,
+  isTrial = false,
 ): Promise<ChartRange> {
   let space = MOST_SPACE
   const reserve = (points: number): void => {
@@ -88,7 +105,11 @@ async function readRange(
     )
     return { start: query.start, finish: query.finish, marks, metrics, lists: lists.all }
   }
-  const reading: ChartRequest = { archive, query, turn: () => archive.yield(answer) }
+  const reading: ChartRequest = {
+    archive,
+    query,
+    turn: () => archive.yield(isTrial ? () => ({ ...answer(), metrics: [] }) : answer),
+  }
   const sampled = new SampledMetrics(
     charted.filter(({ isScanned }) => !isScanned),
     reading,

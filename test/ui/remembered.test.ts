@@ -9,7 +9,7 @@ function recording(numbers: number) {
     asked.push(start)
     if (start < 0) throw new Error('not recorded')
     return { start, finish, marks: [], metrics: [], lists: [new Float64Array(numbers)] } satisfies ChartRange
-  })
+  }, 10_000)
   const at = (start: number) => range({ names: ['a.b'], derive: {}, start, finish: start + 10, points: 10 })
   return { asked, at }
 }
@@ -28,13 +28,24 @@ test('the least recently used answers make room', async () => {
   expect(asked).toEqual([1, 2, 3, 2])
 })
 
+test('at most 200 answers are kept, and none about times that may still be recorded', async () => {
+  const { asked, at } = recording(0)
+  for (let start = 0; start <= 200; start++) await at(start)
+  await at(1)
+  expect(asked).toHaveLength(201)
+  await at(0)
+  expect(asked).toHaveLength(202)
+  for (let n = 0; n < 2; n++) await at(9995)
+  expect(asked).toHaveLength(204)
+})
+
 test('queries that were sent together share the room of their answer', async () => {
   const answer = { start: 0, finish: 1, marks: [], metrics: [], lists: [new Float64Array(900_000)] }
   let asked = 0
   const range = remembered(async () => {
     asked++
     return answer
-  })
+  }, 1)
   const query = { derive: {}, start: 0, finish: 1, points: 10 }
   for (const name of ['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd']) await range({ names: [name], ...query })
   expect(asked).toBe(4)

@@ -120,6 +120,7 @@ async function openInWorker(
           await ask({ do: 'range', query }, { onPart: (bytes) => onPart(decodeChartRange(bytes)) }),
         ),
       ),
+      opened.end,
     ),
     excerpt: (start, finish) => ask({ do: 'excerpt', start, finish }),
     changes: (query) => ask({ do: 'changes', query }),

@@ -4,28 +4,49 @@ import type { Source } from './source.ts'
 
 type Range = NonNullable<Source['range']>
 
-/** Most numbers of all answers: 16 MB. */
+/** Most numbers and answers that are kept: 16 MB of numbers. */
 const MOST_NUMBERS = 2_000_000
+const MOST_ANSWERS = 200
+/** What a column takes besides its values, in numbers. */
+const COLUMN = 50
 
-/** Keeps the newest answers of a source. */
-export function remembered(range: Range): Range {
+/** Keeps the newest answers of a source about windows up to `end`, in seconds since the epoch. */
+export function remembered(range: Range, end: number): Range {
   /** By query, least recently used first. Queries that were sent together share an answer. */
   const known = new Map<string, ChartRange>()
+  /** How many queries share an answer. */
+  const uses = new Map<ChartRange, number>()
+  let numbers = 0
+  const forget = (key: string): void => {
+    const answer = known.get(key)
+    if (answer === undefined) return
+    known.delete(key)
+    const left = uses.get(answer)! - 1
+    if (left > 0) uses.set(answer, left)
+    else {
+      uses.delete(answer)
+      numbers -= sizeOf(answer)
+    }
+  }
   return async (query, watcher) => {
     const key = JSON.stringify(query)
     const answer = known.get(key) ?? (await range(query, watcher))
-    known.delete(key)
+    forget(key)
+    if (query.finish > end) return answer // more may be recorded
     known.set(key, answer)
+    if (!uses.has(answer)) numbers += sizeOf(answer)
+    uses.set(answer, (uses.get(answer) ?? 0) + 1)
     for (const oldest of known.keys()) {
-      if (numbersOf(known.values()) <= MOST_NUMBERS) break
-      known.delete(oldest)
+      if (numbers <= MOST_NUMBERS && known.size <= MOST_ANSWERS) break
+      forget(oldest)
     }
     return answer
   }
 }
 
-function numbersOf(answers: Iterable<ChartRange>): number {
-  let sum = 0
-  for (const { lists } of new Set(answers)) for (const { length } of lists) sum += length
-  return sum
+function sizeOf({ lists, metrics }: ChartRange): number {
+  let size = 0
+  for (const { length } of lists) size += length
+  for (const metric of metrics) if ('columns' in metric) size += COLUMN * metric.columns.length
+  return size
 }

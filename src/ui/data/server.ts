@@ -191,5 +191,5 @@ export function archiveSource({ id, host, start, end }: ArchiveInfo): Source {
     { archive: id },
     { archive: id },
   )
-  return { ...source, range: remembered(source.range!) }
+  return { ...source, range: remembered(source.range!, end) }
 }
