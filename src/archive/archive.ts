@@ -1,5 +1,5 @@
 /** One or several archives read as one. docs/formats/archive.md §7, §8 */
-import type { ArchiveFiles, PrefetchWatch } from '../base/byte-source.ts'
+import type { ArchiveFiles, FilePart, PrefetchWatch } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { type ErrorCode, isError, type Outcome, PcpError } from '../model/errors.ts'
 import { compareTimes, laterOf } from '../time/arithmetic.ts'
@@ -147,8 +147,15 @@ export class Archive {
    */
   async prefetch(from: Timestamp, to: Timestamp, watch?: PrefetchWatch): Promise<void> {
     if (this.#files.prefetch === undefined) return
-    const parts = this.data.flatMap((data) => data.partsOf(from, to))
-    await this.#files.prefetch(parts, MOST_PREFETCHED, watch)
+    await this.prefetchParts(
+      this.data.flatMap((data) => data.partsOf(from, to)),
+      watch,
+    )
+  }
+
+  /** As `prefetch`, for parts of volumes. */
+  async prefetchParts(parts: readonly FilePart[], watch?: PrefetchWatch): Promise<void> {
+    await this.#files.prefetch?.(parts, MOST_PREFETCHED, watch)
   }
 
   /** Reports data that is skipped. */

@@ -139,6 +139,8 @@ export class SampleTimes {
   readonly #exact = new Map<number, Timestamp>()
   #record: Timestamp | undefined
   readonly #marks: number[] = []
+  /** Index of the first mark after the times that were looked up. */
+  #mark = 0
   /** Number of recording times in the window of each metric that is not discrete. */
   readonly #recorded: { moments: number }[] = []
 
@@ -174,12 +176,14 @@ export class SampleTimes {
 
   mark(time: number): void {
     for (const samples of this.#byId.values()) samples.mark(time)
-    this.#marks.push(time)
+    // Parts that are scanned overlap.
+    if (!(time <= this.#marks.at(-1)!)) this.#marks.push(time)
   }
 
-  /** Returns whether recording was interrupted between two times. */
+  /** Returns whether recording was interrupted between two times. They must be looked up in ascending order. */
   isMarked(after: number, until: number): boolean {
-    return this.#marks.some((time) => time > after && time <= until)
+    while (this.#marks[this.#mark]! <= after) this.#mark++
+    return this.#marks[this.#mark]! <= until
   }
 
   /** Takes the exact time of the values that follow. */

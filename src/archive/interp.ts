@@ -240,7 +240,8 @@ export class Interpolator {
     const { once, from = Number.NEGATIVE_INFINITY } = this.#options.within ?? {}
     const steady = tracks.filter(({ desc, missing }) => desc.sem === PM_SEM_DISCRETE && missing > 0)
     if (once === undefined || steady.length === 0) return
-    for (const { record, ids } of once.before(time)) {
+    const wanted = new Set(steady.map(({ desc }) => desc.pmid))
+    for (const { record, ids } of once.before(time, wanted)) {
       if (record.sec + record.nsec / 1e9 >= from) continue
       const has = steady.filter(({ desc }) => record.count === 0 || ids.has(desc.pmid))
       this.#apply(record, this.#seconds(record), 'against', has, moment)

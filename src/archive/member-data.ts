@@ -2,6 +2,7 @@
 import type { FilePart } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
+import { compareTimes } from '../time/arithmetic.ts'
 import { COMPRESSION_SUFFIXES } from './file-names.ts'
 import { labelSize } from './label.ts'
 import type { Member } from './member.ts'
@@ -21,12 +22,21 @@ export interface RecordPosition {
   readonly position: number
 }
 
+/** An entry of the index beside a time, and about how many bytes from it in which direction the records of that time are. */
+export interface NearEntry extends RecordPosition {
+  readonly direction: Direction
+  readonly distance: number
+}
+
 /** Wrong entries of a temporal index after which one search ignores it. */
 const MAX_TRIES = 8
 /** Bytes that a search reads before and after an entry of the index, to check it. */
 export const SEARCH_BYTES: number = 1 << 16
 /** Buffer size for finding ends. */
 const BUFFER_BYTES = 1 << 16
+
+/** Bytes and seconds by which reading passes the place of a time between two entries. */
+const [NEAR_BYTES, NEAR_SEC] = [1 << 12, 15]
 
 /** Least seconds, and least ratio to the usual seconds a byte, of a jump in time. */
 const [LEAST_JUMP_SEC, JUMP_RATIO] = [60, 1.5]
@@ -40,6 +50,7 @@ export class MemberData {
   readonly #ends: { readonly size: number; readonly position: number }[] = []
   #end: { readonly size: number; readonly time: Outcome<Timestamp> } | undefined
   #entries: readonly number[] | undefined
+  #jumps: { readonly length: number; readonly times: readonly Timestamp[] } | undefined
 
   /** `number` is the member's index in its archive. */
   constructor(member: Member, number: number) {
@@ -214,14 +225,25 @@ export class MemberData {
    * all at or before `time`.
    */
   jumpsBefore(time: Timestamp, most: number): Timestamp[] {
+    const jumps = this.#allJumps()
+    const end = jumps.findLastIndex((at) => compareTimes(at, time) <= 0) + 1
+    return jumps.slice(Math.max(0, end - most), end).reverse()
+  }
+
+  /** Returns all of them in ascending order; cached until the index grows. */
+  #allJumps(): readonly Timestamp[] {
     const { index } = this.member
     if (index === undefined) return []
+    if (this.#jumps?.length !== index.length)
+      this.#jumps = { length: index.length, times: this.#findJumps(index) }
+    return this.#jumps.times
+  }
+
+  #findJumps(index: TemporalIndex): Timestamp[] {
     const entries = this.#usable(index)
     const mark = markSize(this.member.label.version)
     const steps: { readonly at: Timestamp; readonly seconds: number; readonly bytes: number }[] = []
-    // The last of them may be after the time.
-    const end = Math.min(entries.length, countBefore(index, entries, time, 'backward') + 1)
-    for (let i = 1; i < end; i++) {
+    for (let i = 1; i < entries.length; i++) {
       const [a, b] = [entries[i - 1]!, entries[i]!]
       const bytes = index.offset[b]! - index.offset[a]!
       if (index.volume[a] !== index.volume[b] || bytes <= 0) continue
@@ -232,11 +254,31 @@ export class MemberData {
     const usual = rates.sort((a, b) => a - b)[rates.length >> 1] ?? 0
     const isJump = (seconds: number, bytes: number): boolean =>
       seconds >= LEAST_JUMP_SEC && seconds > JUMP_RATIO * usual * bytes
-    return steps
-      .filter(({ seconds, bytes }) => bytes === mark || isJump(seconds, bytes))
-      .slice(-most)
-      .reverse()
-      .map(({ at }) => at)
+    return steps.filter(({ seconds, bytes }) => bytes === mark || isJump(seconds, bytes)).map(({ at }) => at)
+  }
+
+  /** Returns the nearer one of the entries beside a time, in its volume if they are in two; undefined without an index. */
+  nearEntry(time: Timestamp): NearEntry | undefined {
+    const { index, volumes } = this.member
+    if (index === undefined) return undefined
+    const entries = this.#usable(index)
+    const next = countBefore(index, entries, time, 'forward')
+    const [a, b] = [entries[next - 1], entries[next]]
+    const placeOf = (entry: number, direction: Direction, bytes: number): NearEntry => ({
+      volume: volumes.findIndex(({ number }) => number === index.volume[entry]),
+      position: index.offset[entry]!,
+      direction,
+      distance: Math.ceil(bytes) + NEAR_BYTES,
+    })
+    if (a === undefined) return b === undefined ? undefined : placeOf(b, 'backward', NEAR_BYTES)
+    if (b === undefined || index.volume[a] !== index.volume[b]) return placeOf(a, 'forward', NEAR_BYTES)
+    const [bytes, seconds] = [index.offset[b]! - index.offset[a]!, index.sec[b]! - index.sec[a]!]
+    const share = seconds > 0 ? (time.sec - index.sec[a]!) / seconds : 0
+    // Reading ends with the first record beyond the time.
+    const beyond = (NEAR_SEC * bytes) / Math.max(seconds, NEAR_SEC)
+    return share < 0.5
+      ? placeOf(a, 'forward', bytes * share + beyond)
+      : placeOf(b, 'backward', bytes * (1 - share) + beyond)
   }
 
   /** Returns the entries of existing volumes; none if they are not in order. */

@@ -12,9 +12,11 @@ import type { Pmid } from '../model/ids.ts'
 import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
 import { compareTimes } from '../time/arithmetic.ts'
 import type { Archive } from './archive.ts'
+import type { MemberData } from './member-data.ts'
 import { RecordReader } from './reader.ts'
 import type { RecordView } from './record-view.ts'
 import { RecordWindow } from './record-window.ts'
+import { Recurrence } from './recurrence.ts'
 
 /** Bytes that are read from a start of recording on: a recorder begins with the values that it records once. */
 export const START_BYTES: number = 32 << 10
@@ -26,6 +28,8 @@ const MOST_BYTES = 256 << 10
 const MOST_JUMPS = 3
 /** Records of a start that are compared with each other. */
 const MOST_RECORDS = 64
+/** Records of a start with a metric that is recorded once: a recorder repeats it after a failure. */
+const MOST_TIMES = 2
 
 /** A record, and those of its metrics that are not recorded regularly; a mark has none. */
 export interface OnceRecord {
@@ -37,26 +41,64 @@ export interface OnceRecord {
 export class OnceRecords {
   readonly #archive: Archive
   readonly #known = new Map<string, readonly OnceRecord[]>()
+  readonly #recurrences = new Map<MemberData, Recurrence>()
 
   constructor(archive: Archive) {
     this.#archive = archive
   }
 
   /**
-   * Returns the records before a time, newest first, until the last interruption of recording that shows in the temporal index. A metric that
-   * its recorder records at long intervals is left out, as its last value would have to be searched.
+   * Returns the records before a time that have some of these metrics, and the marks, newest first, until the last interruption of
+   * recording that shows in the temporal index. A metric that is recorded at long intervals is left out, as its last value would have to
+   * be searched.
    */
-  *before(time: Timestamp): Generator<OnceRecord> {
-    const { data } = this.#archive
-    const own = data.findLast(({ member }) => compareTimes(member.label.start, time) <= 0)
+  *before(time: Timestamp, wanted: ReadonlySet<Pmid>): Generator<OnceRecord> {
+    const own = this.#memberAt(time)
     if (own === undefined) return
-    const { start } = own.member.label
+    for (const found of this.#found(own, time)) yield* this.#unrepeated(found, own, time, wanted)
+  }
+
+  /** Reads in advance where `before` looks for a repetition; what it reads of interruptions is few bytes. */
+  async prefetch(time: Timestamp, wanted: ReadonlySet<Pmid>): Promise<void> {
+    const own = this.#memberAt(time)
+    if (own === undefined || wanted.size === 0) return
+    const has = ({ ids }: OnceRecord): boolean => [...ids].some((id) => wanted.has(id))
+    const first = [...this.#found(own, time)].find((found) => found.some(has))?.find(has)
+    if (first === undefined) return
+    await this.#archive.prefetchParts(this.#recurrenceOf(own).partsOf(first.record.timestamp(), time))
+  }
+
+  /** Returns the records of each start of recording before a time, newest first, until one has some. */
+  *#found(own: MemberData, time: Timestamp): Generator<readonly OnceRecord[]> {
     for (const jump of own.jumpsBefore(time, MOST_JUMPS)) {
       const found = isBefore(this.#at(jump, true), time)
-      yield* found
+      yield found
       if (found.length > 0) return
     }
-    yield* isBefore(this.#at(start, false), time)
+    yield isBefore(this.#at(own.member.label.start, false), time)
+  }
+
+  #memberAt(time: Timestamp): MemberData | undefined {
+    return this.#archive.data.findLast(({ member }) => compareTimes(member.label.start, time) <= 0)
+  }
+
+  *#unrepeated(
+    found: readonly OnceRecord[],
+    own: MemberData,
+    time: Timestamp,
+    wanted: ReadonlySet<Pmid>,
+  ): Generator<OnceRecord> {
+    for (const { record, ids } of found) {
+      const asked = [...ids].filter((id) => wanted.has(id))
+      const left = this.#recurrenceOf(own).unrepeated(asked, record.timestamp(), time)
+      if (record.count === 0 || left.length > 0) yield { record, ids: new Set(left) }
+    }
+  }
+
+  #recurrenceOf(data: MemberData): Recurrence {
+    const known = this.#recurrences.get(data) ?? new Recurrence(data)
+    this.#recurrences.set(data, known)
+    return known
   }
 
   /** Returns the records of a start of recording, newest first. `isJump`: it is after a mark; none without one. */
@@ -119,6 +161,7 @@ function onceRecordsOf(
   semOf: (id: Pmid) => number | undefined,
 ): readonly OnceRecord[] {
   const idsOf = new Map(records.map((record) => [record, record.pmids.slice(0, record.count)]))
+  const timesOf = (id: Pmid): number => records.filter((record) => record.find(id) >= 0).length
   const found = records.map((record): OnceRecord => {
     const ids = idsOf.get(record)!
     const discrete = [...ids].filter((id) => semOf(id) === PM_SEM_DISCRETE)
@@ -130,7 +173,8 @@ function onceRecordsOf(
         (other) =>
           other !== record && others.some((companion) => other.find(companion) >= 0) && other.find(id) < 0,
       )
-    return { record, ids: new Set(isOnce ? discrete : discrete.filter(recursWithout)) }
+    const once = discrete.filter((id) => (isOnce || recursWithout(id)) && timesOf(id) <= MOST_TIMES)
+    return { record, ids: new Set(once) }
   })
   return found.filter(({ record, ids }) => record.count === 0 || ids.size > 0).reverse()
 }

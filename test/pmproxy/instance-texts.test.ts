@@ -78,7 +78,7 @@ test('values are found at the end and at the start of a long archive', async () 
   expect(await texts(200, MOST_RECORDS + 200)).toEqual(['/a'])
 })
 
-test('an archive in the browser has the same values, unless it is read in parts', async () => {
+test('an archive in the browser has the same values; read in parts, only those recorded once', async () => {
   const archive = new LocalArchive('made', recorded())
   const named = async (from: LocalArchive, name: string, values?: boolean) =>
     (await from.instances(name, values)).map((each) => [each.name, each.value])

@@ -8,6 +8,7 @@ import { describeMetric } from '../../archive/chart-answer.ts'
 import { encodeChartRange } from '../../archive/chart-bytes.ts'
 import type { ChartArchive, DerivedFrom } from '../../archive/chart-metric.ts'
 import { chartRange, LOOK_BACK_SEC, type WantedMetric } from '../../archive/chart-range.ts'
+import { isDiscrete } from '../../archive/chart-times.ts'
 import { excerpt } from '../../archive/excerpt.ts'
 import { excerptName } from '../../archive/excerpt-name.ts'
 import { newestTexts, textsOf } from '../../archive/newest-texts.ts'
@@ -212,7 +213,7 @@ export class LocalArchive {
   #textsOf(id: Pmid): ReadonlyMap<number, string> {
     const newest = this.#isCostly ? new Map<number, string>() : this.#newestTexts(id)
     if (newest.size > 0) return newest
-    for (const { record, ids } of this.#once.before(this.#end()))
+    for (const { record, ids } of this.#once.before(this.#end(), new Set([id])))
       if (ids.has(id)) return textsOf(record.toSet(record.find(id)))
     return newest
   }
@@ -337,12 +338,23 @@ export class LocalArchive {
       return { name, outcome: faults.get(name) ?? known }
     })
     const { metadata, start: first } = this.#archive
+    const discrete = new Set(
+      wanted.flatMap(({ outcome }) =>
+        isError(outcome)
+          ? []
+          : [outcome.desc, ...(outcome.computed?.operands ?? [])].filter(isDiscrete).map(({ pmid }) => pmid),
+      ),
+    )
+    let early: Promise<void> | undefined
     let told = clock()
     const charts: ChartArchive = {
       start: first,
       end: () => this.#end(),
       scan: (ids, options) => scan(this.#archive, ids, options),
-      prefetch: (from, to) => this.#archive.prefetch(from, to),
+      prefetch: async (from, to) => {
+        early ??= this.#isCostly ? this.#once.prefetch(fromSeconds(start), discrete) : Promise.resolve()
+        await Promise.all([early, this.#archive.prefetch(from, to)])
+      },
       instances: (indom) => metadata.instances(indom, undefined, undefined),
       setMode: (mode, when, stepSec) => archive.setMode(mode, when, stepSec),
       moveTo: (when) => archive.moveTo(when),
