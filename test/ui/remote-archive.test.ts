@@ -596,7 +596,7 @@ describe('blocks', () => {
     const onRead = (done: number, total: number): void => void reads.push([done, total])
     const parts = [{ path: './a.0', offset: 0, length: 200 * BLOCK }]
     await expect(files.prefetch(parts, 1, { most: 199 * BLOCK, onRead })).rejects.toThrow(
-      'That takes 4 MiB of this archive, more than the 4 MiB that are read',
+      'That takes 3.1 MiB of this archive, more than the 3.1 MiB that are read',
     )
     expect([asked, reads]).toEqual([[], []])
     await files.prefetch(parts, 1, { most: 200 * BLOCK, onRead })

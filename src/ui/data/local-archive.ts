@@ -11,7 +11,6 @@ import { chartRange, LOOK_BACK_SEC, type WantedMetric } from '../../archive/char
 import { isDiscrete } from '../../archive/chart-times.ts'
 import { excerpt } from '../../archive/excerpt.ts'
 import { excerptName } from '../../archive/excerpt-name.ts'
-import { newestTexts, textsOf } from '../../archive/newest-texts.ts'
 import { OnceRecords } from '../../archive/once-records.ts'
 import { processesAt } from '../../archive/processes-at.ts'
 import { scan } from '../../archive/scan.ts'
@@ -37,6 +36,7 @@ import { archiveContext } from '../../rules/archive-context.ts'
 import { type FiringsAnswer, type FiringsQuery, firings } from '../../rules/firings.ts'
 import { fromSeconds } from '../../time/stamp.ts'
 import { newZone, UTC } from '../../time/zone.ts'
+import { textsNearEnds, textsRecordedOnce } from './archive-texts.ts'
 import { packedBase64 } from './base64.ts'
 import { MOST_KEPT } from './remote-files.ts'
 import type {
@@ -202,33 +202,16 @@ export class LocalArchive {
     const { indom, pmid, type } = await this.#desc(name)
     if (indom === PM_INDOM_NULL) return []
     const { ids, names } = this.#archive.metadata.instances(indom, undefined, undefined)
-    const texts = values && type === PM_TYPE_STRING ? this.#textsOf(pmid) : new Map<number, string>()
+    const texts =
+      !values || type !== PM_TYPE_STRING
+        ? new Map<number, string>()
+        : this.#isCostly
+          ? textsRecordedOnce(this.#once, this.#end(), pmid)
+          : textsNearEnds(this.#archive, this.#end(), pmid)
     return Array.from(ids, (id, i) => {
       const value = texts.get(id)
       return { id, name: names[i]!, ...(value === undefined ? {} : { value }) }
     })
-  }
-
-  /** Returns the newest texts of a string metric: near the end, unless reading is costly, or where values are recorded once. */
-  #textsOf(id: Pmid): ReadonlyMap<number, string> {
-    const newest = this.#isCostly ? new Map<number, string>() : this.#newestTexts(id)
-    if (newest.size > 0) return newest
-    for (const { record, ids } of this.#once.before(this.#end(), new Set([id])))
-      if (ids.has(id)) return textsOf(record.toSet(record.find(id)))
-    return newest
-  }
-
-  #newestTexts(id: Pmid): ReadonlyMap<number, string> {
-    const source = new ArchiveSource(this.#archive)
-    return newestTexts(
-      {
-        start: this.#archive.start,
-        end: () => this.#end(),
-        setMode: (mode, when) => source.setMode(mode, when),
-        fetchRecord: (ids, options) => source.fetchRecord(ids, options),
-      },
-      id,
-    )
   }
 
   /** See `Source`. */

@@ -7,6 +7,7 @@ import {
   type PrefetchWatch,
 } from '../../base/byte-source.ts'
 import { PcpError } from '../../model/errors.ts'
+import { bytesText } from './bytes-text.ts'
 
 /** Reads `length` bytes of files from `offset` on. Both throw an Error with a message for the user. */
 export interface PartReader {
@@ -158,8 +159,6 @@ function copy(bytes: Uint8Array, from: number, target: Uint8Array, offset: numbe
   target.set(part, Math.max(0, from - offset))
 }
 
-const mib = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`
-
 interface Piece {
   readonly name: string
   readonly size: number
@@ -198,7 +197,7 @@ export function remoteFiles(files: ReadonlyMap<string, RemoteFile>, reader: Part
     if (total > most)
       throw new PcpError(
         'PM_ERR_TOOBIG',
-        `That takes ${mib(total)} of this archive, more than the ${mib(most)} that are read over a network; choose a shorter window, or download the archive and drop its files on the page`,
+        `That takes ${bytesText(total)} of this archive, more than the ${bytesText(most)} that are read over a network; choose a shorter window, or download the archive and drop its files on the page`,
       )
     let done = 0
     for (const { name, size, offset, length } of pieces) {

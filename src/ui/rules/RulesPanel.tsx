@@ -6,6 +6,7 @@ import { printableWord } from '../../base/printable.ts'
 import type { FiringSpan, FiringsQuery, RuleFirings, RuleProblem } from '../../rules/firings.ts'
 import { download } from '../chart/export.ts'
 import { pinned } from '../chart/instant.ts'
+import { bytesText } from '../data/bytes-text.ts'
 import type { Source } from '../data/source.ts'
 import { keepDraft, readDraft } from '../drafts.ts'
 import { currentSource, showNotice } from '../page.ts'
@@ -13,16 +14,7 @@ import { CompletedInput } from '../panel/CompletedInput.tsx'
 import { time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
 import { EXAMPLES, RULE_FUNCTIONS } from './examples.ts'
-import {
-  bytesText,
-  currentTrial,
-  frameAround,
-  lengthOf,
-  ruleFile,
-  summaryOf,
-  titleOf,
-  trial,
-} from './trial.ts'
+import { currentTrial, frameAround, lengthOf, ruleFile, summaryOf, titleOf, trial } from './trial.ts'
 
 /** Offered intervals, in seconds. */
 const DELTAS: readonly number[] = [1, 10, 30, 60, 300]

@@ -58,11 +58,6 @@ export function summaryOf({ count, spanCount, hasAction, evaluations }: RuleFiri
   return `Would have fired ${times} in ${spans}, of ${of}`
 }
 
-/** Returns an amount of bytes that are read over the network. */
-export function bytesText(bytes: number): string {
-  return `${(bytes / 2 ** 20).toFixed(1)} MiB`
-}
-
 /** Returns how long a span lasted, and its firings. */
 export function lengthOf({ from, to, count }: FiringSpan): string {
   const length = to > from ? formatDuration(to - from) : ''
