@@ -17,7 +17,7 @@ const INTERVALS = [
   ...[24, 12, 6, 4, 3, 2, 1].map((hours) => hours * HOUR),
   ...[30, 20, 15, 10, 5, 4].map((minutes) => minutes * MINUTE),
 ]
-/** Seconds around a time in which a recorder writes what is due at it. */
+/** How early and late recorders are, in seconds. */
 const [EARLY_SEC, LATE_SEC] = [5, 5]
 /** Bytes by which reading continues where those of a place do not suffice. */
 const BUFFER_BYTES = 4 << 10
@@ -103,7 +103,7 @@ function recordedAround(
   return undefined
 }
 
-/** Returns the fewest seconds at which a record of every checked interval since `start` would be, if it is no longer than until `time`. */
+/** Returns the fewest times, in seconds, that include a record of each checked interval which fits between `start` and `time`. */
 function placesBetween(start: number, time: number): number[] {
   const places: number[] = []
   for (const interval of INTERVALS)

@@ -83,8 +83,8 @@ export class AlertLog {
   }
 
   /**
-   * Keeps the worst values of the active alerts, so that they are known while an alert lasts, and after this process was killed. They are in
-   * a file of their own, as lines of values that worsen would push ended alerts out of the log.
+   * Keeps the worst values of the active alerts while they last, also if this process is killed. They have a separate file: a line in the
+   * log for each worse value would push ended alerts out of it.
    */
   keepWorst(active: readonly Alert[]): void {
     const text = active.map(alertLine).join('')

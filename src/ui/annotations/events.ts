@@ -76,7 +76,7 @@ function breaksIn({ times, values, high = values }: Samples): readonly [reboots:
   const steps: Mark[] = []
   const isMerged = high !== values
   const usual = usualDistance(times)
-  // A point of several samples with a reboot among them has no uptime of its own.
+  // The uptime of a point is unknown if it merges samples from before and after a reboot.
   let wasWhole = !isMerged
   for (let i = 1; i < times.length; i++) {
     const [at, uptime, before] = [times[i]!, values[i]!, high[i - 1]!]
