@@ -110,6 +110,10 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
           ))}
       </ol>
       <div class="heat-field">
+        {/* Before the canvas, above which they are, so that focus moves in visual order. */}
+        {Marks !== undefined && (
+          <Marks frame={frame} box={{ left: 0, top: 0, width, height: height + MARKS_HEIGHT }} />
+        )}
         <canvas
           ref={ref}
           role="img"
@@ -124,9 +128,6 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
             if (pointerType !== 'touch') under.value = undefined
           }}
         />
-        {Marks !== undefined && (
-          <Marks frame={frame} box={{ left: 0, top: 0, width, height: height + MARKS_HEIGHT }} />
-        )}
         {shade !== undefined && <div class="span-shade" style={shade} />}
         <HoverText data={data} under={under} />
       </div>

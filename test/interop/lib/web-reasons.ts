@@ -26,6 +26,13 @@ export const REASONS: readonly Reason[] = [
     why: 'unknown paths are 404',
     holds: (_, ours, theirs) => ours?.status === 404 && theirs?.status === 400,
   },
+  {
+    why: 'a rejected login is 401, with a challenge',
+    holds: (_, ours, theirs) =>
+      ours?.status === 401 &&
+      theirs?.status === 400 &&
+      JSON.stringify(ours.body) === JSON.stringify(theirs.body),
+  },
   { why: 'bytes that are not ASCII are UTF-8, not U+FFFD', holds: (_, __, theirs) => says(theirs, /\ufffd/) },
   {
     why: 'every reply names its client',
