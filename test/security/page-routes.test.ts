@@ -215,7 +215,7 @@ const OTHERS: readonly (readonly [who: string, as: WebRequest])[] = [
   ['a forwarded client', { headers: { 'X-Forwarded-For': '192.0.2.1' } }],
 ]
 
-/** Expects that a wrong password is refused, so that a browser asks for it again. */
+/** Expects 401 with a challenge for a wrong password. */
 async function expectRefused(server: WebServer, target: string, has: RegExp): Promise<void> {
   skewMs += 60_000
   const { status, text, headers } = await server.ask(target, basic('wrong'))

@@ -97,7 +97,7 @@ describe('steps of the clock', () => {
     ['forward', 600, true],
     ['forward', 600, false],
     ['back', -600, true],
-  ] as const)('%s by %i s are found, in archives of their own: %s', async (direction, step, divided) => {
+  ] as const)('%s by %i s are found, in separate archives: %s', async (direction, step, divided) => {
     const expected = [['clock', expect.any(Number), undefined, `The clock was set ${direction} by 10 min`]]
     // Every sample is a point, and several are.
     for (const [every, to] of [

@@ -192,7 +192,7 @@ describe('an archive of a week', () => {
     ['in the middle', 3 * 86_400],
     ['at the start', 0],
   ])(
-    'shows what was recorded once, and expressions with it, without searching all of it, %s',
+    'shows values recorded once, and expressions of them, without searching the whole archive, %s',
     async (_, from) => {
       const server = served(files)
       const { archive } = await openRemoteArchive('https://host/a%20b/week', server.network)
@@ -433,7 +433,7 @@ describe('an archive of a recorder', () => {
   })
 })
 
-describe('a discrete metric in records of its own', () => {
+describe('a discrete metric in separate records', () => {
   const HOUR = 3600
   /** Every two hours it has another value. */
   const valueAt = (t: number): number => 4 + Math.floor(t / (2 * HOUR))
@@ -460,7 +460,7 @@ describe('a discrete metric in records of its own', () => {
   }
 
   test.each([240, 600, 1200, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR])(
-    'has no old value where it is recorded every %d s, and what was recorded once has its value',
+    'shows no old value if recorded every %d s, and the value of a metric recorded once',
     async (every) => {
       const files = writeDay(every)
       const size = [...files.values()].reduce((sum, { length }) => sum + length, 0)

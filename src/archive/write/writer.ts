@@ -235,21 +235,17 @@ export class ArchiveWriter {
   result(at: Timestamp, sets: readonly ValueSet[]): void {
     if (sets.length === 0) throw new PcpError('PM_ERR_ARG', 'A record without metrics is a mark')
     this.#append(at, this.#buffer.result(this.version, this.#checked(at), sets), false)
-    this.#isLastMark = false
   }
 
   /** Writes a mark, which breaks continuity. Default: 1 ms after the last record. No effect before the first record. */
   mark(at: Timestamp | undefined = afterLast(this.lastTime)): void {
     if (at === undefined) return
     this.#append(at, this.#buffer.mark(this.version, this.#checked(at)), true)
-    this.#isLastMark = true
   }
 
   /** Writes an encoded record of values or a mark, including its lengths, from an archive of this version. */
   record(at: Timestamp, bytes: Uint8Array): void {
-    const isMark = bytes.length === markSize(this.version)
-    this.#append(at, bytes, isMark)
-    this.#isLastMark = isMark
+    this.#append(at, bytes, bytes.length === markSize(this.version))
   }
 
   /** Writes an encoded metadata record, including its lengths. `isIndom` for an instance domain. */
@@ -337,6 +333,7 @@ export class ArchiveWriter {
     this.#write(this.#data, bytes)
     this.#last = { at, volume: this.volume, offset, metaOffset: this.#metaBefore }
     const isAtMark = this.#options.indexesMarks === true && (isMark || this.#isLastMark)
+    this.#isLastMark = isMark
     this.#entries.onRecord(this.#last, this.#data.size, offset === empty || this.#indomWritten || isAtMark)
     this.#indomWritten = false
     this.#metaBefore = this.#meta.size

@@ -13,6 +13,7 @@ import { type FetchResult, METRICS_MAY_HAVE_CHANGED, type ValueSet } from '../..
 import type { CallOptions, Context } from '../../pmapi/context.ts'
 import { describeNames, orUndefined } from '../describe.ts'
 import type { Statistics } from '../statistics.ts'
+import { addDerived } from './add-derived.ts'
 import { InstanceNames } from './instance-names.ts'
 import type { Page } from './page.ts'
 import { type RingBudget, RowRing } from './row-ring.ts'
@@ -376,24 +377,6 @@ export class Feed {
   #tellAll(message: (watched: Watched) => string): void {
     for (const watched of this.#topics.values())
       for (const page of watched.pages.keys()) page.send(message(watched))
-  }
-}
-
-/** Defines an expression and returns its name, or the error; never rejects. */
-async function addDerived(
-  context: Context,
-  name: string,
-  expression: string,
-  options: CallOptions,
-): Promise<string | PcpError> {
-  try {
-    await context.addDerived(name, expression, options)
-    return name
-  } catch (error) {
-    try {
-      context.removeDerived(name)
-    } catch {} // an invalid expression was not defined
-    return PcpError.from(error)
   }
 }
 

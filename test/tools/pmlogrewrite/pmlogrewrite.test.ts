@@ -228,7 +228,7 @@ test.each([
   expect(values(out, DISKS)[0]).toBe(`10 ${expected}`.trim())
 })
 
-test('a rule for the whole name of an instance leaves those that share its first word', async () => {
+test('a rule for a whole instance name leaves instances with the same first word unchanged', async () => {
   const mounts = (writer: ArchiveWriter): void => {
     writer.instances(at(10), OTHER, [1, 2, 3], ['/my disk', '/my other', '/z'])
     writer.desc({ pmid: pmid(60, 3, 1), type: PM_TYPE_32, indom: OTHER, sem: 3, units: 0 }, ['free'])
