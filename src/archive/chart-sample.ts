@@ -84,12 +84,13 @@ export class SampledMetrics {
     for (const [n, time] of moments.entries()) {
       const when = this.moments.exact(time) ?? timeInArchive(archive, time)
       // After a mark anew: otherwise counters would be held back once, and their first rate with them.
-      if (n === 0 || this.moments.isMarked(before, time)) archive.setMode('interpolate', when, 1)
+      const mark = this.moments.markBetween(before, time)
+      if (n === 0 || mark !== undefined) archive.setMode('interpolate', when, 1)
       else archive.moveTo(when)
       const result = await fetchUnlessEnded(archive, ids)
       if (result === undefined) continue
       for (const [m, sampled] of this.#metrics.entries())
-        if (isKnown(sampled, time, ends)) take(sampled, result, m, { time, before })
+        if (isKnown(sampled, time, ends)) take(sampled, result, m, { time, before, mark })
       before = time
       if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await turn()
     }
@@ -113,14 +114,24 @@ function isKnown({ sources }: Sampled, time: number, ends: ReadonlySet<number>):
   return sources.length === 0 || !(ends.has(time) || sources.some(({ whole }) => whole.isBehind(time)))
 }
 
+interface Moment {
+  readonly time: number
+  /** The sampled time before it. */
+  readonly before: number
+  /** When recording was interrupted between them. */
+  readonly mark: number | undefined
+}
+
 /** Takes the values of one time, except those computed across a gap. */
 function take(
   { metric, sources, isSequential }: Sampled,
   result: FetchResult,
   m: number,
-  { time, before }: { readonly time: number; readonly before: number },
+  { time, before, mark }: Moment,
 ): void {
   for (const [inst, column] of metric.columns) {
+    // The value of a discrete metric holds until then.
+    if (sources.length === 0 && mark !== undefined && mark > column.lastTime) column.mark(mark)
     // A whole gap may be between the two times.
     const { lastTime } = column
     for (const source of sources) {

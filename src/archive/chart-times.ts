@@ -180,10 +180,11 @@ export class SampleTimes {
     if (!(time <= this.#marks.at(-1)!)) this.#marks.push(time)
   }
 
-  /** Returns whether recording was interrupted between two times. They must be looked up in ascending order. */
-  isMarked(after: number, until: number): boolean {
+  /** Returns when recording was first interrupted between two times. They must be looked up in ascending order. */
+  markBetween(after: number, until: number): number | undefined {
     while (this.#marks[this.#mark]! <= after) this.#mark++
-    return this.#marks[this.#mark]! <= until
+    const mark = this.#marks[this.#mark]!
+    return mark <= until ? mark : undefined
   }
 
   /** Takes the exact time of the values that follow. */

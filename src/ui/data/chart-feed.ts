@@ -154,9 +154,8 @@ export class ChartFeed {
         if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
       } else {
         const own = (live?.lines(plot.metric) ?? []).map((line) => cut(line, together, Infinity, 0))
-        const lines = merged(own, recorded?.lines ?? [], (line, earlier) =>
-          joined(earlier, line, live?.every ?? 0),
-        )
+        const sampling = { every: live?.every ?? 0, isDiscrete: outcome.sem === 'discrete' }
+        const lines = merged(own, recorded?.lines ?? [], (line, earlier) => joined(earlier, line, sampling))
         const whole = merged(lines, missed(plot.metric), (line, other) => fillGaps(line, other, holes))
         addPlot(state, source, plot, outcome, shownLines(whole, plot, frame, isShort), chart)
         const refusal = live?.refusal(plot.metric)

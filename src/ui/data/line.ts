@@ -87,8 +87,16 @@ const FEW = 12
 /** Seconds between records assumed after a single one: recorders write what charts show at least once a minute. */
 const UNKNOWN_SEC = 60
 
-/** Joins recorded values and the live ones after them, which arrive `every` so many seconds. Missing samples leave a gap. */
-export function joined(earlier: Line, later: Line | undefined, every: number): Line {
+/** What is known about a line's samples. */
+export interface Sampling {
+  /** Seconds between live samples. */
+  readonly every: number
+  /** Does a value hold until the next one, however late that is? */
+  readonly isDiscrete: boolean
+}
+
+/** Joins recorded values and the live ones after them. Missing samples leave a gap. */
+export function joined(earlier: Line, later: Line | undefined, { every, isDiscrete }: Sampling): Line {
   if (later === undefined) return earlier
   const start = later.times[0]
   const end = start === undefined ? earlier.times.length : firstAtOrAfter(earlier.times, start)
@@ -97,12 +105,11 @@ export function joined(earlier: Line, later: Line | undefined, every: number): L
   const added = later.values.slice(first)
   const last = earlier.times[end - 1]
   const next = later.times[first]
-  const newest = earlier.times
-    .slice(Math.max(0, end - FEW), end)
-    .filter((_, i, { length }) => earlier.values[end - length + i] != null)
-  const { interval } = earlier
-  const least = Math.max(every, interval === 0 && newest.length < 2 ? UNKNOWN_SEC : (interval ?? 0))
-  const isGap = last !== undefined && next !== undefined && next - last > gapAfter(newest, least)
+  const isGap =
+    last !== undefined &&
+    next !== undefined &&
+    earlier.values[end] == null && // recorded values without a break reach beyond the start of the live ones
+    next - last > longestDistance(earlier, end, every, isDiscrete)
   return {
     ...mapColumns(earlier, (column) => [...column.slice(0, end), ...(isGap ? [null] : []), ...added]),
     instance: later.instance,
@@ -112,6 +119,22 @@ export function joined(earlier: Line, later: Line | undefined, every: number): L
       ...later.times.slice(first),
     ],
   }
+}
+
+/** Returns how long after its last sample before an index a line may have its next one, in seconds. */
+function longestDistance(
+  { times, values, interval }: Line,
+  end: number,
+  every: number,
+  isDiscrete: boolean,
+): number {
+  // Its samples are those of its window's ends.
+  if (isDiscrete) return gapAfter([], UNKNOWN_SEC)
+  const newest = times
+    .slice(Math.max(0, end - FEW), end)
+    .filter((_, i, { length }) => values[end - length + i] != null)
+  const least = interval === 0 && newest.length < 2 ? UNKNOWN_SEC : (interval ?? 0)
+  return gapAfter(newest, Math.max(every, least))
 }
 
 /** Lines on one time axis: `undefined` at times of other lines at which a line has no sample, which is not a gap. */

@@ -2,7 +2,7 @@
 import { decodeChartRange } from '../../../src/archive/chart-bytes.ts'
 import { ArchiveImport } from '../../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../../src/archive/write/memory-output.ts'
-import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../../src/model/types.ts'
+import { PM_SEM_COUNTER, PM_SEM_DISCRETE, PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../../src/model/types.ts'
 import { batched } from '../../../src/ui/data/batch.ts'
 import type { LiveListener, LiveRequest, LiveStream } from '../../../src/ui/data/live.ts'
 import { LocalArchive } from '../../../src/ui/data/local-archive.ts'
@@ -18,13 +18,16 @@ export const LEVELS: readonly number[] = [30, 70]
 /** Seconds between records. */
 export const FAST = 10
 export const SLOW = 60
+/** Recorded at each start of recording, and valid until the end. */
+const ONCE = 0
 
-/** Metrics by name: counters and levels, recorded often or seldom. */
+/** Metrics by name: counters and levels, recorded often, seldom or once. */
 const METRICS = {
   'fast.count': { every: FAST, isCounter: true },
   'slow.count': { every: SLOW, isCounter: true },
   'fast.level': { every: FAST, isCounter: false },
   'slow.level': { every: SLOW, isCounter: false },
+  'once.level': { every: ONCE, isCounter: false },
 } as const
 type Recorded = keyof typeof METRICS
 const names = Object.keys(METRICS) as Recorded[]
@@ -37,6 +40,7 @@ export const PLOTS: readonly (readonly Plot[])[] = [
   ...names.map((name) => plain(name)),
   plain('fast.count', 'slow.count'),
   plain('slow.level', 'fast.level'),
+  plain('fast.level', 'once.level'),
   [rate('fast.count')],
   [rate('slow.count')],
   [rate('slow.count'), rate('fast.count')],
@@ -92,7 +96,13 @@ export class ConstantHost {
 
   constructor(course: Course) {
     this.#course = course
-    this.records = { [FAST]: this.#times(FAST), [SLOW]: this.#times(SLOW) }
+    const often = this.#times(FAST)
+    const again = often.find((time) => time > START + (course.down?.[1] ?? Infinity))
+    this.records = {
+      [FAST]: often,
+      [SLOW]: this.#times(SLOW),
+      [ONCE]: [often[0]!, ...(again === undefined ? [] : [again])],
+    }
     this.stream = {
       subscribe: (_key: string, wish: LiveRequest, listener: LiveListener) => {
         this.#wish = wish
@@ -171,7 +181,11 @@ export class ConstantHost {
     for (const name of names)
       made.addMetric(name, {
         ...{ type: PM_TYPE_DOUBLE, indom: 'made' },
-        sem: METRICS[name].isCounter ? PM_SEM_COUNTER : PM_SEM_INSTANT,
+        sem: METRICS[name].isCounter
+          ? PM_SEM_COUNTER
+          : METRICS[name].every === ONCE
+            ? PM_SEM_DISCRETE
+            : PM_SEM_INSTANT,
       })
     const { lag, down } = this.#course
     const all = [FAST, SLOW]
@@ -183,7 +197,10 @@ export class ConstantHost {
       if (down !== undefined && last < START + down[0] && time > START + down[1] && last > 0) made.mark()
       last = time
       for (const name of names)
-        if (METRICS[name].every === every)
+        if (
+          METRICS[name].every === every ||
+          (METRICS[name].every === ONCE && this.records[ONCE]!.includes(time))
+        )
           for (const [i, instance] of INSTANCES.entries()) made.put(name, signalOf(name, i, time), instance)
       const sec = Math.floor(time)
       made.write({ sec, nsec: Math.round((time - sec) * 1e9) })
@@ -223,7 +240,8 @@ function signalOf(name: string, i: number, time: number): number {
 function described(name: string): MetricOutcome {
   const isCounter = isRate(name) && !isComputed(name)
   return {
-    ...{ name, pmid: '', type: 'double', sem: isCounter ? 'counter' : 'instant', indom: '1.1', help: '' },
+    ...{ name, pmid: '', type: 'double', indom: '1.1', help: '' },
+    sem: isCounter ? 'counter' : METRICS[operandOf(name)].every === ONCE ? 'discrete' : 'instant',
     units: isComputed(name) ? '/ sec' : 'none',
   } as MetricOutcome
 }
