@@ -109,7 +109,7 @@ describePage('the look of the chart page', (t) => {
       const heights = await t.page.locator('.health').evaluate((strip, isNarrow) => {
         const { getComputedStyle } = strip.ownerDocument.defaultView!
         const verdict = strip.querySelector('.verdict')!
-        const text = verdict.lastChild!
+        const text = [...verdict.childNodes].findLast(({ nodeType }) => nodeType === 3)!
         const before = text.textContent
         const measured = [isNarrow ? 'tasks wait, '.repeat(40) : 'OK', 'OK'].map((sentence) => {
           text.textContent = sentence
@@ -130,6 +130,9 @@ describePage('the look of the chart page', (t) => {
     await t.chart('Load average').getByText('No values in this time range').waitFor()
     await expect.poll(() => t.firstValue('Load average').textContent(), PATIENCE).toBe('–')
     await expect.poll(() => t.chart('File system usage').locator('.grid-row').count(), PATIENCE).toBe(0)
+    await t.page.locator('.verdict').getByText('No values of these figures in this window').waitFor()
+    await t.page.locator('.minimap').getByText('the window is not in the record').waitFor()
+    expect(await t.page.locator('.minimap-window').count()).toBe(0)
     await t.shot('no-values')
     await t.page.keyboard.press('l')
     await live('Load average')

@@ -5,7 +5,15 @@ import { ChartFeed } from '../../src/ui/data/chart-feed.ts'
 import { Feeds } from '../../src/ui/data/feeds.ts'
 import type { LiveListener, LiveRequest, LiveStream } from '../../src/ui/data/live.ts'
 import type { Source } from '../../src/ui/data/source.ts'
-import { chartOf, highestOf, judge, sentenceOf, thresholdsOf, worstOf } from '../../src/ui/health/judge.ts'
+import {
+  chartOf,
+  highestOf,
+  judge,
+  sentenceOf,
+  thresholdsOf,
+  worstOf,
+  worstPeakOf,
+} from '../../src/ui/health/judge.ts'
 import { RESOURCES, type UseFigure } from '../../src/ui/health/resources.ts'
 import { BUILT_IN_VIEWS, PAGES } from '../../src/ui/view/built-in.ts'
 import { RATE } from '../../src/ui/view/measure.ts'
@@ -79,17 +87,17 @@ test('the busiest disk counts, and counters of interfaces add up', () => {
   ).toBe(6)
 })
 
-test('pressure has the same scale as on the fleet page', () => {
+test('pressure is the larger one of two percentages', () => {
   const pressure = figure('pressure')
-  expect(judge(pressure, dataOf(pressure, [10], [[[0.1]], [[0.6]]], RATE))).toMatchObject({
+  expect(judge(pressure, dataOf(pressure, [10], [[[10]], [[60]]]))).toMatchObject({
     now: 0.6,
     state: 'bad',
   })
 })
 
 test('a time cannot be more than all of the time', () => {
-  const pressure = figure('cpu-pressure')
-  expect(judge(pressure, dataOf(pressure, [10, 11], [[[0.4, 1.1]]], RATE))).toMatchObject({
+  const util = figure('disk-util')
+  expect(judge(util, dataOf(util, [10, 11], [[[0.4, 1.1]]], RATE))).toMatchObject({
     now: 1,
     peak: { value: 1, at: 11 },
   })
@@ -97,12 +105,38 @@ test('a time cannot be more than all of the time', () => {
 
 test('the large value of figures of one kind is the highest', () => {
   const [cpu, others] = [figure('cpu-pressure'), figure('pressure')]
-  const high = judge(cpu, dataOf(cpu, [10], [[[0.9]]], RATE))
-  const low = judge(others, dataOf(others, [10], [[[0.1]], [[0.2]]], RATE))
+  const high = judge(cpu, dataOf(cpu, [10], [[[90]]]))
+  const low = judge(others, dataOf(others, [10], [[[10]], [[20]]]))
   const unknown = judge(cpu, dataOf(cpu, [], []))
   expect(highestOf([low, high])).toBe(high)
   expect(highestOf([low, unknown])).toBe(low)
   expect(highestOf([unknown])).toBe(unknown)
+})
+
+test('the peak of figures of one kind is the worst, then the highest', () => {
+  const [cpu, others] = [figure('cpu-pressure'), figure('pressure')]
+  const judged = (about: UseFigure, value: number) =>
+    judge(
+      about,
+      dataOf(
+        about,
+        [10],
+        about.needs.map(() => [[value]]),
+      ),
+    )
+  // I/O pressure is a problem from 20 % on, that of CPUs from 50 %.
+  const io = judged(others, 27)
+  expect(worstPeakOf([judged(cpu, 40), io])).toBe(io)
+  const high = judged(cpu, 15)
+  expect(worstPeakOf([judged(others, 10), high])).toBe(high)
+  expect(worstPeakOf([judge(cpu, dataOf(cpu, [], [])), io])).toBe(io)
+})
+
+test('values after the window are not shown as its newest', () => {
+  const memory = figure('memory')
+  const late = judge(memory, dataOf(memory, [200, 201], [[[8, 8]], [[100, 100]]]))
+  expect(late).toMatchObject({ now: undefined, peak: undefined, state: 'unknown', lacks: 'values' })
+  expect(sentenceOf([late]).text).toBe('No values of these figures in this window')
 })
 
 test('a course is drawn between samples of any spacing, and not over gaps', () => {
@@ -141,41 +175,47 @@ test('the share of retransmissions needs ten TCP segments a second', () => {
 test('the sentence starts with the worst problems', () => {
   const at = (id: string, value: number) => {
     const one = figure(id)
+    const raw = one.id === 'cpu-pressure' ? 100 * value : value
     const judged = judge(
       one,
       dataOf(
         one,
         [10],
-        one.needs.map(() => [[value]]),
+        one.needs.map(() => [[raw]]),
       ),
     )
     return { ...judged, now: value, mean: value }
   }
   const ok = at('disk-util', 0.1)
   const unknown = { ...at('await', Number.NaN), lacks: undefined }
+  const lacking = (lacks: 'metrics' | 'answer' | 'values') => ({ ...unknown, lacks })
   expect(sentenceOf([ok])).toEqual({ state: 'ok', text: 'All well' })
-  expect(sentenceOf([ok, unknown, unknown, unknown])).toEqual({
+  const few = [ok, lacking('values'), lacking('metrics')]
+  expect(sentenceOf([...few, lacking('values')])).toEqual({
     state: 'ok',
     text: '1 of 4 figures are known, all normal',
   })
+  expect(sentenceOf([...few, unknown])).toEqual({ state: 'unknown', text: 'Waiting for values …' })
   expect(sentenceOf([ok, unknown])).toEqual({
     state: 'ok',
     text: 'All well; 1 of 2 figures are unknown here',
   })
   expect(sentenceOf([unknown])).toEqual({ state: 'unknown', text: 'Waiting for values …' })
-  expect(sentenceOf([unknown], false).text).toBe('Waiting for values …')
-  const lacking = (lacks: 'metrics' | 'answer' | 'values') => ({ ...unknown, lacks })
+  const isHost = false
+  expect(sentenceOf([unknown], { isHost }).text).toBe('Waiting for values …')
   expect(sentenceOf([lacking('metrics'), unknown]).text).toBe('Waiting for values …')
   expect(sentenceOf([lacking('metrics'), lacking('metrics'), lacking('values')]).text).toMatch(
     /^This host has no metrics of CPU.*: enable the agent linux there/,
   )
-  expect(sentenceOf([lacking('metrics')], false).text).toMatch(
+  expect(sentenceOf([lacking('metrics')], { isHost }).text).toMatch(
     /^The archive has no metrics .*: record kernel/,
   )
   expect(sentenceOf([lacking('values')]).text).toBe('No values of these figures in this window')
-  expect(sentenceOf([lacking('values')], false).text).toMatch(/^The archive has no values/)
-  for (const isLive of [true, false])
-    expect(sentenceOf([lacking('answer'), lacking('values')], isLive).text).toMatch(/could not be read/)
+  expect(sentenceOf([lacking('values')], { isHost }).text).toMatch(/^The archive has no values/)
+  for (const one of [true, false])
+    expect(sentenceOf([lacking('answer'), lacking('values')], { isHost: one }).text).toMatch(
+      /could not be read/,
+    )
   expect(sentenceOf([at('cpu-pressure', 0.6), at('disk-util', 0.99)])).toEqual({
     state: 'bad',
     text: 'A disk is busy (99 %), tasks wait for CPUs (60 %)',
@@ -185,7 +225,8 @@ test('the sentence starts with the worst problems', () => {
   expect(sentenceOf([{ ...load, now: 0.62 }]).text).toBe('Tasks wait for CPUs (62 %)')
   expect(sentenceOf([{ ...load, now: 0.01 }]).text).toBe('Tasks wait for CPUs (60 %)')
   const many = ['swapping', 'oom', 'disk-util', 'await', 'drops'].map((id) => at(id, 5000))
-  expect(sentenceOf(many).text).toMatch(/^Memory is swapped \(5 k\/s\), .*, and 2 more$/)
+  expect(sentenceOf(many, { most: 3 }).text).toMatch(/^Memory is swapped \(5 k\/s\), .*, and 2 more$/)
+  expect(sentenceOf(many).text).toMatch(/packets are dropped \(5 k\/s\)$/)
   expect(worstOf([ok, at('oom', 1)])).toBe('bad')
 })
 
@@ -199,6 +240,9 @@ test('an earlier problem is named while all is well, but no short spike', () => 
     state: 'ok',
     text: 'All well now; earlier: busiest disk (99 %)',
   })
+  expect(sentenceOf([over((at) => at > 20 && at <= 32)], { isNow: false }).text).toBe(
+    'All well at the end; earlier: busiest disk (99 %)',
+  )
   expect(over((at) => at === 20)).toMatchObject({ state: 'ok', worst: 'ok' })
   expect(sentenceOf([over((at) => at === 20)]).text).toBe('All well')
 })

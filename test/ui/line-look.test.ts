@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isElsewhere, readingOf } from '../../src/ui/chart/line-style.ts'
+import { isElsewhere, lineColor, lineDash, readingOf } from '../../src/ui/chart/line-style.ts'
 import type { ChartData, ChartLine } from '../../src/ui/data/chart-data.ts'
 
 const frame = { from: 0, to: 100 }
@@ -7,7 +7,7 @@ const frame = { from: 0, to: 100 }
 /** A chart with a line named a, b, ... for each column. */
 function chartOf(times: readonly number[], ...columns: readonly ChartLine['values'][]): ChartData {
   const lines = columns.map((values, i): ChartLine => {
-    const name = 'abc'[i]!
+    const name = String.fromCharCode(97 + i)
     const info = { name, pmid: '1.0.0', type: 'double', sem: 'instant', units: 'none', indom: null, help: '' }
     return { key: name, label: name, plot: { metric: name }, info, instance: null, values }
   })
@@ -54,4 +54,11 @@ test('shares include hidden lines', () => {
   expect(readingOf(data, 'share', 0)).toBe('12.5 %')
   expect(readingOf(data, 'share', 0, undefined, new Set(['c']))).toBe('12.5 %')
   expect(readingOf(data, 'share', 2, undefined, new Set(['c']))).toBe('–')
+})
+
+test('no two lines look the same, however many there are', () => {
+  const data = chartOf([10], ...Array.from({ length: 20 }, () => [1]))
+  const looks = data.lines.map((_, i) => [lineColor(data, i), lineDash(data, i)].join())
+  expect(new Set(looks).size).toBe(20)
+  expect(data.lines.slice(0, 8).every((_, i) => lineDash(data, i) === undefined)).toBe(true)
 })

@@ -21,6 +21,8 @@ test('a counter becomes a rate: null at its start, after a gap, and where it dec
   expect(ratesOf([0, 2], [0, 3000], 0.001)).toEqual([null, 1.5])
 })
 
+const LIVE = { every: 1, isDiscrete: false }
+
 test('a cut keeps one sample beyond either edge', () => {
   const whole = line([0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5])
   expect(cut(whole, 2, 3).times).toEqual([1, 2, 3])
@@ -29,20 +31,20 @@ test('a cut keeps one sample beyond either edge', () => {
 })
 
 test('recorded values end where live ones begin, without a gap for the missing first rate', () => {
-  const both = joined(line([0, 10, 20, 30], [1, 2, 3, 4]), line([25, 26], [null, 9]), 1)
+  const both = joined(line([0, 10, 20, 30], [1, 2, 3, 4]), line([25, 26], [null, 9]), LIVE)
   expect(both).toEqual(line([0, 10, 20, 26], [1, 2, 3, 9]))
-  expect(joined(line([1], [null]), undefined, 1)).toEqual(line([1], [null]))
+  expect(joined(line([1], [null]), undefined, LIVE)).toEqual(line([1], [null]))
 })
 
 test('recorded values are not connected to much later live ones', () => {
   const recorded = line([0, 10, 20], [1, 2, 3])
-  expect(joined(recorded, line([300, 301], [8, 9]), 1)).toEqual(
+  expect(joined(recorded, line([300, 301], [8, 9]), LIVE)).toEqual(
     line([0, 10, 20, 160, 300, 301], [1, 2, 3, null, 8, 9]),
   )
-  expect(joined(recorded, line([37, 38], [8, 9]), 1).times).toEqual([0, 10, 20, 37, 38])
+  expect(joined(recorded, line([37, 38], [8, 9]), LIVE).times).toEqual([0, 10, 20, 37, 38])
   // One sample does not show the recording interval.
-  expect(joined(line([20], [3]), line([37], [8]), 1).values).toEqual([3, null, 8])
-  expect(joined(line([20], [3]), line([37], [8]), 10).values).toEqual([3, 8])
+  expect(joined(line([20], [3]), line([37], [8]), LIVE).values).toEqual([3, null, 8])
+  expect(joined(line([20], [3]), line([37], [8]), { ...LIVE, every: 10 }).values).toEqual([3, 8])
 })
 
 test('aligned lines keep their samples, and are undefined at samples of others', () => {

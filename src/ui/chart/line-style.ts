@@ -45,16 +45,17 @@ function slotsOf(lines: ChartData['lines']): ReadonlyMap<string, number> {
 /** Identifies a line across sources, which may have different instances. */
 const contentOf = ({ plot, instance }: ChartLine): string => `${plot.metric} ${instance ?? ''}`
 
-/** Dash patterns, one for each source after the first. */
+/** Dash patterns, for sources after the first, and for lines whose colours others have. */
 const DASHES: readonly (readonly number[])[] = [
   [6, 4],
   [2, 3],
   [10, 3, 2, 3],
 ]
 
-/** Returns the dash pattern of a line; undefined for the first source. */
+/** Returns the dash pattern of a line; undefined for the first source and as long as colours are not used again. */
 export function lineDash({ lines }: ChartData, i: number): readonly number[] | undefined {
-  const at = sourceIndex(lines, i)
+  const round = Math.floor([...slotsOf(lines).keys()].indexOf(contentOf(lines[i]!)) / PALETTE)
+  const at = sourceIndex(lines, i) + round
   return at === 0 ? undefined : DASHES[(at - 1) % DASHES.length]
 }
 
@@ -89,21 +90,22 @@ export function readingOf(
 
 /** Returns the index of the newest value in the window; a later one only continues the line to the edge. */
 export function newestIndex(data: ChartData, values: ChartLine['values']): number {
-  const end = endOf(data)
+  const end = dataEnd(data)
   return values.findLastIndex((value, i) => value != null && data.times[i]! <= end)
 }
 
 /** Share of the window by which a host's clock may be ahead of the page's. */
 const AHEAD = 1 / 20
 
-function endOf({ frame: { from, to } }: ChartData): number {
+/** Returns the end of the window, with some room for a host's clock. */
+export function dataEnd({ frame: { from, to } }: ChartData): number {
   return to === Infinity ? to : to + AHEAD * (to - from)
 }
 
 /** Checks whether all values lie outside of the window. */
 export function isElsewhere(data: ChartData): boolean {
   const { times, frame } = data
-  return times.length > 0 && (times[0]! > endOf(data) || times.at(-1)! < frame.from)
+  return times.length > 0 && (times[0]! > dataEnd(data) || times.at(-1)! < frame.from)
 }
 
 /** Returns the value that holds at a sample index, at which only another line may have a sample. */

@@ -18,26 +18,38 @@ import {
   showFigure,
   thresholdsOf,
   worstOf,
+  worstPeakOf,
 } from './judge.ts'
 import { RESOURCES, type Resource } from './resources.ts'
 
+/** Pixels up to which the cards are two rows, as in the style sheet. */
+const NARROW = 760
 const FIGURES = RESOURCES.flatMap(({ figures }) => figures)
 
 /** Renders the strip of the current source, from the same subscription and requests as the charts. */
 export function HealthStrip(): ComponentChild {
   const all = useJudged()
   const open = useSignal<string | undefined>(undefined)
-  const { state, text } = sentenceOf(all, currentSource.value?.span === undefined)
+  const isWhole = useSignal(false)
+  const isHost = currentSource.value?.span === undefined
+  const options = { isHost, isNow: isHost && time.mode.value === 'live' }
+  const { state, text } = sentenceOf(all, options)
+  const short = sentenceOf(all, { ...options, most: innerWidth > NARROW ? 3 : 2 }).text
   const shown = RESOURCES.find(({ id }) => id === open.value)
   const of = ({ figures }: Resource): Judged[] => all.filter(({ figure }) => figures.includes(figure))
   return (
     <section class="health" aria-label="Health">
       {/* Not announced each time that a value in it changes: the state alone is a status. */}
-      <p class={`verdict ${state}`}>
+      <p class={`verdict ${state} ${isWhole.value ? 'whole' : ''}`}>
         <span class="unseen" role="status">
           {STATE_TEXTS[state]}
         </span>
-        {text}
+        {isWhole.value ? text : short}
+        {short !== text && (
+          <button type="button" class="link" onClick={() => (isWhole.value = !isWhole.value)}>
+            {isWhole.value ? 'show less' : 'show all'}
+          </button>
+        )}
       </p>
       <div class="health-cards">
         {RESOURCES.map((resource) => (
@@ -83,7 +95,8 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
   const others = judged.filter((one) => one !== main)
   const state = worstOf(judged)
   const isOpen = open.value === id
-  const { figure, now, peak, isMean, worst } = main
+  const { figure, now, isMean } = main
+  const top = isHighest ? worstPeakOf(judged) : main
   return (
     <button
       type="button"
@@ -94,13 +107,14 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
     >
       <span class="health-title">
         {title}
+        {isHighest && `: ${inSentence(figure.title)}`}
         {state !== 'ok' && state !== 'unknown' && <span class="unseen">, {STATE_TEXTS[state]}</span>}
       </span>
       <span class="health-now">{showFigure(figure, now)}</span>
       <span class="health-peak">
-        {isHighest && <span class="health-of">{figure.title}</span>}
-        <span class={worst}>
-          {isMean ? 'top mean' : 'peak'} {showFigure(figure, peak?.value)}
+        <span class={top.worst}>
+          {isMean ? 'top mean' : 'peak'} {top !== main && `of ${inSentence(top.figure.title)} `}
+          {showFigure(top.figure, top.peak?.value)}
         </span>
       </span>
       <Course {...main} />
@@ -153,7 +167,7 @@ function Figures({ resource: { title }, judged }: Omit<CardProps, 'open'>): Comp
           </tr>
         </thead>
         <tbody>
-          {judged.map(({ figure, now, peak, state }) => (
+          {judged.map(({ figure, now, peak, state, worst }) => (
             <tr key={figure.id} class={state}>
               <td>{figure.question}</td>
               <th scope="row" title={figure.rule}>
@@ -162,7 +176,7 @@ function Figures({ resource: { title }, judged }: Omit<CardProps, 'open'>): Comp
                 </button>
               </th>
               <td class="number">{showFigure(figure, now)}</td>
-              <td class="number">{showFigure(figure, peak?.value)}</td>
+              <td class={`number ${worst}`}>{showFigure(figure, peak?.value)}</td>
               <td>{peak === undefined ? '–' : formatTime(peak.at, zone)}</td>
               <td>{thresholdsOf(figure)}</td>
             </tr>

@@ -1,6 +1,7 @@
 /** Judges the figures of a host over the shown window, and sums up the problems in a sentence. */
 import type { FleetState } from '../../archive/fleet/answer.ts'
 import { figureState } from '../../archive/fleet/figures.ts'
+import { dataEnd } from '../chart/line-style.ts'
 import { SPARK_WIDTH } from '../chart/spark-path.ts'
 import type { ChartData } from '../data/chart-data.ts'
 import { type Measure, RATE, showValue } from '../view/measure.ts'
@@ -111,6 +112,7 @@ export function valuesOf(figure: UseFigure, { times, lines }: ChartData): Float6
 /** Judges a figure by its values in the window. */
 export function judge(figure: UseFigure, data: ChartData): Judged {
   const { times, frame } = data
+  const end = dataEnd(data)
   const values = valuesOf(figure, data)
   const isMean = data.lines.some(({ high }) => high !== undefined)
   const course = new Float32Array(SPARK_WIDTH).fill(Number.NaN)
@@ -130,7 +132,7 @@ export function judge(figure: UseFigure, data: ChartData): Judged {
   let [mean, highest] = [Number.NaN, Number.NEGATIVE_INFINITY]
   for (const [i, at] of times.entries()) {
     const value = values[i]!
-    if (!Number.isFinite(value) || at < frame.from) continue
+    if (!Number.isFinite(value) || at < frame.from || at > end) continue
     newest = i
     mean = meanUntil(i)
     if (mean > highest) highest = mean
@@ -172,6 +174,16 @@ export function highestOf(all: readonly Judged[]): Judged {
   return all.reduce((a, b) => ((b.mean ?? -1) > (a.mean ?? -1) ? b : a))
 }
 
+/** Returns the figure with the worst peak; of several, the highest. */
+export function worstPeakOf(all: readonly Judged[]): Judged {
+  const difference = (a: Judged, b: Judged): number =>
+    STATES.indexOf(a.worst) - STATES.indexOf(b.worst) || (a.peak?.value ?? -1) - (b.peak?.value ?? -1)
+  return all.reduce((a, b) => (difference(b, a) > 0 ? b : a))
+}
+
+/** From the best to the worst. */
+const STATES: readonly FleetState[] = ['ok', 'warn', 'bad']
+
 /** Returns the worst state of figures; unknown ones only count if all are. */
 export function worstOf(all: readonly Judged[]): FleetState {
   for (const state of ['bad', 'warn', 'ok'] as const) if (all.some((one) => one.state === state)) return state
@@ -182,35 +194,40 @@ export function worstOf(all: readonly Judged[]): FleetState {
 export const inSentence = (title: string): string =>
   /^\p{Lu}\p{Ll}/u.test(title) ? title[0]!.toLowerCase() + title.slice(1) : title
 
-/** Problems named in the sentence. */
-const MOST = 3
-
 /** Returns the newest value, as on the cards; the mean if the newest value alone would be judged otherwise. */
 const shownValue = ({ figure, now, mean, state }: Judged): number | undefined =>
   figureState(figure, now ?? Number.NaN) === state ? now : mean
 
 /** Names the first figures, and counts the others. */
-function named(of: readonly Judged[], name: (one: Judged) => string): string {
-  const more = of.length > MOST ? `, and ${of.length - MOST} more` : ''
-  return of.slice(0, MOST).map(name).join(', ') + more
+function named(of: readonly Judged[], most: number, name: (one: Judged) => string): string {
+  const more = of.length > most ? `, and ${of.length - most} more` : ''
+  return of.slice(0, most).map(name).join(', ') + more
+}
+
+interface SentenceOptions {
+  /** Are values still arriving? Else the window ends in the past. */
+  readonly isNow?: boolean
+  readonly isHost?: boolean
+  /** How many problems are named. */
+  readonly most?: number
 }
 
 /** Sums up the problems in a sentence, from the same thresholds as the colours. */
 export function sentenceOf(
   all: readonly Judged[],
-  isLive = true,
+  { isHost = true, isNow = isHost, most = Number.POSITIVE_INFINITY }: SentenceOptions = {},
 ): { readonly state: FleetState; readonly text: string } {
   const state = worstOf(all)
+  const isFinal = all.every(({ state, lacks }) => state !== 'unknown' || lacks !== undefined)
   if (state === 'unknown') {
     const missing = all.filter(({ lacks }) => lacks === 'metrics').length
-    const isFinal = all.every(({ lacks }) => lacks !== undefined)
     const text = !isFinal
       ? 'Waiting for values …'
       : 2 * missing > all.length
-        ? `${isLive ? 'This host' : 'The archive'} has no metrics of CPU, memory, disk and network: ${isLive ? 'enable the agent linux there' : 'record kernel, mem, disk and network'}, or choose another page`
+        ? `${isHost ? 'This host' : 'The archive'} has no metrics of CPU, memory, disk and network: ${isHost ? 'enable the agent linux there' : 'record kernel, mem, disk and network'}, or choose another page`
         : all.some(({ lacks }) => lacks === 'answer')
           ? 'The values of these figures could not be read: see the charts'
-          : isLive
+          : isHost
             ? 'No values of these figures in this window'
             : 'The archive has no values of these figures here'
     return { state, text }
@@ -219,20 +236,26 @@ export function sentenceOf(
   if (ordered.length === 0) {
     const missing = all.filter((one) => one.state === 'unknown').length
     // Too few figures to call the host well.
+    if (2 * missing > all.length && !isFinal) return { state: 'unknown', text: 'Waiting for values …' }
     if (2 * missing > all.length)
       return { state, text: `${all.length - missing} of ${all.length} figures are known, all normal` }
     const earlier = named(
       (['bad', 'warn'] as const).flatMap((worst) => all.filter((one) => one.worst === worst)),
+      most,
       ({ figure, peak }) => `${inSentence(figure.title)} (${showFigure(figure, peak!.value)})`,
     )
     return {
       state,
       text: [
-        earlier === '' ? 'All well' : `All well now; earlier: ${earlier}`,
+        earlier === '' ? 'All well' : `All well ${isNow ? 'now' : 'at the end'}; earlier: ${earlier}`,
         ...(missing === 0 ? [] : [`${missing} of ${all.length} figures are unknown here`]),
       ].join('; '),
     }
   }
-  const text = named(ordered, (one) => `${one.figure.problem} (${showFigure(one.figure, shownValue(one))})`)
+  const text = named(
+    ordered,
+    most,
+    (one) => `${one.figure.problem} (${showFigure(one.figure, shownValue(one))})`,
+  )
   return { state, text: `${text[0]!.toUpperCase()}${text.slice(1)}` }
 }

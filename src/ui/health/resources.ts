@@ -51,6 +51,13 @@ const only = ([value]: readonly number[]): number => value!
 /** Kernels update these times in steps, so that a second may seem to have more than a second of them. */
 const share = ([value]: readonly number[]): number => Math.min(1, value!)
 
+/** The kernel's means of ten seconds, which the charts show too. */
+const pressureOf = (parts: readonly string[], rule: string): Pick<UseFigure, 'rule' | 'needs' | 'of'> => ({
+  rule: `share of time in which ${rule} (${parts.map((part) => `kernel.all.pressure.${part}.some.avg`).join(', ')})`,
+  needs: parts.map((part) => ({ name: `kernel.all.pressure.${part}.some.avg`, instance: '10 second' })),
+  of: (values) => Math.max(...values) / 100,
+})
+
 /** From the first event on. */
 const ANY = Number.MIN_VALUE
 const NEVER = Number.POSITIVE_INFINITY
@@ -64,7 +71,7 @@ export const RESOURCES: readonly Resource[] = [
       ofFleet('cpu', { question: 'utilisation', problem: 'CPUs are busy', page: 'cpu', chart: 'cpu' }),
       ofFleet('load', {
         question: 'saturation',
-        problem: 'tasks queue for CPUs',
+        problem: 'load per CPU is high',
         page: 'cpu',
         chart: 'load',
       }),
@@ -184,6 +191,7 @@ export const RESOURCES: readonly Resource[] = [
     isHighest: true,
     figures: [
       ofFleet('pressure', {
+        ...pressureOf(['memory', 'io'], 'tasks waited for memory or I/O, the larger one'),
         ...{
           title: 'Memory or I/O',
           question: 'saturation',
@@ -194,9 +202,7 @@ export const RESOURCES: readonly Resource[] = [
       }),
       {
         ...{ id: 'cpu-pressure', title: 'CPU', unit: 'share', warn: 0.5, bad: 0.85 },
-        rule: 'share of time in which some task waited for a CPU (kernel.all.pressure.cpu.some.total)',
-        needs: [{ name: 'kernel.all.pressure.cpu.some.total' }],
-        of: share,
+        ...pressureOf(['cpu'], 'some task waited for a CPU'),
         ...{ question: 'saturation', problem: 'tasks wait for CPUs', page: 'cpu', chart: 'cpu-pressure' },
       },
     ],

@@ -141,6 +141,7 @@ function Strip({ line, isUnread }: StripProps): ComponentChild {
       onKeyDown={key}
     />
   )
+  const isElsewhere = frame.to <= bounds.from || frame.from >= bounds.to
   const [from, to] = [formatTime(frame.from, zone), formatTime(frame.to, zone)]
   // The line has the gaps and reboots of all that is recorded.
   const others = marks.value.filter(({ kind }) => isUnread || (kind !== 'gap' && kind !== 'reboot'))
@@ -174,15 +175,20 @@ function Strip({ line, isUnread }: StripProps): ComponentChild {
           />
         ))}
       </div>
-      <div
-        class="minimap-window"
-        style={{ left: percent(frame.from), width: `${100 * (share(frame.to) - share(frame.from))}%` }}
-      >
-        {grip('window', 'Shown window', frame.to, `${from} to ${to}`)}
-        {grip('start', 'Start of the window', frame.from, from)}
-        {grip('end', 'End of the window', frame.to, to)}
-      </div>
-      <span class="minimap-from">{formatTime(line.from, zone).slice(0, 16)}</span>
+      {isElsewhere ? undefined : (
+        <div
+          class="minimap-window"
+          style={{ left: percent(frame.from), width: `${100 * (share(frame.to) - share(frame.from))}%` }}
+        >
+          {grip('window', 'Shown window', frame.to, `${from} to ${to}`)}
+          {grip('start', 'Start of the window', frame.from, from)}
+          {grip('end', 'End of the window', frame.to, to)}
+        </div>
+      )}
+      <span class="minimap-from">
+        {formatTime(line.from, zone).slice(0, 16)}
+        {isElsewhere && ': the window is not in the record'}
+      </span>
     </div>
   )
 }
