@@ -21,6 +21,8 @@ import { type ProcessRow, rowsOf } from './rows.ts'
 const MOST_LINES = 200
 /** Default seconds between live samples. */
 const EVERY_SEC = 5
+/** Seconds between the first two samples: rates need both. */
+const SECOND_SEC = 1
 
 /** Interval at which a due sample of a reachable host is looked for. */
 const LOOK_MS = 250
@@ -65,9 +67,11 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   useEffect(() => {
     if (!isPolled) return
     let due = 0
+    let pauseSec = Math.min(every, SECOND_SEC)
     const look = (): void => {
       if (performance.now() < due || !isReachable(source)) return
-      due = performance.now() + every * 1000
+      due = performance.now() + pauseSec * 1000
+      pauseSec = every
       void feed.poll()
     }
     const timer = setInterval(look, LOOK_MS)
