@@ -106,8 +106,7 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
       onClick={() => (open.value = isOpen ? undefined : id)}
     >
       <span class="health-title">
-        {title}
-        {isHighest && `: ${inSentence(figure.title)}`}
+        {isHighest ? figure.title : title}
         {state !== 'ok' && state !== 'unknown' && <span class="unseen">, {STATE_TEXTS[state]}</span>}
       </span>
       <span class="health-now">{showFigure(figure, now)}</span>

@@ -193,7 +193,7 @@ export const RESOURCES: readonly Resource[] = [
       ofFleet('pressure', {
         ...pressureOf(['memory', 'io'], 'tasks waited for memory or I/O, the larger one'),
         ...{
-          title: 'Memory or I/O',
+          title: 'Memory or I/O pressure',
           question: 'saturation',
           problem: 'tasks wait for memory or I/O',
           page: 'overview',
@@ -201,7 +201,7 @@ export const RESOURCES: readonly Resource[] = [
         },
       }),
       {
-        ...{ id: 'cpu-pressure', title: 'CPU', unit: 'share', warn: 0.5, bad: 0.85 },
+        ...{ id: 'cpu-pressure', title: 'CPU pressure', unit: 'share', warn: 0.5, bad: 0.85 },
         ...pressureOf(['cpu'], 'some task waited for a CPU'),
         ...{ question: 'saturation', problem: 'tasks wait for CPUs', page: 'cpu', chart: 'cpu-pressure' },
       },
