@@ -8,6 +8,9 @@ export type Theme = 'auto' | 'dark' | 'light'
 const STORE = 'pcp-ts.theme'
 const THEMES: readonly Theme[] = ['auto', 'dark', 'light']
 
+const LIGHT = '(prefers-color-scheme: light)'
+const FORCED = '(forced-colors: active)'
+
 const ofBrowser = (): Storage => localStorage
 
 function readKept(): Theme {
@@ -29,15 +32,17 @@ export function nextTheme(): void {
 
 /** Applies the selected theme. */
 export function applyTheme(): void {
-  const ofSystem = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark'
-  document.documentElement.dataset['theme'] = theme.value === 'auto' ? ofSystem : theme.value
+  const ofSystem = matchMedia(LIGHT).matches ? 'light' : 'dark'
+  // Lines are drawn on the ground that the system forces.
+  const isOfSystem = theme.value === 'auto' || matchMedia(FORCED).matches
+  document.documentElement.dataset['theme'] = isOfSystem ? ofSystem : theme.value
   resolved.clear()
   colorsVersion.value++
 }
 
 /** Follows changes of the system theme. */
 export function watchSystemTheme(): void {
-  matchMedia('(prefers-color-scheme: light)').addEventListener('change', applyTheme)
+  for (const query of [LIGHT, FORCED]) matchMedia(query).addEventListener('change', applyTheme)
 }
 
 const resolved = new Map<string, string>()

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { FLEET_START, writeFleet, writeFleetHost } from '../lib/fleet-archives.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 import { CHROMIUM, PATIENCE, shotPath } from './lib/page.ts'
+import { OUTSIDE } from './lib/page-rules.ts'
 
 const PAGE_DIR = join('share', 'web')
 const HOSTS = 1000
@@ -243,6 +244,21 @@ describe.runIf(CHROMIUM !== undefined)('the fleet on the page', () => {
     await expect.poll(rowCount, PATIENCE).toBe(HOSTS + 3)
     await page.locator('.fleet-heat canvas').waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    expect(await page.evaluate(OUTSIDE)).toEqual([])
     await page.screenshot({ path: shotPath('fleet-phone'), fullPage: true })
+    await page.setViewportSize({ width: 1024, height: 844 })
+    expect(await page.evaluate(OUTSIDE)).toEqual([])
+  })
+
+  test('a finger reads the heat map, and opens a host where it touches a second time', async () => {
+    await open(many, '#fleet?filter=node-0010', { width: 390, height: 844 })
+    await expect.poll(rowCount, PATIENCE).toBe(1)
+    const canvas = page.locator('.fleet-heat canvas')
+    await canvas.tap({ position: { x: 100, y: 20 } })
+    await expect.poll(() => page.locator('.fleet-heat .tip').textContent(), PATIENCE).toMatch(/node-0010: 97/)
+    await canvas.tap({ position: { x: 101, y: 20 } })
+    await expect
+      .poll(() => page.getByLabel('Source', { exact: true }).inputValue(), PATIENCE)
+      .toMatch(/node-0010/)
   })
 })

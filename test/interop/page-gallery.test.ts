@@ -3,7 +3,7 @@
  * have names, targets are large enough, text has contrast. Takes about ten minutes, so it runs only with PCP_TS_SCREENS=1, or PCP_TS_SCREENS=REGEXP
  * for some of them.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -14,11 +14,11 @@ import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { writeFleetHost } from '../lib/fleet-archives.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
-import { BUSY_START, busyHost } from './lib/busy-host.ts'
+import { BUSY_START } from './lib/busy-host.ts'
 import { describePage, dropping, PATIENCE, shotPath } from './lib/page.ts'
 import { FAINT, NAMELESS, OUTSIDE, SIDEWAYS, SMALL } from './lib/page-rules.ts'
 import { run, top } from './lib/programs.ts'
-import { drawn, type Places, SCREENS } from './lib/screens.ts'
+import { drawn, type Places, SCREENS, writeBusyHost } from './lib/screens.ts'
 
 const WANTED = process.env['PCP_TS_SCREENS'] ?? ''
 const FORMS: Readonly<Record<string, BrowserContextOptions>> = {
@@ -51,9 +51,7 @@ describePage('every screen', (t) => {
   const servers: WebServer[] = []
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), 'page-gallery-'))
-    const folder = join(t.ours.dir, 'archives', 'db1')
-    mkdirSync(folder, { recursive: true })
-    for (const { name, bytes } of busyHost()) writeFileSync(join(folder, name), bytes)
+    const folder = writeBusyHost(t.ours)
     files = await DelayedFiles.serve(folder, 0)
     const incident = join(dir, 'incident.html')
     const span = ['-S', '@14:30', '-T', '@14:55', '-Z', 'UTC']

@@ -1,8 +1,10 @@
 /** The chart page with the keyboard and with a screen reader. */
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE } from './lib/page.ts'
 import { FAINT, MOVING, NAMELESS, OUTSIDE, SIDEWAYS } from './lib/page-rules.ts'
+import { busy, writeBusyHost } from './lib/screens.ts'
 
 interface Box {
   readonly left: number
@@ -145,6 +147,61 @@ describePage('accessibility of the chart page', (t) => {
     await expect.poll(isOpen, PATIENCE).toBe(true)
     await t.page.locator('.head h1').click()
     await expect.poll(isOpen, PATIENCE).toBe(false)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('arrow keys read stacks, lines and heat maps at one time in all charts, and the values are announced', async () => {
+    writeBusyHost(t.ours)
+    await busy(t.page, { live: t.address }, 'cpu')
+    const stack = t.chart('CPU')
+    const heat = t.chart('Busy time per CPU')
+    const marked = () => t.page.locator('.pinned-mark:visible')
+    const reading = (chart: Locator) =>
+      chart.evaluate((card) => ({
+        tip: card.querySelector('.tip-time')?.textContent,
+        said: card.querySelector('figure [role=status]:not(:empty)')?.textContent,
+      }))
+    const read = async (chart: Locator, key: string): Promise<string | undefined> => {
+      await chart.getByRole('application').press(key)
+      const { tip, said } = await reading(chart)
+      expect(said).toContain(tip)
+      return tip?.slice(11)
+    }
+    await expect.poll(() => read(stack, 'End'), PATIENCE).toBe('15:00:00')
+    const times: unknown[] = []
+    for (const key of ['ArrowLeft', 'Shift+ArrowLeft', 'ArrowRight', 'Home'])
+      times.push(await read(stack, key))
+    expect(times).toEqual(['14:59:50', '14:58:10', '14:58:20', '14:00:10'])
+    expect((await reading(stack)).said).toMatch(/^2026-11-19 14:00:10, idle [\d.]+ %, .* user [\d.]+ %$/)
+    const values = await stack.locator('.tip .value').allTextContents()
+    expect((await stack.locator('.legend .value').allTextContents()).sort()).toEqual([...values].sort())
+    // Enter pins the time, in all charts; the next one continues there, and has the only tooltip.
+    await t.page.keyboard.press('Enter')
+    await expect.poll(() => marked().count(), PATIENCE).toBeGreaterThan(3)
+    expect(await read(t.chart('Load average'), 'ArrowRight')).toBe('14:00:20')
+    expect(await t.page.locator('.tip').count()).toBe(1)
+    expect(await read(heat, 'Shift+ArrowRight')).toBe('14:01:50')
+    expect((await reading(heat)).said).toMatch(/^cpu0: [\d.]+ %, 2026-11-19 14:01:50$/)
+    // Charts of lines show their values of that time, as for the mouse.
+    const legend = await stack.locator('.legend .value').allTextContents()
+    expect(await read(heat, 'ArrowDown')).toBe('14:01:50')
+    await t.page.keyboard.press('Enter')
+    expect(await read(stack, 'ArrowLeft')).toBe('14:01:40')
+    expect(await read(stack, 'ArrowRight')).toBe('14:01:50')
+    expect(await stack.locator('.legend .value').allTextContents()).toEqual(legend)
+    // Escape ends the reading, then releases the pinned time.
+    await t.page.keyboard.press('Escape')
+    await expect.poll(() => reading(stack), PATIENCE).toEqual({})
+    expect(await marked().count()).toBeGreaterThan(3)
+    await t.page.keyboard.press('Escape')
+    await expect.poll(() => marked().count(), PATIENCE).toBe(0)
+    // A reading ends with its chart.
+    await read(heat, 'ArrowLeft')
+    expect(await marked().count()).toBeGreaterThan(0)
+    await t.page.keyboard.press('1')
+    await t.chart('Processes').waitFor()
+    await heat.locator('canvas').waitFor()
+    expect(await marked().count()).toBe(0)
     expect(t.complaints).toEqual([])
   })
 

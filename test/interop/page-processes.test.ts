@@ -119,6 +119,11 @@ describePage('the process table', (t) => {
     await t.page.keyboard.press('Escape')
     await expect.poll(() => when.textContent(), PATIENCE).toBe('2023-11-14 22:23:20 the 1 busiest')
     expect(await t.page.locator('.pinned-mark:visible').count()).toBe(0)
+    // It follows a time that is read with keys, too.
+    await t.chart('Load average').getByRole('application').press('Home')
+    await expect.poll(() => when.locator('time').textContent(), PATIENCE).toBe('2023-11-14 22:13:20')
+    await t.page.keyboard.press('Escape')
+    await expect.poll(() => when.textContent(), PATIENCE).toBe('2023-11-14 22:23:20 the 1 busiest')
     expect(t.complaints).toEqual([])
   })
 })

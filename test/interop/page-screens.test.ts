@@ -4,6 +4,7 @@ import { afterEach, expect, test } from 'vitest'
 import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE, shotPath } from './lib/page.ts'
 import { SIDEWAYS, SMALL } from './lib/page-rules.ts'
+import { busy, writeBusyHost } from './lib/screens.ts'
 
 describePage('the screens of the chart page', (t) => {
   let other: BrowserContext | undefined
@@ -103,6 +104,83 @@ describePage('the screens of the chart page', (t) => {
         .evaluate((button) => button.ownerDocument.defaultView!.getComputedStyle(button).backgroundColor)
     expect(await state(true)).not.toBe(await state(false))
     await t.shot('forced-colours')
+  })
+
+  test('with forced colours states and tabs have another sign, and lines are drawn for the forced ground', async () => {
+    await live(t.page)
+    const styleOf = (selector: string, property: string): Promise<string> =>
+      t.page
+        .locator(selector)
+        .first()
+        .evaluate(
+          (one, of) => one.ownerDocument.defaultView!.getComputedStyle(one).getPropertyValue(of),
+          property,
+        )
+    // The user's choice of a theme gives way to the colours of the system.
+    await t.page.keyboard.press('t')
+    await t.page.keyboard.press('t')
+    await expect.poll(() => t.page.locator('html').getAttribute('data-theme'), PATIENCE).toBe('light')
+    await t.page.emulateMedia({ forcedColors: 'active' })
+    await expect.poll(() => t.page.locator('html').getAttribute('data-theme'), PATIENCE).toBe('dark')
+    const ground = (selector: string) => styleOf(selector, 'background-color')
+    expect(await ground('.pages a[aria-current]')).not.toBe(await ground('.pages a:not([aria-current])'))
+    const edges = new Set<string>()
+    for (const state of ['ok', 'warn', 'bad']) {
+      await t.page
+        .locator('.health-card')
+        .first()
+        .evaluate((card, name) => card.setAttribute('class', `health-card ${name}`), state)
+      edges.add(await styleOf('.health-card', 'border-top-style'))
+    }
+    expect(edges.size).toBe(3)
+    // Texts on a highlighted ground have its colour, also where a rule of the page is more specific.
+    await t.page.keyboard.press('m')
+    await t.page.getByLabel('Search metrics').fill('sample colour')
+    await t.page.locator('.leaf', { hasText: 'sample.colour' }).first().click()
+    await t.page.locator('.leaf.on').waitFor()
+    for (const property of ['background-color', 'color'])
+      expect(await styleOf('.leaf.on', property), property).toBe(
+        await styleOf('.pages a[aria-current]', property),
+      )
+    await t.page.emulateMedia({ forcedColors: 'none' })
+    await expect.poll(() => t.page.locator('html').getAttribute('data-theme'), PATIENCE).toBe('light')
+  })
+
+  test('a finger reads lines and heat maps where it touches and drags, and scrolls the page up and down', async () => {
+    writeBusyHost(t.ours)
+    const page = await phone('light')
+    await busy(page, { live: t.address }, 'cpu')
+    const touch = await other!.newCDPSession(page)
+    const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: { x: number; y: number }[]) =>
+      touch.send('Input.dispatchTouchEvent', { type, touchPoints })
+    const drag = async (target: Locator, right: number, down: number): Promise<void> => {
+      const box = (await target.boundingBox())!
+      const [x, y] = [box.x + 60, box.y + 40]
+      await send('touchStart', [{ x, y }])
+      for (let i = 1; i <= 8; i++)
+        await send('touchMove', [{ x: x + (right * i) / 8, y: y + (down * i) / 8 }])
+      await send('touchEnd', [])
+    }
+    const told = (title: string) =>
+      page.locator(`[data-chart][aria-label="${title}"] .tip-time`).textContent({ timeout: 1000 })
+    const scrolled = (): Promise<number> => page.evaluate('scrollY')
+    for (const [title, part] of [
+      ['CPU', '.u-over'],
+      ['Busy time per CPU', 'canvas'],
+    ] as const) {
+      const target = page.locator(`[data-chart][aria-label="${title}"] ${part}`)
+      await target.tap({ position: { x: 60, y: 40 } })
+      await expect.poll(() => told(title), PATIENCE).toMatch(/ 14:1\d:/)
+      expect(await page.locator('.tip').count()).toBe(1)
+      const before = await scrolled()
+      await drag(target, 150, 3)
+      await expect.poll(() => told(title), PATIENCE).toMatch(/ 14:4\d:/)
+      expect(await scrolled()).toBe(before)
+      await page.screenshot({ path: shotPath(`phone-read-${part.slice(-4)}`) })
+      await drag(target, 3, -120)
+      await expect.poll(scrolled, PATIENCE).toBeGreaterThan(before)
+      await expect.poll(() => page.locator('.tip').count(), PATIENCE).toBe(0)
+    }
   })
 
   test('the time control and the panels fit into one row and one screen at 1024', async () => {

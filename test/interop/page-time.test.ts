@@ -48,7 +48,7 @@ describePage("the chart page's time", (t) => {
   /** Returns the time spans shown by charts. */
   const frames = (): Promise<string[]> =>
     t.page
-      .locator('.plot[role=img]')
+      .locator('.plot')
       .evaluateAll((plots) => [
         ...new Set(plots.map((plot) => /from (.*?)\. Latest/.exec(plot.getAttribute('aria-label')!)![1]!)),
       ])

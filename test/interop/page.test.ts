@@ -46,7 +46,7 @@ describePage('the chart page', (t) => {
     await t.shot('overview-narrow')
     const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
     expect(await t.page.evaluate(overflow)).toBeLessThanOrEqual(0)
-    const described = await t.chart('CPU').getByRole('img').getAttribute('aria-label')
+    const described = await t.chart('CPU').getByRole('application').getAttribute('aria-label')
     expect(described).toMatch(/^CPU, from \d{4}-.* to .*\. Latest: user /)
     expect(t.complaints).toEqual([])
   })

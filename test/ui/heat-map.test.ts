@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { heatAt, heatMove, heatRuns } from '../../src/ui/chart/heat-map.ts'
+import { sampleBy, stepOf } from '../../src/ui/chart/reading.ts'
 import type { ChartData } from '../../src/ui/data/chart-data.ts'
 
 const runs = (times: readonly number[], values: readonly (number | null | undefined)[]) =>
@@ -46,9 +47,13 @@ test('the value under the pointer is the one drawn there', () => {
   expect(heatAt(data, { from: 0, to: 100 }, 0.15, 1)).toBeUndefined()
 })
 
+const pressed = (key: string) =>
+  stepOf({ key, shiftKey: false, altKey: false, ctrlKey: false, metaKey: false })!
+
 test('keys move to samples of a row, and to other rows at about the same time', () => {
   const data = {
     times: [0, 10, 11, 20, 21, 30],
+    frame: { from: 0, to: 30 },
     lines: [
       { values: [1, 2, undefined, 3, undefined, null] },
       { values: [undefined, undefined, 4, undefined, 5, undefined] },
@@ -67,10 +72,10 @@ test('keys move to samples of a row, and to other rows at about the same time', 
     'Home',
     'End',
   ]
-  let at: { row: number; index: number } | undefined
+  let at: { row: number; time: number } | undefined
   const seen = path.map((key) => {
-    at = heatMove(data, at, key)
-    return [at!.row, at!.index]
+    at = heatMove(data, at, pressed(key))
+    return [at!.row, data.times.indexOf(at!.time)]
   })
   expect(seen).toEqual([
     [0, 3],
@@ -84,6 +89,25 @@ test('keys move to samples of a row, and to other rows at about the same time', 
     [0, 0],
     [0, 3],
   ])
-  expect(heatMove(data, at, 'x')).toBeUndefined()
-  expect(heatMove({ times: [], lines: [] }, undefined, 'Home')).toBeUndefined()
+  expect(heatMove(data, undefined, pressed('ArrowLeft'), 19)).toEqual({ row: 0, time: 10 })
+  expect(heatMove({ ...data, times: [], lines: [] }, undefined, pressed('Home'))).toBeUndefined()
+})
+
+test('only samples of the shown window are read', () => {
+  const data = { times: [0, 10, 20, 30], frame: { from: 5, to: 25 } }
+  const all = () => true
+  expect([-1, 1, -10, -Infinity, Infinity].map((by) => sampleBy(data, all, 10, by))).toEqual([1, 2, 1, 1, 2])
+  expect([-1, 10, Infinity, -Infinity].map((by) => sampleBy(data, all, undefined, by))).toEqual([2, 2, 2, 1])
+  // The window has moved since.
+  expect(sampleBy(data, all, -100, 1)).toBe(2)
+  expect(sampleBy(data, (i) => i === 0, 10, 1)).toBeUndefined()
+})
+
+test('arrows move by one, with Shift by ten; other keys, and keys with other modifiers, do not move', () => {
+  const key = (name: string, more = {}) =>
+    stepOf({ key: name, shiftKey: false, altKey: false, ctrlKey: false, metaKey: false, ...more })
+  expect(key('ArrowLeft')).toEqual([0, -1])
+  expect(key('ArrowDown', { shiftKey: true })).toEqual([10, 0])
+  expect(key('End')).toEqual([0, Infinity])
+  expect([key('x'), key('ArrowLeft', { altKey: true })]).toEqual([undefined, undefined])
 })

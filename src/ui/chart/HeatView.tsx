@@ -3,19 +3,20 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
-import { hasModifier } from '../keyboard.ts'
 import { colorsVersion } from '../theme.ts'
-import { time } from '../time/control.ts'
+import { type Frame, time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { ageOf, oldText } from './age.tsx'
-import type { ViewProps } from './drawn.ts'
-import { drawHeat, fits, type HeatPlace, heatAt, heatMove, useLimits } from './heat-map.ts'
+import { readable, type ViewProps } from './drawn.ts'
+import { drawHeat, fits, type HeatReading, heatAt, heatMove, useLimits } from './heat-map.ts'
+import { instant, pin, reading } from './instant.ts'
 import { newestIndex } from './line-style.ts'
 import { Name } from './Name.tsx'
 import { startPan, wheelFactor } from './pan.ts'
-import { TipBox } from './Readings.tsx'
+import { Announced, TipBox, type TipPlace } from './Readings.tsx'
+import { endReading, startTime, stepOf } from './reading.ts'
 import { dragSpan, selectedSpan } from './selected-span.ts'
 import { shadeOf } from './span-shade.ts'
 import { timeMarks } from './time-marks.ts'
@@ -27,13 +28,8 @@ const MARK_WIDTH = 64
 /** Height above the rows for the flags of marks, which would cover the first row. */
 const MARKS_HEIGHT = 14
 
-/** The cell under the pointer or chosen by keys, and its position. */
-interface Under extends HeatPlace {
-  readonly x: number
-  readonly y: number
-  /** Was it chosen by keys? Then it is announced. */
-  readonly isChosen?: boolean
-}
+/** The cell that is read, and its position. */
+type Under = HeatReading & TipPlace
 
 export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): ComponentChild {
   const ref = useRef<HTMLCanvasElement>(null)
@@ -55,35 +51,49 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
       if (!fits(ref.current)) latest.current()
     })
     observer.observe(ref.current!)
-    return () => observer.disconnect()
+    return () => {
+      observer.disconnect()
+      // It may be the chart that is read, which then sends no more events.
+      reading.value = undefined
+    }
   }, [])
   useEffect(draw, [data, frame, colors, ...limits])
+  const read = (place: Under | undefined): void => {
+    under.value = place
+    reading.value = place?.time
+  }
+  const leave = (): void => read(undefined)
+  const readAt = (place: TipPlace): void => {
+    const { width, height } = size.peek()
+    const found = heatAt(data, frame, place.x / width, (place.y - MARKS_HEIGHT) / height)
+    read(found && { ...place, row: found.row, time: data.times[found.index]! })
+  }
+  useEffect(() => {
+    const place = under.peek()
+    // The window moves below the mouse.
+    if (place?.isRead === false && reading.peek() === place.time) readAt(place)
+  }, [data, frame])
   const move = (event: PointerEvent): void => {
-    const box = ref.current!.getBoundingClientRect()
-    const place = heatAt(
-      data,
-      frame,
-      (event.clientX - box.left) / box.width,
-      (event.clientY - box.top) / box.height,
-    )
-    under.value =
-      place === undefined
-        ? undefined
-        : { ...place, x: event.clientX - box.left, y: MARKS_HEIGHT + event.clientY - box.top }
+    const { left, top } = ref.current!.getBoundingClientRect()
+    const isRead = event.pointerType === 'touch'
+    // The reading ends when another part of the page is touched.
+    if (isRead && event.type === 'pointerdown') ref.current!.focus({ preventScroll: true })
+    readAt({ isRead, x: event.clientX - left, y: MARKS_HEIGHT + event.clientY - top })
   }
   const key = (event: KeyboardEvent): void => {
-    const place = hasModifier(event) ? undefined : heatMove(data, under.value, event.key)
-    if (event.key === 'Escape') under.value = undefined
-    if (place === undefined) return
+    const step = stepOf(event)
+    const place = step && heatMove(data, under.value, step, startTime())
+    if (place === undefined && !endReading(event)) return
     event.preventDefault()
     event.stopPropagation() // the page pans by half a window
+    if (place === undefined) return
     const { width, height } = size.value
-    under.value = {
+    read({
       ...place,
-      isChosen: true,
-      x: (width * (data.times[place.index]! - frame.from)) / (frame.to - frame.from),
+      isRead: true,
+      x: (width * (place.time - frame.from)) / (frame.to - frame.from),
       y: MARKS_HEIGHT + (height * (place.row + 0.5)) / data.lines.length,
-    }
+    })
   }
   const press = (event: PointerEvent): void => {
     move(event)
@@ -116,18 +126,22 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
         )}
         <canvas
           ref={ref}
-          role="img"
-          aria-label={summary(chart, data)}
+          {...readable(summary(chart, data))}
           onPointerMove={move}
           onPointerDown={press}
-          tabIndex={0}
-          onKeyDown={key}
-          onBlur={() => (under.value = undefined)}
-          // A finger leaves when it is lifted; its reading stays until another place is touched.
-          onPointerLeave={({ pointerType }) => {
-            if (pointerType !== 'touch') under.value = undefined
+          onClick={({ shiftKey }) => {
+            if (!shiftKey) pin(reading.value)
           }}
+          onKeyDown={key}
+          onBlur={leave}
+          // A finger leaves when it is lifted; what it has read stays.
+          onPointerLeave={({ pointerType }) => {
+            if (pointerType !== 'touch') leave()
+          }}
+          // The finger scrolls the page.
+          onPointerCancel={leave}
         />
+        <Instant frame={frame} />
         {shade !== undefined && <div class="span-shade" style={shade} />}
         <HoverText data={data} under={under} />
       </div>
@@ -171,11 +185,11 @@ interface ReadingProps {
 function HoverText({ data, under }: ReadingProps): ComponentChild {
   const at = under.value
   const line = at === undefined ? undefined : data.lines[at.row]
-  const moment = at === undefined ? undefined : data.times[at.index]
-  if (at === undefined || line === undefined || moment === undefined) return null
+  // Another chart may be read.
+  if (at === undefined || line === undefined || reading.value !== at.time) return <Announced />
   const name = cellName(line)
-  const value = readingAt(line, data.measure, at.index)
-  const when = formatTime(moment, time.zone.value)
+  const value = readingAt(line, data.measure, data.times.indexOf(at.time))
+  const when = formatTime(at.time, time.zone.value)
   return (
     <>
       <TipBox place={at}>
@@ -184,12 +198,17 @@ function HoverText({ data, under }: ReadingProps): ComponentChild {
           <b>{name}</b>: {value}
         </p>
       </TipBox>
-      {at.isChosen === true && (
-        <p class="unseen" role="status">
-          {name}: {value}, {when}
-        </p>
-      )}
+      <Announced>{at.isRead === true && `${name}: ${value}, ${when}`}</Announced>
     </>
+  )
+}
+
+/** The line at the pinned instant, or at the crosshair of all charts. A separate component, as above. */
+function Instant({ frame }: { readonly frame: Frame }): ComponentChild {
+  const at = instant.value
+  if (at === undefined || at < frame.from || at > frame.to) return null
+  return (
+    <div class="pinned-mark" style={{ left: `${(100 * (at - frame.from)) / (frame.to - frame.from)}%` }} />
   )
 }
 

@@ -6,6 +6,7 @@ import type { ChartData } from '../data/chart-data.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import { type Crosshair, sampleAt } from './crosshair.ts'
+import { reading } from './instant.ts'
 import { lineColor, readingOf } from './line-style.ts'
 import { Name } from './Name.tsx'
 import type { Stacking } from './stack.ts'
@@ -19,10 +20,12 @@ export interface TipProps {
   readonly cursor: Signal<Crosshair | undefined>
 }
 
-/** A position over a chart, in pixels from its left and top. */
+/** A position over a chart, in pixels from its left and top, or from those of the window. */
 export interface TipPlace {
   readonly x: number
   readonly y: number
+  /** Is it read with keys or a finger? Then it is announced, and gone when the reading has ended. */
+  readonly isRead?: boolean
 }
 
 /** Lines listed at most; a longer list would hide the chart. */
@@ -38,7 +41,9 @@ export function Readings({
 }: TipProps & { readonly place: Signal<TipPlace | undefined> }): ComponentChild {
   const under = place.value
   const pointed = cursor.value
-  if (under === undefined || pointed === undefined) return null
+  const isRead = under?.isRead === true
+  if (under === undefined || pointed === undefined || (isRead && reading.value === undefined))
+    return <Announced />
   const lines = data.lines.flatMap((line, i) => {
     const index = hidden.has(line.key) ? undefined : sampleAt(data.times, line.values, pointed)
     return index === undefined ? [] : [{ line, i, index, value: line.values[index]! }]
@@ -46,21 +51,42 @@ export function Readings({
   // In the order in which the lines appear from top to bottom.
   if (stacking !== undefined) lines.reverse()
   else lines.sort((a, b) => b.value - a.value)
+  const when = formatTime(pointed.at, time.zone.value)
+  const listed = lines
+    .slice(0, MOST)
+    .map(({ line, i, index }) => ({ line, i, value: readingOf(data, stacking, i, index, hidden) }))
+  const more = lines.length > MOST ? `and ${lines.length - MOST} more` : lines.length > 0 ? '' : 'No data'
   return (
-    <TipBox place={under}>
-      <p class="tip-time">{formatTime(pointed.at, time.zone.value)}</p>
-      {lines.length === 0 && <p class="tip-more">No data</p>}
-      <ul>
-        {lines.slice(0, MOST).map(({ line, i, index }) => (
-          <li key={line.key}>
-            <span class="chip" style={{ background: lineColor(data, i) }} />
-            <Name text={line.label} />
-            <span class="value">{readingOf(data, stacking, i, index, hidden)}</span>
-          </li>
-        ))}
-      </ul>
-      {lines.length > MOST && <p class="tip-more">and {lines.length - MOST} more</p>}
-    </TipBox>
+    <>
+      <TipBox place={under}>
+        <p class="tip-time">{when}</p>
+        <ul>
+          {listed.map(({ line, i, value }) => (
+            <li key={line.key}>
+              <span class="chip" style={{ background: lineColor(data, i) }} />
+              <Name text={line.label} />
+              <span class="value">{value}</span>
+            </li>
+          ))}
+        </ul>
+        {more !== '' && <p class="tip-more">{more}</p>}
+      </TipBox>
+      <Announced>
+        {isRead &&
+          [when, ...listed.map(({ line, value }) => `${line.label} ${value}`), more]
+            .filter(Boolean)
+            .join(', ')}
+      </Announced>
+    </>
+  )
+}
+
+/** Renders what a screen reader announces when it changes. Always in the document, because a new one need not be announced. */
+export function Announced({ children }: { readonly children?: ComponentChildren }): ComponentChild {
+  return (
+    <p class="unseen" role="status">
+      {children}
+    </p>
   )
 }
 

@@ -7,8 +7,8 @@ import type { PlotBox } from '../marks/MarkLayer.tsx'
 import { colorsVersion } from '../theme.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
-import type { ViewProps } from './drawn.ts'
-import { pin, pinned, pointed } from './instant.ts'
+import { readable, type ViewProps } from './drawn.ts'
+import { hovered, pin, pinned, reading } from './instant.ts'
 import { readingOf } from './line-style.ts'
 import { selectedSpan } from './selected-span.ts'
 import { TimeChart, type TimeLook } from './time-chart.ts'
@@ -34,7 +34,7 @@ export function TimeView({
       point: (crosshair, isHere) => {
         cursor.value = crosshair
         // The others mark their own nearest samples.
-        if (isHere || crosshair === undefined) pointed.value = crosshair?.at
+        if (isHere || crosshair === undefined) hovered.value = crosshair?.at
       },
       pin,
       show: (from, to) => time.show(from, to),
@@ -47,8 +47,8 @@ export function TimeView({
     return () => {
       observer.disconnect()
       made.destroy()
-      // The pointer may be on this chart, which then sends no more events.
-      pointed.value = undefined
+      // The pointer or the focus may be on this chart, which then sends no more events.
+      hovered.value = reading.value = undefined
       drawn.current = undefined
     }
   }, [])
@@ -58,6 +58,7 @@ export function TimeView({
   }, [data, chart, look, frame, hidden, zone, colors, scale, scale?.version])
   // Not read by the component, so that a click does not render all charts.
   useEffect(() => pinned.subscribe((at) => drawn.current?.mark(at)), [])
+  useEffect(() => reading.subscribe((at) => drawn.current?.read(at)), [])
   useEffect(() => selectedSpan.subscribe((span) => drawn.current?.shade(span)), [])
   useEffect(() => () => scale?.drop(chart.id), [scale, chart.id])
   // Read here and not by the card, because an age changes every second.
@@ -65,7 +66,7 @@ export function TimeView({
   const label = summary(chart.title, readingsOf(data, look), old, frame, zone)
   return (
     <>
-      <div class="plot" ref={host} role="img" aria-label={label} />
+      <div class="plot" ref={host} {...readable(label)} />
       {Marks !== undefined && box.value !== undefined && <Marks frame={frame} box={box.value} />}
     </>
   )

@@ -26,6 +26,10 @@ export interface ViewProps {
   readonly Marks: ((props: MarkLayerProps) => ComponentChild) | undefined
 }
 
+/** Returns the attributes of an element whose values are read with keys. With this role screen readers leave the arrow keys to it. */
+export const readable = (label: string) =>
+  ({ role: 'application', 'aria-roledescription': 'chart', 'aria-label': label, tabIndex: 0 }) as const
+
 /** Input of an image writer. */
 export interface PictureInput {
   readonly chart: Chart

@@ -4,6 +4,7 @@ import type { ChartData } from '../data/chart-data.ts'
 import { firstAtOrAfter, sampleFrom } from '../data/line.ts'
 import { resolveColor } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
+import { type Step, sampleBy } from './reading.ts'
 import type { SharedScale } from './shared-scale.ts'
 
 /** Returns the range of the colour scale: the limits of the chart, else the range of the values. */
@@ -127,6 +128,12 @@ export interface HeatPlace {
   readonly index: number
 }
 
+/** A row at a time. Indices of samples change when the window moves. */
+export interface HeatReading {
+  readonly row: number
+  readonly time: number
+}
+
 /** Returns the sample at a canvas position (0 to 1 on each axis); undefined outside of the values. */
 export function heatAt(data: ChartData, frame: Frame, x: number, y: number): HeatPlace | undefined {
   const time = frame.from + x * (frame.to - frame.from)
@@ -141,38 +148,21 @@ export function heatAt(data: ChartData, frame: Frame, x: number, y: number): Hea
 }
 
 /**
- * Returns the sample that a key moves to: rows up and down, samples left and right, the ends of a row; from the newest sample of the
- * first row without `at`. Undefined for other keys.
+ * Returns the sample that a step moves to; without `at`, from the time `start` in the first row, or else its newest. In a row without
+ * samples it is the same time.
  */
 export function heatMove(
-  { times, lines }: Pick<ChartData, 'times' | 'lines'>,
-  at: HeatPlace | undefined,
-  key: string,
-): HeatPlace | undefined {
-  const [rows, columns] =
-    {
-      ArrowUp: [-1, 0],
-      ArrowDown: [1, 0],
-      ArrowLeft: [0, -1],
-      ArrowRight: [0, 1],
-      Home: [0, -Infinity],
-      End: [0, Infinity],
-    }[key] ?? []
-  if (rows === undefined || columns === undefined) return undefined
-  const row = at === undefined ? 0 : Math.min(lines.length - 1, Math.max(0, at.row + rows))
-  const values = lines[row]?.values ?? []
-  const known = [...values.keys()].filter((i) => values[i] != null)
-  if (known.length === 0) return at === undefined ? undefined : { ...at, row }
-  // The nearest sample of the row: rows need not have samples at the same times.
-  const now = at === undefined ? Infinity : times[at.index]!
-  let nearest = known.length - 1
-  while (
-    nearest > 0 &&
-    Math.abs(times[known[nearest - 1]!]! - now) <= Math.abs(times[known[nearest]!]! - now)
-  )
-    nearest--
-  const to = at === undefined ? known.length - 1 : Math.min(known.length - 1, Math.max(0, nearest + columns))
-  return { row, index: known[to]! }
+  data: Pick<ChartData, 'times' | 'lines' | 'frame'>,
+  at: HeatReading | undefined,
+  [rows, samples]: Step,
+  start?: number,
+): HeatReading | undefined {
+  const row = at === undefined ? 0 : Math.min(data.lines.length - 1, Math.max(0, at.row + rows))
+  const values = data.lines[row]?.values ?? []
+  // Rows need not have samples at the same times.
+  const index = sampleBy(data, (i) => values[i] != null, at?.time ?? start, samples)
+  const time = index === undefined ? at?.time : data.times[index]
+  return time === undefined ? undefined : { row, time }
 }
 
 /** Returns the limits of a chart, widened to those of its shared `scale`. */

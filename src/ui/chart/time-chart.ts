@@ -79,6 +79,8 @@ type Column = readonly (number | null | undefined)[]
 type Limits = readonly [low: number | null, high: number | null]
 
 const SYNC_KEY = 'page'
+/** Where a crosshair is not shown. */
+const HIDDEN = { left: -10, top: -10 }
 /** Pixels within which an isolated sample is picked. */
 const SLACK = 6
 /** Diameter of an isolated sample, in pixels. */
@@ -99,6 +101,7 @@ export class TimeChart {
   #lines: readonly ChartLine[] = []
   #pointed: Crosshair | undefined
   #marked: number | undefined
+  #read: number | undefined
   #placed = ''
   #span: Frame | undefined
   /** The line at the pinned instant: an element, because painting all canvases of a page anew takes half a second of processor time. */
@@ -147,12 +150,28 @@ export class TimeChart {
         plot.setData(values, false)
         plot.setScale('x', { min: look.frame.from, max: look.frame.to })
       })
+    this.#follow()
   }
 
   /** Marks the pinned instant; undefined for none. */
   mark(at: number | undefined): void {
     this.#marked = at
     if (this.#plot !== undefined) this.#placeMark(this.#plot)
+  }
+
+  /** Moves the crosshair to a time that is read without the mouse; undefined hides it. */
+  read(at: number | undefined): void {
+    this.#read = at
+    if (at === undefined) this.#plot?.setCursor(HIDDEN)
+    this.#follow()
+  }
+
+  /** Moves the crosshair to the time that is read; the window may have moved. */
+  #follow(): void {
+    const [at, plot] = [this.#read, this.#plot]
+    // A new plot has no scales yet.
+    if (at === undefined || plot?.status !== 1) return
+    plot.setCursor(at > this.#look!.frame.to ? HIDDEN : { left: plot.valToPos(at, 'x'), top: 0 })
   }
 
   /** Shades the selected span; undefined for none. */
@@ -277,7 +296,12 @@ export class TimeChart {
       series: [{}, ...strokes.map((stroke, i) => seriesOf(look.style, stroke, i === 0))],
       bands: bands?.(strokes) ?? [],
       hooks: {
-        ready: [(plot) => plot.root.querySelector('.u-axis')?.classList.add('time-axis')],
+        ready: [
+          (plot) => {
+            plot.root.querySelector('.u-axis')?.classList.add('time-axis')
+            this.#follow()
+          },
+        ],
         drawAxes: [(plot) => fillBands(plot, this.#lines, bandColors)],
         draw: [
           (plot) => {

@@ -3,10 +3,12 @@ import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { FleetRange } from '../../archive/fleet/answer.ts'
+import { readable } from '../chart/drawn.ts'
 import { heatColors } from '../chart/heat-map.ts'
-import { TipBox } from '../chart/Readings.tsx'
+import { reading } from '../chart/instant.ts'
+import { Announced, TipBox, type TipPlace } from '../chart/Readings.tsx'
+import { stepOf } from '../chart/reading.ts'
 import { timeMarks } from '../chart/time-marks.ts'
-import { hasModifier } from '../keyboard.ts'
 import { colorsVersion } from '../theme.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
@@ -16,12 +18,11 @@ import { type HeatCell, heatLines, heatPixels, highestOfLine, hostsOfLine } from
 import { cellRow, means, measure, ranked } from './state.ts'
 
 const MARK_WIDTH = 64
+/** Distance of two touches of one place, in pixels: half a finger. */
+const NEAR = 22
 
 /** A cell, and its position for the tooltip. */
-interface Under extends HeatCell {
-  readonly x: number
-  readonly y: number
-}
+type Under = HeatCell & TipPlace
 
 /** Renders the map. A click, or Enter after moving with the arrow keys, opens a host at a time. */
 export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentChild {
@@ -41,7 +42,10 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
       size.value = { width: of.clientWidth, height: of.clientHeight }
     })
     observer.observe(of)
-    return () => observer.disconnect()
+    return () => {
+      observer.disconnect()
+      reading.value = undefined
+    }
   }, [])
   useEffect(() => {
     const of = canvas.current!
@@ -53,6 +57,11 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
     const shades = heatColors().map(channelsOf)
     context.putImageData(new ImageData(heatPixels(range, rows, lines, limits, shades), buckets, lines), 0, 0)
   }, [range, hosts, lines, colors])
+  const read = (place: Under | undefined): void => {
+    under.value = place
+    reading.value = place && start + (place.bucket + 0.5) * step
+  }
+  const leave = (): void => read(undefined)
   const placeAt = (event: PointerEvent): Under | undefined => {
     const box = canvas.current!.getBoundingClientRect()
     const x = event.clientX - box.left
@@ -60,20 +69,37 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
     const line = Math.min(lines - 1, Math.max(0, Math.floor((y / box.height) * lines)))
     const bucket = Math.min(buckets - 1, Math.max(0, Math.floor((x / box.width) * buckets)))
     const found = rows.length === 0 ? undefined : highestOfLine(range, rows, line, lines, bucket)
-    return found && { ...found, x, y }
+    return found && { ...found, x, y, isRead: event.pointerType === 'touch' }
   }
   const openAt = ({ host, bucket }: HeatCell): void => open(hosts[host]!, start + (bucket + 0.5) * step)
-  const press = (event: KeyboardEvent): void => {
-    if (hasModifier(event)) return
-    const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key]
+  /** The first touch reads a cell, a second one near it opens its host. */
+  const isOpening = useRef(true)
+  const press = (event: PointerEvent): void => {
+    const [before, place] = [under.value, placeAt(event)]
+    const isTouch = event.pointerType === 'touch'
+    const isNear =
+      isTouch &&
+      before !== undefined &&
+      place !== undefined &&
+      Math.hypot(place.x - before.x, place.y - before.y) < NEAR
+    isOpening.current = !isTouch || isNear
+    if (isNear) return
+    if (isTouch) canvas.current!.focus({ preventScroll: true })
+    read(place)
+  }
+  const click = (): void => {
+    if (isOpening.current && under.value !== undefined) openAt(under.value)
+  }
+  const key = (event: KeyboardEvent): void => {
+    const move = stepOf(event)
     const at = under.value
     if (event.key === 'Enter' && at !== undefined) openAt(at)
     else if (move !== undefined && hosts.length > 0) {
-      const host = Math.min(hosts.length - 1, Math.max(0, (at?.host ?? 0) + move[0]!))
-      const bucket = Math.min(buckets - 1, Math.max(0, (at?.bucket ?? buckets - 1) + move[1]!))
+      const host = Math.min(hosts.length - 1, Math.max(0, (at?.host ?? 0) + move[0]))
+      const bucket = Math.min(buckets - 1, Math.max(0, (at?.bucket ?? buckets - 1) + move[1]))
       const x = ((bucket + 0.5) * width) / buckets
-      under.value = { host, bucket, x, y: ((host + 0.5) * height) / hosts.length }
-    } else if (event.key === 'Escape' && at !== undefined) under.value = undefined
+      read({ host, bucket, isRead: true, x, y: ((host + 0.5) * height) / hosts.length })
+    } else if (event.key === 'Escape' && at !== undefined) leave()
     else return
     event.preventDefault()
     event.stopPropagation()
@@ -84,17 +110,18 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
       <div class="fleet-heat-field">
         <canvas
           ref={canvas}
-          role="img"
-          tabIndex={0}
-          aria-label={summary(range)}
-          onPointerMove={(event) => (under.value = placeAt(event))}
-          onPointerLeave={() => (under.value = undefined)}
-          onClick={(event) => {
-            const place = placeAt(event as unknown as PointerEvent)
-            if (place !== undefined) openAt(place)
+          {...readable(summary(range))}
+          onPointerMove={(event) => read(placeAt(event))}
+          onPointerDown={press}
+          // A finger leaves when it is lifted; what it has read stays.
+          onPointerLeave={({ pointerType }) => {
+            if (pointerType !== 'touch') leave()
           }}
-          onKeyDown={press}
-          onBlur={() => (under.value = undefined)}
+          // The finger scrolls the page.
+          onPointerCancel={leave}
+          onClick={click}
+          onKeyDown={key}
+          onBlur={leave}
         />
         <Hover range={range} under={under} />
       </div>
@@ -136,7 +163,7 @@ function Hover({ range, under }: HoverProps): ComponentChild {
   const value = at === undefined || row < 0 ? undefined : cells[row * buckets + at.bucket]
   const from = at === undefined ? 0 : start + at.bucket * step
   const zone = time.zone.value
-  const reading =
+  const text =
     value === undefined || Number.isNaN(value)
       ? 'no value'
       : showValue(measure.value, value * measure.value.factor)
@@ -148,13 +175,13 @@ function Hover({ range, under }: HoverProps): ComponentChild {
             {formatTime(from, zone)} – {formatTime(from + step, zone).slice(-8)}
           </p>
           <p>
-            {host.key}: {reading}
+            {host.key}: {text}
           </p>
         </TipBox>
       )}
-      <span class="unseen" role="status">
-        {at !== undefined && host !== undefined && `${host.key}, ${formatTime(from, zone)}: ${reading}`}
-      </span>
+      <Announced>
+        {at?.isRead === true && host !== undefined && `${host.key}, ${formatTime(from, zone)}: ${text}`}
+      </Announced>
     </>
   )
 }

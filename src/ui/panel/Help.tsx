@@ -48,7 +48,11 @@ export function Help(): ComponentChild {
         Drag with Shift to select a span: what changed in it (all metrics, ranked), zoom, or save it as an
         incident.
       </p>
-      <p>Point at a chart to read its values; every chart marks the same time.</p>
+      <p>
+        Point at a chart, tap it, or drag a finger sideways to read its values; every chart marks the same
+        time. With Tab on a chart, ← → read the samples, with Shift every tenth, Home End the ends, ↑ ↓ the
+        rows of a heat map; Enter pins the time, Esc ends the reading.
+      </p>
       <p>Click a legend entry to hide or show its line; double-click to show it alone.</p>
       <p>
         Times: 02:45, yesterday 14:00, 2026-11-28 03:10, -10min, and the syntax of the options -S and -T.

@@ -5,7 +5,7 @@ export const NAMELESS: string = `[...document.querySelectorAll('button, summary,
   .filter((element) => {
     const labels = [...(element.labels ?? [])].map((label) => label.textContent).join('')
     return !(element.getAttribute('aria-label') || labels.trim() || element.textContent.trim())
-      && element.closest('[role=img], [aria-hidden=true]') === null
+      && element.closest('[role=img], [role=application], [aria-hidden=true]') === null
   })
   .map((element) => element.outerHTML.slice(0, 120))`
 

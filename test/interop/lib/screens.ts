@@ -1,9 +1,12 @@
 /** All screens of the page, for pictures of them and for rules that hold on each. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { PAGES } from '../../../src/ui/view/built-in.ts'
-import { BUSY_START } from './busy-host.ts'
+import { BUSY_START, busyHost } from './busy-host.ts'
 import { PANELS, PATIENCE } from './page.ts'
+import type { TestCollector } from './programs.ts'
 
 /** Where the screens are. */
 export interface Places {
@@ -38,8 +41,16 @@ const HOUR = `from=${iso(0)}Z&to=${iso(60)}Z&zone=UTC`
 /** Key of its archive: the path below the first directory of archives. */
 const BUSY_KEY = '0/db1/busy'
 
+/** Writes the archive of the busy host to the archives of a collector. Returns its folder. */
+export function writeBusyHost({ dir }: TestCollector): string {
+  const folder = join(dir, 'archives', 'db1')
+  mkdirSync(folder, { recursive: true })
+  for (const { name, bytes } of busyHost()) writeFileSync(join(folder, name), bytes)
+  return folder
+}
+
 /** Opens a page of the busy host, the parts of which are drawn. */
-async function busy(page: Page, { live }: Places, key = 'overview'): Promise<void> {
+export async function busy(page: Page, { live }: Pick<Places, 'live'>, key = 'overview'): Promise<void> {
   await page.goto(`${live}#page=${key}&source=archive:${BUSY_KEY}&${HOUR}`)
   await drawn(page)
 }
