@@ -81,6 +81,28 @@ describePage("the chart page's views", (t) => {
     expect(t.complaints).toEqual([])
   })
 
+  test('another page is one subscription, without the metrics of the page before', async () => {
+    const subscribed: { readonly every: number; readonly metrics: readonly string[] }[] = []
+    t.page.on('websocket', (socket) =>
+      socket.on('framesent', ({ payload }) => {
+        const message = JSON.parse(String(payload)) as (typeof subscribed)[number]
+        if (message.every === 1) subscribed.push(message)
+      }),
+    )
+    await t.page.reload()
+    await t.page.locator('.health-card').first().waitFor()
+    await t.page.keyboard.press('3')
+    await t.page.locator('.pages a[aria-current]').getByText('Memory').waitFor()
+    await expect.poll(() => t.firstValue('Page faults').textContent(), PATIENCE).toMatch(/\d/)
+    const before = subscribed.splice(0).at(-1)!.metrics
+    await t.page.keyboard.press('4')
+    await t.page.locator('.pages a[aria-current]').getByText('Disks').waitFor()
+    await expect.poll(() => t.firstValue('Throughput').textContent(), PATIENCE).toMatch(/\d/)
+    expect(subscribed).toHaveLength(1)
+    expect(before).toContain('mem.vmstat.pgfault')
+    expect(subscribed[0]!.metrics).not.toContain('mem.vmstat.pgfault')
+  })
+
   test('the strip judges the host, and a figure leads to its chart', async () => {
     const cards = t.page.locator('.health-card')
     for (const title of ['CPU', 'Memory', 'Disk', 'Network', 'Pressure'])

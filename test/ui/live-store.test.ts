@@ -189,3 +189,83 @@ test('the row after a short loss stays', () => {
   expect(store.lines('a.b')).toMatchObject([{ times: [10, 10.4, 10.8, 11.8], values: [1, null, 10.8, 11.8] }])
   expect(store.holes).toEqual([{ start: 10, end: 10.8 }])
 })
+
+test('a hastened row stays as the first sample of new metrics; the others skip it', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  const [old, added] = ['old', 'added'].map((name) => ({
+    ...metric,
+    ...{ name, indom: null, sem: 'counter' as const },
+  }))
+  const rounded = (name: string): unknown =>
+    store
+      .lines(name)
+      .map(({ times, values }) => [times, values.map((value) => value && Math.round(value * 1e6) / 1e6)])
+  store.topic([old!])
+  for (const time of [10, 11]) store.row(time, [[time]])
+  store.topic([old!, added!])
+  for (const time of [11.25, 11.5]) store.row(time, [[time], [2 * time]])
+  expect(rounded('added')).toEqual([
+    [
+      [11.25, 11.5],
+      [null, 2],
+    ],
+  ])
+  expect(rounded('old')).toEqual([
+    [
+      [10, 11, 11.5],
+      [null, 1, 1],
+    ],
+  ])
+  for (const time of [12, 13]) store.row(time, [[time], [2 * time]])
+  expect(rounded('added')).toEqual([
+    [
+      [11.25, 12, 13],
+      [null, 2, 2],
+    ],
+  ])
+  expect(rounded('old')).toEqual([
+    [
+      [10, 11, 12, 13],
+      [null, 1, 1, 1],
+    ],
+  ])
+  store.row(11.2, [[100], [100]])
+  for (const time of [12.2, 13.2]) store.row(time, [[90 + time], [90 + 2 * time]])
+  expect(rounded('old')).toMatchObject([[[10, 11, 11.2, 12.2, 13.2], expect.anything()]])
+  expect(store.holes).toEqual([])
+})
+
+test('metrics that are back on the page get the rows that the server kept meanwhile', () => {
+  const store = new LiveStore(
+    () => 100,
+    () => {},
+  )
+  const [stays, returns] = ['stays', 'returns'].map((name) => ({ name, ...metric, sem: 'counter' as const }))
+  const row = (time: number, isPast: boolean, ids = [1]): void => {
+    store.instances(1, ids, ids.map(String))
+    store.row(time, [[time], ids.map((id) => id * time)], isPast)
+  }
+  store.topic([stays!])
+  store.instances(0, [1], ['1'])
+  for (const time of [10, 11, 12, 12.25, 13, 14]) store.row(time, [[time]])
+  store.topic([stays!, returns!])
+  // The first row is from before the page, 11.5 only of that list, and 12.25 only of the one meanwhile.
+  for (const time of [9, 11, 11.5, 12]) row(time, true)
+  for (const time of [13, 14]) row(time, true, [1, 2])
+  expect(store.lines('returns')).toEqual([
+    { instance: '1', times: [11, 12, 13, 14], values: [null, 1, 1, 1] },
+    { instance: '2', times: [13, 14], values: [null, 2] },
+  ])
+  expect(store.startOf('returns')).toBe(11)
+  row(15, true, [1, 2])
+  row(16, false, [2])
+  expect(store.lines('returns')).toEqual([
+    { instance: '1', times: [11, 12, 13, 14, 15, 16], values: [null, 1, 1, 1, 1, null] },
+    { instance: '2', times: [13, 14, 15, 16], values: [null, 2, 2, 2] },
+  ])
+  expect(store.lines('stays')[0]!.times).toEqual([10, 11, 12, 12.25, 13, 14, 15, 16])
+  expect(store.holes).toEqual([])
+})

@@ -38,6 +38,20 @@ test("the present follows the host's clock, not the browser's", () => {
   expect(time.frame.value.to).toBe(NOW + 2)
 })
 
+test('the window moves with new values, without waiting for the next tick', () => {
+  const time = new TimeControl()
+  vi.advanceTimersByTime(1400)
+  expect(time.frame.value.to).toBe(NOW + 1)
+  time.noteHostTime(NOW + 0.9) // is in the window
+  expect(time.frame.value.to).toBe(NOW + 1)
+  time.noteHostTime(NOW + 1.3)
+  expect(time.frame.value.to).toBe(NOW + 1.4)
+  time.pause()
+  vi.advanceTimersByTime(1000)
+  time.noteHostTime(NOW + 2.3)
+  expect(time.frame.value.to).toBe(NOW + 1.4)
+})
+
 test('plays at its speed, and becomes live when it reaches the present', () => {
   const time = new TimeControl()
   time.speed.value = 10

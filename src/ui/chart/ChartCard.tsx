@@ -1,7 +1,7 @@
 /** One chart on the page: title, menu, drawing, legend and problems. */
 import { type ReadonlySignal, type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild, RefObject } from 'preact'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { ChartFeed } from '../data/chart-feed.ts'
 import type { Source } from '../data/source.ts'
@@ -35,7 +35,8 @@ export function ChartCard({ chart, origin, source }: ShownChart): ComponentChild
       }),
     [currentSource.value],
   )
-  useEffect(() => () => feeds.release(chart.id), [chart.id])
+  // Unlike an effect, before the subscriptions are sent: otherwise they would be for the previous page's charts too.
+  useLayoutEffect(() => () => feeds.release(chart.id), [chart.id])
   const parts = lazyPart.value
   const kind = kindOf(chart.style)
   const frame = frameOf(kind)

@@ -20,6 +20,10 @@ interface Kept {
   since?: number
   /** Why the newest row has no values. */
   refusal?: string | undefined
+  /** Times of rows that are not samples of this metric: its lines continue across them. */
+  skips: Set<number>
+  /** No live row has arrived for it; rows from before may. */
+  isNew: boolean
 }
 
 interface KeptInstance {
@@ -31,6 +35,8 @@ interface KeptInstance {
 
 /** The times of some rows, and the gaps among them. */
 interface Moments {
+  /** Indexes of the rows among the newest ones, without the skipped ones; undefined for all. */
+  readonly at: readonly number[] | undefined
   /** Times of the rows. */
   readonly rows: readonly number[]
   /** Times of the rows and one time within each gap. */
@@ -43,7 +49,10 @@ interface Moments {
 const LATE_INTERVALS = 5
 const LATE_SEC = 10
 
-/** A hastened row gives way to the next one if it follows the row before it sooner than this part of the interval: its rates are noise. */
+/**
+ * A hastened row gives way to the next one if it follows the row before it sooner than this part of the interval: its rates are noise. New
+ * metrics have no rate in it; as their first sample, it stays.
+ */
 const EARLY = 0.5
 /** Rows of new metrics that may be so early: the server hastens two, and a tick may follow soon. */
 const FIRST_ROWS = 3
@@ -157,7 +166,8 @@ export class LiveStore implements LiveListener {
   topic(metrics: readonly MetricOutcome[]): void {
     this.#order = metrics.map((outcome) => {
       const known = this.#byName.get(outcome.name)
-      if (known === undefined) return { outcome, names: [], ids: [], byInst: new Map() }
+      if (known === undefined)
+        return { outcome, names: [], ids: [], byInst: new Map(), skips: new Set(), isNew: true }
       known.outcome = outcome
       return known
     })
@@ -178,10 +188,14 @@ export class LiveStore implements LiveListener {
   row(time: number, values: readonly RowValues[], isPast = false): void {
     const newest = this.#times.at(-1)
     if (isPast && newest !== undefined) {
-      if (time <= newest) return // known from before the connection was lost
+      if (time <= newest) {
+        this.#fill(time, values)
+        return
+      }
       if (time - newest <= this.#lateSec) this.#isBroken = false
     }
-    this.#forgetFrom(this.#isEarly ? Math.min(time, newest!) : time)
+    if (this.#isEarly) this.#giveWay(newest!)
+    this.#forgetFrom(time)
     const last = this.#times.at(-1)
     if (last !== undefined && (this.#isBroken || time - last > this.#lateSec)) {
       this.#addRow((last + time) / 2, [])
@@ -204,18 +218,49 @@ export class LiveStore implements LiveListener {
     return newest - before! < EARLY * this.#every
   }
 
+  /** Discards the newest row. If it is the first sample of new metrics, only the others skip it. */
+  #giveWay(newest: number): void {
+    if (!this.#order.some(({ since }) => since === newest)) this.#forgetFrom(newest)
+    else for (const { since, skips } of this.#order) if (since! < newest) skips.add(newest)
+  }
+
+  /** Gives a row from before to metrics that are back on the page. Others know it, from before the connection was lost. */
+  #fill(time: number, values: readonly RowValues[]): void {
+    const at = firstAtOrAfter(this.#times, time)
+    if (this.#times[at] !== time) return
+    const later = this.#times.length - 1 - at
+    for (const [i, kept] of this.#order.entries()) {
+      if (!kept.isNew) continue
+      if (kept.since === undefined) {
+        kept.since = time
+        kept.skips = new Set(this.#times.slice(at))
+      }
+      kept.skips.delete(time)
+      for (const [instance, value] of this.#instancesOf(kept, values[i])) {
+        const { values: column } = instance
+        if (column.length === 0) column.push(...new Array<null>(later + 1).fill(null))
+        column[column.length - 1 - later] = value
+        instance.missing = later
+      }
+    }
+    this.#onChange()
+  }
+
   #addRow(time: number, values: readonly RowValues[]): void {
     this.#times.push(time)
     if (this.#times.length > KEPT + KEPT / 4) {
       this.#times = this.#times.slice(-KEPT)
       this.#holes = this.#holes.filter(({ start }) => start >= this.#times[0]!)
       for (const gap of this.#gapsBefore) if (gap <= this.#times[0]!) this.#gapsBefore.delete(gap)
+      for (const { skips } of this.#order)
+        for (const skip of skips) if (skip < this.#times[0]!) skips.delete(skip)
     }
     for (const [i, kept] of this.#order.entries()) {
       kept.since ??= time
-      const own = values[i] ?? []
+      kept.isNew = false
+      const own = values[i]
       kept.refusal = typeof own === 'string' ? own : undefined
-      this.#add(kept, typeof own === 'string' ? [] : own)
+      this.#add(kept, own)
     }
   }
 
@@ -231,27 +276,37 @@ export class LiveStore implements LiveListener {
     for (const gap of this.#gapsBefore) if (gap >= time) this.#gapsBefore.delete(gap)
     for (const kept of this.#order) if (kept.since !== undefined && kept.since > time) kept.since = time
     this.#holes = this.#holes.filter(({ end }) => end < time)
-    for (const { byInst } of this.#order)
+    for (const { byInst, skips } of this.#order) {
+      for (const skip of skips) if (skip >= time) skips.delete(skip)
       for (const [inst, instance] of byInst) {
         instance.values.splice(-count)
         instance.missing = Math.max(0, instance.missing - count)
         if (instance.values.length === 0) byInst.delete(inst)
       }
+    }
   }
 
-  #add(kept: Kept, values: readonly (number | null)[]): void {
-    const most = Math.min(this.#times.length, this.#wanted(kept.outcome.name))
-    for (const instance of kept.byInst.values()) instance.missing++
+  /** Returns the instances in a row, with their values. */
+  *#instancesOf(kept: Kept, values: RowValues | undefined): Iterable<readonly [KeptInstance, number | null]> {
+    if (values == null || typeof values === 'string') return
     const isPlain = !isFailure(kept.outcome) && kept.outcome.indom === null
     for (const [i, value] of values.entries()) {
       const inst = isPlain ? ONLY : kept.ids[i]
       if (inst === undefined) break
       let instance = kept.byInst.get(inst)
       if (instance === undefined) {
-        instance = { name: isPlain ? null : kept.names[i]!, values: [], missing: 0 }
+        instance = { name: null, values: [], missing: 0 }
         kept.byInst.set(inst, instance)
       }
-      instance.name = isPlain ? null : kept.names[i]!
+      if (!isPlain) instance.name = kept.names[i]!
+      yield [instance, value]
+    }
+  }
+
+  #add(kept: Kept, values: RowValues | undefined): void {
+    const most = Math.min(this.#times.length, this.#wanted(kept.outcome.name))
+    for (const instance of kept.byInst.values()) instance.missing++
+    for (const [instance, value] of this.#instancesOf(kept, values)) {
       instance.values.push(value)
       instance.missing = 0
     }
@@ -277,21 +332,24 @@ export class LiveStore implements LiveListener {
     return Array.from(kept.byInst.values(), ({ name, values }) => {
       let moments = byLength.get(values.length)
       if (moments === undefined) {
-        moments = this.#moments(values.length)
+        moments = this.#moments(values.length, kept.skips)
         byLength.set(values.length, moments)
       }
-      const { rows, times, gaps } = moments
-      const own = values.length > rows.length ? values.slice(-rows.length) : values
+      const { at, rows, times, gaps } = moments
+      const newest = values.length > this.#times.length ? values.slice(-this.#times.length) : values
+      const own = at === undefined ? newest : at.map((index) => newest[index]!)
       const shown = factor === undefined ? own : ratesOf(rows, own, factor)
       return { instance: name, times, values: withGaps(shown, gaps, () => null) }
     })
   }
 
-  /** Returns the times of the last `count` rows. */
-  #moments(count: number): Moments {
-    const rows = count >= this.#times.length ? this.#times : this.#times.slice(-count)
-    const gaps = [...this.#gapsBefore].map((time) => firstAtOrAfter(rows, time)).filter((at) => at > 0)
-    return { rows, gaps, times: withGaps(rows, gaps, (at) => (rows[at - 1]! + rows[at]!) / 2) }
+  /** Returns the times of the last `count` rows that are not skipped. */
+  #moments(count: number, skips: ReadonlySet<number>): Moments {
+    const newest = count >= this.#times.length ? this.#times : this.#times.slice(-count)
+    const at = skips.size === 0 ? undefined : [...newest.keys()].filter((i) => !skips.has(newest[i]!))
+    const rows = at === undefined ? newest : at.map((i) => newest[i]!)
+    const gaps = [...this.#gapsBefore].map((time) => firstAtOrAfter(rows, time)).filter((i) => i > 0)
+    return { at, rows, gaps, times: withGaps(rows, gaps, (i) => (rows[i - 1]! + rows[i]!) / 2) }
   }
 }
 

@@ -1,7 +1,7 @@
 /** Health at a glance: a card for each resource, the problems in a sentence, and the figures behind them. */
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useLayoutEffect, useMemo } from 'preact/hooks'
 import { pathOf, SPARK_HEIGHT, SPARK_WIDTH } from '../chart/spark-path.ts'
 import { ChartFeed } from '../data/chart-feed.ts'
 import { goToChart } from '../go-to.ts'
@@ -73,11 +73,11 @@ function useJudged(): readonly Judged[] {
       ),
     [source],
   )
-  useEffect(
+  useLayoutEffect(
     () => () => {
       for (const figure of FIGURES) feeds.release(chartOf(figure).id)
     },
-    [source],
+    [],
   )
   arrived.value
   const [frame, every] = [time.frame.value, intervalSec.value]

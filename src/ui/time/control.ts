@@ -92,12 +92,15 @@ export class TimeControl {
     return browserSec() + this.#clockOffsetSec
   }
 
-  /** Notes the time of a host's newest values. Following the host's clock keeps its charts from running empty. */
+  /**
+   * Notes the time of a host's newest values. Following the host's clock keeps its charts from running empty; the window ends after these
+   * values, which are drawn now instead of with the next tick.
+   */
   noteHostTime(at: number): void {
     const ahead = at - browserSec()
-    if (Math.abs(ahead - this.#clockOffsetSec) <= TOLERANCE_SEC) return
-    this.#clockOffsetSec = Math.abs(ahead) <= TOLERANCE_SEC ? 0 : ahead
-    if (this.mode.peek() === 'live') this.#end.value = this.now()
+    const isOff = Math.abs(ahead - this.#clockOffsetSec) > TOLERANCE_SEC
+    if (isOff) this.#clockOffsetSec = Math.abs(ahead) <= TOLERANCE_SEC ? 0 : ahead
+    if (this.mode.peek() === 'live' && (isOff || at > this.#end.peek())) this.#end.value = this.now()
   }
 
   /** Moves to a time of another program's clock; `isMoving` means that clock is running. */
