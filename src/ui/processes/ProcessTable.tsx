@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
+import { withCommands } from '../chart/commands.tsx'
 import { instant, pin, pinned, pointed } from '../chart/instant.ts'
 import type { OwnProps } from '../chart/kind.ts'
 import { SPARK_HEIGHT, SPARK_WIDTH } from '../chart/spark-path.ts'
@@ -78,6 +79,9 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const shown = feed.get(isSeen.value || pinned.value !== undefined ? timeFor(source) : undefined)
   const { answer } = shown
   const rows = useMemo(() => (answer === undefined ? [] : rowsOf(answer)), [answer])
+  const seen = useMemo(() => ({ any: false }), [source])
+  if (rows.length > 0) seen.any = true
+  const isNone = !seen.any && (answer !== undefined || shown.problem !== undefined)
   const found = filtered(rows, filter.value)
   const items = arranged(found, grouping.value, order.value)
   const most = peaksOf(rows)
@@ -98,8 +102,8 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const sortOf = (key: SortKey): 'ascending' | 'descending' | 'none' =>
     key !== order.value.key ? 'none' : order.value.isUp ? 'ascending' : 'descending'
   return (
-    <div class="processes" aria-busy={shown.isReading}>
-      <div class="process-head">
+    <div class={`processes${isNone ? ' none' : ''}`} aria-busy={shown.isReading}>
+      <div class="process-head" hidden={isNone}>
         <input
           type="search"
           placeholder="Filter"
@@ -122,7 +126,7 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
       </div>
       {answer === undefined ? (
         <p class={shown.problem === undefined ? 'empty list' : 'empty'}>
-          {shown.problem ?? 'Waiting for values …'}
+          {withCommands(shown.problem ?? 'Waiting for values …')}
         </p>
       ) : rows.length === 0 ? (
         <p class="empty">No processes are visible to this user</p>
@@ -290,7 +294,7 @@ function Amount({ measure, value, most, path }: AmountProps): ComponentChild {
   const share = value === null || !(most > 0) ? 0 : Math.min(1, value / most)
   return (
     <td class="number amount">
-      {share > 0 && <span class="bar" style={{ width: `${(100 * share).toFixed(1)}%` }} />}
+      {share > 0 && <span class="bar" style={{ width: `calc((100% - 20px) * ${share.toFixed(3)})` }} />}
       {path !== undefined && (
         <svg
           class="sparkline"
