@@ -4,7 +4,7 @@ import type { ComponentChild, RefObject } from 'preact'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { ChartFeed } from '../data/chart-feed.ts'
-import { connection } from '../data/live.ts'
+import { waitingText } from '../data/live.ts'
 import type { Source } from '../data/source.ts'
 import { Later, lazyPart, preloadLazyPart } from '../lazy.tsx'
 import { changeChart, currentSource, feeds, intervalSec, panel, sources } from '../page.ts'
@@ -212,11 +212,10 @@ type WaitingProps = Omit<NothingProps, 'data'>
 /** Placeholder before the first values. It has the final size of the chart, so that the layout does not shift. */
 function Waiting({ kind, chart, source }: WaitingProps): ComponentChild {
   const names = chart.plots.map(columnTitle)
-  const isLive = (source ?? currentSource.value)?.span === undefined
   return (
     <>
       <p class={`empty ${kind.list === undefined ? 'plot' : 'list'}`}>
-        {connection.value === 'lost' && isLive ? 'No connection' : 'Waiting for values …'}
+        {waitingText(source ?? currentSource.value)}
       </p>
       {chart.legend && kind.legend && (
         <ul class="legend" style={{ '--longest': longest(names) }} aria-hidden="true">

@@ -6,6 +6,7 @@ import { withCommands } from '../chart/commands.tsx'
 import { instant, pin, pinned, pointed } from '../chart/instant.ts'
 import type { OwnProps } from '../chart/kind.ts'
 import { SPARK_HEIGHT, SPARK_WIDTH } from '../chart/spark-path.ts'
+import { waitingText } from '../data/live.ts'
 import type { Source } from '../data/source.ts'
 import { feeds } from '../page.ts'
 import { time } from '../time/control.ts'
@@ -126,7 +127,7 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
       </div>
       {answer === undefined ? (
         <p class={shown.problem === undefined ? 'empty list' : 'empty'}>
-          {withCommands(shown.problem ?? 'Waiting for values …')}
+          {withCommands(shown.problem ?? waitingText(source))}
         </p>
       ) : rows.length === 0 ? (
         <p class="empty">No processes are visible to this user</p>
