@@ -55,6 +55,8 @@ const GROUPINGS: Readonly<Record<Grouping, string>> = {
   container: 'By container',
 }
 
+const NONE_VISIBLE = 'No processes are visible to this user'
+
 /** Renders the table of one source. */
 export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChild {
   const changes = useSignal(0)
@@ -80,9 +82,7 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const shown = feed.get(isSeen.value || pinned.value !== undefined ? timeFor(source) : undefined)
   const { answer } = shown
   const rows = useMemo(() => (answer === undefined ? [] : rowsOf(answer)), [answer])
-  const seen = useMemo(() => ({ any: false }), [source])
-  if (rows.length > 0) seen.any = true
-  const isNone = !seen.any && (answer !== undefined || shown.problem !== undefined)
+  const none = useNone(source, shown, rows.length)
   const found = filtered(rows, filter.value)
   const items = arranged(found, grouping.value, order.value)
   const most = peaksOf(rows)
@@ -103,8 +103,8 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const sortOf = (key: SortKey): 'ascending' | 'descending' | 'none' =>
     key !== order.value.key ? 'none' : order.value.isUp ? 'ascending' : 'descending'
   return (
-    <div class={`processes${isNone ? ' none' : ''}`} aria-busy={shown.isReading}>
-      <div class="process-head" hidden={isNone}>
+    <div class={`processes${none === undefined ? '' : ' none'}`} aria-busy={shown.isReading}>
+      <div class="process-head" hidden={none !== undefined}>
         <input
           type="search"
           placeholder="Filter"
@@ -125,12 +125,14 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
         </select>
         <When shown={shown} count={rows.length} />
       </div>
-      {answer === undefined ? (
+      {none !== undefined ? (
+        <p class="empty">{withCommands(none)}</p>
+      ) : answer === undefined ? (
         <p class={shown.problem === undefined ? 'empty list' : 'empty'}>
           {withCommands(shown.problem ?? waitingText(source))}
         </p>
       ) : rows.length === 0 ? (
-        <p class="empty">No processes are visible to this user</p>
+        <p class="empty">{NONE_VISIBLE}</p>
       ) : (
         <div class="table-scroll">
           <table aria-label={chart.title}>
@@ -176,6 +178,17 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
       )}
     </div>
   )
+}
+
+/**
+ * Returns why a source has never had a process to list; undefined after the first one. The reason stays while the table is out of view and asks
+ * for nothing, so that its size does not change there.
+ */
+function useNone(source: Source, { answer, problem }: ShownProcesses, count: number): string | undefined {
+  const last = useMemo((): { hadSome?: boolean; reason?: string | undefined } => ({}), [source])
+  last.hadSome ||= count > 0
+  last.reason = last.hadSome ? undefined : (problem ?? (answer === undefined ? last.reason : NONE_VISIBLE))
+  return last.reason
 }
 
 /** Other charts report a silent host, once; without any, a request finds out. */
