@@ -11,7 +11,7 @@ test('dragging in either direction selects, within the window; a click does not'
   expect(spanBetween(window, 0.5, 0.501)).toBeUndefined()
 })
 
-test('a drag selects with Shift, or once it was asked for, with the first button', () => {
+test('a drag selects with Shift, or after the button for it, if the first button of the pointer is pressed', () => {
   const press = (button: number, shiftKey: boolean) => startsSpan({ button, shiftKey } as PointerEvent)
   expect([press(0, false), press(0, true), press(2, true)]).toEqual([false, true, false])
   isSelecting.value = true

@@ -76,7 +76,7 @@ export const CONNECTION_LOST = 'Connection to pmproxy lost'
 /** State of the connection to pmproxy, shown to the user. */
 export const connection: Signal<Connection> = signal<Connection>('connecting')
 
-/** Says why a source has no values yet. */
+/** Returns why a source has no values yet. */
 export const waitingText = (source: Pick<Source, 'span'> | undefined): string =>
   connection.value === 'lost' && source?.span === undefined ? 'No connection' : 'Waiting for values …'
 

@@ -1,4 +1,4 @@
-/** Says that the window ends before the recording begins, once for all charts. */
+/** A note above the charts if the window ends before the recording begins. */
 import type { ComponentChild } from 'preact'
 import { spanOfHistory } from '../minimap/recorded.ts'
 import { archives, config, currentSource, screen } from '../page.ts'

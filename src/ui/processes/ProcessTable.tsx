@@ -181,8 +181,8 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
 }
 
 /**
- * Returns why a source has never had a process to list; undefined after the first one. The reason stays while the table is out of view and asks
- * for nothing, so that its size does not change there.
+ * Returns why a source has never had a process to list; undefined after the first one. A table out of view requests nothing and keeps its
+ * reason: another size could move it into view again.
  */
 function useNone(source: Source, { answer, problem }: ShownProcesses, count: number): string | undefined {
   const last = useMemo((): { hadSome?: boolean; reason?: string | undefined } => ({}), [source])
