@@ -16,7 +16,7 @@ import { writeFleetHost } from '../lib/fleet-archives.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 import { BUSY_START } from './lib/busy-host.ts'
 import { describePage, dropping, PATIENCE, shotPath } from './lib/page.ts'
-import { FAINT, NAMELESS, OUTSIDE, SIDEWAYS, SMALL } from './lib/page-rules.ts'
+import { FAINT, NAMELESS, OUTSIDE, SIDEWAYS, SMALL, UNNAMED } from './lib/page-rules.ts'
 import { run, top } from './lib/programs.ts'
 import { drawn, type Places, SCREENS, writeBusyHost } from './lib/screens.ts'
 
@@ -104,6 +104,7 @@ describePage('every screen', (t) => {
           expect.soft(await page.evaluate(SIDEWAYS), 'pixels sideways').toBe(0)
           expect.soft(await page.evaluate(NAMELESS), 'controls without a name').toEqual([])
           expect.soft(await page.evaluate(OUTSIDE), 'texts outside of their box').toEqual([])
+          expect.soft(await page.evaluate(UNNAMED), 'values without their name').toEqual([])
           if (form === 'phone') expect.soft(await page.evaluate(SMALL), 'small targets').toEqual([])
           for (const colorScheme of ['light', 'dark'] as const) {
             await page.emulateMedia({ colorScheme })
@@ -122,9 +123,13 @@ describePage('every screen', (t) => {
 
 /** Takes a picture of the whole page, the parts of which are drawn once they are in view. */
 async function picture(page: Page, name: string): Promise<void> {
-  const height = await page.evaluate('document.documentElement.scrollHeight')
-  await page.setViewportSize({ width: page.viewportSize()!.width, height: height as number })
-  if ((await page.locator('[data-chart]').count()) > 0) await drawn(page)
+  const measured = (): Promise<number> => page.evaluate('document.documentElement.scrollHeight')
+  // Charts that come into view are drawn, and may become higher.
+  for (let height = 0; height < (await measured()); ) {
+    height = await measured()
+    await page.setViewportSize({ width: page.viewportSize()!.width, height })
+    if ((await page.locator('[data-chart]').count()) > 0) await drawn(page)
+  }
   const path = shotPath(join('gallery', name))
   mkdirSync(dirname(path), { recursive: true })
   await page.screenshot({ path, animations: 'disabled' })

@@ -3,7 +3,7 @@ import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
 import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE, shotPath } from './lib/page.ts'
-import { SIDEWAYS, SMALL } from './lib/page-rules.ts'
+import { SIDEWAYS, SMALL, UNNAMED } from './lib/page-rules.ts'
 import { busy, writeBusyHost } from './lib/screens.ts'
 
 describePage('the screens of the chart page', (t) => {
@@ -48,6 +48,7 @@ describePage('the screens of the chart page', (t) => {
     test(`on a phone controls are large enough and the end of each panel is visible, in ${theme}`, async () => {
       const page = await phone(theme)
       expect(await page.evaluate(SMALL)).toEqual([])
+      expect(await page.evaluate(UNNAMED)).toEqual([])
       await page.screenshot({ path: shotPath(`phone-${theme}`) })
       for (const [, name] of PANELS) {
         // The name of a button may end with a count.
@@ -76,6 +77,35 @@ describePage('the screens of the chart page', (t) => {
       expect(await page.evaluate(SMALL), 'editor').toEqual([])
       await page.screenshot({ path: shotPath(`phone-${theme}-editor`) })
     })
+
+  test('on a phone a button makes the next drag across a chart select a span', async () => {
+    const page = await phone('light')
+    await page.getByLabel('More time controls').tap()
+    const button = page.getByRole('button', { name: 'Select a span' })
+    await button.tap()
+    const over = page.locator('.u-over').first()
+    await over.scrollIntoViewIfNeeded()
+    const box = (await over.boundingBox())!
+    const session = await other!.newCDPSession(page)
+    const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...places: number[]): Promise<unknown> =>
+      session.send('Input.dispatchTouchEvent', {
+        type,
+        touchPoints: places.map((share) => ({ x: box.x + share * box.width, y: box.y + box.height / 2 })),
+      })
+    const drag = async (): Promise<void> => {
+      await touch('touchStart', 0.25)
+      for (const share of [0.35, 0.5, 0.75]) await touch('touchMove', share)
+      await touch('touchEnd')
+    }
+    await drag()
+    const bar = page.getByRole('toolbar', { name: 'Selected span' })
+    await bar.waitFor()
+    expect(await button.getAttribute('aria-pressed')).toBe('false')
+    await bar.getByRole('button', { name: 'Clear' }).tap()
+    await expect.poll(() => bar.count(), PATIENCE).toBe(0)
+    await drag()
+    expect(await bar.count()).toBe(0)
+  })
 
   test('on a phone the panels have one row, and no page moves sideways', async () => {
     const page = await phone('light')

@@ -64,7 +64,7 @@ describePage("the chart page's sources", (t) => {
       .click()
     await expect
       .poll(() => t.chart('page.clicks').locator('.legend .value').allTextContents(), PATIENCE)
-      .toEqual(['10 /s', '1 /s'])
+      .toEqual(['10.0 /s', '1.00 /s'])
     await t.page.getByLabel('Expression').fill('page.wave / 2')
     await t.page.locator('form.expression').getByRole('button', { name: 'Add', exact: true }).click()
     await expect.poll(() => t.firstValue('page.wave / 2').textContent(), PATIENCE).toMatch(/KiB|MiB/)

@@ -332,8 +332,8 @@ describePage("the chart page's time", (t) => {
       const all = panel.getByRole('button', { name: /^Try on all that is recorded \(reads 0\.\d MiB\)$/ })
       await all.waitFor()
       for (const [press, tried] of [
-        [panel.getByRole('button', { name: 'Try on what is shown' }), 'Tried on 2026-11-21 00:00:00 –'],
-        [all, 'Tried on 2026-11-20 00:00:00 –'],
+        [panel.getByRole('button', { name: 'Try on what is shown' }), 'Tried on 2026-11-21 00:00:00 to'],
+        [all, 'Tried on 2026-11-20 00:00:00 to'],
       ] as const) {
         await press.click()
         await expect.poll(() => panel.textContent(), PATIENCE).toContain(tried)

@@ -36,7 +36,7 @@ describePage('the chart page', (t) => {
     await overview()
     for (const title of ['CPU', 'Memory', 'Disk throughput', 'Network'])
       expect(await t.firstValue(title).textContent(), title).toMatch(/^[\d.]+ /)
-    await t.chart('Pressure stall (PSI): share of time tasks waited').waitFor()
+    await t.chart('Pressure stall (PSI)').waitFor()
     await t.shot('overview-dark')
     await t.page.keyboard.press('t')
     await t.page.keyboard.press('t')

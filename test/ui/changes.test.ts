@@ -30,12 +30,12 @@ test('offers only windows without overlap', () => {
 })
 
 test('values have units, and sizes are in words', () => {
-  expect(valuesOf(change)).toEqual(['512 KiB/s', '8 MiB/s'])
+  expect(valuesOf(change)).toEqual(['512 KiB/s', '8.00 MiB/s'])
   expect(sizeOf(change)).toBe('× 16')
   expect(sizeOf({ ...change, before: 8192, now: 4096 })).toBe('÷ 2')
   expect(sizeOf({ ...change, before: 0 })).toBe('')
   const share = { ...change, units: '', before: 0.02, now: null }
-  expect(valuesOf({ ...share, kind: 'gone' })).toEqual(['2 %', 'none'])
+  expect(valuesOf({ ...share, kind: 'gone' })).toEqual(['2.00 %', 'none'])
   expect(sizeOf({ ...share, kind: 'gone' })).toBe('gone')
 })
 

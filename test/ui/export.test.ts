@@ -203,6 +203,14 @@ test.each(['plot', 'stacking', 'heat'] as const)(
     for (const sign of ['–', '!', '2']) expect(svg).toContain(`>${sign}</text>`)
     expect(svg.match(/opacity="0.35"><rect/g)).toHaveLength(2)
     expect(toSvg(input, plain)).not.toContain('<title>')
+    // The plot begins below the flags.
+    const tops = (text: string): number[] =>
+      [
+        ...text.matchAll(
+          style === 'heat' ? /y="([\d.]+)"[^>]*height="19"/g : /id="plot"><rect[^>]* y="(\d+)"/g,
+        ),
+      ].map(([, y]) => Number(y))
+    expect(Math.min(...tops(svg)) - Math.min(...tops(toSvg(input, plain)))).toBe(14)
   },
 )
 

@@ -35,8 +35,8 @@ const CPU = chartOf([
 
 test('a stack has its total without idle time and free memory, newest or under the pointer', () => {
   const of = 'without I/O wait, idle'
-  expect(headlineOf(CPU, 'share', NONE, undefined)).toEqual({ value: '50 %', of })
-  expect(headlineOf(CPU, 'share', NONE, AT_50)).toEqual({ value: '75 %', of })
+  expect(headlineOf(CPU, 'share', NONE, undefined)).toEqual({ value: '50.0 %', of })
+  expect(headlineOf(CPU, 'share', NONE, AT_50)).toEqual({ value: '75.0 %', of })
   expect(headlineOf(CPU, 'sum', NONE, undefined)).toEqual({ value: '4', of })
   expect(headlineOf(CPU, 'sum', new Set(['system']), undefined)?.value).toBe('3')
   const parts = chartOf([
@@ -65,6 +65,9 @@ test('lines have the value of the first in the legend, which is named if there a
     { label: 'sda written', values: [2, 2, 2], plot: { metric: 'disk.write' } },
   ])
   expect(headlineOf(ways, undefined, NONE, undefined)).toEqual({ value: '2', of: 'sda written' })
+  // The title of a chart cannot name an instance, so the value does.
+  const disk = chartOf([{ label: 'sda read', values: [1, 1, 7], plot: { metric: 'disk.read' } }])
+  expect(headlineOf(disk, undefined, NONE, undefined)).toEqual({ value: '7', of: 'sda read' })
   const one = chartOf([{ label: 'forks', values: [1, 2, undefined] }])
   expect(headlineOf(one, undefined, NONE, undefined)).toEqual({ value: '2', of: '' })
 })

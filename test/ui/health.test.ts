@@ -218,15 +218,15 @@ test('the sentence starts with the worst problems', () => {
     )
   expect(sentenceOf([at('cpu-pressure', 0.6), at('disk-util', 0.99)])).toEqual({
     state: 'bad',
-    text: 'A disk is busy (99 %), tasks wait for CPUs (60 %)',
+    text: 'A disk is busy (99.0 %), tasks wait for CPUs (60.0 %)',
   })
   // As on the card, unless the newest value alone is judged otherwise.
   const load = at('cpu-pressure', 0.6)
-  expect(sentenceOf([{ ...load, now: 0.62 }]).text).toBe('Tasks wait for CPUs (62 %)')
-  expect(sentenceOf([{ ...load, now: 0.01 }]).text).toBe('Tasks wait for CPUs (60 %)')
+  expect(sentenceOf([{ ...load, now: 0.62 }]).text).toBe('Tasks wait for CPUs (62.0 %)')
+  expect(sentenceOf([{ ...load, now: 0.01 }]).text).toBe('Tasks wait for CPUs (60.0 %)')
   const many = ['swapping', 'oom', 'disk-util', 'await', 'drops'].map((id) => at(id, 5000))
-  expect(sentenceOf(many, { most: 3 }).text).toMatch(/^Memory is swapped \(5 k\/s\), .*, and 2 more$/)
-  expect(sentenceOf(many).text).toMatch(/packets are dropped \(5 k\/s\)$/)
+  expect(sentenceOf(many, { most: 3 }).text).toMatch(/^Memory is swapped \(5\.00 k\/s\), .*, and 2 more$/)
+  expect(sentenceOf(many).text).toMatch(/packets are dropped \(5\.00 k\/s\)$/)
   expect(worstOf([ok, at('oom', 1)])).toBe('bad')
 })
 
@@ -238,10 +238,10 @@ test('an earlier problem is named while all is well, but no short spike', () => 
   expect(over((at) => at > 20 && at <= 32)).toMatchObject({ state: 'ok', worst: 'bad' })
   expect(sentenceOf([over((at) => at > 20 && at <= 32)])).toEqual({
     state: 'ok',
-    text: 'All well now; earlier: busiest disk (99 %)',
+    text: 'All well now; earlier: busiest disk (99.0 %)',
   })
   expect(sentenceOf([over((at) => at > 20 && at <= 32)], { isNow: false }).text).toBe(
-    'All well at the end; earlier: busiest disk (99 %)',
+    'All well at the end; earlier: busiest disk (99.0 %)',
   )
   expect(over((at) => at === 20)).toMatchObject({ state: 'ok', worst: 'ok' })
   expect(sentenceOf([over((at) => at === 20)]).text).toBe('All well')

@@ -1,6 +1,6 @@
 /** Selecting a span on a chart: by dragging and by the keyboard. */
 import { expect, test } from 'vitest'
-import { middleOf, spanBetween, stepped } from '../../src/ui/chart/selected-span.ts'
+import { isSelecting, middleOf, spanBetween, startsSpan, stepped } from '../../src/ui/chart/selected-span.ts'
 import { shadeOf } from '../../src/ui/chart/span-shade.ts'
 
 const window = { from: 1000, to: 1300 }
@@ -9,6 +9,14 @@ test('dragging in either direction selects, within the window; a click does not'
   expect(spanBetween(window, 0.5, 0.25)).toEqual({ from: 1075, to: 1150 })
   expect(spanBetween(window, 0.5, 1.2)).toEqual({ from: 1150, to: 1300 })
   expect(spanBetween(window, 0.5, 0.501)).toBeUndefined()
+})
+
+test('a drag selects with Shift, or after the button for it, if the first button of the pointer is pressed', () => {
+  const press = (button: number, shiftKey: boolean) => startsSpan({ button, shiftKey } as PointerEvent)
+  expect([press(0, false), press(0, true), press(2, true)]).toEqual([false, true, false])
+  isSelecting.value = true
+  expect([press(0, false), press(2, false)]).toEqual([true, false])
+  isSelecting.value = false
 })
 
 test('the keyboard selects the middle, moves the span and its end, and stays within the window', () => {

@@ -1,6 +1,7 @@
-/** Time labels below charts at round times of the zone, across daylight saving changes. */
+/** Time labels below charts at round times of the zone, across daylight saving changes; texts of spans. */
 import { expect, test } from 'vitest'
 import { timeMarks } from '../../src/ui/chart/time-marks.ts'
+import { formatSpan } from '../../src/ui/time/format.ts'
 
 const marks = (from: string, to: string, most: number, zone: string): string[] =>
   timeMarks({ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000 }, most, zone).map(
@@ -62,4 +63,10 @@ test('windows below a second have milliseconds, and an empty one has a single la
     timeMarks({ from, to }, 4, 'UTC').map(({ label }) => label)
   expect(labels(1_700_000_000, 1_700_000_001)).toEqual(['13:20.000', '13:20.500', '13:21.000'])
   expect(labels(1_700_000_000, 1_700_000_000)).toEqual(['13:20.000'])
+})
+
+test('a span has the date of its end only if that is another one', () => {
+  const at = Date.parse('2026-11-19T14:00:00Z') / 1000
+  expect(formatSpan(at, at + 3600, 'UTC')).toBe('2026-11-19 14:00:00 to 15:00:00')
+  expect(formatSpan(at, at + 3600, 'Asia/Tokyo')).toBe('2026-11-19 23:00:00 to 2026-11-20 00:00:00')
 })

@@ -8,7 +8,7 @@ import { selectedSpan } from '../chart/selected-span.ts'
 import { currentSource, showNotice } from '../page.ts'
 import { addChart } from '../panel/edit-view.ts'
 import { type Frame, time } from '../time/control.ts'
-import { formatDuration, formatTime } from '../time/format.ts'
+import { formatDuration, formatSpan, formatTime } from '../time/format.ts'
 import { distancesFor, queryFor } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
 import { partsOf, plotsOf, sizeOf, valuesOf, whenOf } from './words.ts'
@@ -93,7 +93,7 @@ function Question({ window: { from, to } }: { readonly window: Frame }): Compone
   const zone = time.zone.value
   return (
     <p class="hint">
-      What changed from {formatTime(from, zone)} to {formatTime(to, zone)} ({formatDuration(to - from)})
+      What changed from {formatSpan(from, to, zone)} ({formatDuration(to - from)})
     </p>
   )
 }
@@ -131,7 +131,7 @@ function Result({ answer }: { readonly answer: Answer | undefined }): ComponentC
         </details>
       )}
       <p class="hint">
-        {series} series compared with {formatTime(before.start, zone)} – {formatTime(before.finish, zone)}
+        {series} series compared with {formatSpan(before.start, before.finish, zone)}
         {further > 0 && `; ${further} smaller changes are not listed`}
         {leftOut > 0 && `; ${leftOut} left out, as there are too many`}
       </p>

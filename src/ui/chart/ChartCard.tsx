@@ -4,6 +4,7 @@ import type { ComponentChild, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { ChartData } from '../data/chart-data.ts'
 import { ChartFeed } from '../data/chart-feed.ts'
+import { waitingText } from '../data/live.ts'
 import type { Source } from '../data/source.ts'
 import { Later, lazyPart, preloadLazyPart } from '../lazy.tsx'
 import { changeChart, currentSource, feeds, intervalSec, panel, sources } from '../page.ts'
@@ -12,6 +13,7 @@ import { type Frame, time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import type { ShownChart } from '../view/spread.ts'
 import { type Chart, columnTitle, expandWildcards, titleOf } from '../view/view.ts'
+import { withCommands } from './commands.tsx'
 import type { Crosshair } from './crosshair.ts'
 import { Headline } from './Headline.tsx'
 import type { ChartKind, OwnProps, OwnViews } from './kind.ts'
@@ -142,14 +144,9 @@ function Nothing({ kind, chart, data, source }: NothingProps): ComponentChild {
         <Invitation />
       </p>
     )
-  if (data.isWaiting) return <Waiting kind={kind} chart={chart} />
+  if (data.isWaiting) return <Waiting kind={kind} chart={chart} source={source} />
   const hint = isOptional(chart) ? chart.hint : undefined
   return <p class="empty">{hint === undefined ? elsewhere(source) : withCommands(hint)}</p>
-}
-
-/** Renders text between backticks as a command, which does not wrap at its hyphens. */
-function withCommands(hint: string): ComponentChild {
-  return hint.split('`').map((part, i) => (i % 2 === 0 ? part : <code class="code">{part}</code>))
 }
 
 /** Checks whether a host may lack all metrics of a chart. */
@@ -200,7 +197,7 @@ function Drawing({ kind, source, ...own }: DrawingProps): ComponentChild {
   const parts = lazyPart.value
   const Marks = hasMarks(source) ? parts?.MarkLayer : undefined
   const view = kind.view({ ...own, frame: time.frame.value, oldText: parts?.oldText, Marks }, parts) ?? (
-    <Later until={<Waiting kind={kind} chart={chart} />} />
+    <Later until={<Waiting kind={kind} chart={chart} source={source} />} />
   )
   if (kind.list !== undefined) return view
   return (
@@ -211,17 +208,16 @@ function Drawing({ kind, source, ...own }: DrawingProps): ComponentChild {
   )
 }
 
-interface WaitingProps {
-  readonly kind: ChartKind
-  readonly chart: Chart
-}
+type WaitingProps = Omit<NothingProps, 'data'>
 
 /** Placeholder before the first values. It has the final size of the chart, so that the layout does not shift. */
-function Waiting({ kind, chart }: WaitingProps): ComponentChild {
+function Waiting({ kind, chart, source }: WaitingProps): ComponentChild {
   const names = chart.plots.map(columnTitle)
   return (
     <>
-      <p class={`empty ${kind.list === undefined ? 'plot' : 'list'}`}>Waiting for values …</p>
+      <p class={`empty ${kind.list === undefined ? 'plot' : 'list'}`}>
+        {waitingText(source ?? currentSource.value)}
+      </p>
       {chart.legend && kind.legend && (
         <ul class="legend" style={{ '--longest': longest(names) }} aria-hidden="true">
           {Array.from(names, (_, i) => (

@@ -25,7 +25,7 @@ export function GridView({ chart, data, scale }: ViewProps): ComponentChild {
   return (
     <div class="table-scroll">
       <table class={`grid-bars${data.measure.kind === 'bytes' ? ' long' : ''}`}>
-        {columns.length > 1 && (
+        {chart.plots.length > 1 && (
           <thead>
             <tr>
               <td />

@@ -54,7 +54,7 @@ export function headlineOf(
     const index = first && indexOf(first.values)
     if (first === undefined || index === undefined) return undefined
     const value = readingOf(data, stacking, data.lines.indexOf(first), index, hidden)
-    return { value, of: data.lines.length === 1 ? '' : first.label }
+    return { value, of: data.lines.length === 1 && first.instance === null ? '' : first.label }
   }
   const index = indexOf(used)
   if (index === undefined) return undefined
@@ -92,8 +92,12 @@ export function Headline({ data, stacking, hidden, cursor }: Props): ComponentCh
   const text = headlineOf(data, stacking, hidden, cursor.value, used)
   return (
     <p class="headline" aria-hidden="true">
-      <span class="headline-now">{text?.value}</span>
-      {text !== undefined && text.of !== '' && <span class="headline-of">{text.of}</span>}
+      {text !== undefined && (
+        <span>
+          <b>{text.value}</b>
+          {text.of !== '' && <small title={text.of}>{text.of}</small>}
+        </span>
+      )}
     </p>
   )
 }

@@ -9,6 +9,7 @@ import { formatTime } from '../time/format.ts'
 import { type Measure, showValue } from '../view/measure.ts'
 import type { Chart } from '../view/view.ts'
 import { ageOf, oldText } from './age.tsx'
+import { MARKS_HEIGHT } from './axis.ts'
 import { readable, type ViewProps } from './drawn.ts'
 import { drawHeat, fits, type HeatReading, heatAt, heatMove, useLimits } from './heat-map.ts'
 import { instant, pin, reading } from './instant.ts'
@@ -17,16 +18,13 @@ import { Name } from './Name.tsx'
 import { startPan, wheelFactor } from './pan.ts'
 import { Announced, TipBox, type TipPlace } from './Readings.tsx'
 import { endReading, startTime, stepOf } from './reading.ts'
-import { dragSpan, selectedSpan } from './selected-span.ts'
+import { dragSpan, selectedSpan, startsSpan } from './selected-span.ts'
 import { shadeOf } from './span-shade.ts'
 import { timeMarks } from './time-marks.ts'
 
 /** Height of a row label, and width of a time label with its margin. */
 const NAME_HEIGHT = 14
 const MARK_WIDTH = 64
-
-/** Height above the rows for the flags of marks, which would cover the first row. */
-const MARKS_HEIGHT = 14
 
 /** The cell that is read, and its position. */
 type Under = HeatReading & TipPlace
@@ -98,7 +96,7 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
   const press = (event: PointerEvent): void => {
     move(event)
     const canvas = ref.current!
-    if (event.shiftKey && event.button === 0) dragSpan(event, canvas, canvas.getBoundingClientRect(), frame)
+    if (startsSpan(event)) dragSpan(event, canvas, canvas.getBoundingClientRect(), frame)
   }
   const shade = shadeOf(selectedSpan.value, frame)
   const { width, height } = size.value

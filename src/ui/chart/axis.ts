@@ -3,6 +3,9 @@ import type uPlot from 'uplot'
 import { resolveColor } from '../theme.ts'
 import { type Measure, stepFor, withUnit } from '../view/measure.ts'
 
+/** Height of the flags of marks above a plot, in pixels. */
+export const MARKS_HEIGHT = 14
+
 const FONT = '12px system-ui, sans-serif'
 /** Minimum width of the value axis, so that the plots of charts in a column line up: that of 1000 KiB/s. */
 const NARROWEST = 66

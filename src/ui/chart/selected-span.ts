@@ -5,6 +5,13 @@ import type { Frame } from '../time/control.ts'
 /** The selected span; undefined for none. */
 export const selectedSpan: Signal<Frame | undefined> = signal(undefined)
 
+/** Does the next drag across a chart select a span? As Shift does, which touch screens lack. */
+export const isSelecting: Signal<boolean> = signal(false)
+
+/** Checks whether a press of the pointer starts to select a span. */
+export const startsSpan = ({ button, shiftKey }: PointerEvent): boolean =>
+  button === 0 && (shiftKey || isSelecting.peek())
+
 /** Shortest span, as a share of the shown window: dragging by less is a click. */
 const SHORTEST = 1 / 200
 /** Share of the window that the keyboard selects first, and its steps. */
@@ -47,6 +54,7 @@ export function dragSpan(event: PointerEvent, host: Element, box: DOMRect, frame
   const stop = (): void => {
     host.removeEventListener('pointermove', move)
     host.removeEventListener('lostpointercapture', stop)
+    if (selectedSpan.peek() !== undefined) isSelecting.value = false
   }
   host.addEventListener('pointermove', move)
   host.addEventListener('lostpointercapture', stop)

@@ -2,7 +2,7 @@
 import { showValue } from '../view/measure.ts'
 import type { Body, ColorOf, PictureInput } from './drawn.ts'
 import { heatColors, heatLimits, heatRuns } from './heat-map.ts'
-import { markParts } from './svg-marks.ts'
+import { markParts, marksHeight } from './svg-marks.ts'
 import { fitted, rect, text, textWidth, WIDTH } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
 
@@ -25,8 +25,9 @@ export function heatPicture(drawn: PictureInput, color: ColorOf): Body {
     return left + Math.min(1, Math.max(0, share)) * (WIDTH - MARGIN - left)
   }
   const parts: string[] = []
+  const start = marksHeight(drawn)
   for (const [row, { label, values }] of data.lines.entries()) {
-    const top = row * rowHeight
+    const top = start + row * rowHeight
     parts.push(
       text(left - 10, top + rowHeight - 5, fitted(label, WIDEST_NAME), color('var(--text)'), {
         anchor: 'end',
@@ -35,7 +36,7 @@ export function heatPicture(drawn: PictureInput, color: ColorOf): Body {
     for (const { from, to, shade } of heatRuns(data.times, values, limits, colors.length))
       if (x(to) > x(from)) parts.push(rect(x(from), top, x(to) - x(from), rowHeight - 1, colors[shade]!))
   }
-  const end = data.lines.length * rowHeight
+  const end = start + data.lines.length * rowHeight
   parts.push(...markParts(drawn, { left, width: WIDTH - MARGIN - left, height: end }, color))
   for (const { at, label } of timeMarks(frame, TIMES, zone))
     parts.push(text(x(at), end + 16, label, color('var(--faint)'), { anchor: 'middle' }))

@@ -1,6 +1,7 @@
 /** Marks in SVG images, as on the page: a line or a shaded span, and a flag with the text. */
 import { linesOf, signOf } from '../marks/mark-text.ts'
 import { groupMarks, type MarkKind } from '../marks/marks.ts'
+import { MARKS_HEIGHT } from './axis.ts'
 import type { ColorOf, PictureInput } from './drawn.ts'
 import { n, rect, text, xml } from './svg-parts.ts'
 
@@ -14,7 +15,10 @@ const COLORS: Partial<Record<MarkKind, string>> = {
 }
 const FLAG = 13
 
-/** Draws the marks of a plot whose top is 0. */
+/** Returns the height that the flags of marks need above a plot. */
+export const marksHeight = ({ marks = [] }: PictureInput): number => (marks.length > 0 ? MARKS_HEIGHT : 0)
+
+/** Draws the marks of a plot that begins below their flags, at `marksHeight`. */
 export function markParts(
   { marks = [], frame, zone }: PictureInput,
   { left, width, height }: { readonly left: number; readonly width: number; readonly height: number },

@@ -6,7 +6,7 @@ import type { Body, ColorOf, PictureInput } from './drawn.ts'
 import { drawBand, drawEnvelope, extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-style.ts'
 import { drawnColumns, type Stacking } from './stack.ts'
-import { markParts } from './svg-marks.ts'
+import { markParts, marksHeight } from './svg-marks.ts'
 import { n, rect, text, WIDTH, xml } from './svg-parts.ts'
 import { timeMarks } from './time-marks.ts'
 
@@ -44,17 +44,18 @@ export function timePicture(drawn: PictureInput, color: ColorOf, marks: Marks, s
   const shown = data.lines.map((line, i) => ({ line, i })).filter(({ line }) => !hidden.has(line.key))
   const columns = drawnColumns(data, hidden, stacking)
   const [low, high] = limitsOf(drawn, columns, stacking)
+  const top = marksHeight(drawn)
   const scales: Scales = {
     low,
     high,
     x: (time) => LEFT + ((time - frame.from) / (frame.to - frame.from)) * PLOT_WIDTH,
-    y: (value) => HEIGHT - ((value - low) / (high - low)) * HEIGHT,
+    y: (value) => HEIGHT - ((value - low) / (high - low)) * (HEIGHT - top),
   }
   const measure: Measure = stacking === 'share' ? { ...data.measure, kind: 'share' } : data.measure
   const grid = color('var(--grid)')
   const faint = color('var(--faint)')
   const parts = [
-    `<clipPath id="plot"><rect x="${LEFT}" y="0" width="${PLOT_WIDTH}" height="${HEIGHT}"/></clipPath>`,
+    `<clipPath id="plot"><rect x="${LEFT}" y="${top}" width="${PLOT_WIDTH}" height="${HEIGHT - top}"/></clipPath>`,
   ]
   const values = valueMarks(low, high, measure)
   const isZero =
@@ -69,7 +70,7 @@ export function timePicture(drawn: PictureInput, color: ColorOf, marks: Marks, s
   for (const { at, label } of timeMarks(frame, TIMES, zone)) {
     const x = scales.x(at)
     parts.push(
-      `<path d="M${n(x)} 0V${HEIGHT}" stroke="${xml(grid)}"/>`,
+      `<path d="M${n(x)} ${top}V${HEIGHT}" stroke="${xml(grid)}"/>`,
       text(x, HEIGHT + 18, label, faint, { anchor: 'middle' }),
     )
   }

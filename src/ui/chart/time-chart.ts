@@ -5,12 +5,12 @@ import type { PlotBox } from '../marks/MarkLayer.tsx'
 import { resolveColor, withOpacity } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
-import { axisX, axisY, naturalRange } from './axis.ts'
+import { axisX, axisY, MARKS_HEIGHT, naturalRange } from './axis.ts'
 import { type Crosshair, crosshairAt, sampleAt } from './crosshair.ts'
 import { drawBand, extentOf, loneSamples } from './envelope.ts'
 import { lineColor, lineDash } from './line-style.ts'
 import { startPan, wheelFactor } from './pan.ts'
-import { dragSpan } from './selected-span.ts'
+import { dragSpan, startsSpan } from './selected-span.ts'
 import type { SharedScale } from './shared-scale.ts'
 import { isOver, placeShade } from './span-shade.ts'
 import { drawnColumns, type Stacking } from './stack.ts'
@@ -25,7 +25,7 @@ export interface ChartEvents {
   readonly show: (from: number, to: number) => void
   /** The wheel was turned: show `factor` times as much, around `at` (0 to 1). */
   readonly zoom: (factor: number, at: number) => void
-  /** The plot, without its axes, is now at this position within the chart's element. */
+  /** The plot and the marks above it, without axes, are now at this position within the chart's element. */
   readonly placed: (box: PlotBox) => void
 }
 
@@ -224,7 +224,7 @@ export class TimeChart {
     const box = this.#plot?.over.getBoundingClientRect()
     const frame = this.#look?.frame
     if (box === undefined || frame === undefined || event.button !== 0) return
-    if (event.shiftKey && isOver(event, box)) dragSpan(event, this.#host, box, frame)
+    if (startsSpan(event) && isOver(event, box)) dragSpan(event, this.#host, box, frame)
     if (!isOnAxis(event, box)) return
     startPan(this.#host, event, { frame, width: box.width, show: this.#events.show })
   }
@@ -257,7 +257,7 @@ export class TimeChart {
     const measure = isShare ? { ...data.measure, kind: 'share' as const } : data.measure
     return {
       legend: { show: false },
-      padding: [8, 18, 0, 0],
+      padding: [MARKS_HEIGHT, 18, 0, 0],
       cursor: {
         sync: { key: SYNC_KEY },
         // Charts share the time, not the values.
@@ -342,7 +342,7 @@ export class TimeChart {
     const placed = `${left} ${top} ${width} ${height}`
     if (placed === this.#placed) return
     this.#placed = placed
-    this.#events.placed({ left, top, width, height })
+    this.#events.placed({ left, top: top - MARKS_HEIGHT, width, height: height + MARKS_HEIGHT })
   }
 
   #placeMark(plot: uPlot): void {

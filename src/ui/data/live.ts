@@ -3,6 +3,7 @@ import { batch, type Signal, signal } from '@preact/signals'
 import { Backoff, doublingDelays } from '../../base/backoff.ts'
 import { keyProtocols } from './key.ts'
 import type { MetricOutcome } from './responses.ts'
+import type { Source } from './source.ts'
 
 /** Values the page wants from one host at one interval. */
 export interface LiveRequest {
@@ -74,6 +75,10 @@ export type Connection = 'connecting' | 'open' | 'lost'
 export const CONNECTION_LOST = 'Connection to pmproxy lost'
 /** State of the connection to pmproxy, shown to the user. */
 export const connection: Signal<Connection> = signal<Connection>('connecting')
+
+/** Returns why a source has no values yet. */
+export const waitingText = (source: Pick<Source, 'span'> | undefined): string =>
+  connection.value === 'lost' && source?.span === undefined ? 'No connection' : 'Waiting for values …'
 
 /** Delays before reconnecting. */
 const RETRY_MS = doublingDelays(500, 15_000)

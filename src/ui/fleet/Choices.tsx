@@ -109,7 +109,7 @@ export function MetricChoice(): ComponentChild {
       </label>
       <input
         aria-label="Name of a metric"
-        placeholder="or a name: disk.all.read_bytes"
+        placeholder="or: swap.used"
         title="Name of a recorded metric, with [instance] for one of its instances"
         value={typed.value}
         onInput={({ currentTarget }) => (typed.value = currentTarget.value)}

@@ -16,6 +16,8 @@ import { rowWindow } from './window-of-rows.ts'
 
 /** Heights of rows, in pixels, for a pointer and for a finger; the style sheet has the same. */
 const [FINE, COARSE] = [32, 44]
+/** A fleet whose newest samples are older than this is one of archives. */
+const PRESENT_SEC = 3600
 
 interface Column {
   readonly id: string
@@ -203,7 +205,7 @@ function HostRow({ row, index, figures, onKey }: RowProps): ComponentChild {
         </button>
       </th>
       <td class="number column-last" title={row.last === null ? '' : formatTime(row.last, zone)}>
-        {row.last === null ? '–' : agoText(at - row.last)}
+        {row.last === null ? '–' : agoText(row.last, at)}
       </td>
       {figures.map((figure) => (
         <td key={figure.id} class={`number figure ${row.states[figure.id] ?? 'unknown'}`}>
@@ -255,9 +257,10 @@ function levelOf(figure: FleetFigure, value: number): string {
   return showValue(measureOfFigure(figure), value)
 }
 
-/** Formats an age; samples of the last second are current. */
-function agoText(seconds: number): string {
-  return seconds < 1 ? 'now' : `${formatDuration(seconds)} ago`
+/** Formats the age of a sample at a time, which is in the past for archives. */
+function agoText(last: number, at: number): string {
+  if (at - last >= 1) return `${formatDuration(at - last)} ago`
+  return Date.now() / 1000 - at < PRESENT_SEC ? 'now' : 'at the end'
 }
 
 function labelsText({ labels }: FleetRow): string {

@@ -49,7 +49,7 @@ export function thresholdsOf(figure: UseFigure): string {
   const { warn, bad } = figure
   if (warn === Number.POSITIVE_INFINITY) return 'no thresholds'
   const from = (value: number): string =>
-    value === Number.MIN_VALUE ? 'the first one' : showFigure(figure, value)
+    value === Number.MIN_VALUE ? 'the first one' : showFigure(figure, value).replace(/\.0+ /, ' ')
   const critical = `critical from ${from(bad)}`
   return `${warn < bad ? `warning from ${from(warn)}, ${critical}` : critical} (mean of ${JUDGED_SEC} s)`
 }

@@ -9,6 +9,7 @@ const PATHS = {
   on: 'M15 4v12h-2V4zM4 4v12l8-6z',
   plus: 'M9 4h2v5h5v2h-5v5H9v-5H4V9h5z',
   minus: 'M4 9h12v2H4z',
+  span: 'M2 3h2v14H2zM16 3h2v14h-2zM6 9h8v2H6z',
   close: 'M5 3.6 10 8.6l5-5L16.4 5l-5 5 5 5-1.4 1.4-5-5-5 5L3.6 15l5-5-5-5z',
   more: 'M3 8.5h3v3H3zM8.5 8.5h3v3h-3zM14 8.5h3v3h-3z',
   auto: 'M10 3a7 7 0 1 0 0 14zM10 3a7 7 0 0 1 0 14v-1.5a5.5 5.5 0 0 0 0-11z',

@@ -1,7 +1,8 @@
 /** The time control of all charts. */
 import { signal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
-import { currentSource, intervalSec, leader, showError } from '../page.ts'
+import { isSelecting } from '../chart/selected-span.ts'
+import { currentSource, intervalSec, leader, showError, showNotice } from '../page.ts'
 import { SPEEDS, time } from '../time/control.ts'
 import { isZone } from '../time/format.ts'
 import { Icon, type IconName } from './Icon.tsx'
@@ -64,6 +65,17 @@ export function TimeBar(): ComponentChild {
           />
         )}
       </span>
+      {isNarrow && isOpen.value && (
+        <Key
+          label="Select a span"
+          icon="span"
+          isOn={isSelecting.value}
+          onClick={() => {
+            isSelecting.value = !isSelecting.value
+            if (isSelecting.value) showNotice('Drag across a chart')
+          }}
+        />
+      )}
       {hasPlayback && <SpeedChoice />}
       {!isRecorded && hasMore && !hasPlayback && <IntervalChoice />}
       {hasMore && <ZoneChoice />}
@@ -108,17 +120,17 @@ function IntervalChoice(): ComponentChild {
   )
 }
 
-/** Shows how many programs follow the page's time; the tooltip explains how to. */
+/** Shows how many programs follow the page's time. */
 function Followers(): ComponentChild {
   const port = leader.port.value
-  if (port === undefined) return null
   const count = leader.followers.value[currentSource.value?.span === undefined ? 'host' : 'archive']
+  if (port === undefined || count === 0) return null
   return (
     <span
       class="light"
       title={`pmval -g, pmstat -g and PCP tools run with -p ${port} follow the time of this page`}
     >
-      {count === 0 ? '' : count === 1 ? '1 program following' : `${count} programs following`}
+      {count === 1 ? '1 program following' : `${count} programs following`}
     </span>
   )
 }

@@ -5,6 +5,7 @@ import { feeds, sources } from '../page.ts'
 import { seconds } from '../time/seconds.ts'
 import { hostKey, hostOf } from '../view/view.ts'
 import { statusOf } from './Light.tsx'
+import { Unrecorded } from './Unrecorded.tsx'
 
 /** Renders the light of a compared source, with text only if something is wrong. */
 export function ComparedLight({ source }: { readonly source: string }): ComponentChild {
@@ -32,10 +33,13 @@ export function HostProblems(): ComponentChild {
       .map((problem) => (problem.startsWith(title) ? problem : `${title}: ${problem}`))
   })
   return (
-    <ul class="troubles" role="status">
-      {troubles.map((trouble) => (
-        <li key={trouble}>{trouble}</li>
-      ))}
-    </ul>
+    <>
+      <Unrecorded />
+      <ul class="troubles" role="status">
+        {troubles.map((trouble) => (
+          <li key={trouble}>{trouble}</li>
+        ))}
+      </ul>
+    </>
   )
 }

@@ -2,9 +2,11 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect, useMemo } from 'preact/hooks'
+import { withCommands } from '../chart/commands.tsx'
 import { instant, pin, pinned, pointed } from '../chart/instant.ts'
 import type { OwnProps } from '../chart/kind.ts'
 import { SPARK_HEIGHT, SPARK_WIDTH } from '../chart/spark-path.ts'
+import { waitingText } from '../data/live.ts'
 import type { Source } from '../data/source.ts'
 import { feeds } from '../page.ts'
 import { time } from '../time/control.ts'
@@ -55,6 +57,8 @@ const GROUPINGS: Readonly<Record<Grouping, string>> = {
   container: 'By container',
 }
 
+const NONE_VISIBLE = 'No processes are visible to this user'
+
 /** Renders the table of one source. */
 export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChild {
   const changes = useSignal(0)
@@ -82,6 +86,7 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const shown = feed.get(isSeen.value || pinned.value !== undefined ? timeFor(source) : undefined)
   const { answer } = shown
   const rows = useMemo(() => (answer === undefined ? [] : rowsOf(answer)), [answer])
+  const none = useNone(source, shown, rows.length)
   const found = filtered(rows, filter.value)
   const items = arranged(found, grouping.value, order.value)
   const most = peaksOf(rows)
@@ -102,8 +107,8 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const sortOf = (key: SortKey): 'ascending' | 'descending' | 'none' =>
     key !== order.value.key ? 'none' : order.value.isUp ? 'ascending' : 'descending'
   return (
-    <div class="processes" aria-busy={shown.isReading}>
-      <div class="process-head">
+    <div class={`processes${none === undefined ? '' : ' none'}`} aria-busy={shown.isReading}>
+      <div class="process-head" hidden={none !== undefined}>
         <input
           type="search"
           placeholder="Filter"
@@ -124,12 +129,14 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
         </select>
         <When shown={shown} count={rows.length} />
       </div>
-      {answer === undefined ? (
+      {none !== undefined ? (
+        <p class="empty">{withCommands(none)}</p>
+      ) : answer === undefined ? (
         <p class={shown.problem === undefined ? 'empty list' : 'empty'}>
-          {shown.problem ?? 'Waiting for values …'}
+          {withCommands(shown.problem ?? waitingText(source))}
         </p>
       ) : rows.length === 0 ? (
-        <p class="empty">No processes are visible to this user</p>
+        <p class="empty">{NONE_VISIBLE}</p>
       ) : (
         <div class="table-scroll">
           <table aria-label={chart.title}>
@@ -175,6 +182,17 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
       )}
     </div>
   )
+}
+
+/**
+ * Returns why a source has never had a process to list; undefined after the first one. A table out of view requests nothing and keeps its
+ * reason: another size could move it into view again.
+ */
+function useNone(source: Source, { answer, problem }: ShownProcesses, count: number): string | undefined {
+  const last = useMemo((): { hadSome?: boolean; reason?: string | undefined } => ({}), [source])
+  last.hadSome ||= count > 0
+  last.reason = last.hadSome ? undefined : (problem ?? (answer === undefined ? last.reason : NONE_VISIBLE))
+  return last.reason
 }
 
 /** Other charts report a silent host, once; without any, a request finds out. */
@@ -294,7 +312,7 @@ function Amount({ measure, value, most, path }: AmountProps): ComponentChild {
   const share = value === null || !(most > 0) ? 0 : Math.min(1, value / most)
   return (
     <td class="number amount">
-      {share > 0 && <span class="bar" style={{ width: `${(100 * share).toFixed(1)}%` }} />}
+      {share > 0 && <span class="bar" style={{ width: `calc((100% - 20px) * ${share.toFixed(3)})` }} />}
       {path !== undefined && (
         <svg
           class="sparkline"

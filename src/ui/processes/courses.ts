@@ -10,8 +10,8 @@ import { numberAt, Rates } from './rows.ts'
 
 /** SVG paths of a process. */
 export interface Course {
-  readonly cpu?: string
-  readonly memory?: string
+  readonly cpu: string | undefined
+  readonly memory: string | undefined
 }
 
 /** Paths by `instance` of rows. */
@@ -22,6 +22,9 @@ const AROUND_SEC = 300
 const POINTS = 60
 /** Processes with a course; those below them in the table have none. */
 export const MOST_COURSES = 60
+
+/** Values of the shortest course: a line through fewer looks like more than is known. */
+const FEWEST = 5
 
 /** Counters of CPU time, whose rates are added, and memory. */
 const CPU = ['psinfo.utime', 'psinfo.stime'] as const
@@ -60,14 +63,16 @@ export function recordedCourses(
   }
   const [user, system] = CPU.map(placesOf)
   const memory = placesOf(MEMORY)
-  const found = new Map<string, Course>()
-  for (const instance of instances.slice(0, MOST_COURSES)) {
+  const wanted = instances.slice(0, MOST_COURSES)
+  const cpu = wanted.map((instance) => {
     const stime = system!.get(instance)
-    const cpu = user!.get(instance)?.map((rate, i) => rate + (stime?.[i] ?? Number.NaN))
-    const course = courseOf(cpu, memory.get(instance))
-    if (course !== undefined) found.set(instance, course)
-  }
-  return found
+    return user!.get(instance)?.map((rate, i) => rate + (stime?.[i] ?? Number.NaN))
+  })
+  return drawn(
+    wanted,
+    cpu,
+    wanted.map((instance) => memory.get(instance)),
+  )
 }
 
 /** Places values by their times; NaN where the process was not recorded. */
@@ -103,25 +108,28 @@ export function liveCourses(samples: readonly ProcessSample[], instances: readon
       const place = places.get(instance)
       if (place === undefined) continue
       const [user, system] = [rates.of('psinfo.utime', place), rates.of('psinfo.stime', place)]
-      if (user !== null && system !== null) cpu[n]![at] = user + system
+      if (user !== null && system !== null) cpu[n]![at] = (user + system) / 1000
       memory[n]![at] = numberAt(sample, 'psinfo.rss', place) ?? Number.NaN
     }
   }
-  return new Map(wanted.map((instance, n) => [instance, courseOf(cpu[n], memory[n]) ?? {}]))
+  return drawn(wanted, cpu, memory)
 }
 
-/** Draws values that have two numbers or more; undefined if neither has. */
-function courseOf(cpu: Float64Array | undefined, memory: Float64Array | undefined): Course | undefined {
-  const paths = [cpu, memory].map((values) => values && lineOf(values))
-  if (paths.every((path) => path === undefined)) return undefined
-  return {
-    ...(paths[0] === undefined ? {} : { cpu: paths[0] }),
-    ...(paths[1] === undefined ? {} : { memory: paths[1] }),
-  }
+type Values = readonly (Float64Array | undefined)[]
+
+/** Draws the values of processes; those of a column have one scale, as its bars have. */
+function drawn(instances: readonly string[], cpu: Values, memory: Values): Courses {
+  const [cpus, memories] = [linesOf(cpu, 1), linesOf(memory, 0)]
+  return new Map(instances.map((instance, n) => [instance, { cpu: cpus[n], memory: memories[n] }]))
 }
 
-/** Returns the path from zero to the highest value; undefined without two values. */
-function lineOf(values: Float64Array): string | undefined {
-  const known = values.filter((value) => !Number.isNaN(value))
-  return known.length < 2 ? undefined : pathOf(values, Math.max(...known) || 1)
+/** Returns the paths from zero to the highest value, `least` or more; undefined for processes with few values. */
+function linesOf(courses: Values, least: number): (string | undefined)[] {
+  let most = least
+  for (const values of courses) for (const value of values ?? []) if (value > most) most = value
+  return courses.map((values) =>
+    values === undefined || values.filter((value) => !Number.isNaN(value)).length < FEWEST
+      ? undefined
+      : pathOf(values, most || 1),
+  )
 }

@@ -28,7 +28,7 @@ const MOST_KEPT = 30
 /** Pause after a failed request. */
 const PAUSE_MS = 5000
 
-const HIDDEN = ', or they are hidden: the link that npm start printed signs you in'
+const HIDDEN = ', or you are not signed in. The link that `npm start` printed signs you in.'
 
 const NONE: Courses = new Map()
 

@@ -12,7 +12,7 @@ import { keepDraft, readDraft } from '../drafts.ts'
 import { currentSource, showNotice } from '../page.ts'
 import { CompletedInput } from '../panel/CompletedInput.tsx'
 import { time } from '../time/control.ts'
-import { formatDuration, formatTime } from '../time/format.ts'
+import { formatDuration, formatSpan, formatTime } from '../time/format.ts'
 import { EXAMPLES, RULE_FUNCTIONS } from './examples.ts'
 import { currentTrial, frameAround, lengthOf, ruleFile, summaryOf, titleOf, trial } from './trial.ts'
 
@@ -156,7 +156,7 @@ function Form({ source, firings }: FormProps): ComponentChild {
         <button type="button" disabled={isEmpty} onClick={save}>
           Save as a file
         </button>
-        {shown !== undefined && (
+        {shown?.answer.rules.some(({ spans }) => spans.length > 0) && (
           <button type="button" onClick={() => (trial.value = undefined)}>
             Clear the marks
           </button>
@@ -186,11 +186,7 @@ function Result({ state }: { readonly state: Exclude<State, Busy> }): ComponentC
         <Firings key={`${rule.line} ${rule.name}`} rule={rule} />
       ))}
       {rules.length === 0 && problems.length === 0 && <p class="empty">There is no rule in this text</p>}
-      {rules.length > 0 && (
-        <p class="hint">
-          Tried on {formatTime(start, zone)} – {formatTime(finish, zone)}
-        </p>
-      )}
+      {rules.length > 0 && <p class="hint">Tried on {formatSpan(start, finish, zone)}</p>}
     </>
   )
 }

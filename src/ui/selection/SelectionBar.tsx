@@ -6,7 +6,7 @@ import { canSaveIncident, savedText, saveIncident } from '../incident/save-incid
 import { borrowFocus, hasModifier } from '../keyboard.ts'
 import { currentSource, panel, screen, showError, showNotice } from '../page.ts'
 import { type Frame, time } from '../time/control.ts'
-import { formatDuration, formatTime } from '../time/format.ts'
+import { formatDuration, formatSpan } from '../time/format.ts'
 
 const DIRECTIONS: Readonly<Record<string, 1 | -1>> = { ArrowLeft: -1, ArrowRight: 1 }
 
@@ -60,8 +60,7 @@ function Bar({ span }: { readonly span: Frame }): ComponentChild {
       onKeyDown={move}
     >
       <span id="selected-span" role="status">
-        {formatTime(span.from, zone)} – {formatTime(span.to, zone).slice(-8)}{' '}
-        <small>{formatDuration(span.to - span.from)}</small>
+        {formatSpan(span.from, span.to, zone)} <small>{formatDuration(span.to - span.from)}</small>
       </span>
       {currentSource.value?.changes !== undefined && (
         <button type="button" onClick={() => (panel.value = 'changes')}>

@@ -36,6 +36,12 @@ export function formatTime(seconds: number, zone: string): string {
   return format.format(seconds * 1000)
 }
 
+/** Formats a span; its end has no date if that is the same. */
+export function formatSpan(from: number, to: number, zone: string): string {
+  const [start, end] = [formatTime(from, zone), formatTime(to, zone)]
+  return `${start} to ${start.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : end}`
+}
+
 /** Returns the offset of a zone from UTC at a time, in seconds. */
 export function offsetOf(seconds: number, zone: string): number {
   return Date.parse(`${formatTime(seconds, zone).replace(' ', 'T')}Z`) / 1000 - Math.floor(seconds)

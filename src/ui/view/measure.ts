@@ -148,7 +148,10 @@ function powerOf(magnitude: number, base: number, count: number): number {
 export function showValue(measure: Measure, value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return '–'
   const { divisor, unit } = stepFor(measure, value)
-  return withUnit(showNumber(value / divisor), unit)
+  const number = value / divisor
+  // Digits of a measure do not depend on its value: they would jump, as from 2.30 % to 2 %. Counts are whole.
+  const isWhole = number === 0 || ((unit === '' || unit === 'B') && Number.isInteger(number))
+  return withUnit(showNumber(number, isWhole), unit)
 }
 
 /** Joins a number and its unit. */
@@ -156,11 +159,11 @@ export function withUnit(number: string, unit: string): string {
   return unit === '' || unit.startsWith(' ') ? `${number}${unit}` : `${number} ${unit}`
 }
 
-/** Formats a number with three digits if it has a fraction, else with all digits. */
-export function showNumber(value: number): string {
+/** Formats a number with three digits, a whole one with all digits. */
+export function showNumber(value: number, isWhole: boolean = Number.isInteger(value)): string {
   const magnitude = Math.abs(value)
   if (magnitude >= 1e6 || (magnitude > 0 && magnitude < 1e-3)) return value.toPrecision(3)
-  if (magnitude >= 100 || Number.isInteger(value)) return value.toFixed(0)
+  if (magnitude >= 100 || isWhole) return value.toFixed(0)
   // 99.97 is 100, not 100.0, and 9.996 is 10.0: rounding can add a digit.
   return value.toFixed(magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2)
 }

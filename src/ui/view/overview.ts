@@ -18,7 +18,7 @@ export const OVERVIEW: View = {
     MEMORY_USE,
     chart(
       'pressure',
-      'Pressure stall (PSI): share of time tasks waited',
+      'Pressure stall (PSI)',
       pressurePlots([
         ['cpu.some', 'CPU'],
         ['memory.some', 'memory'],

@@ -45,7 +45,8 @@ export const SMALL: string = `[...document.querySelectorAll('button, summary, se
   .filter((element) => element.checkVisibility() && element.getClientRects().length > 0)
   .flatMap((element) => {
     const { width, height } = (element.closest('label.check') ?? element).getBoundingClientRect()
-    return width >= 44 && height >= 44 ? [] : [[Math.round(width), Math.round(height), element.outerHTML.slice(0, 80)].join(' ')]
+    // Layout is in units of 1/64 pixel.
+    return Math.min(width, height) >= 44 - 1 / 64 ? [] : [[Math.round(width), Math.round(height), element.outerHTML.slice(0, 80)].join(' ')]
   })`
 
 /** Pixels by which the page can be scrolled sideways. */
@@ -66,6 +67,12 @@ export const OUTSIDE: string = `[...document.querySelectorAll('body *')].flatMap
       return [element.textContent.trim().slice(0, 40) + ': ' + Math.round(right - box.right) + ' px outside ' + at.className]
   }
   return []
+})`
+
+/** Names of large values that are hidden while the value is not: one of several lines would read as their total. */
+export const UNNAMED: string = `[...document.querySelectorAll('.headline small')].flatMap((name) => {
+  const { width, top } = name.getBoundingClientRect()
+  return width < 20 && top < name.closest('.headline').getBoundingClientRect().bottom ? [name.textContent] : []
 })`
 
 /** Elements with a transition or an animation. */

@@ -232,7 +232,7 @@ test('a counter is a rate, with exact statistics and points', async () => {
     'disk.total (⟦⟧): 1 series, rates',
     'Points: 4 means of 15 min each, oldest first, - for none',
     expect.stringMatching(
-      /^disk\.total: mean 2\.50 KiB\/s, median 4 KiB\/s, p95 4 KiB\/s, min 1 KiB\/s, max 4 KiB\/s at 2023-11-14 22:43:30, last 4 KiB\/s$/,
+      /^disk\.total: mean 2\.50 KiB\/s, median 4\.00 KiB\/s, p95 4\.00 KiB\/s, min 1\.00 KiB\/s, max 4\.00 KiB\/s at 2023-11-14 22:43:30, last 4\.00 KiB\/s$/,
     ),
     '  in KiB/s: 1 1 3.97 4',
   ])
@@ -242,14 +242,14 @@ test('two windows are compared, the largest change first', async () => {
   const given = { metrics: ['disk.total'], from: '2023-11-14 22:43:30' }
   const { text } = await call('compare', given)
   expect(text).toContain(
-    'disk.total: mean 1 KiB/s → 4 KiB/s (4 times), p95 1 KiB/s → 4 KiB/s, max 1 KiB/s → 4 KiB/s',
+    'disk.total: mean 1.00 KiB/s → 4.00 KiB/s (4 times), p95 1.00 KiB/s → 4.00 KiB/s, max 1.00 KiB/s → 4.00 KiB/s',
   )
   const named = await call('compare', {
     ...given,
     before_from: '2023-11-14 22:50:00',
     before_to: '2023-11-14 23:00:00',
   })
-  expect(named.text).toContain('mean 4 KiB/s → 4 KiB/s (1 times)')
+  expect(named.text).toContain('mean 4.00 KiB/s → 4.00 KiB/s (1 times)')
   const nothing = await call('compare', { metrics: ['disk.total'], from: '2023-11-14 22:13:20' })
   expect(nothing).toEqual({ isError: true, text: expect.stringContaining('Nothing was recorded before') })
 })
@@ -265,7 +265,7 @@ test('what changed is ranked, with the values of both windows', async () => {
 
 test('the processes of an instant, the heaviest first', async () => {
   const late = await call('processes_at', { at: '2023-11-14 23:00:00' })
-  expect(late.text.split('\n')[1]).toMatch(/^12: CPU 100 %, memory 2 MiB, disk unknown ⟦hog +--all/)
+  expect(late.text.split('\n')[1]).toMatch(/^12: CPU 100 %, memory 2\.00 MiB, disk unknown ⟦hog +--all/)
   const early = await call('processes_at', { at: '2023-11-14 22:20:00', limit: 1 })
   expect(early.text).toContain('CPU 0.0 %')
   expect(early.text).toContain('(1 more: a higher "limit" shows more)')

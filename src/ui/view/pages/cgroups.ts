@@ -8,7 +8,7 @@ const one = (metric: string, legend: string) => optional(plot(metric, { legend }
 export const CGROUPS_PAGE: View = {
   name: 'Cgroups',
   charts: [
-    chart('cg-cpu', 'CPU by cgroup', [one('cgroup.cpu.stat.usage', '%I')], {
+    chart('cg-cpu', 'CPU by cgroup (100 % = 1 CPU)', [one('cgroup.cpu.stat.usage', '%I')], {
       unit: 'share',
       hint: 'This host has no control groups of version 2',
     }),
@@ -29,7 +29,7 @@ export const CGROUPS_PAGE: View = {
     chart('cg-throttled', 'Time throttled by a CPU limit', [one('cgroup.cpusched.throttled_time', '%I')], {
       unit: 'share',
     }),
-    chart('ct-cpu', 'CPU by container', [one('containers.cpu.usage', '%I')], {
+    chart('ct-cpu', 'Container CPU (100 % = 1 CPU)', [one('containers.cpu.usage', '%I')], {
       unit: 'share',
       hint: 'No running containers of Docker, Podman, containerd or CRI-O were found',
     }),

@@ -8,7 +8,7 @@ const one = (metric: string, legend: string, color = 'var(--c1)') => plot(metric
 export const COLLECTOR_PAGE: View = {
   name: 'Collector',
   charts: [
-    chart('pmcd-cpu', 'CPU of pmcd', [one('pmcd.cputime.total', 'CPU')]),
+    chart('pmcd-cpu', 'pmcd CPU (100 % = 1 CPU)', [one('pmcd.cputime.total', 'CPU')]),
     chart('pmcd-memory', 'Memory of pmcd', [one('pmcd.datasize', 'data')]),
     chart('pmcd-pdus', 'Requests to pmcd', [
       one('pmcd.pdu_in.total', 'PDUs in'),
@@ -19,7 +19,7 @@ export const COLLECTOR_PAGE: View = {
       one('pmcd.numclients', 'clients'),
       one('pmcd.numagents', 'agents', 'var(--c3)'),
     ]),
-    chart('pmcd-agents', 'Status of agents: 0 is working', [plot('pmcd.agent.status', { legend: '%I' })], {
+    chart('pmcd-agents', 'Agents (0 = working, else error)', [plot('pmcd.agent.status', { legend: '%I' })], {
       ...{ style: 'table', legend: false },
     }),
     chart('recorder-bytes', 'Written by the recorder', [optional(one('mmv.pmlogger.bytes', 'archives'))], {
@@ -30,7 +30,7 @@ export const COLLECTOR_PAGE: View = {
       optional(one('mmv.pmlogger.failures.write', 'failed writes', 'var(--c6)')),
       optional(one('mmv.pmlogger.late.left_out', 'samples left out', 'var(--c2)')),
     ]),
-    chart('pmproxy-cpu', 'CPU of pmproxy', [
+    chart('pmproxy-cpu', 'pmproxy CPU (100 % = 1 CPU)', [
       optional(one('pmproxy.cpu.user', 'user')),
       optional(one('pmproxy.cpu.sys', 'system', 'var(--c2)')),
     ]),

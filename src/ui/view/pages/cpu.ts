@@ -56,7 +56,7 @@ export const CPU_PAGE: View = {
     ]),
     chart(
       'cpu-lost',
-      'Time not available: I/O wait and steal',
+      'I/O wait and steal',
       [
         optional(derived(cpuShare('wait.total'), { legend: 'I/O wait', color: 'var(--iowait)' })),
         optional(derived(cpuShare('steal'), { legend: 'steal', color: 'var(--steal)' })),

@@ -44,7 +44,7 @@ export const MEMORY_PAGE: View = {
       plot('swap.pagesin', { legend: 'in', color: 'var(--c1)' }),
       plot('swap.pagesout', { legend: 'out', color: 'var(--error)' }),
     ]),
-    chart('major', 'Major page faults (read from disk)', [
+    chart('major', 'Page faults read from disk', [
       plot(`${VMSTAT}.pgmajfault`, { legend: 'major faults', color: 'var(--iowait)' }),
     ]),
     chart('faults', 'Page faults', [plot(`${VMSTAT}.pgfault`, { legend: 'faults', color: 'var(--c1)' })]),

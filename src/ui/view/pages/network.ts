@@ -36,7 +36,7 @@ export const NETWORK_PAGE: View = {
       plot('network.tcpconn.close_wait', { legend: 'close wait', color: 'var(--c2)' }),
       plot('network.tcpconn.listen', { legend: 'listening', color: 'var(--c4)' }),
     ]),
-    chart('opens', 'TCP connections opened and failed', [
+    chart('opens', 'TCP connections opened', [
       plot(`${TCP}.activeopens`, { legend: 'opened', color: 'var(--c1)' }),
       plot(`${TCP}.passiveopens`, { legend: 'accepted', color: 'var(--c3)' }),
       plot(`${TCP}.attemptfails`, { legend: 'failed', color: 'var(--c2)' }),
@@ -58,7 +58,7 @@ export const NETWORK_PAGE: View = {
       plot('network.udp.inerrors', { legend: 'errors', color: 'var(--error)' }),
       optional(plot('network.udp.recvbuferrors', { legend: 'receive buffer full', color: 'var(--c2)' })),
     ]),
-    chart('softnet', 'Packets dropped or deferred by the kernel', [
+    chart('softnet', 'Packets dropped or deferred', [
       optional(plot('network.softnet.dropped', { legend: 'dropped', color: 'var(--error)' })),
       optional(plot('network.softnet.time_squeeze', { legend: 'deferred', color: 'var(--c2)' })),
     ]),

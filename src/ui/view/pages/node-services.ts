@@ -33,7 +33,7 @@ export const NODE_PAGE: View = {
       ['eventloop.delay.p99', '%I p99'],
       ['eventloop.delay.max', '%I max'],
     ]),
-    lines('node-cpu', 'CPU', [
+    lines('node-cpu', 'CPU (100 % = 1 CPU)', [
       ['process.cpu.user', '%I user'],
       ['process.cpu.system', '%I system'],
     ]),
@@ -42,7 +42,7 @@ export const NODE_PAGE: View = {
       ['heap.used', '%I heap'],
     ]),
     lines('node-gc', 'Time in garbage collection', [['gc.time', '%I']]),
-    lines('node-pause', 'Longest pause for garbage collection', [['gc.max', '%I']]),
+    lines('node-pause', 'Longest garbage collection', [['gc.max', '%I']]),
     lines('node-requests', 'HTTP requests served', [['http.server.requests', '%I']]),
     lines('node-duration', 'HTTP response time', [
       ['http.server.duration.p50', '%I p50'],

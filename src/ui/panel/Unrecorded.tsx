@@ -1,0 +1,25 @@
+/** A note above the charts if the window ends before the recording begins. */
+import type { ComponentChild } from 'preact'
+import { spanOfHistory } from '../minimap/recorded.ts'
+import { archives, config, currentSource, screen } from '../page.ts'
+import { time } from '../time/control.ts'
+
+/** Renders the text with the next step; nothing if there may be values. */
+export function Unrecorded(): ComponentChild {
+  const history = config.value?.history
+  if (screen.value === 'fleet' || history == null || currentSource.value?.span !== undefined) return null
+  const span = spanOfHistory(archives.value, history)
+  if (span === undefined || time.frame.value.to > span.from) return null
+  const { from, to } = span
+  return (
+    <p class="troubles">
+      Nothing was recorded in this time range.{' '}
+      <button type="button" class="link" onClick={() => time.show(from, to)}>
+        Show all that is recorded
+      </button>{' '}
+      <button type="button" class="link" onClick={() => time.goLive()}>
+        Show live values
+      </button>
+    </p>
+  )
+}
