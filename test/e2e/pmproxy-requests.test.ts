@@ -1,4 +1,5 @@
 /** Unusual or invalid requests, where HTTP requires care because intermediaries may read them differently. RFC 9110, RFC 9112 */
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RawAnswer, rawRequest } from '../lib/raw-http.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
@@ -86,4 +87,41 @@ test('HEAD returns only headers; other methods are treated like GET, except thos
     200,
     'GET, PUT, HEAD, POST, TRACE, OPTIONS',
   ])
+})
+
+/** Sends requests on one connection; resolves to the statuses of the responses once there are `count`, or the server closes it. */
+function statuses(text: string, count: number): Promise<string[]> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port: server.proxy.port })
+    let got = ''
+    const found = (): string[] => got.match(/(?<=HTTP\/1\.1 )\d+/g) ?? []
+    socket.on('error', () => undefined)
+    socket.on('data', (chunk) => {
+      got += chunk.toString('latin1')
+      if (found().length >= count) socket.destroy()
+    })
+    socket.once('close', () => resolve(found()))
+    socket.write(text, 'latin1')
+  })
+}
+
+const PATH = '/pmapi/fetch?names=simple.now'
+const UPGRADE = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: '
+const KEY = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+
+test.each([
+  ['an offer of HTTP/2', GET(PATH, `${UPGRADE}h2c\r\n`), '200'],
+  ['a request for a WebSocket', GET('/ui/api/live', `${UPGRADE}websocket\r\n${KEY}`), '101'],
+  ['a malformed offer', GET(PATH, `${UPGRADE}h2c\r\nHost: other\r\n`), '400'],
+  ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n', '405'],
+  ['a malformed request', '!\r\n\r\n', '400'],
+  ['a malformed request and much more', `!\r\n${'x'.repeat(300_000)}`, '400'],
+  ['too many headers', GET(PATH, `X: ${'x'.repeat(40_000)}\r\n`), '431'],
+  [
+    'a malformed body',
+    `POST ${PATH} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    '400',
+  ],
+])('the response to %s follows those to earlier requests', async (_what, last, status) => {
+  expect(await statuses(GET(PATH) + GET('/no/such') + last, 3)).toEqual(['200', '404', status])
 })

@@ -34,6 +34,8 @@ export async function handle(
   const { gone } = client
   if (client.requests >= services.limits.pipelined) return void message.socket.destroy()
   client.requests++
+  client.earlier = client.last
+  client.last = response
   let account: ByteAccount | undefined
   try {
     const misread = validateRequest(message)
@@ -82,6 +84,9 @@ interface Client {
   readonly gone: AbortSignal
   /** Requests being answered. */
   requests: number
+  /** The latest response, and the one before it. */
+  last: ServerResponse | undefined
+  earlier: ServerResponse | undefined
   /** Callbacks of unread responses. */
   readonly unread: Set<() => void>
 }
@@ -92,7 +97,10 @@ function clientAt(socket: Socket): Client {
   const known = clients.get(socket)
   if (known !== undefined) return known
   const aborter = new AbortController()
-  const client: Client = { gone: aborter.signal, requests: 0, unread: new Set() }
+  const client: Client = {
+    ...{ gone: aborter.signal, requests: 0, unread: new Set() },
+    ...{ last: undefined, earlier: undefined },
+  }
   clients.set(socket, client)
   socket.once('close', () => {
     aborter.abort()
@@ -100,6 +108,26 @@ function clientAt(socket: Socket): Client {
     client.unread.clear()
   })
   return client
+}
+
+/**
+ * Runs `act` when the responses to all earlier requests of a connection were sent. Responses that node does not queue would otherwise
+ * overtake those. Node applies no timeouts meanwhile; the connection is closed after `limitMs`.
+ */
+export function afterResponses(socket: Socket, limitMs: number, act: () => void): void {
+  const { last, earlier } = clientAt(socket)
+  // A request that is incomplete for good gets no other response.
+  const previous = last === undefined || last.req.complete || last.writableEnded ? last : earlier
+  if (previous === undefined || previous.writableFinished) {
+    act()
+    return
+  }
+  const timer = setTimeout(() => socket.destroy(), limitMs)
+  socket.once('close', () => clearTimeout(timer))
+  previous.once('finish', () => {
+    clearTimeout(timer)
+    if (socket.writable) act()
+  })
 }
 
 /** Returns the error for a request that is invalid for any route. */

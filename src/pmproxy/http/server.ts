@@ -1,11 +1,10 @@
 /** Creates node's HTTP server, which does not listen but gets connections after protocol detection. docs/reference/pmproxy.md, docs/explanation/security.md */
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import type { Limits } from '../limits.ts'
 import type { LiveSockets } from '../live/socket.ts'
 import type { Services } from '../services.ts'
-import { handle } from './handler.ts'
+import { afterResponses, handle } from './handler.ts'
 import { page, reasonOf } from './reply.ts'
 import { MAX_TEXT_BODY } from './request.ts'
 import { validateRequest } from './validate.ts'
@@ -33,31 +32,39 @@ export function httpServer(services: Services, live: LiveSockets, limits: Limits
     if (Number(request.headers['content-length'] ?? 0) <= MAX_TEXT_BODY) response.writeContinue()
     server.emit('request', request, response)
   })
-  server.on('connect', (_request: IncomingMessage, socket: Duplex) =>
-    refuse(socket, 405, 'CONNECT is not supported'),
+  server.on('connect', (_request: IncomingMessage, socket: Socket) =>
+    afterResponses(socket, stalledMs, () => refuse(socket, 405, 'CONNECT is not supported')),
   )
   server.timeout = stalledMs
   // Header bytes are limited by node; too many headers get a separate response.
   server.maxHeadersCount = 0
   // Node enforces its timeouts from 'listening' on, but this server never listens.
   server.emit('listening')
-  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (validateRequest(request) !== undefined) refuse(socket, 400, 'malformed request')
-    else if (request.headers.upgrade?.toLowerCase() === 'websocket')
-      void live.upgrade(request, socket, head).catch(() => socket.destroy())
-    else answerPlainly(request, socket as Socket, services)
-  })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+    afterResponses(socket, stalledMs, () => {
+      if (validateRequest(request) !== undefined) refuse(socket, 400, 'malformed request')
+      else if (request.headers.upgrade?.toLowerCase() === 'websocket')
+        void live.upgrade(request, socket, head).catch(() => socket.destroy())
+      else answerPlainly(request, socket, services)
+    }),
+  )
+  const refused = new WeakSet<Socket>()
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET') return void socket.destroy()
+    // Node reports an error for everything that is sent after the invalid request.
+    if (refused.has(socket)) return
+    if (!socket.writable) return void socket.destroy()
+    refused.add(socket)
     const status =
       error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
-    refuse(socket, status, status === 431 ? 'too many headers' : 'malformed request')
+    const what = status === 431 ? 'too many headers' : 'malformed request'
+    afterResponses(socket, stalledMs, () => refuse(socket, status, what))
   })
   return server
 }
 
 /** Answers an unparsable request, and closes the connection. */
-function refuse(socket: Duplex, status: number, what: string): void {
+function refuse(socket: Socket, status: number, what: string): void {
   const { body } = page(status, 'http', what)
   socket.on('error', () => socket.destroy())
   socket.end(
@@ -67,7 +74,7 @@ function refuse(socket: Duplex, status: number, what: string): void {
   destroyAfter(socket, LINGER_MS)
 }
 
-function destroyAfter(socket: Duplex, ms: number): void {
+function destroyAfter(socket: Socket, ms: number): void {
   const timer = setTimeout(() => socket.destroy(), ms)
   socket.once('close', () => clearTimeout(timer))
 }
