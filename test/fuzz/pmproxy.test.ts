@@ -4,7 +4,9 @@
  * requests, PCP_TS_SEED the seed; `npm run fuzz:web` sends 300,000.
  */
 import { createServer, type Server } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LIMITS } from '../../src/pmproxy/limits.ts'
 import { PAGE_ROUTES } from '../../src/pmproxy/routes/page-api.ts'
 import { attackAsClients } from '../lib/client-attack.ts'
 import { eventually } from '../lib/eventually.ts'
@@ -17,12 +19,14 @@ import {
   damagedTimeMessage,
   PAGE_GREETING,
 } from '../lib/socket-attack.ts'
-import { attackByHttp, ENDPOINTS } from '../lib/web-attack.ts'
+import { attackByHttp, ENDPOINTS, TOGETHER } from '../lib/web-attack.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 
 const REQUESTS = Number(process.env['PCP_TS_FUZZ_REQUESTS'] ?? 20_000)
 /** Most memory that tens of thousands of messages may leave behind, in megabytes. */
 const MEMORY_MB = 48
+/** Timeout for a busy machine, ms. */
+const PATIENCE_MS = 60_000 + REQUESTS * 20
 
 let server: WebServer
 /** Echoes its input. */
@@ -41,7 +45,17 @@ beforeAll(async () => {
       pageDir: 'docs',
       keys: { servers: [{ host: '127.0.0.1', port }] },
     },
-    { proxy: { timePort: 0 } },
+    {
+      proxy: {
+        timePort: 0,
+        // Waits that a busy machine prolongs are no faults.
+        limits: {
+          pipelined: TOGETHER,
+          stalledMs: PATIENCE_MS,
+          archives: { ...LIMITS.archives, waitMs: PATIENCE_MS },
+        },
+      },
+    },
   )
 })
 afterAll(async () => {
@@ -70,18 +84,22 @@ async function inParts(
       `${part + 1} of ${parts} parts; heap after each: ${heap.map((mb) => mb.toFixed(0)).join(', ')} MB`,
     )
   }
-  expect(heap.at(-1)! - heap[0]!).toBeLessThan(MEMORY_MB)
+  await eventually(() => expect(heapMb() - heap[0]!).toBeLessThan(MEMORY_MB))
   expect(server.notices.filter((notice) => notice.startsWith('error'))).toEqual([])
   expect((await server.ask('/pmapi/fetch?names=sample.long.one')).status).toBe(200)
 }
 
 async function quietHeapMb(): Promise<number> {
   await eventually(() => expect(server.proxy.statistics.pages).toBe(0))
-  return heapMb()
+  // V8 releases buffers some time after it collected their owners.
+  let [before, now] = [Number.POSITIVE_INFINITY, heapMb()]
+  while (now < before - 1) {
+    await setTimeout(100)
+    before = now
+    now = heapMb()
+  }
+  return now
 }
-
-/** Timeout for a busy machine, ms. */
-const PATIENCE_MS = 60_000 + REQUESTS * 20
 
 test('all routes of the page are attacked', () => {
   expect(PAGE_ROUTES.filter((name) => ENDPOINTS[`/ui/api/${name}`] === undefined)).toEqual([])
@@ -119,9 +137,9 @@ test('no request gets a 500', { timeout: PATIENCE_MS }, async () => {
         )
   })
   console.log(
-    `${requests} requests, ${unanswered} of which not answered, all of damaged bytes; answers: ${listed(totals.byStatus)}\n${listed(totals.byDamage)}\n${listed(totals.byEndpoint)}`,
+    `${requests} requests, ${unanswered} of which are not of HTTP; answers: ${listed(totals.byStatus)}\n${listed(totals.byDamage)}\n${listed(totals.byEndpoint)}`,
   )
-  expect(unanswered).toBeLessThan(requests / 4)
+  expect(unanswered).toBeLessThan(requests / 100)
 })
 
 test('no frame of a page ends it', { timeout: PATIENCE_MS }, async () => {

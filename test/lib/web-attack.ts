@@ -10,7 +10,7 @@ export interface WebAttackReport {
   readonly byEndpoint: Map<string, number>
   readonly byDamage: Map<string, number>
   readonly byStatus: Map<number, number>
-  /** Damaged requests without a response: they may look incomplete. */
+  /** Connections closed without a response: their first byte is not one of HTTP. */
   unanswered: number
   /** Responses that must not occur. */
   readonly faults: string[]
@@ -212,7 +212,7 @@ const ODD = [
     '%41'.repeat(500),
   ],
 ]
-const METHODS = ['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH']
+const METHODS = ['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'PATCH', 'CONNECT']
 const HEADERS = [
   'Accept-Encoding: gzip;q=x, deflate, *;q=9e9',
   'Accept: application/json',
@@ -231,6 +231,7 @@ const HEADERS = [
   'If-None-Match: *',
   'Range: bytes=0-1,-9',
   'Upgrade: h2c',
+  'Connection: Upgrade\r\nUpgrade: h2c',
   'Cookie: a=b',
   'X-Odd: \x80\xff',
 ]
@@ -347,13 +348,16 @@ function encodable(target: string): string {
   return target.replace(/[^!-~]/g, (c) => encodeURIComponent(c))
 }
 
-/** Concurrent connections, and requests sent on one without waiting. */
+/** Concurrent connections. */
 const AT_ONCE = 4
-const TOGETHER = 16
-/** Damaged bytes may form an incomplete request; no other request has to wait. */
-const PATIENCE_MS = 300
+/** Most requests sent on one connection without waiting for responses. */
+export const TOGETHER = 16
+/** Ends a request whose damage makes it incomplete; it is no request itself. */
+const INVALID = '\r\n\r\n!'
+/** When nothing is answered for so long, on no connection, the missing responses will never be sent. */
+const HUNG_MS = 60_000
 
-/** Sends requests, deterministic by seed, and checks each response. */
+/** Sends requests, deterministic by seed, and checks each response. The server must accept `TOGETHER` requests at once. */
 export async function attackByHttp(
   port: number,
   count: number,
@@ -365,23 +369,26 @@ export async function attackByHttp(
     ...{ requests: 0, unanswered: 0, faults: [] },
     ...{ byEndpoint: new Map(), byDamage: new Map(), byStatus: new Map() },
   }
+  const progress = { answers: 0 }
   const attacker = async (): Promise<void> => {
     let left: readonly Asked[] = []
     while (report.requests < count) {
       // After damaged bytes the state of the connection is unknown, so they end a series.
       const row = [...left]
       while (row.length < TOGETHER && row.at(-1)?.damage !== 'bytes') row.push(make())
-      const answered = await send(port, row, report)
-      // A response may close the connection; the remaining requests are sent again. Only damaged bytes need no response.
-      const silent = answered === 0 || row[answered]?.damage === 'bytes' ? 1 : 0
-      if (answered === 0 && row[0]!.damage !== 'bytes') report.faults.push(`no answer: ${row[0]!.bytes}`)
-      for (const { endpoint, damage } of row.slice(0, answered + silent)) {
+      const { answered, mayClose } = await send(port, row, report, progress)
+      // A response may announce that it closes the connection; the remaining requests are sent again.
+      const isSilent = answered < row.length && !mayClose
+      if (isSilent && !(answered === 0 && isOtherProtocol(row[0]!)))
+        report.faults.push(`no answer to request ${answered + 1} of ${row.length}: ${row[answered]!.bytes}`)
+      const done = row.slice(0, answered + (isSilent ? 1 : 0))
+      for (const { endpoint, damage } of done) {
         add(report.byEndpoint, endpoint)
         add(report.byDamage, damage)
         report.requests++
       }
-      report.unanswered += silent
-      left = row.slice(answered + silent)
+      if (isSilent) report.unanswered++
+      left = row.slice(done.length)
     }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, attacker))
@@ -392,19 +399,33 @@ function add<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-/** Sends a series of requests on one connection; resolves to the number of responses. */
-function send(port: number, row: readonly Asked[], report: WebAttackReport): Promise<number> {
+/** Checks whether a connection that begins with this request is not one of HTTP. */
+function isOtherProtocol({ damage, bytes }: Asked): boolean {
+  return damage === 'bytes' && !'GHPDTOC'.includes(bytes[0]!)
+}
+
+/** Result of a series. */
+interface Sent {
+  readonly answered: number
+  /** Whether the last response announced that it closes the connection. */
+  readonly mayClose: boolean
+}
+
+/** Sends a series of requests on one connection, until all are answered or the server closes it. */
+function send(
+  port: number,
+  row: readonly Asked[],
+  report: WebAttackReport,
+  progress: { answers: number },
+): Promise<Sent> {
   return new Promise((resolve) => {
     const socket: Socket = connect({ host: '127.0.0.1', port })
-    let answered = 0
-    let got = ''
-    const isDamaged = row.at(-1)!.damage === 'bytes'
-    let timer: NodeJS.Timeout
-    const waitFor = (ms: number): void => {
-      clearTimeout(timer)
-      timer = setTimeout(() => socket.destroy(), ms)
-    }
-    waitFor(isDamaged && row.length === 1 ? PATIENCE_MS : 60_000)
+    let [answered, mayClose, got] = [0, false, '']
+    let before = progress.answers
+    const guard = setInterval(() => {
+      if (progress.answers === before) socket.destroy()
+      before = progress.answers
+    }, HUNG_MS)
     socket.on('error', () => undefined)
     socket.on('data', (chunk) => {
       got += chunk.toString('latin1')
@@ -412,16 +433,20 @@ function send(port: number, row: readonly Asked[], report: WebAttackReport): Pro
         const answer = takeAnswer(got, row[answered]!)
         if (answer === undefined) break
         got = got.slice(answer.length)
+        mayClose = /\r\nconnection: close/i.test(answer.head)
         check(answer, row[answered++]!, report)
+        progress.answers++
       }
       if (answered === row.length) socket.destroy()
-      else if (isDamaged && answered === row.length - 1) waitFor(PATIENCE_MS)
     })
     socket.once('close', () => {
-      clearTimeout(timer)
-      resolve(answered)
+      clearInterval(guard)
+      resolve({ answered, mayClose })
     })
-    socket.write(row.map(({ bytes }) => bytes).join(''), 'latin1')
+    const text = row.map(({ bytes }) => bytes).join('') + (row.at(-1)!.damage === 'bytes' ? INVALID : '')
+    // A connection to a key server is only closed by its client.
+    if (RESP_FIRST.includes(text[0]!)) socket.end(text, 'latin1')
+    else socket.write(text, 'latin1')
   })
 }
 
