@@ -65,7 +65,8 @@ export const editing: Signal<string | undefined> = signal(undefined)
 export const notice: Signal<{ readonly text: string; readonly isError: boolean } | undefined> =
   signal(undefined)
 
-const stream = new LiveStream(
+/** The page's connection for live values. */
+export const stream: LiveStream = new LiveStream(
   `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ui/api/live`,
 )
 // The page's clock follows the current host.

@@ -4,10 +4,12 @@ import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { alertAnswer, alertProblem, hasAlerts, markAlerts, nextAnswer } from '../alerts/alerts.ts'
 import { serverAlerts } from '../data/server.ts'
-import { activeAlerts, config, currentSource, screen } from '../page.ts'
+import { activeAlerts, config, currentSource, screen, stream } from '../page.ts'
 import { time } from '../time/control.ts'
+import { hostOf } from '../view/view.ts'
+import { watchEvents } from './live-events.ts'
 import { markNotes, notesOf } from './notes.ts'
-import { findEvents, forgetEvents, notes } from './state.ts'
+import { findEvents, keepEvents, notes } from './state.ts'
 
 /** Milliseconds between two questions for alerts. */
 const POLL_MS = 15_000
@@ -47,9 +49,14 @@ export function Annotations(): ComponentChild {
     const source = currentSource.value
     const frame = time.frame.value
     // No chart is shown with the hosts.
-    if (screen.value === 'fleet') return
-    if (source?.range === undefined) forgetEvents()
-    else void findEvents(source, frame)
+    if (screen.value !== 'fleet' && source?.range !== undefined) void findEvents(source, frame)
+  })
+  useSignalEffect(() => {
+    const { key = '', range } = currentSource.value ?? {}
+    if (range !== undefined) return
+    keepEvents([])
+    const host = hostOf(key)
+    return host === undefined ? undefined : watchEvents(stream, host, keepEvents)
   })
   return null
 }

@@ -7,6 +7,8 @@ import type { Frame } from '../time/control.ts'
 import { formatDuration } from '../time/format.ts'
 
 const [UPTIME, STATUS, AGENTS] = ['kernel.all.uptime', 'pmcd.agent.status', 'pmcd.numagents']
+/** The metrics that show events. */
+export const EVENT_METRICS: readonly string[] = [UPTIME, STATUS, AGENTS]
 /** Points of a query: a day at ten seconds is answered in means of about a minute. */
 const POINTS = 1000
 /** Falls of the uptime and steps of the clock below this are rounding, in seconds. */
@@ -18,23 +20,32 @@ const MOST = 200
 
 /** Returns the query for the events of a window. */
 export function eventQuery({ from, to }: Frame): RangeQuery {
-  return { names: [UPTIME, STATUS, AGENTS], derive: {}, start: from, finish: to, points: POINTS }
+  return { names: EVENT_METRICS, derive: {}, start: from, finish: to, points: POINTS }
 }
 
-interface Samples {
+/** Known values of one instance. */
+export interface Samples {
   /** Name of the instance. */
   readonly name: string
   readonly times: readonly number[]
   readonly values: readonly number[]
   /** The highest of several samples; `values` are the lowest then. */
-  readonly high: readonly number[] | undefined
+  readonly high?: readonly number[] | undefined
 }
 
 /** Finds the events in an answer to `eventQuery`. */
 export function eventsIn(answer: ChartRange): readonly Mark[] {
-  const [uptime] = samplesOf(answer, UPTIME)
-  const [agents] = samplesOf(answer, AGENTS)
-  const statuses = samplesOf(answer, STATUS)
+  return eventsOf((name) => samplesOf(answer, name), answer.marks)
+}
+
+/** Finds the events in the instances, each with at least one value, of `EVENT_METRICS`. `interruptions` are those that a recorder marked. */
+export function eventsOf(
+  of: (metricName: string) => readonly Samples[],
+  interruptions: readonly number[],
+): readonly Mark[] {
+  const [uptime] = of(UPTIME)
+  const [agents] = of(AGENTS)
+  const statuses = of(STATUS)
   const [reboots, steps] = uptime === undefined ? [[], []] : breaksIn(uptime)
   // Archives of earlier versions, and of other recorders, only have the number of agents.
   const since = Math.min(...statuses.map(({ times }) => times[0]!))
@@ -45,7 +56,7 @@ export function eventsIn(answer: ChartRange): readonly Mark[] {
     ...[...losses, ...statuses.flatMap((one) => failuresIn(one, since))]
       .sort((a, b) => a.at - b.at)
       .slice(-MOST),
-    ...gapsIn(uptime ?? agents ?? statuses[0], answer),
+    ...gapsIn(uptime ?? agents ?? statuses[0], interruptions),
   ]
 }
 
@@ -138,7 +149,7 @@ function failuresIn({ name, times, values, high = values }: Samples, start: numb
 }
 
 /** Where nothing was recorded: between samples that are far apart, and at the interruptions that the recorder marked. */
-function gapsIn(samples: Samples | undefined, { marks }: ChartRange): Mark[] {
+function gapsIn(samples: Samples | undefined, marks: readonly number[]): Mark[] {
   if (samples === undefined) return []
   const { times } = samples
   const distances = distancesOf(times)

@@ -42,10 +42,10 @@ export async function findEvents(source: Source, { from, to }: Frame): Promise<v
   if (covered === own) keep(found)
 }
 
-/** Forgets the events, for a source that is not recorded. */
-export function forgetEvents(): void {
+/** Replaces the events by those of a source that is not recorded. */
+export function keepEvents(found: readonly Mark[]): void {
   covered = undefined
-  keep([])
+  keep(found)
 }
 
 function keep(found: readonly Mark[]): void {
