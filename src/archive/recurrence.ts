@@ -14,13 +14,15 @@ import { RecordWindow } from './record-window.ts'
 const [MINUTE, HOUR] = [60, 3600]
 /** Seconds of the intervals that are checked, longest first. */
 const INTERVALS = [
-  ...[24, 12, 6, 4, 3, 2, 1].map((hours) => hours * HOUR),
+  ...[24, 12, 8, 6, 4, 3, 2, 1].map((hours) => hours * HOUR),
   ...[30, 20, 15, 10, 5, 4].map((minutes) => minutes * MINUTE),
 ]
 /** How early and late recorders are, in seconds. */
 const [EARLY_SEC, LATE_SEC] = [5, 5]
 /** Bytes by which reading continues where those of a place do not suffice. */
 const BUFFER_BYTES = 4 << 10
+/** Unit in which files on web servers are read. */
+export const BLOCK_BYTES: number = 16 << 10
 /** Most bytes of one place: a distance between entries of the index, and as much for a large record. */
 const MOST_BYTES = 256 << 10
 
@@ -37,7 +39,7 @@ export class Recurrence {
   /** Returns those of the metrics recorded at a start that were not recorded again between it and a time, as far as usual intervals show. */
   unrepeated(ids: readonly Pmid[], start: Timestamp, time: Timestamp): Pmid[] {
     let left = [...ids]
-    for (const sec of placesBetween(start.sec, time.sec)) {
+    for (const sec of this.#placesBetween(start.sec, time.sec)) {
       if (left.length === 0) break
       if (!this.#seen.has(sec)) this.#seen.set(sec, this.#read(sec))
       const seen = this.#seen.get(sec)
@@ -48,12 +50,34 @@ export class Recurrence {
 
   /** Returns the parts of the volumes that this reads. */
   partsOf(start: Timestamp, time: Timestamp): FilePart[] {
-    return placesBetween(start.sec, time.sec).flatMap((sec) => {
+    return this.#placesBetween(start.sec, time.sec).flatMap((sec) => {
       const near = this.#data.nearEntry({ sec, nsec: 0 })
       if (this.#seen.has(sec) || near === undefined) return []
       const { path } = this.#data.member.volumes[near.volume]!
       return [{ path, ...bytesOf(near) }]
     })
+  }
+
+  /** Returns times, in seconds, that include a record of each checked interval which fits between `start` and `time`: those that are cheap to read. */
+  #placesBetween(start: number, time: number): number[] {
+    const places: number[] = []
+    for (const interval of INTERVALS)
+      if (interval < time - start && !places.some((place) => (place - start) % interval === 0))
+        places.push(this.#cheapest(start, time, interval))
+    return places
+  }
+
+  /** Returns the multiple of an interval for which the fewest blocks are read. */
+  #cheapest(start: number, time: number, interval: number): number {
+    let [best, least] = [start + interval, Number.POSITIVE_INFINITY]
+    for (let sec = start + interval; sec < time; sec += interval) {
+      const near = this.#data.nearEntry({ sec, nsec: 0 })
+      const count = this.#seen.has(sec) ? 0 : near === undefined ? least : blocksOf(bytesOf(near))
+      if (count >= least) continue
+      best = sec
+      least = count
+    }
+    return best
   }
 
   /** Returns undefined without an index. */
@@ -69,6 +93,10 @@ export class Recurrence {
     window.attach(target)
     return recordedAround(window, near, sec)
   }
+}
+
+function blocksOf({ offset, length }: { readonly offset: number; readonly length: number }): number {
+  return Math.ceil((offset + length) / BLOCK_BYTES) - Math.floor(offset / BLOCK_BYTES)
 }
 
 function bytesOf({ position, direction, distance }: NearEntry): {
@@ -101,12 +129,4 @@ function recordedAround(
     at += isForward ? window.length : -window.length
   }
   return undefined
-}
-
-/** Returns the fewest times, in seconds, that include a record of each checked interval which fits between `start` and `time`. */
-function placesBetween(start: number, time: number): number[] {
-  const places: number[] = []
-  for (const interval of INTERVALS)
-    if (interval < time - start && !places.some((place) => place % interval === 0)) places.push(interval)
-  return places.map((place) => start + place)
 }

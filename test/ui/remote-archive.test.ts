@@ -459,7 +459,7 @@ describe('a discrete metric in separate records', () => {
     return new Map([...output.contents()].map(([part, bytes]) => [`day.${part}`, bytes]))
   }
 
-  test.each([240, 600, 1200, HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 12 * HOUR])(
+  test.each([240, 600, 1200, ...[1, 1.5, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR)])(
     'shows no old value if recorded every %d s, and the value of a metric recorded once',
     async (every) => {
       const files = writeDay(every)

@@ -1,4 +1,5 @@
 /** Files of an archive on a web server, of which only the needed parts are read. Runs in the worker, where reading may block. */
+import { BLOCK_BYTES } from '../../archive/recurrence.ts'
 import {
   type ArchiveFiles,
   type ByteSource,
@@ -17,7 +18,7 @@ export interface PartReader {
 }
 
 /** Bytes that are kept together. */
-export const BLOCK: number = 16 * 1024
+export const BLOCK: number = BLOCK_BYTES
 /** Blocks that a reader reads ahead, and most blocks that are added to a blocking read which continues the one before it. */
 const CHUNK = 4
 const MOST_AHEAD = 64
