@@ -48,7 +48,7 @@ beforeAll(async () => {
     {
       proxy: {
         timePort: 0,
-        // Waits that a busy machine prolongs are no faults.
+        // A busy machine may prolong waits without a limit.
         limits: {
           pipelined: TOGETHER,
           stalledMs: PATIENCE_MS,

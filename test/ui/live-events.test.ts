@@ -55,7 +55,7 @@ test('an agent that ends and starts again is one event, reported when it changes
   expect(changes.slice(1)).toEqual([[{ ...lost, until: T + 70 }]])
 })
 
-test('reboots and steps of the clock are found; rows that the page missed are no event', () => {
+test('reboots and steps of the clock are found; missed rows are not', () => {
   const { row, changes } = watched()
   for (let at = 0; at <= 30; at += 10) row(at, 500 + at)
   // The page slept for an hour.

@@ -17,7 +17,7 @@ export function watchEvents(
 ): () => void {
   let known = '[]'
   const find = (): void => {
-    // What the page missed is no event of the host.
+    // Rows that the page missed are not an event of the host.
     const found = eventsOf((name) => samplesOf(store, name), []).filter(({ kind }) => kind !== 'gap')
     const text = JSON.stringify(found)
     if (text === known) return
