@@ -57,6 +57,21 @@ const OPTIONS = {
   logLevel: 'warning',
 }
 
+/** Lets a part that is loaded later import its styles as minified text, without a request of its own. */
+const STYLES_AS_TEXT = {
+  name: 'styles as text',
+  setup({ onResolve, onLoad, esbuild }) {
+    onResolve({ filter: /\.css\?text$/ }, ({ path, resolveDir }) => ({
+      path: join(resolveDir, path.replace('?text', '')),
+      namespace: 'styles',
+    }))
+    onLoad({ filter: /./, namespace: 'styles' }, async ({ path }) => {
+      const { outputFiles } = await esbuild.build({ ...OPTIONS, plugins: [], entryPoints: [path] })
+      return { contents: outputFiles[0].text.trim(), loader: 'text' }
+    })
+  },
+}
+
 /** Returns the output file of a source and its static imports, itself first. */
 function firstLoad({ outputs }, source) {
   const entry = Object.keys(outputs).find((path) => outputs[path].entryPoint === source)
@@ -76,10 +91,12 @@ function icon() {
 /** Builds the page; returns each output file and whether a browser loads it immediately, and the bundled files. Throws if the former exceed the limit. */
 export async function buildUi() {
   const { build } = await import('esbuild')
+  const plugins = [STYLES_AS_TEXT]
   const page = await build({
     ...OPTIONS,
     entryPoints: [`${UI}/main.tsx`, `${UI}/style/page.css`],
     splitting: true,
+    plugins,
   })
   // Bundled separately, because code shared with the page would split the page into more files.
   // A classic script, because in a file a browser refuses modules as workers.
@@ -103,6 +120,7 @@ export async function buildUi() {
     entryPoints: { 'incident-page': `${UI}/main.tsx` },
     // A classic script can be put into a document; imports of lazily loaded parts are bundled too.
     format: 'iife',
+    plugins,
   })
   writeFileSync(
     join(WEB, 'incident.html'),

@@ -1,4 +1,7 @@
 /** Parts that the initial page does not need, bundled as a separate chunk; lazy.tsx loads it. */
+import { adopt } from './style/adopt.ts'
+import styles from './style/lazy-part.css?text'
+
 export { Annotations } from './annotations/Annotations.tsx'
 export { newNote } from './annotations/new-note.ts'
 export { OldMark, oldText } from './chart/age.tsx'
@@ -24,3 +27,5 @@ export * from './time/read-range.ts'
 export { readWindow } from './time/read-window.ts'
 export { isFound } from './view/patterns.ts'
 export { PMCHART_VIEWS } from './view/pmchart-views.ts'
+
+adopt(styles)

@@ -3,6 +3,8 @@ import { batch, effect } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { config } from '../page.ts'
+import { adopt } from '../style/adopt.ts'
+import styles from '../style/fleet.css?text'
 import { time } from '../time/control.ts'
 import { formatTime, zoneName } from '../time/format.ts'
 import { fromFleetFragment, toFleetFragment } from './address.ts'
@@ -25,6 +27,8 @@ import {
   watchFleet,
 } from './state.ts'
 import { TopHosts } from './TopHosts.tsx'
+
+adopt(styles)
 
 /** Renders the screen. */
 export function FleetScreen(): ComponentChild {
