@@ -118,8 +118,9 @@ function expectConstant(data: ChartData, kind: ChartKind): void {
   if (kind.stacking === undefined) return
   const columns = drawnColumns(data, new Set(), kind.stacking)
   const total = data.lines.reduce((sum, { instance }) => sum + LEVELS[instance === 'one' ? 0 : 1]!, 0)
-  // Before the first sample of a part the stack is that of the others.
-  const start = Math.max(...data.lines.map(({ values }) => values.findIndex((value) => value != null)))
+  // Before the first value of a part, which may be yet to come, the stack is that of the others.
+  const starts = data.lines.map(({ values }) => values.findIndex((value) => value != null))
+  const start = starts.includes(-1) ? Number.POSITIVE_INFINITY : Math.max(...starts)
   for (const [i, value] of (columns.at(-1) ?? []).entries())
     if (value != null && i >= start)
       expect(value, `stack at ${data.times[i]! - START}`).toBeCloseTo(
