@@ -92,7 +92,7 @@ describe.runIf(CHROMIUM !== undefined)('the fleet on the page', () => {
     const row = (name: string) =>
       page.locator('.fleet-row', { has: page.getByRole('button', { name, exact: true }) })
     await expect.poll(() => row('web2').locator('td').first().textContent(), PATIENCE).toMatch(/Critical/)
-    expect(await row('web2').locator('.figure.bad').textContent()).toMatch(/Critical.*97 %/)
+    expect(await row('web2').locator('.figure.bad').textContent()).toMatch(/Critical.*97\.0 %/)
     expect(await row('web1').locator('td').first().textContent()).toMatch(/Partly known/)
     expect(await row('web1').locator('.figure').last().textContent()).toBe('–unknown')
     expect(await row('lab').locator('td').first().textContent()).toMatch(/Stale/)

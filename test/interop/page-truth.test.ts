@@ -102,7 +102,7 @@ describePage('the chart page shows missing data', (t) => {
       const charts = t.page.locator('[data-chart][aria-label^="page.height, "]')
       await expect
         .poll(() => charts.locator('.legend .value').allTextContents(), PATIENCE)
-        .toEqual(['10', '1 k'])
+        .toEqual(['10', '1.00 k'])
       return charts.locator('.u-over').evaluateAll((overs) =>
         overs.map((over) => {
           // Height of a constant line: the first row of pixels that is drawn.

@@ -7,7 +7,7 @@ import { hasModifier } from '../keyboard.ts'
 import { showError } from '../page.ts'
 import { time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
-import { type Measure, showValue } from '../view/measure.ts'
+import { type Measure, showLimit, showValue } from '../view/measure.ts'
 import { countStates, type FleetItem, type FleetRow, grouped, STATE_NAMES } from './rows.ts'
 import { Sparkline } from './Sparkline.tsx'
 import { StateMark } from './StateMark.tsx'
@@ -254,7 +254,7 @@ function measureOfFigure({ unit }: Pick<FleetFigure, 'unit'>): Measure {
 }
 
 function levelOf(figure: FleetFigure, value: number): string {
-  return showValue(measureOfFigure(figure), value)
+  return showLimit(measureOfFigure(figure), value)
 }
 
 /** Formats the age of a sample at a time, which is in the past for archives. */

@@ -4,7 +4,7 @@ import { figureState } from '../../archive/fleet/figures.ts'
 import { dataEnd } from '../chart/line-style.ts'
 import { SPARK_WIDTH } from '../chart/spark-path.ts'
 import type { ChartData } from '../data/chart-data.ts'
-import { type Measure, RATE, showValue } from '../view/measure.ts'
+import { type Measure, RATE, showLimit, showValue } from '../view/measure.ts'
 import type { Chart, Plot } from '../view/view.ts'
 import type { UseFigure } from './resources.ts'
 
@@ -49,7 +49,7 @@ export function thresholdsOf(figure: UseFigure): string {
   const { warn, bad } = figure
   if (warn === Number.POSITIVE_INFINITY) return 'no thresholds'
   const from = (value: number): string =>
-    value === Number.MIN_VALUE ? 'the first one' : showFigure(figure, value).replace(/\.0+ /, ' ')
+    value === Number.MIN_VALUE ? 'the first one' : showLimit(MEASURES[figure.unit], value)
   const critical = `critical from ${from(bad)}`
   return `${warn < bad ? `warning from ${from(warn)}, ${critical}` : critical} (mean of ${JUDGED_SEC} s)`
 }

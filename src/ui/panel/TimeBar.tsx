@@ -123,14 +123,14 @@ function IntervalChoice(): ComponentChild {
 /** Shows how many programs follow the page's time. */
 function Followers(): ComponentChild {
   const port = leader.port.value
+  if (port === undefined) return null
   const count = leader.followers.value[currentSource.value?.span === undefined ? 'host' : 'archive']
-  if (port === undefined || count === 0) return null
   return (
     <span
       class="light"
       title={`pmval -g, pmstat -g and PCP tools run with -p ${port} follow the time of this page`}
     >
-      {count === 1 ? '1 program following' : `${count} programs following`}
+      {count === 0 ? '' : count === 1 ? '1 program following' : `${count} programs following`}
     </span>
   )
 }

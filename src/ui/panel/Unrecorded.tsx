@@ -9,7 +9,9 @@ export function Unrecorded(): ComponentChild {
   const history = config.value?.history
   if (screen.value === 'fleet' || history == null || currentSource.value?.span !== undefined) return null
   const span = spanOfHistory(archives.value, history)
-  if (span === undefined || time.frame.value.to > span.from) return null
+  const window = time.frame.value
+  // Not just before it: the note would move charts under the pointer that drags one there.
+  if (span === undefined || window.to > span.from - (window.to - window.from)) return null
   const { from, to } = span
   return (
     <p class="troubles">

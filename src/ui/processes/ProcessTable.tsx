@@ -107,7 +107,10 @@ export function ProcessTable({ chart, source, isSeen }: OwnProps): ComponentChil
   const sortOf = (key: SortKey): 'ascending' | 'descending' | 'none' =>
     key !== order.value.key ? 'none' : order.value.isUp ? 'ascending' : 'descending'
   return (
-    <div class={`processes${none === undefined ? '' : ' none'}`} aria-busy={shown.isReading}>
+    <div
+      class={`processes${none === undefined || source.span === undefined ? '' : ' none'}`}
+      aria-busy={shown.isReading}
+    >
       <div class="process-head" hidden={none !== undefined}>
         <input
           type="search"

@@ -154,6 +154,10 @@ export function showValue(measure: Measure, value: number | null | undefined): s
   return withUnit(showNumber(number, isWhole), unit)
 }
 
+/** Formats a limit, whose digits are all known: `85 %`. */
+export const showLimit = (measure: Measure, value: number): string =>
+  showValue(measure, value).replace(/\.0+ /, ' ')
+
 /** Joins a number and its unit. */
 export function withUnit(number: string, unit: string): string {
   return unit === '' || unit.startsWith(' ') ? `${number}${unit}` : `${number} ${unit}`
