@@ -1,4 +1,4 @@
-/** A client of the server for assistants, and an archive to ask about. */
+/** A client of the server for assistants, and an archive for its questions. */
 import { expect } from 'vitest'
 import { createArchive, PM_INDOM_NULL } from '../../../src/archive.ts'
 import { indom, pmid } from '../../../src/model/ids.ts'

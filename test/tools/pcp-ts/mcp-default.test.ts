@@ -81,7 +81,7 @@ test.each([
   expect(shared(linkIn(answer.text)).view.charts).toMatchObject([{ plots: [{ metric: 'disk.total' }] }])
 })
 
-test('without charts there are no addresses; without recording the collector is the source', async () => {
+test('without charts answers have no address; without recording the collector is the source', async () => {
   const silent = await running({ ...OPTIONS, charts: false })
   const answer = await call('query', { metrics: ['disk.total'] }, [], silent)
   expect(answer.text).toMatch(/disk\.total: mean/)
@@ -110,7 +110,7 @@ test('questions about the past take the first archive, even after a host', async
   }
 })
 
-test('an address shows what its answer says: the processes of the instant, a chart for each unit', async () => {
+test('an address shows the processes of the instant, or a chart for each unit', async () => {
   const setting = await running(OPTIONS)
   const processes = await call('processes_at', { at: '23:00' }, [], setting)
   expect(linkIn(processes.text)).toBe(

@@ -179,7 +179,7 @@ test.each([
   ['{"jsonrpc":"2.0",', -32_700],
   ['{}', -32_600],
   ['[]', -32_600],
-])('a line that is no message has an error: %s', async (line, code) => {
+])('an invalid line is answered with an error: %s', async (line, code) => {
   const replies = await talk(['--directory', directory], [line, '', ...HELLO, message(1, 'ping')])
   expect(replies.get(null)!.error!.code).toBe(code)
   expect([...replies.keys()]).toEqual([null, 0, 1])

@@ -12,7 +12,7 @@ export interface Window {
 
 /** Without a start, a window is the last hour. */
 const DEFAULT_SEC = 3600
-/** A time this long after the end of an archive, in seconds, means its end: what is recorded just now is not written yet. */
+/** Seconds after the end of an archive in which times mean its end: the newest values are written late. */
 const UNWRITTEN_SEC = 120
 
 /** Times in one zone. */
@@ -81,7 +81,7 @@ export class Moments {
   }
 }
 
-/** Returns what `read` does; adds to its error examples of what is understood. PM_ERR_ARG. */
+/** Calls `read`, and adds examples of valid times to its error. PM_ERR_ARG. */
 function explained<T>(read: () => T): T {
   try {
     return read()
