@@ -1,5 +1,6 @@
 /** Directories of `npm start`, all of one user, and the pcp.conf that points our tools and PCP's to them. */
 import { accessSync, closeSync, constants, existsSync, openSync, readdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { VERSION } from '../base/version.ts'
 import { PcpError } from '../model/errors.ts'
@@ -89,6 +90,11 @@ function planIn(
     loggerLogPath: join(roots.log, 'pmlogger', 'pmlogger.log'),
     variables,
   }
+}
+
+/** Returns the directory of this host's archives. */
+export function hostArchiveDir({ archiveDir }: StartDirectories): string {
+  return join(archiveDir, hostname())
 }
 
 /** Returns the path of the alert log of an instance. */

@@ -1,6 +1,7 @@
 /** The record of a running instance, through which commands find it. docs/decisions/discovery.md */
 import { chmodSync, lstatSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { VERSION } from '../base/version.ts'
 import { userDirs, type Variables } from '../sys/config.ts'
 import {
   INSTANCE_FILE,
@@ -17,6 +18,27 @@ import {
 import { makeDir } from '../sys/make-dir.ts'
 import { hasEnded, ownIdentity } from '../sys/process-identity.ts'
 import { replaceFile } from '../sys/replace-file.ts'
+import { hostArchiveDir } from './directories.ts'
+import type { PartReports, PartSetup } from './parts.ts'
+
+/** Returns the facts of an instance from the reports of its parts. */
+export function instanceFacts(
+  { collector, charts }: Pick<PartReports, 'collector' | 'charts'>,
+  { options, agents, place }: Pick<PartSetup, 'options' | 'agents' | 'place'>,
+): InstanceFacts {
+  const { records, keepDays, keepBytes } = options
+  return {
+    version: VERSION,
+    confPath: resolve(place.confPath),
+    logPath: resolve(place.logPath),
+    port: collector.port,
+    listen: options.listen ?? [],
+    hasSocket: collector.hasSocket,
+    agents,
+    ...(charts === undefined ? {} : { webPort: charts.port }),
+    ...(records ? { archiveDir: resolve(hostArchiveDir(place)), keepDays, keepBytes } : {}),
+  }
+}
 
 /** Facts about an instance that its supervisor adds to those of its process. */
 export type InstanceFacts = Omit<InstanceRecord, 'process' | 'node' | 'started' | 'parts'>

@@ -46,6 +46,15 @@ export interface ChartsReport {
   readonly port: number
 }
 
+/** Reports of the parts of a running instance. */
+export interface PartReports {
+  readonly collector: CollectorAddress
+  /** Undefined without recording. */
+  readonly recorder: RecorderReport | undefined
+  /** Undefined without charts. */
+  readonly charts: ChartsReport | undefined
+}
+
 /** Report of the part that evaluates rules after its start. */
 export interface AlertsReport {
   /** Number of rules. */

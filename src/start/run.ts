@@ -1,7 +1,6 @@
 /** `pcp-ts start` and `npm start`: supervises collector, agents, recorder and web side for one user. docs/start/npm-start.md */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
-import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { AGENTS } from '../agents/registry.ts'
 import { onAbort } from '../base/on-abort.ts'
 import type { RetryTimes } from '../base/retry.ts'
@@ -16,13 +15,14 @@ import {
   type StartDirectories,
   usableSocketPath,
 } from './directories.ts'
-import { type InstanceFacts, type PublishedInstance, publishInstance } from './instance.ts'
+import { instanceFacts, type PublishedInstance, publishInstance } from './instance.ts'
 import { openPart } from './part-process.ts'
 import type {
   AlertsReport,
   ChartsReport,
   CollectorAddress,
   PartName,
+  PartReports,
   PartSetup,
   RecorderReport,
 } from './parts.ts'
@@ -120,15 +120,6 @@ function restartTime(env: Variables): number | undefined {
   return text !== undefined && /^\d{1,8}$/.test(text) ? Math.max(1, Number(text)) : undefined
 }
 
-/** Reports of the parts. */
-interface PartReports {
-  readonly collector: CollectorAddress
-  /** Undefined without recording. */
-  readonly recorder: RecorderReport | undefined
-  /** Undefined without charts. */
-  readonly charts: ChartsReport | undefined
-}
-
 /** The parts' processes, in order of dependency. */
 class Parts implements Started {
   summary = ''
@@ -182,23 +173,10 @@ class Parts implements Started {
   }
 
   /** Makes this instance known to commands. A directory that cannot hold the record is reported. */
-  publish({ collector, recorder, charts }: PartReports): void {
-    const { options, agents, place } = this.#setup
-    const archiveDir = recorder?.dir ?? join(place.archiveDir, hostname())
-    const facts: InstanceFacts = {
-      version: VERSION,
-      confPath: resolve(place.confPath),
-      logPath: resolve(place.logPath),
-      port: collector.port,
-      listen: options.listen ?? [],
-      hasSocket: collector.hasSocket,
-      agents,
-      ...(charts === undefined ? {} : { webPort: charts.port }),
-      ...(options.records
-        ? { archiveDir: resolve(archiveDir), keepDays: options.keepDays, keepBytes: options.keepBytes }
-        : {}),
-    }
+  publish(reports: PartReports): void {
+    const { place } = this.#setup
     try {
+      const facts = instanceFacts(reports, this.#setup)
       this.#published = publishInstance(place.variables['PCP_RUN_DIR']!, facts, this.#io.env)
     } catch (error) {
       this.#io.say(`not listed by "pcp-ts status": ${PcpError.from(error).message}`)

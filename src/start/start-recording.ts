@@ -10,7 +10,7 @@ import type { Variables } from '../sys/config.ts'
 import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { ownCollectorSpec } from './collector-spec.ts'
-import type { StartDirectories } from './directories.ts'
+import { hostArchiveDir, type StartDirectories } from './directories.ts'
 import { openPartLog } from './part-log.ts'
 import type { CollectorAddress } from './parts.ts'
 import { PrimaryLogger } from './primary-logger.ts'
@@ -47,7 +47,7 @@ const CONFIG = join('pmlogger', 'config.default')
 /** Starts recording. Failures are printed and retried: a collector without archives is still useful. */
 export async function startRecording(setup: RecordingSetup): Promise<RunningRecording> {
   const { place, options, variables, say } = setup
-  const dir = join(place.archiveDir, hostname())
+  const dir = hostArchiveDir(place)
   const log = openLoggerLog(place.loggerLogPath, variables, options)
   const logger = new PrimaryLogger({
     dir,

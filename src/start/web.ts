@@ -13,7 +13,7 @@ import type { Log } from '../sys/log.ts'
 import { makeDir } from '../sys/make-dir.ts'
 import { writeNewFile } from '../sys/new-file.ts'
 import { TIME_CONTROL_PORT } from '../wire/time-control.ts'
-import { alertLogPath, type StartDirectories } from './directories.ts'
+import { alertLogPath, hostArchiveDir, type StartDirectories } from './directories.ts'
 import { openPartLog } from './part-log.ts'
 import type { CollectorAddress } from './parts.ts'
 import { type StartOptions, settingText } from './settings.ts'
@@ -49,7 +49,7 @@ export async function startWeb(setup: WebSetup): Promise<RunningProxy> {
       config: {
         ...settingsIn(variables, log),
         archiveDirs: [place.archiveDir],
-        historyDir: options.records ? join(place.archiveDir, hostname()) : undefined,
+        historyDir: options.records ? hostArchiveDir(place) : undefined,
         alertLog: options.alerts ? alertLogPath(place) : undefined,
         pageDir: existsSync(pageDir) ? pageDir : undefined,
       },

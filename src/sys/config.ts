@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { delimiter } from 'node:path'
-import { RUN_DIRS, SERVICE_RUN_DIR } from './instances.ts'
+import { RUN_DIRS, runDirs, SERVICE_RUN_DIR } from './instances.ts'
 import { trustedPath } from './trusted-path.ts'
 
 /** Names to values: environment and pcp.conf variables. */
@@ -100,15 +100,25 @@ function defaultDirs(env: Variables, uid: number): Record<string, string> {
 const NAMING: readonly string[] = ['PCP_CONF', 'PCP_DIR', 'PCP_RUN_DIR']
 const NAMING_COLLECTOR: readonly string[] = ['PMCD_SOCKET', 'PMCD_PORT']
 
+/**
+ * Returns the run directories of the instances whose recordings and charts commands use: those in which collectors are looked for, or
+ * that of the installation that the environment names.
+ */
+export function instanceDirs(env: Variables): readonly string[] {
+  const { variables } = loadConfig(env)
+  const isNamed = NAMING.some((name) => env[name] !== undefined)
+  return isNamed && env[RUN_DIRS] === undefined ? [variables['PCP_RUN_DIR']!] : runDirs(variables)
+}
+
 /** Adds default paths of files that commands need, and the directories in which running collectors are looked for. */
 function complete(variables: Variables, env: Variables): Variables {
   const conf = variables['PCP_SYSCONF_DIR']
   const isNamed =
     NAMING.some((name) => env[name] !== undefined) ||
     NAMING_COLLECTOR.some((name) => variables[name] !== undefined)
-  const runDirs = isNamed ? [] : [userDirs(env).run, variables['PCP_RUN_DIR']!, SERVICE_RUN_DIR]
+  const searched = isNamed ? [] : [userDirs(env).run, variables['PCP_RUN_DIR']!, SERVICE_RUN_DIR]
   return {
-    [RUN_DIRS]: runDirs.join(delimiter),
+    [RUN_DIRS]: searched.join(delimiter),
     PCP_PMCDCONF_PATH: `${conf}/pmcd/pmcd.conf`,
     PCP_PMLOGGERCONTROL_PATH: `${conf}/pmlogger/control`,
     PCP_PMIECONTROL_PATH: `${conf}/pmie/control`,

@@ -41,6 +41,25 @@ test('a process without a sample before has the rates by which the agent chose i
   ])
 })
 
+test('in the first sample after a start of the agent, the rates by which it chooses are unknown', () => {
+  const idle = { ...times(1, 6000), 'predicate.cpuburn': 0, 'predicate.iodemand': 0 }
+  const now = sample(110, 'hotproc', [idle, { ...idle, pid: 2 }])
+  const rates = (before: ProcessSample | null): unknown =>
+    rowsOf({ sample: now, before, newest: null }).map(({ cpu, io }) => [cpu, io])
+  expect(rates(null)).toEqual([
+    [null, null],
+    [null, null],
+  ])
+  // Among others that burn, a process with 0 is known to rest.
+  const burning = { ...times(3, 1), 'predicate.cpuburn': 1 }
+  const mixed = sample(110, 'hotproc', [idle, burning])
+  expect(rowsOf({ sample: mixed, before: null, newest: null }).map(({ cpu }) => cpu)).toEqual([0, 1])
+  expect(rates(sample(100, 'hotproc', []))).toEqual([
+    [0, 0],
+    [0, 0],
+  ])
+})
+
 test('where all processes are listed, a new one has used everything since the sample before', () => {
   const before = sample(100, 'proc', [times(1, 1000)])
   const now = sample(110, 'proc', [times(1, 1000), times(2, 5000, 99)])

@@ -98,6 +98,24 @@ test.each([
   expect(shown({ from, to }, ARCHIVE)).toBe(expected)
 })
 
+test('ends in the wrong order are rejected, also as times of day', () => {
+  expect(() => readWindow({ from: '11:52', to: '11:50' }, HOST)).toThrow(
+    'To (2026-11-23 11:50:00) must be after From (2026-11-23 11:52:00)',
+  )
+  expect(shown({ from: '11:52', to: '11:58' }, HOST)).toBe('2026-11-23 11:52:00 to 2026-11-23 11:56:30')
+  expect(() => readWindow({ from: '2020-01-02', to: '2020-01-01' }, ARCHIVE)).toThrow(
+    'To (2020-01-01 00:00:00) must be after From (2020-01-02 00:00:00)',
+  )
+})
+
+test('a window before the archive is rejected with its start', () => {
+  const short = { ...ARCHIVE, bounds: { start: START, end: START + 3600 } }
+  expect(() => readWindow({ from: '22:00', to: '22:05' }, short)).toThrow(
+    'To (2023-11-14 22:05:00) must be after the start of the archive (2023-11-14 22:13:20)',
+  )
+  expect(shown({ from: '22:00', to: '22:30' }, short)).toBe('2023-11-14 22:13:20 to 2023-11-14 22:30:00')
+})
+
 test('a start after the archive is rejected with both times', () => {
   expect(() => readWindow({ from: '2024-01-01' }, ARCHIVE)).toThrow(
     'From (2024-01-01 00:00:00) must be before the end of the archive (2023-11-16 04:00:00)',

@@ -4,15 +4,15 @@ import { join, resolve } from 'node:path'
 import { PcpError } from '../../model/errors.ts'
 import { ArchiveSeries } from '../../series/archives/store.ts'
 import type { SeriesStore } from '../../series/store.ts'
-import { loadConfig } from '../../sys/config.ts'
-import { instancesIn, runDirs } from '../../sys/instances.ts'
+import { instanceDirs, loadConfig } from '../../sys/config.ts'
+import { instancesIn } from '../../sys/instances.ts'
 import type { ParsedOptions } from './options.ts'
 import type { ToolIo } from './tool.ts'
 
 /** Returns the directories of --directory; without it, those of loggers and running instances here. ENOENT for a missing one. */
 export function archiveDirectories({ given }: ParsedOptions, io: ToolIo): readonly string[] {
   const named = given.filter(({ name }) => name === 'directory').map(({ value }) => resolve(io.cwd, value))
-  const directories = named.length > 0 ? named : recordedHere(io)
+  const directories = named.length > 0 ? named : recordedOrDefault(io)
   for (const each of directories)
     if (!existsSync(each))
       throw new PcpError(
@@ -33,13 +33,15 @@ export function openArchives(directories: readonly string[], io: ToolIo): Series
   })
 }
 
-/** Returns where the loggers of this host and of running instances put their archives. */
-function recordedHere(io: ToolIo): readonly string[] {
-  const { variables } = loadConfig(io.env)
-  const all = [
-    ...instancesIn(runDirs(variables)).flatMap(({ record }) => record.archiveDir ?? []),
-    variables['PCP_ARCHIVE_DIR']!,
-  ]
-  const present = all.filter((directory) => existsSync(directory))
-  return present.length > 0 ? present : all.slice(-1)
+/** Returns the directories in which the loggers of this host and of running instances have put archives. */
+export function recordedHere(io: ToolIo): readonly string[] {
+  const recorded = instancesIn(instanceDirs(io.env)).flatMap(({ record }) => record.archiveDir ?? [])
+  return [...recorded, loggerDirectory(io)].filter((directory) => existsSync(directory))
 }
+
+function recordedOrDefault(io: ToolIo): readonly string[] {
+  const present = recordedHere(io)
+  return present.length > 0 ? present : [loggerDirectory(io)]
+}
+
+const loggerDirectory = (io: ToolIo): string => loadConfig(io.env).variables['PCP_ARCHIVE_DIR']!

@@ -40,6 +40,9 @@ export interface ProcessRow {
 export function rowsOf({ sample, before, newest }: ProcessesAnswer): ProcessRow[] {
   if (sample === null) return []
   const rates = new Rates(sample, before)
+  // The agent has no rates in its first sample after a start, which then are 0 of all processes.
+  const predicate = (column: 'predicate.cpuburn' | 'predicate.iodemand', i: number): number | null =>
+    before === null && !sample.columns[column]?.some((value) => value) ? null : numberAt(sample, column, i)
   const presence = presenceIn(sample, newest)
   return sample.pids.map((pid, i) => {
     const text = (column: ProcessColumn): string => textAt(sample, column, i)
@@ -58,9 +61,10 @@ export function rowsOf({ sample, before, newest }: ProcessesAnswer): ProcessRow[
       state: text('psinfo.sname'),
       cgroup: cgroupOf(groups),
       container: text('id.container') || containerOf(groups.replaceAll(';', '/')),
-      cpu: user === null || system === null ? number('predicate.cpuburn') : (user + system) / 1000,
+      cpu: user === null || system === null ? predicate('predicate.cpuburn', i) : (user + system) / 1000,
       memory: rss === null ? null : rss * 1024,
-      io: read === null || written === null ? scaled(number('predicate.iodemand'), 1024) : read + written,
+      io:
+        read === null || written === null ? scaled(predicate('predicate.iodemand', i), 1024) : read + written,
       read,
       written,
       faults: rates.of('psinfo.maj_flt', i),

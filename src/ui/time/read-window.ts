@@ -25,6 +25,8 @@ export interface WindowBase {
   readonly now: number
   /** Time zone name, '' for the user's own. */
   readonly zone: string
+  /** A start without a day, month or year means the last such time until this one; default: see `readWindow`. */
+  readonly lastDate?: number
 }
 
 /** The window to show. */
@@ -57,26 +59,27 @@ export function zoneOf(name: string): Zone {
 /**
  * Parses the ends of a window with the syntax of PCP's -S and -T options: `-10min` (before the end), `@10:00`, `2026-11-22 10:00`,
  * `now`. Dates without day, month or year mean the latest such time of a host and the first one of an archive; as an end, the
- * first one after the start. Throws an Error that points at the mistake.
+ * first one after the start, unless the source ends long before that. Throws an Error that points at the mistake.
  */
 export function readWindow(typed: TypedWindow, base: WindowBase): ReadWindow {
   const { frame, bounds, now, zone } = base
   const last = bounds.end ?? now
-  const from =
-    typed.from === undefined ? frame.from : Math.max(readFrom(typed.from, base), bounds.start ?? -Infinity)
+  const { start = -Infinity } = bounds
+  const wanted = typed.from === undefined ? frame.from : readFrom(typed.from, base)
+  const from = typed.from === undefined ? wanted : Math.max(wanted, start)
   const isOpen = typed.to === undefined ? base.isLive : NOW.test(typed.to)
   const to =
     isOpen || (typed.to === undefined && frame.to > last)
       ? last
       : typed.to === undefined
         ? frame.to
-        : Math.min(readTo(typed.to, from, base), last)
+        : Math.min(readTo(typed.to, wanted, base), last)
   if (to > from) return { from, to, isLive: isOpen && bounds.end === undefined }
   const what = bounds.end === undefined ? 'the present' : 'the end of the archive'
   throw new Error(
     from >= last
       ? `From (${formatTime(from, zone)}) must be before ${what} (${formatTime(last, zone)})`
-      : `To (${formatTime(to, zone)}) must be after From (${formatTime(from, zone)})`,
+      : `To (${formatTime(to, zone)}) must be after ${to > wanted ? 'the start of the archive' : 'From'} (${formatTime(to > wanted ? from : wanted, zone)})`,
   )
 }
 
@@ -85,7 +88,7 @@ export function readMoment(text: string, base: WindowBase): number {
   return readFrom(text, base)
 }
 
-function readFrom(text: string, { bounds, now, zone }: WindowBase): number {
+function readFrom(text: string, { bounds, now, zone, lastDate }: WindowBase): number {
   const { start, end = now } = bounds
   const isEmpty = text.trim() === ''
   if (isEmpty && start !== undefined) return start
@@ -97,11 +100,15 @@ function readFrom(text: string, { bounds, now, zone }: WindowBase): number {
     now,
     zone: zoneOf(zone),
   }
-  const dates = datesOf(text, context, start ?? now)
+  const latest = lastDate ?? end
+  const isFirst = start !== undefined && lastDate === undefined
+  const dates = datesOf(text, context, isFirst ? start : latest)
   if (dates !== undefined)
-    return start === undefined
-      ? (dates.findLast((date) => date <= now) ?? dates[0]!)
-      : (dates.find((date) => date >= start) ?? dates.at(-1)!)
+    return (
+      (isFirst ? dates.find((date) => date >= start && date < end) : undefined) ??
+      dates.findLast((date) => date <= latest) ??
+      dates[0]!
+    )
   const moment = toSeconds(parseTimeArgument(text, context))
   // A host has no start from which to count an interval.
   if (start === undefined && moment > now && /^\s*\+?\s*\d/.test(text))
@@ -110,14 +117,20 @@ function readFrom(text: string, { bounds, now, zone }: WindowBase): number {
 }
 
 function readTo(text: string, from: number, { bounds, now, zone }: WindowBase): number {
+  const { start = from, end = now } = bounds
   const context = {
-    start: fromMillis(1000 * from),
-    end: fromMillis(1000 * (bounds.end ?? now)),
+    start: fromMillis(1000 * Math.max(from, start)),
+    end: fromMillis(1000 * end),
     now,
     zone: zoneOf(zone),
   }
   const dates = datesOf(text, context, from)
-  if (dates !== undefined) return dates.find((date) => date > from) ?? dates.at(-1)!
+  if (dates !== undefined) {
+    const next = dates.find((date) => date > from) ?? dates.at(-1)!
+    const previous = dates.findLast((date) => date <= from) ?? -Infinity
+    // Of 21:32 to 21:30, now at 21:35, the ends are in the wrong order: the next 21:30 is far off.
+    return next - end > end - previous ? previous : next
+  }
   return toSeconds(parseTimeArgument(text, context))
 }
 

@@ -1,12 +1,10 @@
 /** pcp-ts mcp: answers questions of assistants about metrics. docs/how-to/assistants.md */
-import { hostname } from 'node:os'
-import { join } from 'node:path'
 import { PcpError } from '../../../model/errors.ts'
-import { loadConfig } from '../../../sys/config.ts'
-import { instancesIn, runDirs } from '../../../sys/instances.ts'
+import { instanceDirs } from '../../../sys/config.ts'
+import { type InstanceRecord, instancesIn } from '../../../sys/instances.ts'
 import { isZone } from '../../../ui/time/format.ts'
 import { HELP_ROW, type OptionTable, type ParsedOptions, parseOptions } from '../../lib/options.ts'
-import { archiveDirectories } from '../../lib/series-archives.ts'
+import { archiveDirectories, recordedHere } from '../../lib/series-archives.ts'
 import { handleSubcommandExit } from '../../lib/subcommand.ts'
 import type { Tool, ToolIo } from '../../lib/tool.ts'
 import { Moments } from './moments.ts'
@@ -53,8 +51,9 @@ Without options it reads what pcp-ts start and loggers of this host record, and 
     if (status !== undefined) return status
     const zone = valuesOf(parsed, 'Z').at(-1) ?? ''
     if (zone !== '' && !isZone(zone)) throw new PcpError('EINVAL', `-Z ${zone}: there is no such time zone`)
-    const page = pageOf(io)
-    const sources = new Sources(io, ...wanted(parsed, page, io))
+    const instance = instanceOf(io)
+    const page = pageOf(instance)
+    const sources = new Sources(io, ...wanted(parsed, instance?.archiveDir, io))
     try {
       await serve(io, { sources, moments: new Moments(zone, io.now), links: new PageLinks(page) })
     } finally {
@@ -67,7 +66,7 @@ Without options it reads what pcp-ts start and loggers of this host record, and 
 /** Returns the given sources, or those of this host, and the directories whose archives are found. */
 function wanted(
   parsed: ParsedOptions,
-  page: PageOf | undefined,
+  recordedDir: string | undefined,
   io: ToolIo,
 ): [readonly NamedSource[], readonly string[]] {
   const archives = valuesOf(parsed, 'a').map((name) => givenArchive(name, io.cwd))
@@ -76,9 +75,8 @@ function wanted(
   if (archives.length + hosts.length > 0)
     return [[...archives, ...hosts], hasDirectory ? archiveDirectories(parsed, io) : []]
   if (hasDirectory) return [[], archiveDirectories(parsed, io)]
-  const recorded = page === undefined ? [] : [givenArchive(page.recordedDir, io.cwd)]
-  const others = archiveDirectories(parsed, io)
-  return [[...recorded, hostSource('local:')], others]
+  const recorded = recordedDir === undefined ? [] : [givenArchive(recordedDir, io.cwd)]
+  return [[...recorded, hostSource('local:')], recordedHere(io)]
 }
 
 const hostSource = (name: string): NamedSource => ({ id: `host:${name}`, kind: 'host', name })
@@ -86,14 +84,13 @@ const hostSource = (name: string): NamedSource => ({ id: `host:${name}`, kind: '
 const valuesOf = ({ given }: ParsedOptions, letter: string): readonly string[] =>
   given.flatMap(({ name, value }) => (name === letter ? [value] : []))
 
-/** Returns the page of the running instance that this user's commands use. */
-function pageOf(io: ToolIo): PageOf | undefined {
-  const { variables } = loadConfig(io.env)
-  for (const { record } of instancesIn(runDirs(variables)))
-    if (record.webPort !== undefined && record.archiveDir !== undefined)
-      return {
-        url: `http://localhost:${record.webPort}/`,
-        recordedDir: join(record.archiveDir, hostname()),
-      }
-  return undefined
+/** Returns the running instance that this user's commands use: the first that records, else the first. */
+function instanceOf(io: ToolIo): InstanceRecord | undefined {
+  const records = instancesIn(instanceDirs(io.env)).map(({ record }) => record)
+  return records.find(({ archiveDir }) => archiveDir !== undefined) ?? records[0]
+}
+
+function pageOf(instance: InstanceRecord | undefined): PageOf | undefined {
+  if (instance?.webPort === undefined) return undefined
+  return { url: `http://localhost:${instance.webPort}/`, recordedDir: instance.archiveDir }
 }

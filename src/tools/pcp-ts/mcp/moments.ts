@@ -1,7 +1,7 @@
 /** Times that assistants write, and how answers show them. docs/how-to/charts.md has the syntax. */
 import { PcpError } from '../../../model/errors.ts'
 import { formatDuration, formatTime, zoneName } from '../../../ui/time/format.ts'
-import { readWindow } from '../../../ui/time/read-window.ts'
+import { readMoment, readWindow, type WindowBase } from '../../../ui/time/read-window.ts'
 import type { SourceSpan } from './sources.ts'
 
 /** A window in seconds since the epoch. */
@@ -12,6 +12,8 @@ export interface Window {
 
 /** Without a start, a window is the last hour. */
 const DEFAULT_SEC = 3600
+/** Seconds after the end of an archive in which times mean its end: the newest values are written late. */
+const UNWRITTEN_SEC = 120
 
 /** Times in one zone. */
 export class Moments {
@@ -26,27 +28,45 @@ export class Moments {
 
   /** Parses a window of an archive. PM_ERR_ARG with what is wrong. */
   window(from: string | undefined, to: string | undefined, span: SourceSpan): Window {
-    const frame = { from: Math.max(span.start, span.end - DEFAULT_SEC), to: span.end }
-    const base = { frame, isLive: false, bounds: span, now: this.#now() / 1000, zone: this.#zone }
-    try {
-      const end = to === undefined ? span.end : readWindow({ from: '', to }, base).to
-      const byDefault = { from: Math.max(span.start, end - DEFAULT_SEC), to: end }
-      return from === undefined
-        ? byDefault
-        : readWindow({ from, ...(to === undefined ? {} : { to }) }, { ...base, frame: byDefault })
-    } catch (error) {
-      throw new PcpError('PM_ERR_ARG', misread(error), { cause: error })
-    }
+    return explained(() => {
+      const base = this.#base(span)
+      if (from !== undefined) return readWindow({ from, ...(to === undefined ? {} : { to }) }, base)
+      const end = to === undefined ? span.end : this.#moment(to, span)
+      if (end <= span.start) throw this.#tooEarly(end, span)
+      return { from: Math.max(span.start, end - DEFAULT_SEC), to: end }
+    })
   }
 
   /** Parses an instant of an archive; its end without a text. PM_ERR_ARG with what is wrong. */
   instant(text: string | undefined, span: SourceSpan): number {
-    if (text === undefined) return span.end
-    try {
-      const base = { isLive: false, bounds: span, now: this.#now() / 1000, zone: this.#zone }
-      return readWindow({ from: '', to: text }, { ...base, frame: { from: span.start, to: span.end } }).to
-    } catch (error) {
-      throw new PcpError('PM_ERR_ARG', misread(error), { cause: error })
+    if (text === undefined || text.trim() === '') return span.end
+    return explained(() => {
+      const at = readMoment(text, this.#base(span))
+      // Users write whole seconds.
+      if (at < Math.floor(span.start)) throw this.#tooEarly(at, span)
+      if (at <= span.end + UNWRITTEN_SEC) return Math.min(Math.max(at, span.start), span.end)
+      throw new Error(`${this.text(at)} is after the end of the archive (${this.text(span.end)})`)
+    })
+  }
+
+  /** Parses an end of a window. */
+  #moment(text: string, span: SourceSpan): number {
+    return text.trim() === '' ? span.end : Math.min(readMoment(text, this.#base(span)), span.end)
+  }
+
+  #tooEarly(at: number, { start }: SourceSpan): Error {
+    return new Error(`${this.text(at)} is before the archive, which starts at ${this.text(start)}`)
+  }
+
+  #base(span: SourceSpan): WindowBase {
+    const now = this.#now() / 1000
+    return {
+      frame: { from: span.start, to: span.end },
+      isLive: false,
+      bounds: span,
+      now,
+      zone: this.#zone,
+      lastDate: Math.max(span.end, Math.min(now, span.end + UNWRITTEN_SEC)),
     }
   }
 
@@ -61,6 +81,12 @@ export class Moments {
   }
 }
 
-/** Returns the message of an error with examples of what is understood. */
-const misread = (error: unknown): string =>
-  `${(error as Error).message}\nwrite for example "2026-11-28 03:10", "03:10" or "-10min"`
+/** Calls `read`, and adds examples of valid times to its error. PM_ERR_ARG. */
+function explained<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const message = `${(error as Error).message}\nwrite for example "2026-11-28 03:10", "03:10" or "-10min"`
+    throw new PcpError('PM_ERR_ARG', message, { cause: error })
+  }
+}

@@ -1,7 +1,9 @@
 /** Values of an archive as series with statistics. */
 import type { ChartRangeMetric } from '../../../archive/chart-answer.ts'
-import { chartRange } from '../../../archive/chart-range.ts'
+import { chartRange, type WantedMetric } from '../../../archive/chart-range.ts'
 import { nthSmallest } from '../../../base/nth-smallest.ts'
+import { isError } from '../../../model/errors.ts'
+import { type Indom, PM_INDOM_NULL } from '../../../model/ids.ts'
 import type { ArchiveContext } from '../../../pmapi/archive.ts'
 import { chartArchive, wantedMetrics } from '../../../pmproxy/chart-archive.ts'
 import { type Measure, measureOf, RATE } from '../../../ui/view/measure.ts'
@@ -17,6 +19,7 @@ export interface MetricSeries {
   readonly name: string
   readonly help: string
   readonly measure: Measure
+  readonly indom: Indom
   /** Counters are shown as rates per second. */
   readonly isRate: boolean
   readonly series: readonly Series[]
@@ -57,10 +60,12 @@ export async function readSeries(
   const wanted = await wantedMetrics(context, names.slice(0, MOST_METRICS), [], signal)
   const query = { start: from, finish: to, points, raw: false, aligned: false }
   const { metrics, lists } = await chartRange(chartArchive(context, context.archive, signal), wanted, query)
-  return metrics.map((metric) => seriesOf(metric, lists))
+  return metrics.map((metric, i) => seriesOf(metric, indomOf(wanted[i]!), lists))
 }
 
-function seriesOf(metric: ChartRangeMetric, lists: readonly Float64Array[]): MetricSeries {
+const indomOf = ({ outcome }: WantedMetric): Indom => (isError(outcome) ? PM_INDOM_NULL : outcome.desc.indom)
+
+function seriesOf(metric: ChartRangeMetric, indom: Indom, lists: readonly Float64Array[]): MetricSeries {
   const { name } = metric
   if ('code' in metric)
     return {
@@ -68,6 +73,7 @@ function seriesOf(metric: ChartRangeMetric, lists: readonly Float64Array[]): Met
       help: '',
       measure: measureOf('none', ''),
       isRate: false,
+      indom: PM_INDOM_NULL,
       series: [],
       problem: metric.message,
     }
@@ -85,7 +91,7 @@ function seriesOf(metric: ChartRangeMetric, lists: readonly Float64Array[]): Met
     ) as [Float64Array, Float64Array]
     return [{ instance: column.name, times, values, statistics: statisticsOf(times, values, least, most) }]
   })
-  return { name, help, measure: { ...measure, factor: 1 }, isRate, series }
+  return { name, help, measure: { ...measure, factor: 1 }, indom, isRate, series }
 }
 
 /** Returns statistics of values, which may be means with separate minima and maxima. */
@@ -111,7 +117,13 @@ export function statisticsOf(
   }
 }
 
-/** Returns the mean of each of `count` equal parts of a window; undefined for a part without values. */
+/** Records this many times as far apart as usual are still consecutive: their times vary a little. */
+const JITTER = 1.5
+
+/**
+ * Returns the mean of each of `count` equal parts of a window; undefined for a part without values. A part that lies between
+ * consecutive records, because their times vary, has the value of the nearest.
+ */
 export function meansOf(
   { times, values }: Series,
   { from, to }: Window,
@@ -124,5 +136,23 @@ export function meansOf(
     sums[part]! += values[i]!
     numbers[part]!++
   }
-  return Array.from(sums, (sum, i) => (numbers[i] === 0 ? undefined : sum / numbers[i]!))
+  const width = (to - from) / count
+  const usual = usualStep(times)
+  return Array.from(sums, (sum, i) => {
+    if (numbers[i]! > 0) return sum / numbers[i]!
+    const after = times.findIndex((time) => time >= from + i * width)
+    const next = after < 0 ? times.length : after
+    const [left, right] = [times[next - 1] ?? from, times[next] ?? to]
+    if (usual > JITTER * width || right - left > JITTER * usual) return undefined
+    const middle = from + (i + 0.5) * width
+    const isLeft = next === times.length || (next > 0 && middle - left < right - middle)
+    return values[isLeft ? next - 1 : next]
+  })
+}
+
+/** Returns the median distance of successive times; 0 for less than two. */
+function usualStep(times: Float64Array): number {
+  if (times.length < 2) return 0
+  const steps = Float64Array.from(times.subarray(1), (time, i) => time - times[i]!)
+  return nthSmallest(steps, Math.floor(steps.length / 2))
 }

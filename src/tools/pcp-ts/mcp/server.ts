@@ -14,6 +14,9 @@ import { TOOLS } from './tools/index.ts'
 
 /** Longest message; a longer one ends the server. */
 const MOST_BYTES = 1_000_000
+/** Errors of JSON-RPC 2.0. */
+const PARSE_ERROR = -32_700
+const INVALID_REQUEST = -32_600
 
 const INSTRUCTIONS = `Performance metrics of hosts, recorded and live (Performance Co-Pilot). Everything is read-only. To find the cause of a problem: list the sources, call what_changed for the time of the problem, look at processes_at the worst instant, then query or compare single metrics. Show the address after "Chart:" to the user. ${MARKS_TEXT}`
 
@@ -43,16 +46,53 @@ export async function serve(io: ToolIo, desk: Omit<Desk, 'signal'>): Promise<voi
     },
   })
   const unanswered = new Unanswered()
-  const input = Readable.from(unanswered.inputUntilIdle(io.stdin), { objectMode: false })
+  const refuse = (code: number, message: string): void => {
+    output.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`)
+  }
+  const lines = jsonLines(io.stdin, () => refuse(PARSE_ERROR, 'Parse error: a message is a line of JSON'))
+  const input = Readable.from(unanswered.inputUntilIdle(lines), { objectMode: false })
   const transport = new StdioServerTransport(input, output, { maxBufferSize: MOST_BYTES })
   const ended = new Promise<void>((resolve) => {
     server.server.onclose = resolve
   })
   await server.connect(transport)
   unanswered.watch(transport)
+  const { onerror } = transport
+  transport.onerror = (error) => {
+    if (error.name === 'ZodError') refuse(INVALID_REQUEST, 'Invalid Request: not a message of JSON-RPC 2.0')
+    onerror?.(error)
+  }
   const unlink = onAbort(io.signal, () => void server.close())
   await ended
   unlink()
+}
+
+/** Yields the lines of JSON; others are reported instead, which the transport would ignore. */
+async function* jsonLines(input: AsyncIterable<Uint8Array>, onOther: () => void): AsyncIterable<Uint8Array> {
+  let rest = Buffer.alloc(0)
+  for await (const chunk of input) {
+    let all = Buffer.concat([rest, chunk])
+    for (let end = all.indexOf('\n'); end >= 0; end = all.indexOf('\n')) {
+      const line = all.subarray(0, end + 1)
+      all = all.subarray(end + 1)
+      if (isJson(String(line))) yield line
+      else if (String(line).trim() !== '') onOther()
+    }
+    rest = all
+    // Too long: the transport ends the server.
+    if (rest.length > MOST_BYTES) yield rest
+  }
+  if (String(rest).trim() !== '' && !isJson(String(rest))) onOther()
+  else yield rest
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** The requests that have no answer yet: the protocol's end would discard them, but a script may send all and end its output. */

@@ -3,14 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { secondsBetween, type Timestamp, toSeconds } from '../../../base/timestamp.ts'
 import type { MetricDesc } from '../../../model/desc.ts'
 import { isError, PcpError } from '../../../model/errors.ts'
-import { PM_INDOM_NULL, type Pmid } from '../../../model/ids.ts'
+import type { Pmid } from '../../../model/ids.ts'
 import { counterDelta } from '../../../model/rate.ts'
 import { PM_SEM_COUNTER } from '../../../model/types.ts'
 import { valuesOf } from '../../../model/value-set.ts'
 import type { Value } from '../../../model/values.ts'
 import type { Context } from '../../../pmapi/context.ts'
-import { describeNames, isKnown, orUndefined } from '../../../pmproxy/describe.ts'
+import { describeNames, isKnown } from '../../../pmproxy/describe.ts'
 import { fromSeconds } from '../../../time/stamp.ts'
+import { instancesOf } from './instances.ts'
 
 /** Seconds between the two fetches of an archive, which interpolates, and of a host. */
 const ARCHIVE_SEC = 10
@@ -107,12 +108,6 @@ async function namesOf(
   { indom }: MetricDesc,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, string>> {
-  if (indom === PM_INDOM_NULL) return new Map()
-  const { archive } = context
-  const found = await orUndefined(
-    archive === undefined
-      ? context.instances(indom, { signal })
-      : Promise.resolve().then(() => archive.instances(indom)),
-  )
+  const found = await instancesOf(context, indom, signal)
   return new Map(found?.ids.map((id, i) => [id, found.names[i]!]) ?? [])
 }

@@ -57,9 +57,11 @@ export class Sources {
   /** Returns all sources: the given ones, and each directory with archives. */
   list(): readonly NamedSource[] {
     const found = this.#directories.flatMap((top) => archivesBelow(top))
-    const byName = new Map([...this.#given, ...found].reverse().map((each) => [each.name, each]))
+    const names = new Set<string>()
     const byId = new Map<string, NamedSource>()
-    for (const each of [...byName.values()].reverse()) {
+    for (const each of [...this.#given, ...found]) {
+      if (names.has(each.name)) continue // given, and found below a directory
+      names.add(each.name)
       // Directories of different trees may have the same path in them.
       const id = byId.has(each.id) ? `${each.kind}:${each.name}` : each.id
       byId.set(id, { ...each, id })
@@ -67,10 +69,13 @@ export class Sources {
     return [...byId.values()].slice(0, MOST_SOURCES)
   }
 
-  /** Returns the source with this id, or the first one. ENOENT for an unknown one. */
-  named(id: string | undefined): NamedSource {
+  /** Returns the source with this id, or the first one; for the past, the first archive if there is one. ENOENT for an unknown one. */
+  named(id: string | undefined, isPast = false): NamedSource {
     const all = this.list()
-    const found = id === undefined ? all[0] : all.find((each) => each.id === id || each.name === id)
+    const found =
+      id === undefined
+        ? ((isPast ? all.find(({ kind }) => kind === 'archive') : undefined) ?? all[0])
+        : all.find((each) => each.id === id || each.name === id)
     if (found !== undefined) return found
     throw new PcpError(
       'ENOENT',

@@ -11,7 +11,7 @@ const text = (): z.ZodString => z.string().max(LONGEST)
 /** The source. */
 export const SOURCE: z.ZodOptional<z.ZodString> = text()
   .optional()
-  .describe('Id from the tool "sources"; default: the first source')
+  .describe('Id from the tool "sources"; default: the first source, for times of the past the first archive')
 
 /** Names of metrics. */
 export const METRICS: z.ZodArray<z.ZodString> = z

@@ -19,7 +19,7 @@ export const compare: McpTool = mcpTool({
     ...WINDOWS,
   }),
   async run({ metrics, source: id, ...windows }, { sources, moments, links, signal }) {
-    const source = sources.named(id)
+    const source = sources.named(id, true)
     return sources.use(source, async (context) => {
       const archive = archiveOf(context, source)
       const { before, now } = comparedWindows(windows, spanOf(archive)!, moments)
@@ -35,8 +35,10 @@ export const compare: McpTool = mcpTool({
       for (const { name, problem } of later)
         if (problem !== undefined)
           answer.rows([`${shownName(name)}: ${shownMessage(problem)}`], 'name fewer metrics')
-      const plots = later.filter(({ problem }) => problem === undefined).map(({ name }) => ({ metric: name }))
-      const link = await links.chart(source, plots, {
+      const plots = later
+        .filter(({ problem }) => problem === undefined)
+        .map(({ name, measure }) => ({ plot: { metric: name }, measure }))
+      const link = await links.charts(source, plots, {
         from: Math.min(before.from, now.from),
         to: Math.max(before.to, now.to),
       })

@@ -13,6 +13,7 @@ import {
   orUndefined,
 } from '../../../../pmproxy/describe.ts'
 import { Answer, shownMessage, shownName, untrusted } from '../answer.ts'
+import { instancesOf } from '../instances.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import { METRICS, SOURCE } from './arguments.ts'
 
@@ -52,13 +53,7 @@ async function textOf(context: Context, { name, desc }: NamedMetric, signal: Abo
   ]
   if (long !== undefined && long.trim() !== short?.trim()) lines.push(`  ${untrusted(long)}`)
   if (desc.indom === PM_INDOM_NULL) return lines.join('\n')
-  const { archive } = context
-  const instances = await orUndefined(
-    archive === undefined
-      ? context.instances(desc.indom, { signal })
-      : Promise.resolve().then(() => archive.instances(desc.indom)),
-  )
-  const names = instances?.names ?? []
+  const names = (await instancesOf(context, desc.indom, signal))?.names ?? []
   const shown = names.slice(0, MOST_NAMES).map((each) => untrusted(each))
   const more = names.length > shown.length ? `, and ${names.length - shown.length} more` : ''
   lines.push(

@@ -15,6 +15,8 @@ import { AT, SOURCE } from './arguments.ts'
 /** Letters of a command line, and of a control group; more would leave no room for other processes. */
 const COMMAND_LETTERS = 120
 const GROUP_LETTERS = 40
+/** Letters of a container's id, as Docker and Podman show it. */
+const CONTAINER_LETTERS = 12
 /** Time between two samples of a host, ms. */
 const SAMPLE_MS = 1000
 
@@ -35,7 +37,7 @@ export const processesAt: McpTool = mcpTool({
     limit: z.number().int().min(1).max(50).optional().describe('Most processes; default 15'),
   }),
   async run({ source: id, at, by = 'cpu', limit = 15 }, { sources, moments, links, signal }) {
-    const source = sources.named(id)
+    const source = sources.named(id, at !== undefined)
     return sources.use(source, async (context) => {
       const span = spanOf(context)
       if (span === undefined && at !== undefined)
@@ -55,8 +57,7 @@ export const processesAt: McpTool = mcpTool({
       const answer = new Answer().line(
         `${source.id}, ${moments.text(found.sample.at)}: ${rows.length} processes, by ${by}`,
       )
-      const window = when === undefined ? undefined : { from: when - 1800, to: when + 1800 }
-      const link = await links.chart(source, [{ metric: 'kernel.all.load' }], window)
+      const link = links.processes(source, when === undefined ? undefined : found.sample.at)
       if (link !== undefined) answer.foot(link)
       return answer
         .rows(rows.slice(0, limit).map(textOf), 'a higher "limit" shows more', rows.length)
@@ -79,12 +80,16 @@ async function processesOf(
   return { ...(await processesNow(context, signal)), before }
 }
 
-function textOf({ pid, cpu, memory, io, user, state, cgroup, command }: ProcessRow): string {
+function textOf({ pid, cpu, memory, io, user, state, cgroup, container, command }: ProcessRow): string {
   const share = cpu === null ? 'unknown' : `${(100 * cpu).toFixed(cpu < 0.1 ? 1 : 0)} %`
   const amount = (measure: Measure, value: number | null): string =>
     value === null ? 'unknown' : showValue(measure, value)
   const group = cgroup.split('/').at(-1)!.slice(0, GROUP_LETTERS)
-  const about = [user, state, group].filter((part) => part !== '').join(' ')
+  const about = [
+    ['user', user],
+    ['state', state],
+    container === '' ? ['control group', group] : ['container', container.slice(0, CONTAINER_LETTERS)],
+  ].flatMap(([label, text]) => (text === '' ? [] : [`, ${label} ${untrusted(text!)}`]))
   const short = [...command].slice(0, COMMAND_LETTERS).join('')
-  return `${pid}: CPU ${share}, memory ${amount(BYTES, memory)}, disk ${amount(BYTES_A_SECOND, io)}${about === '' ? '' : `, ${untrusted(about)}`} ${untrusted(short)}`
+  return `${pid}: CPU ${share}, memory ${amount(BYTES, memory)}, disk ${amount(BYTES_A_SECOND, io)}${about.join('')} ${untrusted(short)}`
 }

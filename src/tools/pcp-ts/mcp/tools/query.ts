@@ -5,18 +5,28 @@ import { unitsStr } from '../../../../model/units.ts'
 import type { ArchiveContext } from '../../../../pmapi/archive.ts'
 import type { Context } from '../../../../pmapi/context.ts'
 import { formatDuration } from '../../../../ui/time/format.ts'
-import { measureOf, RATE, rateOf, showNumber, showValue, stepFor } from '../../../../ui/view/measure.ts'
+import {
+  type Measure,
+  measureOf,
+  RATE,
+  rateOf,
+  showNumber,
+  showValue,
+  stepFor,
+} from '../../../../ui/view/measure.ts'
 import { Answer, shownMessage, shownName, untrusted } from '../answer.ts'
+import { instancesOf, isInstance, unknownInstances } from '../instances.ts'
 import { type Desk, type McpTool, mcpTool } from '../mcp-tool.ts'
 import type { Window } from '../moments.ts'
+import type { MeasuredPlot } from '../page-links.ts'
 import { type MetricSeries, meansOf, readSeries, type Series } from '../series.ts'
-import { snapshot } from '../snapshot.ts'
-import { type NamedSource, spanOf } from '../sources.ts'
+import { type SnapshotMetric, snapshot } from '../snapshot.ts'
+import { archiveOf, type NamedSource, spanOf } from '../sources.ts'
 import { FROM, INSTANCES, METRICS, SOURCE, TO } from './arguments.ts'
 
-/** Most points of an answer, over all series; least of one series. */
+/** Most points of an answer, over all series; fewer of one series than the least show no course. */
 const MOST_POINTS = 200
-const LEAST_POINTS = 10
+const LEAST_POINTS = 4
 /** Tokens of a point: up to three digits, a dot, a gap. */
 const TOKENS_A_POINT = 4
 
@@ -40,11 +50,12 @@ export const query: McpTool = mcpTool({
       .describe('Most points of all series together; 0 for statistics only. Default 60'),
   }),
   async run(input, desk) {
-    const source = desk.sources.named(input.source)
+    const isPast = input.from !== undefined || input.to !== undefined
+    const source = desk.sources.named(input.source, isPast)
     return desk.sources.use(source, async (context) =>
-      context.archive === undefined
+      context.archive === undefined && !isPast
         ? valuesNow(context, input.metrics, input.instances, source, desk)
-        : overTime(context as ArchiveContext, input, source, desk),
+        : overTime(archiveOf(context, source), input, source, desk),
     )
   },
 })
@@ -68,7 +79,7 @@ async function overTime(
   const window = desk.moments.window(from, to, spanOf(context)!)
   const read = await readSeries(context, metrics, window, desk.signal)
   const answer = new Answer().line(`${source.id}, ${desk.moments.windowText(window)}`)
-  const link = await desk.links.chart(source, plotsOf(read, instances), window)
+  const link = await desk.links.charts(source, plotsOf(read, instances), window)
   if (link !== undefined) answer.foot(link)
   const rows = read.flatMap((metric) =>
     chosen(metric.series, instances).map((series) => ({ metric, series })),
@@ -81,10 +92,12 @@ async function overTime(
   )
   const most = Math.max(0, ...rows.map(({ series }) => series.statistics.count))
   const count = perSeries >= Math.min(LEAST_POINTS, points) ? Math.min(perSeries, most) : 0
-  answer.rows(
-    read.map((metric) => titleOf(metric, chosen(metric.series, instances).length)),
-    'name fewer metrics',
-  )
+  const titles = await Promise.all(read.map((metric) => titleOf(metric, instances, context, desk.signal)))
+  answer.rows(titles, 'name fewer metrics')
+  if (count === 0 && points > 0 && rows.length > 0)
+    answer.line(
+      `No points: fewer than ${LEAST_POINTS} for each of ${rows.length} series; name instances, or request more points or fewer metrics`,
+    )
   if (count > 0)
     answer.line(
       `Points: ${count} means of ${formatDuration((window.to - window.from) / count)} each, oldest first, - for none`,
@@ -97,10 +110,19 @@ async function overTime(
     .toString()
 }
 
-function titleOf({ name, isRate, help, problem }: MetricSeries, count: number): string {
+async function titleOf(
+  { name, isRate, help, problem, indom, series }: MetricSeries,
+  instances: readonly string[] | undefined,
+  context: ArchiveContext,
+  signal: AbortSignal,
+): Promise<string> {
   if (problem !== undefined) return `${shownName(name)}: ${shownMessage(problem)}`
+  const count = chosen(series, instances).length
+  const known = instances?.length ? ((await instancesOf(context, indom, signal))?.names ?? []) : []
+  const unknown = unknownInstances(instances, known)
   const what = count === 0 ? 'no values in this window' : `${count} series${isRate ? ', rates' : ''}`
-  return `${shownName(name)} (${untrusted(help)}): ${what}`
+  const shown = [count === 0 && unknown !== undefined ? '' : what, unknown ?? '']
+  return `${shownName(name)} (${untrusted(help)}): ${shown.filter((part) => part !== '').join('; ')}`
 }
 
 function rowOf(
@@ -135,17 +157,19 @@ const chosen = (series: readonly Series[], names: readonly string[] | undefined)
     ? series
     : series.filter(({ instance }) => names.some((name) => isInstance(instance, name)))
 
-/** As in PCP, the first word of an instance names it too. */
-const isInstance = (instance: string, name: string): boolean =>
-  instance === name || instance.split(' ')[0] === name
-
-function plotsOf(read: readonly MetricSeries[], instances: readonly string[] | undefined) {
+function plotsOf(
+  read: readonly MetricSeries[],
+  instances: readonly string[] | undefined,
+): readonly MeasuredPlot[] {
   return read
     .filter(({ problem }) => problem === undefined)
-    .flatMap(({ name }) =>
+    .flatMap(({ name, measure }) =>
       instances === undefined || instances.length === 0
-        ? [{ metric: name }]
-        : instances.map((text) => ({ metric: name, instances: { mode: 'instance' as const, text } })),
+        ? [{ plot: { metric: name }, measure }]
+        : instances.map((text) => ({
+            plot: { metric: name, instances: { mode: 'instance' as const, text } },
+            measure,
+          })),
     )
 }
 
@@ -164,26 +188,33 @@ async function valuesNow(
   )
   if (metrics.length === 0) return answer.toString()
   answer.line(`${source.id}, values of ${moments.text(at)}; counters as rates over the last second`)
-  const link = await links.chart(
+  const measured = metrics.map((metric) => ({ ...metric, ...measureNow(metric) }))
+  const link = await links.charts(
     source,
-    metrics.map(({ name }) => ({ metric: name })),
+    measured.map(({ name, measure }) => ({ plot: { metric: name }, measure })),
     undefined,
   )
   if (link !== undefined) answer.foot(link)
-  const rows = metrics.flatMap(({ name, desc, values, names: of }) => {
-    const isRate = desc.sem === PM_SEM_COUNTER
-    const units = unitsStr(desc.units) || 'none'
-    const measure = measureOf(isRate ? rateOf(units).units : units, isRate ? RATE : semStr(desc.sem))
-    return [...values].flatMap(([inst, value]) => {
+  const rows = measured.flatMap(({ name, values, names: of, measure, factor }) => {
+    const unknown = unknownInstances(instances, [...of.values()])
+    const notes = unknown === undefined ? [] : [`${shownName(name)}: ${unknown}`]
+    const shown = [...values].flatMap(([inst, value]) => {
       const instance = of.get(inst) ?? ''
       if (instances?.length && !instances.some((each) => isInstance(instance, each))) return []
-      const factor = isRate ? rateOf(units).factor : 1
       const text =
         typeof value === 'string' || value instanceof Uint8Array
           ? untrusted(String(value))
           : showValue(measure, Number(value) * factor * measure.factor)
       return [`${shownName(name)}${instance === '' ? '' : ` ${untrusted(instance)}`}: ${text}`]
     })
+    return [...notes, ...shown]
   })
   return answer.rows(rows, 'name instances, or request fewer metrics').toString()
+}
+
+function measureNow({ desc }: SnapshotMetric): Readonly<{ measure: Measure; factor: number }> {
+  const units = unitsStr(desc.units) || 'none'
+  if (desc.sem !== PM_SEM_COUNTER) return { measure: measureOf(units, semStr(desc.sem)), factor: 1 }
+  const rate = rateOf(units)
+  return { measure: measureOf(rate.units, RATE), factor: rate.factor }
 }

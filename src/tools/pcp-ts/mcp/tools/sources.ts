@@ -12,7 +12,7 @@ export const sources: McpTool = mcpTool({
   name: 'sources',
   title: 'List sources',
   description:
-    'Lists the hosts and archives that can be read, with the time that each archive covers. Call it first: other tools take an id of it as "source"; without one they read the first source.',
+    'Lists the hosts and archives that can be read, with the time that each archive covers. Call it first: other tools take an id of it as "source"; without one they read the first source, for times of the past the first archive.',
   input: z.object({}),
   async run(_, desk) {
     const all = desk.sources.list()

@@ -26,7 +26,7 @@ export const whatChanged: McpTool = mcpTool({
     limit: z.number().int().min(1).max(MOST_ROWS).optional().describe('Most changes; default 15'),
   }),
   async run({ source: id, limit = 15, ...windows }, { sources, moments, links, signal }) {
-    const source = sources.named(id)
+    const source = sources.named(id, true)
     return sources.use(source, async (context) => {
       const archive = archiveOf(context, source)
       const { before, now } = comparedWindows(windows, spanOf(archive)!, moments)
@@ -57,11 +57,16 @@ export const whatChanged: McpTool = mcpTool({
       if (report.leftOut > 0) answer.line(`${report.leftOut} series were left out: compare a shorter window.`)
       if (report.changes.length === 0)
         return answer.line('Nothing changed beyond its usual noise.').toString()
-      const plots = report.changes.slice(0, 3).map(({ metric, instance }) => ({
-        metric,
-        ...(instance === '' ? {} : { instances: { mode: 'instance' as const, text: instance } }),
+      const plots = report.changes.map((change) => ({
+        plot: {
+          metric: change.metric,
+          ...(change.instance === ''
+            ? {}
+            : { instances: { mode: 'instance' as const, text: change.instance } }),
+        },
+        measure: measureOfChange(change),
       }))
-      const link = await links.chart(source, plots, { from: before.from, to: now.to })
+      const link = await links.charts(source, plots, { from: before.from, to: now.to })
       if (link !== undefined) answer.foot(link)
       return answer
         .rows(
@@ -77,14 +82,16 @@ const nameOf = ({ metric, instance }: RelatedChange): string =>
   instance === '' ? shownName(metric) : `${shownName(metric)} ${untrusted(instance)}`
 
 function textOf(change: Change, moments: Moments): string {
-  const { before, now, isRate, units, since, until, help, others } = change
-  const measure = measureOf(units, isRate ? RATE : '')
+  const { before, now, since, until, help, others } = change
+  const measure = measureOfChange(change)
   const first = others.slice(0, NAMED_OTHERS).map(nameOf).join(', ')
   const rest = others.length > NAMED_OTHERS ? ` and ${others.length - NAMED_OTHERS} more` : ''
   const along = others.length === 0 ? '' : `, with ${first}${rest}`
   const when = `${until === null ? 'since' : 'from'} ${moments.text(since)}${until === null ? '' : ` to ${moments.text(until)}`}`
   return `${nameOf(change)}: ${valueText(measure, before)} → ${valueText(measure, now)} ${when}${along} ${untrusted([...help].slice(0, 60).join(''))}`
 }
+
+const measureOfChange = ({ units, isRate }: Change): Measure => measureOf(units, isRate ? RATE : '')
 
 const valueText = (measure: Measure, value: number | null): string =>
   value === null ? 'no value' : showValue(measure, value * measure.factor)
