@@ -24,7 +24,8 @@ export const SPEEDS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900]
 /** Most archives cover a day; when an archive is opened, at most its last day is shown. */
 const DAY = 86_400
 const NARROWEST = 1
-const WIDEST = 366 * 86_400
+/** Widest window, in seconds. */
+export const WIDEST = 366 * 86_400
 /** Size of a step as a share of the window. */
 const STEP = 1 / 10
 
