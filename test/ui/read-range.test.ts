@@ -82,6 +82,14 @@ test.each([
   expect(() => readRange(text, NOON)).toThrow(message)
 })
 
+test('a live window that was chosen by its start keeps it, others follow the present', () => {
+  const since = (text: string) => readRange(text, NOON).since
+  expect(since('today')).toBe(at('2026-11-28T00:00:00Z'))
+  expect(since('2026-11-27 10:00 to now')).toBe(at('2026-11-27T10:00:00Z'))
+  for (const text of ['last hour', '-10min', 'now', 'yesterday', '2 hours ago to now', '03:00 to 04:00'])
+    expect(since(text)).toBeUndefined()
+})
+
 describe('in a zone with daylight saving', () => {
   const berlin = (now: string): WindowBase => base(now, 'Europe/Berlin')
   const hours = (text: string, from: WindowBase): number => {

@@ -89,7 +89,7 @@ function wholeDay(text: string, base: WindowBase): ReadWindow {
   const isToday = day === today
   const [from, to] = [localMoment(day, 0, zone), localMoment(day + 1, 0, zone)]
   const { isLive, ...shown } = within({ from, to: isToday ? base.now : to }, base)
-  return { ...shown, isLive: isToday && isLive }
+  return isToday && isLive ? { ...shown, isLive, since: from } : { ...shown, isLive: false }
 }
 
 function around(at: number, base: WindowBase): ReadWindow {

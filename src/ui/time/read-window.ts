@@ -32,6 +32,8 @@ export interface WindowBase {
 export interface ReadWindow extends Frame {
   /** Does the end follow the present? */
   readonly isLive: boolean
+  /** Start of a live window, unless it was given relative to the present. */
+  readonly since?: number | undefined
 }
 
 /** Matches the present of a host, or the end of an archive. */
@@ -42,6 +44,7 @@ const TIME_OF_DAY =
 const ISO_DATE = /^\s*@?\s*\d{4}-\d\d-\d\d/
 /** Parts of a date with a weekday or a month, of which the source decides the rest: `monday 10:00`, `24 Dec`. */
 const NAMED_PARTS: ReadonlySet<string> = new Set(['number', 'weekday', 'month', 'meridian', 'mark', 'zone'])
+const RELATIVE = /^\s*[-+]|\bago\b/i
 const MORE_THAN_A_WEEK = 8 * 86_400
 const ORDINAL = /\b(?:last|this|next|first|third|[a-z]+th)\b/i
 
@@ -76,7 +79,11 @@ export function readWindow(typed: TypedWindow, base: WindowBase): ReadWindow {
       : typed.to === undefined
         ? frame.to
         : Math.min(readTo(typed.to, from, base), last)
-  if (to > from) return checkedWidth({ from, to, isLive: isOpen && bounds.end === undefined })
+  if (to > from) {
+    const isLive = isOpen && bounds.end === undefined
+    const isFixed = isLive && typed.from !== undefined && !RELATIVE.test(typed.from)
+    return checkedWidth({ from, to, isLive, since: isFixed ? from : undefined })
+  }
   const what = bounds.end === undefined ? 'the present' : 'the end of the archive'
   throw new Error(
     from >= last
