@@ -6,13 +6,11 @@ import type { Change, ChangeReport, RelatedChange } from '../../analysis/what-ch
 import { printableWord } from '../../base/printable.ts'
 import { selectedSpan } from '../chart/selected-span.ts'
 import type { Source } from '../data/source.ts'
-import { lazyPart } from '../lazy.tsx'
-import { spanOfHistory } from '../minimap/recorded.ts'
+import type { LazyPart } from '../lazy.tsx'
 import { archives, config, currentSource, refreshArchives, showNotice } from '../page.ts'
 import { addChart } from '../panel/edit-view.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatDuration, formatTime } from '../time/format.ts'
-import { windowBase } from '../time/window-base.ts'
 import { type Comparison, distancesFor, queryFor, windowText } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
 import { partsOf, plotsOf, sizeOf, valuesOf, whenOf } from './words.ts'
@@ -25,12 +23,17 @@ const CHOSEN = 'chosen'
 /** The chosen window to compare with. It outlives the panel, so that another span can be selected for it. */
 const chosen = signal<Frame | undefined>(undefined)
 
+interface PartsProps {
+  /** The rest of the page. Importing from it here would split the first load into more files. */
+  readonly parts: LazyPart
+}
+
 /** Renders the question and the list. The window is the selected span, or the one shown when the panel was opened, until another is chosen. */
-export function ChangesPanel(): ComponentChild {
+export function ChangesPanel({ parts }: PartsProps): ComponentChild {
   const source = currentSource.value
   const window = useSignal<Frame>(selectedSpan.peek() ?? time.frame.peek())
   const comparison = useSignal<Comparison>(chosen.peek() ?? 0)
-  const recordedFrom = useRecordedFrom(source)
+  const recordedFrom = useRecordedFrom(source, parts)
   const selected = useSettled(selectedSpan.value)
   useEffect(() => {
     if (selected !== undefined) ask(selected)
@@ -92,7 +95,7 @@ export function ChangesPanel(): ComponentChild {
             <option value={CHOSEN}>against {windowText(chosen.value, time.zone.value)}</option>
           )}
         </select>
-        <AgainstField window={window.value} choose={against} />
+        <AgainstField parts={parts} window={window.value} choose={against} />
         <button type="button" data-first onClick={choose}>
           Use the shown window
         </button>
@@ -114,7 +117,7 @@ export function ChangesPanel(): ComponentChild {
 const OVERLAP = 'The two windows overlap: select another span, or compare with another window'
 
 /** Returns when the recording of a source begins, once that is known. */
-function useRecordedFrom(source: Source | undefined): number | undefined {
+function useRecordedFrom(source: Source | undefined, { spanOfHistory }: LazyPart): number | undefined {
   const history = config.value?.history
   const isRecordedHost = source?.span === undefined && source?.changes !== undefined
   useEffect(() => {
@@ -125,13 +128,17 @@ function useRecordedFrom(source: Source | undefined): number | undefined {
   return history == null ? undefined : spanOfHistory(archives.value, history)?.from
 }
 
-interface AgainstFieldProps {
+interface AgainstFieldProps extends PartsProps {
   readonly window: Frame
   readonly choose: (frame: Frame) => void
 }
 
 /** Renders a field for the window to compare with. It takes what Go to takes; a time is the middle of a window of the same width. */
-function AgainstField({ window, choose }: AgainstFieldProps): ComponentChild {
+function AgainstField({
+  parts: { readRange, windowBase },
+  window,
+  choose,
+}: AgainstFieldProps): ComponentChild {
   const text = useSignal('')
   const mistake = useSignal('')
   const read = (event: Event): void => {
@@ -139,7 +146,7 @@ function AgainstField({ window, choose }: AgainstFieldProps): ComponentChild {
     mistake.value = ''
     if (text.value.trim() === '') return
     try {
-      const { from, to } = lazyPart.peek()!.readRange(text.value, { ...windowBase(), frame: window })
+      const { from, to } = readRange(text.value, { ...windowBase(), frame: window })
       choose({ from, to })
       text.value = ''
     } catch (error) {
