@@ -56,7 +56,7 @@ export class MetricSearch<T extends SearchedMetric> {
 
   /**
    * `instancesOf` returns names of instances, which are searched too; the same array for metrics that share them, and an empty one for an
-   * empty domain. Undefined if they are unknown or there is no domain, as by default.
+   * empty domain. Default: undefined, for unknown instances and metrics without a domain.
    */
   constructor(
     metrics: readonly T[],

@@ -37,7 +37,7 @@ test('offers no distance of which nothing is recorded', () => {
   expect(offered(0)).toEqual([0, 3600, 86_400, 604_800])
 })
 
-test('compares with a chosen window, also a later one, but not with one that overlaps', () => {
+test('compares with a chosen window, earlier or later, unless they overlap', () => {
   const frame = { from: 1000, to: 1300 }
   expect(queryFor(frame, { from: 100, to: 1000 })).toMatchObject({
     span: { start: 1000, finish: 1300 },

@@ -25,7 +25,7 @@ export const SPEEDS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900]
 const DAY = 86_400
 const NARROWEST = 1
 /** Widest window, in seconds. */
-export const WIDEST = 366 * 86_400
+export const WIDEST: number = 366 * 86_400
 /** Size of a step as a share of the window. */
 const STEP = 1 / 10
 
