@@ -27,8 +27,14 @@ const SYNONYM = 0.8
 /** Each further synonym a little less than the one before. */
 const LATER = 0.97
 
+/** Synonyms of so few letters are part of many other words: `temp` of `attempts`. They count at the start of a word only. */
+const SHORT = 4
+/** Weight of a metric whose instance domain is empty: it has no values. */
+const EMPTY = 0.4
+
 /** Weights of common and of rare areas; the first match counts. */
 const AREAS: readonly (readonly [area: RegExp, weight: number])[] = [
+  [/^network\.interface\.(?:in|out|total)\.(?:bytes|packets)$/, 1.4],
   [/^(?:kernel\.all|mem\.util|mem\.physmem|filesys|swap)\./, 1.3],
   [/^(?:disk\.(?:dev|all)|network\.(?:interface|tcp|all)|kernel\.percpu|hinv|containers)\./, 1.2],
   [/^(?:pmcd|pmproxy|sample|simple|trivial|event|jbd2|xfs|nfs\d?|rpc|kvm)\./, 0.7],
@@ -48,22 +54,28 @@ interface Row<T> {
 export class MetricSearch<T extends SearchedMetric> {
   readonly #rows: readonly Row<T>[]
 
-  /** `instancesOf` returns names of instances, which are searched too; the same array for metrics that share them. Default: none. */
-  constructor(metrics: readonly T[], instancesOf: (metric: T) => readonly string[] = () => []) {
+  /**
+   * `instancesOf` returns names of instances, which are searched too; the same array for metrics that share them, and an empty one for an
+   * empty domain. Default: undefined, for unknown instances and metrics without a domain.
+   */
+  constructor(
+    metrics: readonly T[],
+    instancesOf: (metric: T) => readonly string[] | undefined = () => undefined,
+  ) {
     const texts = new Map<readonly string[], string>()
     this.#rows = metrics.map((metric) => {
       const name = metric.name.toLowerCase()
       const [, weight] = AREAS.find(([area]) => area.test(name)) ?? [undefined, 1]
       const instances = instancesOf(metric)
-      const text = texts.get(instances) ?? textOf(instances)
-      texts.set(instances, text)
+      const text = instances === undefined ? '' : (texts.get(instances) ?? textOf(instances))
+      if (instances !== undefined) texts.set(instances, text)
       return {
         metric,
         name,
         parts: name.split('.'),
         help: metric.help.toLowerCase(),
         instances: text,
-        weight,
+        weight: instances?.length === 0 ? EMPTY * weight : weight,
       }
     })
   }
@@ -114,22 +126,30 @@ function scoreOf<T>(row: Row<T>, words: readonly SearchWord[]): Scored<T> {
 
 /** Returns the weight of the worst of words that all must occur; 0 if one does not. */
 function placeOfAll<T>(row: Row<T>, words: readonly string[]): number {
-  return words.reduce((worst, word) => Math.min(worst, placeOf(row, word)), Number.POSITIVE_INFINITY)
+  return words.reduce(
+    (worst, word) => Math.min(worst, placeOf(row, word, word.length <= SHORT)),
+    Number.POSITIVE_INFINITY,
+  )
 }
 
-function placeOf<T>({ name, parts, help, instances }: Row<T>, word: string): number {
+/** `atStart`: only at the start of words. */
+function placeOf<T>({ name, parts, help, instances }: Row<T>, word: string, atStart = false): number {
   if (name === word) return WHOLE_NAME
   if (parts.at(-1) === word) return LAST_PART
-  if (parts.includes(word)) return PART
+  // A word may have several parts.
+  if (`.${name}.`.includes(`.${word}.`)) return PART
   if (parts.some((part) => part.startsWith(word))) return PART_START
-  if (name.includes(word)) return IN_NAME
+  if (atStart ? name.includes(`_${word}`) : name.includes(word)) return IN_NAME
   if (instances.includes(`\n${word}\n`) || instances.includes(`\n${word} `)) return INSTANCE
-  const at = help.indexOf(word)
-  if (at < 0) return 0
-  return isWordAt(help, at, word.length) ? HELP_WORD : IN_HELP
+  let best = 0
+  for (let at = help.indexOf(word); at >= 0; at = help.indexOf(word, at + 1)) {
+    const isStart = !isLetter(help[at - 1])
+    if (isStart && !isLetter(help[at + word.length])) return HELP_WORD
+    if (isStart || !atStart) best = IN_HELP
+  }
+  return best
 }
 
-function isWordAt(text: string, at: number, length: number): boolean {
-  const isLetter = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char)
-  return !isLetter(text[at - 1]) && !isLetter(text[at + length])
+function isLetter(char: string | undefined): boolean {
+  return char !== undefined && /[\p{L}\p{N}]/u.test(char)
 }

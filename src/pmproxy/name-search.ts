@@ -14,8 +14,6 @@ export interface FoundMetric {
   readonly help: string
 }
 
-const NONE: readonly string[] = []
-
 /** Maximum number of metrics of a source. */
 const MOST_METRICS = 50_000
 const BATCH = 512
@@ -55,7 +53,7 @@ async function readAll(context: Context, options: CallOptions): Promise<MetricSe
     })
   }
   const instances = await readInstances(context, all, options)
-  return new MetricSearch(all, ({ desc }) => instances.get(desc.indom) ?? NONE)
+  return new MetricSearch(all, ({ desc }) => instances.get(desc.indom))
 }
 
 /** Returns the instances of each domain, but of processes, which come and go. */
@@ -75,7 +73,8 @@ async function readInstances(
         ? context.instances(indom, options)
         : Promise.resolve().then(() => archive.instances(indom)),
     )
-    const shown = names?.names.slice(0, room) ?? []
+    if (names === undefined) continue
+    const shown = names.names.slice(0, room)
     room -= shown.length
     found.set(indom, shown)
   }

@@ -38,7 +38,7 @@ const PANELS: Readonly<
   Record<Panel, readonly [title: string, content: (parts: LazyPart) => ComponentChild]>
 > = {
   metrics: ['Metrics', ({ MetricBrowser }) => <MetricBrowser />],
-  changes: ['Changes', () => <Changes />],
+  changes: ['Changes', (parts) => <Changes parts={parts} />],
   rules: ['Rules', () => <Rules />],
   alerts: ['Alerts', () => <Alerts />],
   archives: ['Sources', ({ Archives }) => <Archives />],

@@ -8,7 +8,8 @@ const LONGEST = 10_000
 /** Where drafts are kept; it may throw, as it does in browsers that block storage. */
 export type DraftStore = () => Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
-const ofTab: DraftStore = () => sessionStorage
+/** Drafts of this tab. */
+export const ofTab: DraftStore = () => sessionStorage
 
 /** Returns the draft of a field; '' without one. */
 export function readDraft(field: string, store: DraftStore = ofTab): string {

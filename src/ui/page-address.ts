@@ -1,5 +1,7 @@
 /** Keeps the address of the page and what it shows the same, in both directions. */
 import { batch, effect } from '@preact/signals'
+import { pinned } from './chart/instant.ts'
+import { selectedSpan } from './chart/selected-span.ts'
 import {
   compared,
   currentKey,
@@ -43,7 +45,9 @@ export function shownState(): SharedView {
     source: currentKey.value,
     ...(compared.value.length === 0 ? {} : { compared: compared.value, layout: layout.value }),
     width: time.width.value,
-    ...(isLive ? {} : { end: time.frame.value.to }),
+    ...(isLive ? { since: time.since.value } : { end: time.frame.value.to }),
+    at: pinned.value,
+    span: selectedSpan.value,
     ...(time.zone.value === '' ? {} : { zone: time.zone.value }),
     ...(intervalSec.value === 1 ? {} : { every: intervalSec.value }),
   }
@@ -104,22 +108,27 @@ async function openAddress(loadRest: () => Promise<unknown>): Promise<void> {
 
 /** Shows the content of an address, as far as the server has it. */
 async function openShared(shared: PageAddress, isFromFleet: boolean): Promise<void> {
-  const { source, width, end, zone, leftOut } = shared
+  const { source, width, end, since, zone = '', leftOut } = shared
   const before = currentKey.peek()
   if (shared.view !== undefined) view.value = shared.view
   const named = shared.view?.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? [])) ?? []
   const wanted = shared.compared ?? []
   await openKeys([...(source === undefined ? [] : [source]), ...wanted, ...named])
   if (currentKey.peek() !== before) return // the user chose a source meanwhile
+  const isKnown = zone === '' || isZone(zone)
   batch(() => {
     // The fleet has its own bounds of the time.
     if (source !== undefined && (source !== before || isFromFleet)) show(source)
     compared.value = wanted.filter((key) => sources.value.has(key) && key !== currentKey.value)
     layout.value = shared.layout ?? 'beside'
-    time.zone.value = zone !== undefined && isZone(zone) ? zone : ''
+    time.zone.value = isKnown ? zone : ''
+    pinned.value = shared.at
+    selectedSpan.value = shared.span
     intervalSec.value = shared.every ?? 1
     if (end !== undefined && width !== undefined) time.show(end - width, end)
+    else if (since !== undefined) time.showLatest(time.now() - since, since)
     else if (width !== undefined) time.showLatest(width)
   })
+  if (!isKnown) showNotice(`Unknown time zone in the address: ${zone}`, true)
   if (leftOut > 0) showNotice(`Charts of an unknown kind left out of the link: ${leftOut}`, true)
 }

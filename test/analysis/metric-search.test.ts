@@ -24,6 +24,16 @@ const METRICS = [
   ['filesys.full', 'share of the file system that is used'],
   ['filesys.freefiles', 'unallocated inodes'],
   ['network.interface.in.drops', 'received packets dropped'],
+  ['network.interface.up', 'is the interface up'],
+  ['network.interface.mtu', 'maximum transmission unit'],
+  ['network.interface.in.bytes', 'received bytes'],
+  ['network.interface.in.packets', 'received packets'],
+  ['network.tcp.attemptfails', 'failed connection attempts'],
+  ['kernel.all.interrupts.errors', 'interrupt errors'],
+  ['mem.util.used', 'used memory'],
+  ['mem.leaks', 'a made-up count of leaks'],
+  ['containers.cpu.usage', 'CPU time used by a container'],
+  ['cgroup.cpu.usage', 'CPU usage of a group'],
   ['network.tcp.retranssegs', 'segments sent again'],
   ['network.tcp.currestab', 'open TCP connections'],
   ['lmsensors.coretemp.package', 'temperature of the package'],
@@ -32,7 +42,12 @@ const METRICS = [
   ['vfs.files.count', 'open files'],
 ].map(([name, help]) => ({ name: name!, help: help! }))
 
-const index = new MetricSearch(METRICS, ({ name }) => (name.startsWith('disk.dev') ? ['sda', 'nvme0n1'] : []))
+const INSTANCES: Readonly<Record<string, readonly string[]>> = {
+  'disk.dev': ['sda', 'nvme0n1'],
+  'network.interface': ['lo', 'eth0'],
+  'containers.cpu': [],
+}
+const index = new MetricSearch(METRICS, ({ name }) => INSTANCES[name.split('.').slice(0, 2).join('.')])
 const first = (query: string): string | undefined => index.find(query)[0]?.name
 
 test.each([
@@ -58,7 +73,14 @@ test.each([
   ['free memory', 'mem.util.free'],
   ['steal', 'kernel.all.cpu.steal'],
   ['full', 'filesys.full'],
-  ['throughput', 'disk.all.read_bytes'],
+  ['throughput', 'network.interface.in.bytes'],
+  ['disk throughput', 'disk.all.read_bytes'],
+  ['disk usage', 'filesys.full'],
+  ['dropped packets', 'network.interface.in.drops'],
+  ['cpu usage', 'kernel.all.cpu.user'],
+  ['memory leak', 'mem.util.used'],
+  ['eth0', 'network.interface.in.bytes'],
+  ['containers cpu', 'containers.cpu.usage'],
 ])('%s finds %s first', (query, name) => {
   expect(first(query)).toBe(name)
 })
@@ -84,6 +106,28 @@ test('metrics of a domain share the text of its instances', () => {
   const many = Array.from({ length: 1000 }, (_, i) => ({ name: `made.m${i}`, help: '' }))
   expect(new MetricSearch(many, () => counted).find('instance19999')).toHaveLength(1000)
   expect(reads).toBe(1)
+})
+
+test('a short synonym is found at the start of words only', () => {
+  const names = (query: string) => index.find(query).map(({ name }) => name)
+  expect(names('temperature')).toEqual(['lmsensors.coretemp.package'])
+  expect(names('temp')).toContain('network.tcp.attemptfails') // as typed
+  expect(names('packet loss')).not.toContain('kernel.all.interrupts.errors')
+})
+
+test('metrics of an empty domain are last', () => {
+  expect(
+    index
+      .find('usage')
+      .map(({ name }) => name)
+      .at(-1),
+  ).toBe('containers.cpu.usage')
+  expect(
+    index
+      .find('eth0')
+      .slice(0, 2)
+      .map(({ name }) => name),
+  ).toEqual(['network.interface.in.bytes', 'network.interface.in.packets'])
 })
 
 test('without a metric with all words, those with most are found', () => {

@@ -65,6 +65,7 @@ describePage("the chart page's changes", (t) => {
     const asked = async (): Promise<string> => panel.locator('.hint').first().innerText()
     const startOf = (text: string): string => /\d\d:\d\d:\d\d/.exec(text)![0]
     await expect.poll(async () => startOf(await asked()), PATIENCE).toBe(startOf(await selected()))
+    await expect.poll(() => t.page.evaluate('location.hash'), PATIENCE).toMatch(/&span=[-\d]+T22:5/)
     expect(await t.page.getByLabel('From', { exact: true }).inputValue()).toBe(typed(SPAN_START))
     // The bar has the focus.
     const before = await selected()
@@ -76,6 +77,18 @@ describePage("the chart page's changes", (t) => {
     expect(await over.locator('.span-shade').count()).toBe(0)
     await panel.getByRole('button', { name: 'Use the shown window' }).click()
     await expect.poll(() => first.locator('h3').textContent(), PATIENCE).toMatch(/▲ kernel\.all\.cpu\.steal/)
+    // A chosen window to compare with: typed, or kept while another is selected.
+    const compared = panel.locator('.hint', { hasText: 'series compared with' })
+    const field = panel.getByLabel('Compare with another window')
+    await field.fill('nonsense')
+    await field.press('Enter')
+    await panel.getByRole('alert').getByText('Accepted:').waitFor()
+    await field.fill(`${typed(SPAN_START - 1200)} to ${typed(SPAN_START - 600)}`)
+    await field.press('Enter')
+    await compared.getByText(`with ${typed(SPAN_START - 1200)} – ${typed(SPAN_START - 600)}`).waitFor()
+    await panel.getByRole('button', { name: 'Keep as comparison' }).click()
+    await panel.getByText('The two windows overlap').waitFor()
+    await panel.getByLabel('Compare with', { exact: true }).selectOption('0')
     await first.getByRole('button', { name: 'Add a chart for kernel.all.cpu.steal' }).click()
     await t.firstValue('kernel.all.cpu.steal').waitFor()
     await t.page.setViewportSize({ width: 390, height: 800 })

@@ -28,6 +28,12 @@ describe('the address', () => {
       every: 5,
     }
     const text = await toAddress(past)
+    const pinned = { ...past, at: END - 60.5, span: { from: END - 600, to: END - 300 } }
+    const more = await toAddress(pinned)
+    expect(more).toContain(
+      '&at=2026-11-28T03:38:59.500Z&span=2026-11-28T03:30:00Z/2026-11-28T03:35:00Z&zone=',
+    )
+    expect(await fromAddress(more)).toEqual({ ...pinned, leftOut: 0 })
     expect(text).toBe(
       'page=overview&source=archive:pmlogger/db%201/20261128&compare=host:db1&compare=host:a%26b%3Dc%23d&layout=over' +
         '&from=2026-11-28T03:10:00Z&to=2026-11-28T03:40:00Z&zone=Europe/Berlin&every=5',
@@ -47,6 +53,25 @@ describe('the address', () => {
     const address = await toAddress({ view: OVERVIEW, width })
     expect(address).toBe(`page=overview&last=${text}`)
     expect((await fromAddress(address))?.width).toBe(width)
+  })
+
+  test('of today names its start, so that it is still that day later', async () => {
+    const since = Date.parse('2026-11-28T00:00:00Z') / 1000
+    const address = await toAddress({ view: OVERVIEW, width: 13_867, since })
+    expect(address).toBe('page=overview&from=2026-11-28T00:00:00Z&to=now')
+    expect(await fromAddress(address)).toEqual({ view: OVERVIEW, since, leftOut: 0 })
+  })
+
+  test('of a changed view is the same after a reload, whatever was changed first', async () => {
+    setPmchartViews(PMCHART_VIEWS)
+    for (const { name, charts } of [...BUILT_IN_VIEWS, ...PMCHART_VIEWS.map(({ view }) => view)]) {
+      const changed = charts.map((chart, i) =>
+        i === 0 ? { hidden: ['a'], ...chart, scale: [0, 1] as const, wide: true } : chart,
+      )
+      const address = await toAddress({ view: { name, charts: changed }, width: 300 })
+      const { view } = (await fromAddress(address))!
+      expect(await toAddress({ view: view!, width: 300 })).toBe(address)
+    }
   })
 
   test('contains a view that is not built in, in the compact form', async () => {
@@ -99,6 +124,10 @@ describe('the address', () => {
     ['from=2026-11-28T03:10:00Z', 'from and to must both be times such as'],
     ['from=yesterday&to=now', 'from and to must both be times'],
     ['from=2026-11-28T03:10:00Z&to=2026-11-28T03:10:00Z', 'must be after'],
+    ['at=noon', 'both be times such as 2026-11-28T03:10:00Z, like at and span'],
+    ['span=2026-11-28T03:10:00Z', 'like at and span'],
+    ['span=2026-11-28T03:10:00Z/2026-11-28T03:00:00Z', 'must be after'],
+    ['from=noon&to=now', 'from and to must both be times'],
     ['source=%E0%A4%A', 'The link is damaged'],
     ['v=damaged', 'The link is damaged'],
   ])('%s is reported', async (address, message) => {

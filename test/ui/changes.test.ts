@@ -1,7 +1,7 @@
 /** The Changes panel: its questions, texts and charts. */
 import { expect, test } from 'vitest'
 import type { Change } from '../../src/analysis/what-changed.ts'
-import { distancesFor, queryFor } from '../../src/ui/changes/ask.ts'
+import { distancesFor, queryFor, windowText } from '../../src/ui/changes/ask.ts'
 import { partsOf, plotsOf, sizeOf, valuesOf, whenOf } from '../../src/ui/changes/words.ts'
 
 const change: Change = {
@@ -27,6 +27,27 @@ test('offers only windows without overlap', () => {
   expect(distancesFor(frame).map(([seconds]) => seconds)).toEqual([0, 86_400, 604_800])
   expect(queryFor(frame, 86_400)).toMatchObject({ before: { start: 13_600, finish: 20_800 } })
   expect(queryFor(frame, 0)).not.toHaveProperty('before')
+})
+
+test('offers no distance of which nothing is recorded', () => {
+  const frame = { from: 1_000_000, to: 1_000_300 }
+  const offered = (recordedFrom: number) => distancesFor(frame, recordedFrom).map(([seconds]) => seconds)
+  expect(offered(1_000_000 - 1800)).toEqual([0])
+  expect(offered(1_000_000 - 3600)).toEqual([0, 3600])
+  expect(offered(0)).toEqual([0, 3600, 86_400, 604_800])
+})
+
+test('compares with a chosen window, earlier or later, unless they overlap', () => {
+  const frame = { from: 1000, to: 1300 }
+  expect(queryFor(frame, { from: 100, to: 1000 })).toMatchObject({
+    span: { start: 1000, finish: 1300 },
+    before: { start: 100, finish: 1000 },
+  })
+  expect(queryFor(frame, { from: 1300, to: 1400 })).toMatchObject({ before: { start: 1300 } })
+  for (const other of [frame, { from: 100, to: 1001 }, { from: 1299, to: 2000 }, { from: 1100, to: 1200 }])
+    expect(queryFor(frame, other)).toBeUndefined()
+  expect(windowText({ from: 60, to: 120 }, 'UTC')).toBe('1970-01-01 00:01:00 to 00:02:00')
+  expect(windowText({ from: 60, to: 86_460 }, 'UTC')).toBe('1970-01-01 00:01:00 to 1970-01-02 00:01:00')
 })
 
 test('values have units, and sizes are in words', () => {

@@ -46,6 +46,15 @@ test.each([
   ['23:00 – 01:00', '2026-11-27 23:00:00 to 2026-11-28 01:00:00'],
   ['yesterday 14:00 until 15:00', '2026-11-27 14:00:00 to 2026-11-27 15:00:00'],
   ['2026-11-27 10:00 to now', '2026-11-27 10:00:00 to now'],
+  ['11:30 to 12:30', '2026-11-28 11:30:00 to 2026-11-28 12:00:00'],
+  // NOON is a Saturday.
+  ['monday 10:00', '2026-11-23 09:55:00 to 2026-11-23 10:05:00'],
+  ['10:00 Mon', '2026-11-23 09:55:00 to 2026-11-23 10:05:00'],
+  ['saturday 11:00', '2026-11-28 10:55:00 to 2026-11-28 11:05:00'],
+  ['saturday 13:00', '2026-11-21 12:55:00 to 2026-11-21 13:05:00'],
+  ['24 december', '2025-12-23 23:55:00 to 2025-12-24 00:05:00'],
+  ['Dec 24 10pm', '2025-12-24 21:55:00 to 2025-12-24 22:05:00'],
+  ['mon 10:00 to tue 11:00', '2026-11-23 10:00:00 to 2026-11-24 11:00:00'],
 ])('%s', (text, expected) => {
   expect(shown(text, NOON)).toBe(expected)
 })
@@ -58,9 +67,27 @@ test.each([
   ['tomorrow', /That is in the future\nAccepted: /],
   ['2026-12-01', /That is in the future/],
   ['04:00 to nonsense', /nonsense\n\^/],
+  ['11:33 to 11:29', /To \(2026-11-28 11:29:00\) must be after From \(2026-11-28 11:33:00\)/],
+  ['11:33 to 11:33', /To \(2026-11-28 11:33:00\) must be after From/],
+  ['2026-11-27 10:00 to 2026-11-27 09:00', /To \(2026-11-27 09:00:00\) must be after From/],
+  ['sat 11:00 to mon 10:00', /To \(2026-11-23 10:00:00\) must be after From/],
+  ['2026-13-45', /2026-13-45 is not a date\nAccepted: /],
+  ['2026-13-05', /is not a date/],
+  ['2026-02-29', /is not a date/],
+  ['next monday', /That is in the future/],
+  ['2019-01-01 to now', /That is 2888 d 12 h; at most 366 d can be shown/],
+  ['last 400 days', /at most 366 d/],
   ['1'.repeat(1000), /Enter a time/],
 ])('refuses %j and lists what is accepted', (text, message) => {
   expect(() => readRange(text, NOON)).toThrow(message)
+})
+
+test('a live window that was chosen by its start keeps it, others follow the present', () => {
+  const since = (text: string) => readRange(text, NOON).since
+  expect(since('today')).toBe(at('2026-11-28T00:00:00Z'))
+  expect(since('2026-11-27 10:00 to now')).toBe(at('2026-11-27T10:00:00Z'))
+  for (const text of ['last hour', '-10min', 'now', 'yesterday', '2 hours ago to now', '03:00 to 04:00'])
+    expect(since(text)).toBeUndefined()
 })
 
 describe('in a zone with daylight saving', () => {

@@ -43,6 +43,9 @@ describe('From, of a host', () => {
     ['@10:15 am', '2026-11-23 10:15:00'],
     ['@Nov 20 10:00', '2026-11-20 10:00:00'],
     ['@Dec 24 10:00', '2025-12-24 10:00:00'],
+    ['Dec 24 10:00', '2025-12-24 10:00:00'],
+    ['monday 10:00', '2026-11-23 10:00:00'],
+    ['@tuesday 10:00', '2026-11-17 10:00:00'],
     ['@Mon Nov 23 02:45:00 2026', '2026-11-23 02:45:00'],
     ['2026-11-22', '2026-11-22 00:00:00'],
     ['2026-11-22 10:04:36', '2026-11-22 10:04:36'],
@@ -59,6 +62,8 @@ describe('From, of a host', () => {
     ['+10min', /counts from the start/],
     ['2027-01-01', /From \(2027-01-01 00:00:00\) must be before the present/],
     ['tomorrow', /must be before the present/],
+    ['2019-01-01', /That is 2883 d 11 h; at most 366 d can be shown/],
+    ['2026-13-45', /unexpected value/],
     ['nonsense', /nonsense\n\s*\^/],
     ['@nonsense', /nonsense\n\s*\^/],
   ])('refuses %j', (from, message) => {
@@ -93,6 +98,7 @@ test.each([
   ['@Nov 15 10:00', '10:30', '2023-11-15 10:00:00 to 2023-11-15 10:30:00'],
   ['', '5min', '2023-11-14 22:13:20 to 2023-11-14 22:18:20'],
   ['2023-01-01', 'now', '2023-11-14 22:13:20 to 2023-11-16 04:00:00'],
+  ['thursday 01:00', undefined, '2023-11-16 01:00:00 to 2023-11-16 04:00:00'],
   ['10pm', undefined, '2023-11-15 22:00:00 to 2023-11-16 04:00:00'],
 ])('of an archive: %j to %j', (from, to, expected) => {
   expect(shown({ from, to }, ARCHIVE)).toBe(expected)

@@ -21,6 +21,18 @@ test('live follows the present, pausing stops', () => {
   expect(time.frame.value.to).toBe(NOW + 5)
 })
 
+test('a live window keeps the start by which it was chosen, until it is changed', () => {
+  const time = new TimeControl()
+  const changes = [() => time.zoom(2), () => time.goLive(), () => time.showLatest(300), () => time.reset({})]
+  for (const change of changes) {
+    time.showLatest(600, NOW - 600)
+    vi.advanceTimersByTime(2000)
+    expect(time.since.value).toBe(NOW - 600)
+    change()
+    expect(time.since.value).toBeUndefined()
+  }
+})
+
 test("the present follows the host's clock, not the browser's", () => {
   const time = new TimeControl()
   time.noteHostTime(NOW - 3600)

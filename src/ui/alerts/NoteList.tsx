@@ -75,7 +75,7 @@ function NoteForm({ draft: { note, text } }: { readonly draft: Draft }): Compone
       />
       <div class="actions">
         <button type="submit">Save note</button>
-        <button type="button" onClick={takeDraft}>
+        <button type="button" onClick={() => takeDraft()}>
           Cancel
         </button>
       </div>

@@ -90,7 +90,8 @@ export class Notes {
   }
 }
 
-function validNote(from: unknown): Note | undefined {
+/** Returns a stored note; undefined if it is damaged. */
+export function validNote(from: unknown): Note | undefined {
   const { id, host, at, until, text } = (typeof from === 'object' && from !== null ? from : {}) as Record<
     string,
     unknown

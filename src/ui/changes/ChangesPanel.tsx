@@ -1,25 +1,39 @@
 /** The Changes panel: what changed in the shown window against an earlier one, ranked. */
-import { useSignal } from '@preact/signals'
+import { signal, useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
 import { useEffect } from 'preact/hooks'
 import type { Change, ChangeReport, RelatedChange } from '../../analysis/what-changed.ts'
 import { printableWord } from '../../base/printable.ts'
 import { selectedSpan } from '../chart/selected-span.ts'
-import { currentSource, showNotice } from '../page.ts'
+import type { Source } from '../data/source.ts'
+import type { LazyPart } from '../lazy.tsx'
+import { archives, config, currentSource, refreshArchives, showNotice } from '../page.ts'
 import { addChart } from '../panel/edit-view.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatDuration, formatSpan, formatTime } from '../time/format.ts'
-import { distancesFor, queryFor } from './ask.ts'
+import { type Comparison, distancesFor, queryFor, windowText } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
 import { partsOf, plotsOf, sizeOf, valuesOf, whenOf } from './words.ts'
 
 type Answer = { readonly report: ChangeReport } | { readonly problem: string }
 
+/** Value of the choice of a window. */
+const CHOSEN = 'chosen'
+
+/** The chosen window to compare with. It outlives the panel, so that another span can be selected for it. */
+const chosen = signal<Frame | undefined>(undefined)
+
+interface PartsProps {
+  /** The rest of the page. Importing from it here would split the first load into more files. */
+  readonly parts: LazyPart
+}
+
 /** Renders the question and the list. The window is the selected span, or the one shown when the panel was opened, until another is chosen. */
-export function ChangesPanel(): ComponentChild {
+export function ChangesPanel({ parts }: PartsProps): ComponentChild {
   const source = currentSource.value
   const window = useSignal<Frame>(selectedSpan.peek() ?? time.frame.peek())
-  const distance = useSignal(0)
+  const comparison = useSignal<Comparison>(chosen.peek() ?? 0)
+  const recordedFrom = useRecordedFrom(source, parts)
   const selected = useSettled(selectedSpan.value)
   useEffect(() => {
     if (selected !== undefined) ask(selected)
@@ -28,8 +42,13 @@ export function ChangesPanel(): ComponentChild {
   useEffect(() => {
     answer.value = undefined
     if (source?.changes === undefined) return
+    const query = queryFor(window.value, comparison.value)
+    if (query === undefined) {
+      answer.value = { problem: OVERLAP }
+      return
+    }
     const gone = new AbortController()
-    source.changes(queryFor(window.value, distance.value), gone.signal).then(
+    source.changes(query, gone.signal).then(
       (report) => {
         if (!gone.signal.aborted) answer.value = { report }
       },
@@ -38,10 +57,16 @@ export function ChangesPanel(): ComponentChild {
       },
     )
     return () => gone.abort()
-  }, [source, window.value, distance.value])
+  }, [source, window.value, comparison.value])
   const ask = (frame: Frame): void => {
-    if (!distancesFor(frame).some(([seconds]) => seconds === distance.value)) distance.value = 0
+    const { value } = comparison
+    const isOffered = distancesFor(frame, recordedFrom).some(([seconds]) => seconds === value)
+    if (typeof value === 'number' && !isOffered) comparison.value = 0
     window.value = frame
+  }
+  const against = (frame: Frame | undefined): void => {
+    chosen.value = frame
+    comparison.value = frame ?? 0
   }
   const choose = (): void => {
     selectedSpan.value = undefined
@@ -56,23 +81,92 @@ export function ChangesPanel(): ComponentChild {
       <div class="actions">
         <select
           aria-label="Compare with"
-          value={String(distance.value)}
-          onChange={({ currentTarget }) => (distance.value = Number(currentTarget.value))}
+          value={typeof comparison.value === 'number' ? String(comparison.value) : CHOSEN}
+          onChange={({ currentTarget: { value } }) => {
+            comparison.value = value === CHOSEN ? chosen.value! : Number(value)
+          }}
         >
-          {distancesFor(window.value).map(([seconds, text]) => (
+          {distancesFor(window.value, recordedFrom).map(([seconds, text]) => (
             <option key={seconds} value={String(seconds)}>
               against {text}
             </option>
           ))}
+          {chosen.value !== undefined && (
+            <option value={CHOSEN}>against {windowText(chosen.value, time.zone.value)}</option>
+          )}
         </select>
+        <AgainstField parts={parts} window={window.value} choose={against} />
         <button type="button" data-first onClick={choose}>
           Use the shown window
+        </button>
+        <button
+          type="button"
+          title="Then select a span, or show another window and use it: it is compared with this one"
+          onClick={() => against(window.value)}
+        >
+          Keep as comparison
         </button>
       </div>
       <div aria-live="polite" aria-busy={answer.value === undefined}>
         <Result answer={answer.value} />
       </div>
     </div>
+  )
+}
+
+const OVERLAP = 'The two windows overlap: select another span, or compare with another window'
+
+/** Returns when the recording of a source begins, once that is known. */
+function useRecordedFrom(source: Source | undefined, { spanOfHistory }: LazyPart): number | undefined {
+  const history = config.value?.history
+  const isRecordedHost = source?.span === undefined && source?.changes !== undefined
+  useEffect(() => {
+    // Without the list, the panel offers all distances.
+    if (isRecordedHost) refreshArchives().catch(() => {})
+  }, [source])
+  if (!isRecordedHost) return source?.span?.start
+  return history == null ? undefined : spanOfHistory(archives.value, history)?.from
+}
+
+interface AgainstFieldProps extends PartsProps {
+  readonly window: Frame
+  readonly choose: (frame: Frame) => void
+}
+
+/** Renders a field for the window to compare with. It takes what Go to takes; a time is the middle of a window of the same width. */
+function AgainstField({
+  parts: { readRange, windowBase },
+  window,
+  choose,
+}: AgainstFieldProps): ComponentChild {
+  const text = useSignal('')
+  const mistake = useSignal('')
+  const read = (event: Event): void => {
+    event.preventDefault()
+    mistake.value = ''
+    if (text.value.trim() === '') return
+    try {
+      const { from, to } = readRange(text.value, { ...windowBase(), frame: window })
+      choose({ from, to })
+      text.value = ''
+    } catch (error) {
+      mistake.value = (error as Error).message
+    }
+  }
+  return (
+    <form onSubmit={read}>
+      <input
+        aria-label="Compare with another window"
+        placeholder="against … yesterday 14:00, 03:00 to 04:00"
+        value={text.value}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+      />
+      {mistake.value !== '' && (
+        <pre class="mistake" role="alert">
+          {mistake.value}
+        </pre>
+      )}
+    </form>
   )
 }
 

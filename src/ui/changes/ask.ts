@@ -1,6 +1,7 @@
 /** The question of the Changes panel: which window, against which. */
 import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import type { Frame } from '../time/control.ts'
+import { formatTime } from '../time/format.ts'
 
 /** Offered distances to an earlier window, in seconds; 0 is the one directly before. */
 const DISTANCES: readonly (readonly [seconds: number, text: string])[] = [
@@ -13,14 +14,28 @@ const DISTANCES: readonly (readonly [seconds: number, text: string])[] = [
 /** Changes that the panel lists. */
 const LIMIT = 30
 
-/** Returns the distances at which a window of this width does not overlap. */
-export function distancesFor({ from, to }: Frame): typeof DISTANCES {
-  return DISTANCES.filter(([seconds]) => seconds === 0 || seconds >= to - from)
+/** The window to compare with: its distance in seconds, or a chosen one. */
+export type Comparison = number | Frame
+
+/** Returns the distances at which a window of this width does not overlap, and of which something is recorded. */
+export function distancesFor({ from, to }: Frame, recordedFrom = Number.NEGATIVE_INFINITY): typeof DISTANCES {
+  return DISTANCES.filter(
+    ([seconds]) => seconds === 0 || (seconds >= to - from && to - seconds > recordedFrom),
+  )
 }
 
-/** Returns the query for a window and the distance to the one to compare with. */
-export function queryFor({ from, to }: Frame, distance: number): ChangeQuery {
+/** Returns the query for a window and the one to compare with; undefined if they overlap. */
+export function queryFor({ from, to }: Frame, comparison: Comparison): ChangeQuery | undefined {
   const span = { start: from, finish: to }
-  if (distance === 0) return { span, limit: LIMIT }
-  return { span, before: { start: from - distance, finish: to - distance }, limit: LIMIT }
+  if (comparison === 0) return { span, limit: LIMIT }
+  const before =
+    typeof comparison === 'number' ? { from: from - comparison, to: to - comparison } : comparison
+  if (before.from < to && before.to > from) return undefined
+  return { span, before: { start: before.from, finish: before.to }, limit: LIMIT }
+}
+
+/** Returns a window as text; the end of the same day without the date. */
+export function windowText({ from, to }: Frame, zone: string): string {
+  const [start, end] = [formatTime(from, zone), formatTime(to, zone)]
+  return `${start} to ${start.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : end}`
 }

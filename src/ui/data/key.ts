@@ -1,5 +1,5 @@
 /** The key of this tab, taken from the link that the server printed. It authenticates the user. docs/start/npm-start.md */
-
+import { type Signal, signal } from '@preact/signals'
 import { inStore } from '../storage.ts'
 
 const STORED = 'pcp-ts-key'
@@ -9,6 +9,9 @@ const ofTab = (): Storage => sessionStorage
 
 /** The key, also if the browser refuses session storage. */
 let held: string | undefined
+
+/** Has the server rejected the key of this tab? */
+export const isSignedOut: Signal<boolean> = signal(false)
 
 /** Moves a key from the address bar into this tab; returns whether there was one. It is not a cookie, because other users may listen on other ports of the host. */
 export function takeKey(): boolean {
@@ -28,6 +31,7 @@ export function pageKey(): string | undefined {
 
 /** Forgets a key that the server has rejected, e.g. one of a previous server. */
 export function forgetKey(): void {
+  isSignedOut.value = true
   held = undefined
   inStore(ofTab, (storage) => storage.removeItem(STORED))
 }

@@ -134,13 +134,13 @@ export class LocalArchive {
     const instances = new Map([...new Set(indoms.values())].map((each) => [each, this.#instanceNames(each)]))
     return new MetricSearch(
       known.map(({ info }) => info),
-      ({ name }) => instances.get(indoms.get(name)!)!,
+      ({ name }) => instances.get(indoms.get(name)!),
     )
   }
 
   /** Returns the instances of a domain over the archive's life, but not of processes, which come and go. */
-  #instanceNames(indom: Indom): readonly string[] {
-    if (indom === PM_INDOM_NULL || domainOf(indom) === PROC_DOMAIN) return []
+  #instanceNames(indom: Indom): readonly string[] | undefined {
+    if (indom === PM_INDOM_NULL || domainOf(indom) === PROC_DOMAIN) return undefined
     return this.#archive.metadata.instances(indom, undefined, undefined).names.slice(0, MOST_SEARCHED)
   }
 

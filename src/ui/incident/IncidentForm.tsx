@@ -1,13 +1,16 @@
 /** Saves the shown window as an incident. */
 import { useSignal } from '@preact/signals'
 import type { ComponentChild } from 'preact'
+import { keepDraft, readDraft } from '../drafts.ts'
 import { showError, showNotice } from '../page.ts'
 import { LONGEST_NOTE } from './incident.ts'
 import { canSaveIncident, savedText, saveIncident } from './save-incident.ts'
 
+const DRAFT = 'incident'
+
 /** Renders a field for a note, and the button. */
 export function IncidentForm(): ComponentChild {
-  const note = useSignal('')
+  const note = useSignal(readDraft(DRAFT))
   const isBusy = useSignal(false)
   if (!canSaveIncident()) return null
   const save = async (event: Event): Promise<void> => {
@@ -15,6 +18,7 @@ export function IncidentForm(): ComponentChild {
     isBusy.value = true
     try {
       showNotice(savedText(await saveIncident(note.value)))
+      keepDraft(DRAFT, '')
     } catch (error) {
       showError(error)
     } finally {
@@ -29,7 +33,10 @@ export function IncidentForm(): ComponentChild {
         rows={2}
         maxLength={LONGEST_NOTE}
         value={note.value}
-        onInput={({ currentTarget }) => (note.value = currentTarget.value)}
+        onInput={({ currentTarget: { value } }) => {
+          note.value = value
+          keepDraft(DRAFT, value)
+        }}
       />
       <button
         type="submit"

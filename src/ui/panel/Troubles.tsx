@@ -1,5 +1,6 @@
 /** Problems of hosts: a status light for each compared host, and the reasons for missing values. */
 import type { ComponentChild } from 'preact'
+import { isSignedOut } from '../data/key.ts'
 import { CONNECTION_LOST } from '../data/live.ts'
 import { feeds, sources } from '../page.ts'
 import { seconds } from '../time/seconds.ts'
@@ -22,7 +23,10 @@ export function ComparedLight({ source }: { readonly source: string }): Componen
   )
 }
 
-/** Renders why hosts send no values, once for each reason. */
+const SIGNED_OUT =
+  'Signed out, because the server has a new key since its start: to see everything again, open the link that npm start printed'
+
+/** Renders why hosts send no values, once for each reason, and that the user is signed out. */
 export function HostProblems(): ComponentChild {
   seconds.value
   const troubles = feeds.hosts.flatMap((host) => {
@@ -36,6 +40,7 @@ export function HostProblems(): ComponentChild {
     <>
       <Unrecorded />
       <ul class="troubles" role="status">
+        {isSignedOut.value && <li>{SIGNED_OUT}</li>}
         {troubles.map((trouble) => (
           <li key={trouble}>{trouble}</li>
         ))}

@@ -30,9 +30,9 @@ function useTyping<T>(read: (parts: LazyPart, typed: T) => ReadWindow): Typing<T
   useEffect(forget, [currentSource.value])
   const go = async (event: Event): Promise<void> => {
     event.preventDefault()
-    if (typed.value === undefined) return
+    if (String(typed.value ?? '').trim() === '') return forget()
     try {
-      showWindow(read(await loadLazyPart(), typed.value))
+      showWindow(read(await loadLazyPart(), typed.value!))
       forget()
     } catch (error) {
       mistake.value = error instanceof Error ? error.message : String(error)

@@ -24,7 +24,8 @@ export const SPEEDS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900]
 /** Most archives cover a day; when an archive is opened, at most its last day is shown. */
 const DAY = 86_400
 const NARROWEST = 1
-const WIDEST = 366 * 86_400
+/** Widest window, in seconds. */
+export const WIDEST: number = 366 * 86_400
 /** Size of a step as a share of the window. */
 const STEP = 1 / 10
 
@@ -41,6 +42,8 @@ export class TimeControl {
   /** Name of the displayed time zone; '' for the user's own. */
   readonly zone: Signal<string> = signal('')
   readonly bounds: Signal<Bounds> = signal<Bounds>({})
+  /** Start of a live window that was chosen by its start: a link to it begins there, though the window moves on. */
+  readonly since: Signal<number | undefined> = signal(undefined)
   readonly #end: Signal<number> = signal(browserSec())
   /** The time window of all charts. */
   readonly frame: ReadonlySignal<Frame> = computed(() => {
@@ -116,6 +119,7 @@ export class TimeControl {
     batch(() => {
       this.#clockOffsetSec = 0 // until that source sends values
       this.bounds.value = bounds
+      this.since.value = undefined
       this.mode.value = bounds.end === undefined ? 'live' : 'paused'
       if (bounds.end !== undefined && bounds.start !== undefined)
         this.width.value = Math.max(NARROWEST, Math.min(bounds.end - bounds.start, DAY))
@@ -126,6 +130,7 @@ export class TimeControl {
   /** Follows the present; archives move to their end. */
   goLive(): void {
     batch(() => {
+      this.since.value = undefined
       this.mode.value = this.bounds.peek().end === undefined ? 'live' : 'paused'
       this.#moveTo(Infinity)
     })
@@ -159,6 +164,7 @@ export class TimeControl {
 
   /** Sets the width in seconds, rounded to milliseconds and limited to what a chart can show. */
   setWidth(seconds: number): void {
+    this.since.value = undefined
     this.width.value = Math.min(WIDEST, Math.max(NARROWEST, Math.round(seconds * 1000) / 1000))
   }
 
@@ -172,11 +178,12 @@ export class TimeControl {
     })
   }
 
-  /** Follows the present with a window of this width. */
-  showLatest(seconds: number): void {
+  /** Follows the present with a window of this width; see `since`. */
+  showLatest(seconds: number, since?: number): void {
     batch(() => {
       this.setWidth(seconds)
       this.goLive()
+      this.since.value = since
     })
   }
 

@@ -1,8 +1,15 @@
 /** Parses whole windows typed into one field: `last hour`, `yesterday`, `03:00 to 04:00`, or a moment to show. */
-import { daysOf } from '../../time/calendar.ts'
+import { dateOf, daysOf } from '../../time/calendar.ts'
 import { parseInterval } from '../../time/interval.ts'
 import { localMoment, localTime } from '../../time/zone.ts'
-import { type ReadWindow, readMoment, readWindow, type WindowBase, zoneOf } from './read-window.ts'
+import {
+  checkedWidth,
+  type ReadWindow,
+  readMoment,
+  readWindow,
+  type WindowBase,
+  zoneOf,
+} from './read-window.ts'
 
 /** Examples of accepted texts, for messages and hints. */
 const ACCEPTED = '02:45 · yesterday 14:00 · 2026-11-28 03:10 · -10min · last hour · today · 03:00 to 04:00'
@@ -28,17 +35,21 @@ export function readRange(text: string, base: WindowBase): ReadWindow {
   const trimmed = text.trim()
   try {
     if (trimmed === '' || trimmed.length > LONGEST) throw new Error('Enter a time')
-    const between = BETWEEN.exec(trimmed)
-    if (between !== null) return readWindow({ from: between[1]!, to: between[2]! }, base)
-    const back = BEFORE_NOW.exec(trimmed)?.[1]
-    if (back !== undefined && !WEEKDAY_OR_MONTH.test(back)) return latest(secondsOf(back, trimmed), base)
-    if (trimmed.startsWith('-')) return readWindow({ from: trimmed, to: 'now' }, base)
-    if (DAY.test(trimmed)) return wholeDay(trimmed.toLowerCase(), base)
-    if (/^now$/i.test(trimmed)) return latest(base.frame.to - base.frame.from, base)
-    return around(readMoment(trimmed, base), base)
+    return checkedWidth(readAny(trimmed, base))
   } catch (error) {
     throw withAccepted(error)
   }
+}
+
+function readAny(trimmed: string, base: WindowBase): ReadWindow {
+  const between = BETWEEN.exec(trimmed)
+  if (between !== null) return readWindow({ from: between[1]!, to: between[2]! }, base)
+  const back = BEFORE_NOW.exec(trimmed)?.[1]
+  if (back !== undefined && !WEEKDAY_OR_MONTH.test(back)) return latest(secondsOf(back, trimmed), base)
+  if (trimmed.startsWith('-')) return readWindow({ from: trimmed, to: 'now' }, base)
+  if (DAY.test(trimmed)) return wholeDay(trimmed.toLowerCase(), base)
+  if (/^now$/i.test(trimmed)) return latest(base.frame.to - base.frame.from, base)
+  return around(readMoment(trimmed, base), base)
 }
 
 /** Returns an error that also lists the accepted forms. */
@@ -72,10 +83,13 @@ function wholeDay(text: string, base: WindowBase): ReadWindow {
   const local = localTime(Math.floor(base.now), zone)
   const today = daysOf(local.year, local.month, local.day)
   const day = text === 'today' ? today : text === 'yesterday' ? today - 1 : daysOf(year!, month!, date!)
+  const written = dateOf(day)
+  if (date !== undefined && (written.month !== month || written.day !== date))
+    throw new Error(`${text} is not a date`)
   const isToday = day === today
   const [from, to] = [localMoment(day, 0, zone), localMoment(day + 1, 0, zone)]
   const { isLive, ...shown } = within({ from, to: isToday ? base.now : to }, base)
-  return { ...shown, isLive: isToday && isLive }
+  return isToday && isLive ? { ...shown, isLive, since: from } : { ...shown, isLive: false }
 }
 
 function around(at: number, base: WindowBase): ReadWindow {

@@ -4,10 +4,11 @@ import { daysOf } from '../../time/calendar.ts'
 import { caretError } from '../../time/caret.ts'
 import { parseCtimeDate } from '../../time/ctime-date.ts'
 import type { FreeDateContext } from '../../time/free-date.ts'
+import { readTokens } from '../../time/free-date-words.ts'
 import { parseTimeArgument } from '../../time/window.ts'
 import { localMoment, localTime, type Zone } from '../../time/zone.ts'
-import type { Bounds, Frame } from './control.ts'
-import { formatTime, offsetOf } from './format.ts'
+import { type Bounds, type Frame, WIDEST } from './control.ts'
+import { formatDuration, formatTime, offsetOf } from './format.ts'
 
 /** The edited ends; an absent one was not edited. */
 export interface TypedWindow {
@@ -33,6 +34,8 @@ export interface WindowBase {
 export interface ReadWindow extends Frame {
   /** Does the end follow the present? */
   readonly isLive: boolean
+  /** Start of a live window, unless it was given relative to the present. */
+  readonly since?: number | undefined
 }
 
 /** Matches the present of a host, or the end of an archive. */
@@ -41,6 +44,11 @@ const NOW = /^\s*(now)?\s*$/i
 const TIME_OF_DAY =
   /^\s*@?\s*\d{1,2}(:\d\d){0,2}(\.\d+)?\s*[ap]m\s*$|^\s*@?\s*\d{1,2}(:\d\d){1,2}(\.\d+)?\s*$/i
 const ISO_DATE = /^\s*@?\s*\d{4}-\d\d-\d\d/
+/** Parts of a date with a weekday or a month, of which the source decides the rest: `monday 10:00`, `24 Dec`. */
+const NAMED_PARTS: ReadonlySet<string> = new Set(['number', 'weekday', 'month', 'meridian', 'mark', 'zone'])
+const RELATIVE = /^\s*[-+]|\bago\b/i
+const MORE_THAN_A_WEEK = 8 * 86_400
+const ORDINAL = /\b(?:last|this|next|first|third|[a-z]+th)\b/i
 
 /** Returns a browser time zone ('' for the user's own) in the library's form. */
 export function zoneOf(name: string): Zone {
@@ -74,13 +82,24 @@ export function readWindow(typed: TypedWindow, base: WindowBase): ReadWindow {
       : typed.to === undefined
         ? frame.to
         : Math.min(readTo(typed.to, wanted, base), last)
-  if (to > from) return { from, to, isLive: isOpen && bounds.end === undefined }
+  if (to > from) {
+    const isLive = isOpen && bounds.end === undefined
+    const isFixed = isLive && typed.from !== undefined && !RELATIVE.test(typed.from)
+    return checkedWidth({ from, to, isLive, since: isFixed ? from : undefined })
+  }
   const what = bounds.end === undefined ? 'the present' : 'the end of the archive'
   throw new Error(
     from >= last
       ? `From (${formatTime(from, zone)}) must be before ${what} (${formatTime(last, zone)})`
       : `To (${formatTime(to, zone)}) must be after ${to > wanted ? 'the start of the archive' : 'From'} (${formatTime(to > wanted ? from : wanted, zone)})`,
   )
+}
+
+/** Returns a window that the page can show. Throws an Error if it is wider. */
+export function checkedWidth(window: ReadWindow): ReadWindow {
+  const width = window.to - window.from
+  if (width <= WIDEST) return window
+  throw new Error(`That is ${formatDuration(width)}; at most ${formatDuration(WIDEST)} can be shown`)
 }
 
 /** Parses a moment as a start: the latest such time of a host, the first one of an archive. Throws an Error that points at the mistake. */
@@ -125,24 +144,25 @@ function readTo(text: string, from: number, { bounds, now, zone }: WindowBase): 
     zone: zoneOf(zone),
   }
   const dates = datesOf(text, context, from)
-  if (dates !== undefined) {
-    const next = dates.find((date) => date > from) ?? dates.at(-1)!
-    const previous = dates.findLast((date) => date <= from) ?? -Infinity
-    // Of 21:32 to 21:30, now at 21:35, the ends are in the wrong order: the next 21:30 is far off.
-    return next - end > end - previous ? previous : next
-  }
-  return toSeconds(parseTimeArgument(text, context))
+  if (dates === undefined) return toSeconds(parseTimeArgument(text, context))
+  const next = dates.find((date) => date > from) ?? dates.at(-1)!
+  // `21:33 to 21:29`: if the next such time of day or weekday is not there yet, the ends are in the wrong order.
+  const last = bounds.end ?? now
+  const before = next > last ? dates.findLast((date) => date <= from) : undefined
+  const dayOf = (sec: number): string => formatTime(sec, zone).slice(0, 10)
+  const isRepeated = before !== undefined && next - before < MORE_THAN_A_WEEK
+  return isRepeated && (dayOf(before) === dayOf(from) || dayOf(next) > dayOf(last)) ? before : next
 }
 
 /** Returns the times that an absolute date may mean around `around`, ascending; undefined for other texts. */
 function datesOf(text: string, context: FreeDateContext, around: number): number[] | undefined {
   const trimmed = text.trim()
-  const isDate = trimmed.startsWith('@') || ISO_DATE.test(trimmed) || TIME_OF_DAY.test(trimmed)
-  if (!isDate) return undefined
+  const isPartial = TIME_OF_DAY.test(trimmed) || isNamed(trimmed)
+  if (!isPartial && !trimmed.startsWith('@') && !ISO_DATE.test(trimmed)) return undefined
   const date = trimmed.replace(/^@\s*/, '').replace(/^(\d{4}-\d\d-\d\d)T/, '$1 ')
   const { zone } = context
   const read = (start: Timestamp): Timestamp =>
-    TIME_OF_DAY.test(date)
+    isPartial
       ? parseTimeArgument(`@${date}`, { ...context, start, now: start.sec })
       : parseCtimeDate(date, start, zone)
   try {
@@ -154,11 +174,20 @@ function datesOf(text: string, context: FreeDateContext, around: number): number
   }
 }
 
-/** Returns the midnights from which a date is completed: of the days, months and years around a time. */
+/** Is it a date with a weekday or a month that leaves open which of them? */
+function isNamed(text: string): boolean {
+  const kinds = ORDINAL.test(text) ? [] : (readTokens(text.replace(/^@/, '')) ?? []).map(({ kind }) => kind)
+  return (
+    kinds.every((kind) => NAMED_PARTS.has(kind)) &&
+    kinds.some((kind) => kind === 'weekday' || kind === 'month')
+  )
+}
+
+/** Returns the midnights from which a date is completed: of the days, weeks, months and years around a time. */
 function basesAround(sec: number, zone: Zone): number[] {
   const { year, month, day } = localTime(Math.floor(sec), zone)
   const today = daysOf(year, month, day)
-  const days = [today - 1, today, today + 1]
+  const days = [today - 7, today - 1, today, today + 1]
   for (const by of [-1, 0, 1]) days.push(daysOf(year, month + by, 1), daysOf(year + by, 1, 1))
   return days.map((days) => localMoment(days, 0, zone))
 }

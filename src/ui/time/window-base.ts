@@ -14,7 +14,7 @@ export function windowBase(): WindowBase {
 }
 
 /** Shows a window that was read. */
-export function showWindow({ from, to, isLive }: ReadWindow): void {
-  if (isLive) time.showLatest(to - from)
+export function showWindow({ from, to, isLive, since }: ReadWindow): void {
+  if (isLive) time.showLatest(to - from, since)
   else time.show(from, to)
 }

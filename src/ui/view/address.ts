@@ -1,4 +1,5 @@
 /** The address of the page: what it shows, readable where it is simple. docs/how-to/charts.md */
+import type { Frame } from '../time/control.ts'
 import { pageKeyOf, viewOfPage } from './built-in.ts'
 import { fromFragment } from './received.ts'
 import { type SharedView, toFragment } from './share.ts'
@@ -21,6 +22,8 @@ const PARAMETERS = new Set([
   'from',
   'to',
   'last',
+  'at',
+  'span',
   'zone',
   'every',
 ])
@@ -39,7 +42,7 @@ const codes = new WeakMap<View, Promise<string>>()
 
 /** Returns the fragment that shows this again, without `#`: `page=overview&source=host:local:&last=5min`. */
 export async function toAddress(shared: SharedView): Promise<string> {
-  const { view, source, compared = [], layout, width, end, zone, every } = shared
+  const { view, source, compared = [], layout, width, end, since, at, span, zone, every } = shared
   const page = pageKeyOf(view)
   const parts: [name: string, value: string][] = []
   if (page !== undefined) parts.push(['page', page])
@@ -48,9 +51,12 @@ export async function toAddress(shared: SharedView): Promise<string> {
   else if (source !== undefined) parts.push(['source', source])
   for (const key of compared) parts.push(['compare', key])
   if (compared.length > 0 && layout === 'over') parts.push(['layout', layout])
-  if (width !== undefined && end === undefined) parts.push(['last', spanText(width)])
+  if (since !== undefined) parts.push(['from', isoText(since)], ['to', 'now'])
+  else if (width !== undefined && end === undefined) parts.push(['last', spanText(width)])
   if (width !== undefined && end !== undefined)
     parts.push(['from', isoText(end - width)], ['to', isoText(end)])
+  if (at !== undefined) parts.push(['at', isoText(at)])
+  if (span !== undefined) parts.push(['span', `${isoText(span.from)}/${isoText(span.to)}`])
   if (zone !== undefined) parts.push(['zone', zone])
   if (every !== undefined && every !== 1) parts.push(['every', String(every)])
   const readable = parts.map(([name, value]) => `${name}=${encoded(value)}`)
@@ -87,6 +93,8 @@ export async function fromAddress(fragment: string): Promise<PageAddress | undef
     .flatMap((key) => decoded(key) ?? [])
   const layout = one('layout')
   const every = Number(one('every'))
+  const at = one('at')
+  const span = one('span')?.split('/')
   return {
     ...packed?.shared,
     ...(view === undefined ? {} : { view }),
@@ -94,6 +102,8 @@ export async function fromAddress(fragment: string): Promise<PageAddress | undef
     ...(compared === undefined ? {} : { compared }),
     ...(layout === 'over' || layout === 'beside' ? { layout: layout satisfies Layout } : {}),
     ...windowOf(one('from'), one('to'), one('last')),
+    ...(at === undefined ? {} : { at: momentOf(at) }),
+    ...(span === undefined ? {} : { span: spanOf(span[0], span[1]) }),
     ...(zone === undefined ? {} : { zone }),
     ...(every >= 0.1 && Number.isFinite(every) ? { every } : {}),
     leftOut: packed?.leftOut ?? 0,
@@ -104,18 +114,26 @@ function windowOf(
   from: string | undefined,
   to: string | undefined,
   last: string | undefined,
-): Pick<SharedView, 'width' | 'end'> {
+): Pick<SharedView, 'width' | 'end' | 'since'> {
   if (last !== undefined) return { width: secondsOf(last) }
   if (from === undefined && to === undefined) return {}
-  const [start, end] = [momentOf(from ?? ''), momentOf(to ?? '')]
-  if (end > start) return { width: end - start, end }
+  if (to === 'now') return { since: momentOf(from) }
+  const { from: start, to: end } = spanOf(from, to)
+  return { width: end - start, end }
+}
+
+function spanOf(from: string | undefined, to: string | undefined): Frame {
+  const span = { from: momentOf(from), to: momentOf(to) }
+  if (span.to > span.from) return span
   throw new Error(`In the address, to=${to} must be after from=${from}`)
 }
 
-function momentOf(text: string): number {
+function momentOf(text = ''): number {
   const millis = ISO.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(millis)) return millis / 1000
-  throw new Error('In the address, from and to must both be times such as 2026-11-28T03:10:00Z')
+  throw new Error(
+    'In the address, from and to must both be times such as 2026-11-28T03:10:00Z, like at and span',
+  )
 }
 
 function secondsOf(text: string): number {

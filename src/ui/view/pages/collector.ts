@@ -9,7 +9,7 @@ export const COLLECTOR_PAGE: View = {
   name: 'Collector',
   charts: [
     chart('pmcd-cpu', 'pmcd CPU (100 % = 1 CPU)', [one('pmcd.cputime.total', 'CPU')]),
-    chart('pmcd-memory', 'Memory of pmcd', [one('pmcd.datasize', 'data')]),
+    chart('pmcd-memory', 'Data segment of pmcd', [one('pmcd.datasize', 'data')]),
     chart('pmcd-pdus', 'Requests to pmcd', [
       one('pmcd.pdu_in.total', 'PDUs in'),
       one('pmcd.pdu_out.total', 'PDUs out', 'var(--c3)'),
