@@ -111,7 +111,7 @@ test('where the slowest operand has no records, the others decide', () => {
   expect(sampleMoments([operand(10, fast), operand(60, slow)], true)).toEqual([...slow, ...late])
 })
 
-test('values that are no changes are sampled at each record, but not twice at records that belong together', () => {
+test('levels are sampled at each record, but once where records belong together', () => {
   const [fast, slow] = [every(10, 0), every(60, 0.011)]
   const moments = sampleMoments([operand(10, fast), operand(60, slow)], false)
   expect(moments).toHaveLength(fast.length)
