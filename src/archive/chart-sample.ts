@@ -2,9 +2,10 @@
 import { toSeconds } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
-import { PM_TYPE_DOUBLE } from '../model/types.ts'
+import { PM_SEM_COUNTER, PM_TYPE_DOUBLE } from '../model/types.ts'
 import type { FetchResult } from '../model/values.ts'
 import type { ChartArchive, ChartedMetric, ChartRequest } from './chart-metric.ts'
+import { distant, sampleMoments } from './chart-moments.ts'
 import { isDiscrete, type MetricRecordingTimes, SampleTimes } from './chart-times.ts'
 import { timeInArchive } from './scan-parts.ts'
 
@@ -31,11 +32,15 @@ interface Sampled {
   readonly metric: ChartedMetric
   /** Discrete operands are left out. */
   readonly sources: readonly MetricRecordingTimes[]
+  /** Discrete operands. */
+  readonly held: readonly MetricRecordingTimes[]
   /** Whether a value depends on the time before. */
   readonly isSequential: boolean
+  /** Whether values are changes since the time before: also those of counters, which are drawn as rates. */
+  readonly isChange: boolean
 }
 
-/** Metrics sampled at the same times: when they, or their operands, were recorded. */
+/** Metrics sampled when they, or their operands, were recorded. */
 export class SampledMetrics {
   readonly moments: SampleTimes
   readonly #metrics: readonly Sampled[]
@@ -46,32 +51,27 @@ export class SampledMetrics {
       const { desc } = metric
       const { operands, isSequential } = metric.metric.computed ?? { operands: [desc], isSequential: false }
       const sources: MetricRecordingTimes[] = []
+      const held: MetricRecordingTimes[] = []
       for (const operand of operands) {
         // Values that are not numbers are not drawn, but may select instances.
         if (operand.type > PM_TYPE_DOUBLE) continue
-        const samples = this.moments.follow(operand)
-        if (!isDiscrete(operand)) sources.push(samples)
+        const into = isDiscrete(operand) ? held : sources
+        into.push(this.moments.follow(operand))
       }
-      return { metric, sources, isSequential }
+      const isChange = isSequential || operands.some(({ sem }) => sem === PM_SEM_COUNTER)
+      return { metric, sources, held, isSequential, isChange }
     })
   }
 
   /** Samples all metrics, after their recording times are known. */
   async sample({ archive, query, turn }: ChartRequest): Promise<void> {
     if (this.#metrics.length === 0) return
-    const ids = this.#metrics.map(({ metric }) => metric.desc.pmid)
     const [first, last] = [
       Math.max(query.start, toSeconds(archive.start)),
       Math.min(query.finish, toSeconds(archive.end())),
     ]
     if (last < first) return
     const start = toSeconds(archive.start)
-    const recorded = this.#times(query).filter((time) => time >= start && time <= last)
-    // Discrete metrics also have a value at both ends.
-    const holds = this.#metrics.some(({ sources }) => sources.length === 0)
-    const known = new Set(recorded)
-    const ends = new Set(holds ? [first, last].filter((time) => !known.has(time)) : [])
-    const moments = [...recorded, ...ends].sort((a, b) => a - b)
     const intervals = this.#metrics.map(({ sources }) =>
       Math.max(0, ...sources.map(({ whole }) => whole.interval)),
     )
@@ -80,30 +80,84 @@ export class SampledMetrics {
     // A stack may have values only where the metric with the longest interval has.
     for (const [m, { metric }] of this.#metrics.entries())
       metric.sampledInterval = query.aligned === true ? longest : intervals[m]
-    let before = Number.NEGATIVE_INFINITY
-    for (const [n, time] of moments.entries()) {
+    // Discrete metrics also have a value at both ends.
+    const holds = this.#metrics.some(({ sources }) => sources.length === 0)
+    const dueAt = new Map<number, number[]>(holds ? [first, last].map((time) => [time, []]) : [])
+    const ends = new Set(dueAt.keys())
+    for (const [m, times] of this.#times(query).entries())
+      for (const time of times) {
+        if (time < start || time > last) continue
+        ends.delete(time)
+        const due = dueAt.get(time)
+        if (due === undefined) dueAt.set(time, [m])
+        else due.push(m)
+      }
+    const before = this.#metrics.map(() => Number.NEGATIVE_INFINITY)
+    let previous = Number.NEGATIVE_INFINITY
+    for (const [n, time] of [...dueAt.keys()].sort((a, b) => a - b).entries()) {
       const when = this.moments.exact(time) ?? timeInArchive(archive, time)
       // After a mark anew: otherwise counters would be held back once, and their first rate with them.
-      const mark = this.moments.markBetween(before, time)
-      if (n === 0 || mark !== undefined) archive.setMode('interpolate', when, 1)
+      if (n === 0 || this.moments.markBetween(previous, time) !== undefined)
+        archive.setMode('interpolate', when, 1)
       else archive.moveTo(when)
-      const result = await fetchUnlessEnded(archive, ids)
+      previous = time
+      const due = this.#dueOf(dueAt.get(time)!)
+      const result = await fetchUnlessEnded(
+        archive,
+        due.map((m) => this.#metrics[m]!.metric.desc.pmid),
+      )
       if (result === undefined) continue
-      for (const [m, sampled] of this.#metrics.entries())
-        if (isKnown(sampled, time, ends)) take(sampled, result, m, { time, before, mark })
-      before = time
+      for (const [i, m] of due.entries()) {
+        const sampled = this.#metrics[m]!
+        const moment = { time, before: before[m]!, mark: this.moments.markBetween(before[m]!, time) }
+        if (isKnown(sampled, time, ends)) take(sampled, result, i, moment)
+        before[m] = time
+      }
       if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await turn()
     }
   }
 
-  /** Returns the recording times, or equal steps if there are too many. */
-  #times({ start, finish, points, aligned }: ChartRequest['query']): readonly number[] {
-    const recorded = this.moments.list(aligned === true)
-    if (recorded !== undefined) return recorded
+  /** Adds the metrics that hold their values: they are sampled each time. */
+  #dueOf(due: readonly number[]): readonly number[] {
+    const held = [...this.#metrics.keys()].filter(
+      (m) => this.#metrics[m]!.sources.length === 0 && !due.includes(m),
+    )
+    return [...due, ...held]
+  }
+
+  /** Returns the times of each metric: when it was recorded, or equal steps if that is too often. */
+  #times(query: ChartRequest['query']): readonly (readonly number[])[] {
+    const groups = query.aligned === true ? [this.#metrics] : this.#metrics.map((one) => [one])
+    const lists = groups.map(momentsOf)
+    const inGroups = <T>(each: readonly T[]): readonly T[] =>
+      query.aligned === true ? this.#metrics.map(() => each[0]!) : each
+    if (new Set(lists.flat()).size <= MOST_MOMENTS)
+      return inGroups(lists.map((list) => fromLastBefore(list, query)))
+    const { start, finish, points } = query
     const most = Math.min(points, MOST_MOMENTS)
     const step = (finish - start) / (most - 1)
-    return Array.from({ length: most }, (_, n) => start + n * step)
+    const steps = Array.from({ length: most }, (_, n) => start + n * step)
+    return inGroups(groups.map((group) => distant(steps, isChanging(group) ? slowestOf(group) : 0)))
   }
+}
+
+/** Returns when metrics that are sampled together are sampled. */
+function momentsOf(group: readonly Sampled[]): readonly number[] {
+  const sources = new Set(group.flatMap((one) => one.sources))
+  const operands = Array.from(sources, ({ times, whole }) => ({ times, interval: whole.interval }))
+  // Values that hold may change at any time, and need no interval.
+  const held = sources.size > 0 ? [] : group.flatMap((one) => one.held)
+  return sampleMoments([...operands, ...held.map(({ times }) => ({ times, interval: 0 }))], isChanging(group))
+}
+
+const isChanging = (group: readonly Sampled[]): boolean => group.some(({ isChange }) => isChange)
+const slowestOf = (group: readonly Sampled[]): number =>
+  Math.max(0, ...group.flatMap(({ sources }) => sources.map(({ whole }) => whole.interval)))
+
+/** Returns the times of the window, and the last one before it. */
+function fromLastBefore(times: readonly number[], { start }: ChartRequest['query']): readonly number[] {
+  const first = times.findIndex((time) => time >= start)
+  return first < 0 ? times.slice(-1) : times.slice(Math.max(0, first - 1))
 }
 
 /**

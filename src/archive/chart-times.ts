@@ -85,10 +85,13 @@ export class RecordingTimes implements ValueSink {
 export class MetricRecordingTimes {
   /** All instances together. */
   readonly whole: RecordingTimes
+  /** The times to sample from, ascending: in the window, and the last one before it. */
+  readonly times: readonly number[]
   readonly #isSingular: boolean
   readonly #byInst = new Map<number, RecordingTimes>()
 
-  constructor({ indom }: MetricDesc, onTime: (time: number) => void) {
+  constructor({ indom }: MetricDesc, times: readonly number[], onTime: (time: number) => void) {
+    this.times = times
     this.whole = new RecordingTimes(undefined, onTime)
     this.#isSingular = indom === PM_INDOM_NULL
   }
@@ -124,27 +127,18 @@ export class MetricRecordingTimes {
   }
 }
 
-/** Recording times of all metrics that are sampled together. */
+/** Recording times of all metrics that are sampled. */
 export class SampleTimes {
   readonly #start: number
   readonly #finish: number
   readonly #most: number
-  readonly #times: number[] = []
-  /** Number of metrics recorded at each time. */
-  readonly #counts: number[] = []
-  /** Last time before the window, with which rates start. */
-  #before = Number.NaN
   readonly #byId = new Map<Pmid, MetricRecordingTimes>()
   /** The times as recorded, by seconds. */
   readonly #exact = new Map<number, Timestamp>()
   #record: Timestamp | undefined
   readonly #marks: number[] = []
-  /** Index of the first mark after the times that were looked up. */
-  #mark = 0
-  /** Number of recording times in the window of each metric that is not discrete. */
-  readonly #recorded: { moments: number }[] = []
 
-  /** `most`: if there are more times, the window is sampled at equal steps. */
+  /** Keeps about `most` times of each metric. */
   constructor({ start, finish }: { readonly start: number; readonly finish: number }, most: number) {
     this.#start = start
     this.#finish = finish
@@ -155,12 +149,8 @@ export class SampleTimes {
   follow(desc: MetricDesc): MetricRecordingTimes {
     let samples = this.#byId.get(desc.pmid)
     if (samples === undefined) {
-      const recorded = { moments: 0 }
-      // A discrete metric must not prevent sampling at a time.
-      if (!isDiscrete(desc)) this.#recorded.push(recorded)
-      samples = new MetricRecordingTimes(desc, (time) =>
-        this.#note(time, isDiscrete(desc) ? undefined : recorded),
-      )
+      const times: number[] = []
+      samples = new MetricRecordingTimes(desc, times, (time) => this.#note(times, time))
       this.#byId.set(desc.pmid, samples)
     }
     return samples
@@ -180,11 +170,9 @@ export class SampleTimes {
     if (!(time <= this.#marks.at(-1)!)) this.#marks.push(time)
   }
 
-  /** Returns when recording was first interrupted between two times. They must be looked up in ascending order. */
+  /** Returns when recording was first interrupted between two times. */
   markBetween(after: number, until: number): number | undefined {
-    while (this.#marks[this.#mark]! <= after) this.#mark++
-    const mark = this.#marks[this.#mark]!
-    return mark <= until ? mark : undefined
+    return this.#marks.find((mark) => mark > after && mark <= until)
   }
 
   /** Takes the exact time of the values that follow. */
@@ -200,41 +188,14 @@ export class SampleTimes {
     return this.#exact.get(time)
   }
 
-  #note(time: number, recorded: { moments: number } | undefined): void {
-    if (time < this.#start) {
-      this.#exact.delete(this.#before)
-      this.#before = time
-      this.#keepExact(time)
-    }
-    if (time < this.#start || time > this.#finish || this.#times.length > this.#most) return
-    if (this.#times.at(-1) !== time) {
-      this.#keepExact(time)
-      this.#times.push(time)
-      this.#counts.push(0)
-    }
-    if (recorded === undefined) return
-    recorded.moments++
-    this.#counts[this.#counts.length - 1]!++
-  }
-
-  #keepExact(time: number): void {
+  /** Keeps a time of the window, or the last one before it, with which rates start. */
+  #note(times: number[], time: number): void {
+    if (time > this.#finish || times.length > this.#most) return
+    if (times.length > 0 && time < this.#start) times.length = 0
+    times.push(time)
     if (this.#record === undefined) return
     const { sec, nsec } = this.#record
     this.#exact.set(time, { sec, nsec })
-  }
-
-  /** Returns the times to sample; undefined if there are too many. */
-  list(isAligned: boolean): readonly number[] | undefined {
-    if (this.#times.length > this.#most) return undefined
-    const times = (isAligned ? this.#together() : undefined) ?? this.#times
-    return Number.isNaN(this.#before) ? times : [this.#before, ...times]
-  }
-
-  /** Returns the times at which all metrics were recorded, if there are enough: values of different times cannot be added. */
-  #together(): number[] | undefined {
-    const counts = this.#recorded.map(({ moments }) => moments).filter((count) => count > 0)
-    const together = this.#times.filter((_, i) => this.#counts[i] === counts.length)
-    return 2 * together.length >= Math.min(...counts) ? together : undefined
   }
 }
 

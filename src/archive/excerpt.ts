@@ -4,7 +4,11 @@ import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { compareTimes } from '../time/arithmetic.ts'
 import type { Archive } from './archive.ts'
+import { carriedRecords } from './excerpt-carry.ts'
+import type { OnceRecords } from './once-records.ts'
 import { RecordReader } from './reader.ts'
+import type { RecordView } from './record-view.ts'
+import { type ArchiveVersion, writeStamp } from './stamp.ts'
 import { MetadataCopy, WrittenMetadata } from './transfer/metadata-copy.ts'
 import { RecordCopy } from './transfer/record-copy.ts'
 import { memoryOutput } from './write/memory-output.ts'
@@ -24,16 +28,28 @@ export interface ExcerptOptions {
   /** Awaited after each `partBytes` of copied records, by default a MiB; may throw to stop. Default: does nothing. */
   readonly turn?: () => Promise<void>
   readonly partBytes?: number
+  /** Finds the values that were recorded once, of an archive that is too costly to read back. Default: reads back. */
+  readonly once?: OnceRecords
 }
 
 /**
- * Copies the records of a window with their metadata: files by part (`index`, `meta`, `0`), format version 3 unless the archive has 2.
+ * Copies the records of a window, and the values that hold at its start, with their metadata: files by part (`index`, `meta`, `0`), format version 3 unless the archive has 2.
  * PM_ERR_NODATA if no record is left, PM_ERR_TOOBIG for more than `maxBytes`, PM_ERR_LOGREC for a damaged record, and any error of `turn`.
  */
 export async function excerpt(
   archive: Archive,
-  { from, to, wants = () => true, pid, maxBytes, turn = async () => {}, partBytes = 1 << 20 }: ExcerptOptions,
+  options: ExcerptOptions,
 ): Promise<ReadonlyMap<string, Uint8Array>> {
+  const {
+    from,
+    to,
+    wants = () => true,
+    pid,
+    maxBytes,
+    turn = async () => {},
+    partBytes = 1 << 20,
+    once,
+  } = options
   const { hostname, timezone, zoneinfo } = archive.label
   const version = archive.members.every(({ label }) => label.version === 2) ? 2 : 3
   const output = memoryOutput('excerpt')
@@ -48,29 +64,16 @@ export async function excerpt(
   const { descs } = archive.metadata
   // An archive may be opened without some metrics, which are in its records nevertheless.
   const copy = new RecordCopy(version, (id) => (descs.has(id) && wants(id) ? 'all' : 'nothing'))
-  const metadata = new MetadataCopy(archive, new WrittenMetadata())
-  const reader = new RecordReader(archive, { checkValues: false })
-  await archive.prefetch(from, to)
-  reader.seek(from, 'forward')
+  const metadata = new MetadataCopy(archive, new WrittenMetadata(), from)
   let [size, read] = [0, 0]
   let mark: Timestamp | undefined
-  for (let record = reader.next(); record !== undefined; record = reader.next()) {
-    const time = record.timestamp()
-    if (compareTimes(time, to) > 0) break
-    if (compareTimes(time, from) < 0) continue
-    // Those left out count too: a window of other metrics is as much work.
-    read += record.length
-    if (read >= partBytes) {
-      read = 0
-      await turn()
-      await archive.prefetch(time, to)
-    }
-    if (record.count === 0) {
-      if (size > 0) mark = time // written before the next values only
-      continue
-    }
-    const bytes = copy.copy(record)
-    if (bytes === undefined) continue
+  const isPartRead = (bytes: number): boolean => {
+    read += bytes
+    if (read < partBytes) return false
+    read = 0
+    return true
+  }
+  const write = (record: RecordView, at: Timestamp, bytes: Uint8Array, copied: RecordCopy): void => {
     size += bytes.length
     if (size > maxBytes)
       throw new PcpError(
@@ -79,10 +82,47 @@ export async function excerpt(
       )
     if (mark !== undefined) writer.mark(mark)
     mark = undefined
-    metadata.before(record, copy, writer)
-    writer.record(time, bytes)
+    metadata.before(record, copied, writer)
+    writer.record(at, bytes)
+  }
+  await archive.prefetch(from, to)
+  let carried = await carriedRecords(archive, {
+    ...{ from, wants, once },
+    onRead: (bytes) => (isPartRead(bytes) ? turn() : undefined),
+  })
+  const reader = new RecordReader(archive, { checkValues: false })
+  reader.seek(from, 'forward')
+  for (let record = reader.next(); record !== undefined; record = reader.next()) {
+    const time = record.timestamp()
+    if (compareTimes(time, to) > 0) break
+    if (compareTimes(time, from) < 0) continue
+    // Those left out count too: a window of other metrics is as much work.
+    if (isPartRead(record.length)) {
+      await turn()
+      await archive.prefetch(time, to)
+    }
+    if (record.count === 0) {
+      if (size > 0) mark = time // written before the next values only
+      carried = []
+      continue
+    }
+    const bytes = copy.copy(record)
+    if (bytes === undefined) continue
+    for (const before of carried) {
+      const own = new RecordCopy(version, (id) => (before.ids.has(id) ? 'all' : 'nothing'))
+      write(before.record, from, stamped(own.copy(before.record)!, from, version), own)
+    }
+    carried = []
+    write(record, time, bytes, copy)
   }
   writer.close()
   if (size === 0) throw new PcpError('PM_ERR_NODATA', 'Nothing was recorded in this window')
   return output.contents()
+}
+
+/** Returns a copy of an encoded record with another time. */
+function stamped(bytes: Uint8Array, time: Timestamp, version: ArchiveVersion): Uint8Array {
+  const copy = bytes.slice()
+  writeStamp(new DataView(copy.buffer), 4, time, version)
+  return copy
 }

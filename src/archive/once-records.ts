@@ -9,7 +9,7 @@ import { bytesSource } from '../base/byte-source.ts'
 import type { Timestamp } from '../base/timestamp.ts'
 import { PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
-import { PM_SEM_COUNTER, PM_SEM_DISCRETE } from '../model/types.ts'
+import { PM_SEM_DISCRETE } from '../model/types.ts'
 import { compareTimes } from '../time/arithmetic.ts'
 import type { Archive } from './archive.ts'
 import type { MemberData } from './member-data.ts'
@@ -106,16 +106,20 @@ export class OnceRecords {
     const key = `${from.sec}.${from.nsec}`
     let found = this.#known.get(key)
     if (found === undefined) {
-      found = onceRecordsOf(this.#read(from, isJump), (id) => this.#archive.metadata.descs.get(id)?.sem)
+      const semOf = (id: Pmid): number | undefined => this.#archive.metadata.descs.get(id)?.sem
+      found = this.#read(from, isJump)
+        .reverse()
+        .flatMap((records) => onceRecordsOf(records, semOf))
       this.#known.set(key, found)
     }
     return found
   }
 
-  /** Damage ends the reading: readers of the window report it if it matters. */
-  #read(from: Timestamp, isJump: boolean): RecordView[] {
+  /** Returns the records from each mark to the next. Damage ends the reading: readers of the window report it if it matters. */
+  #read(from: Timestamp, isJump: boolean): RecordView[][] {
     const reader = new RecordReader(this.#archive, { bufferBytes: BUFFER_BYTES })
-    const found: RecordView[] = []
+    let found: RecordView[] = []
+    const all: RecordView[][] = [found]
     let bytes = 0
     let isStarted = !isJump
     try {
@@ -125,18 +129,19 @@ export class OnceRecords {
         bytes += record.length
         const isEnough = isStarted && bytes > START_BYTES - BUFFER_BYTES && found.length > 1
         if (isEnough || bytes > MOST_BYTES || found.length === MOST_RECORDS) break
-        // Another mark makes the values before it void.
-        if (record.count === 0 && isStarted && found.length > 0) found.length = 0
-        if (record.count === 0 && !isStarted) {
+        // Recording starts again after each mark.
+        if (record.count === 0) {
+          if (!isStarted) bytes = 0
           isStarted = true
-          bytes = 0
+          found = []
+          all.push(found)
         }
         if (isStarted) found.push(copyOf(record))
       }
     } catch (error) {
       if (!(error instanceof PcpError) || error.code !== 'PM_ERR_LOGREC') throw error
     }
-    return found
+    return all
   }
 }
 
@@ -144,8 +149,8 @@ function isBefore(records: readonly OnceRecord[], time: Timestamp): readonly Onc
   return records.filter(({ record }) => compareTimes(record.timestamp(), time) <= 0)
 }
 
-/** Copies a record that its reader would overwrite. */
-function copyOf(record: RecordView): RecordWindow {
+/** Copies a record that its reader would overwrite. PM_ERR_LOGREC for a damaged one. */
+export function copyOf(record: RecordView): RecordWindow {
   const { bytes, offset, length, version, volume, member, position } = record
   const copy = new RecordWindow(true, 0)
   const source = bytesSource(bytes.slice(offset, offset + length))
@@ -153,6 +158,14 @@ function copyOf(record: RecordView): RecordWindow {
   copy.load(0)
   copy.position = position
   return copy
+}
+
+/**
+ * Returns whether a record describes the host, as values do that a recorder records once. A whole subtree may have a few counters, as
+ * `hinv` has those of frequency scaling.
+ */
+export function describesHost(ids: readonly Pmid[], semOf: (id: Pmid) => number | undefined): boolean {
+  return 2 * ids.filter((id) => semOf(id) === PM_SEM_DISCRETE).length >= ids.length
 }
 
 /** Selects the metrics that are recorded once, and returns their records and the marks, newest first. */
@@ -166,8 +179,7 @@ function onceRecordsOf(
     const ids = idsOf.get(record)!
     const discrete = [...ids].filter((id) => semOf(id) === PM_SEM_DISCRETE)
     const others = [...ids].filter((id) => semOf(id) !== PM_SEM_DISCRETE)
-    // Values that a recorder records once describe the host. Recording a counter once is useless.
-    const isOnce = others.length <= discrete.length && !others.some((id) => semOf(id) === PM_SEM_COUNTER)
+    const isOnce = describesHost([...ids], semOf)
     const recursWithout = (id: Pmid): boolean =>
       records.some(
         (other) =>

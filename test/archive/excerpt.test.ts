@@ -4,12 +4,21 @@ import { Archive } from '../../src/archive/archive.ts'
 import { excerpt } from '../../src/archive/excerpt.ts'
 import { excerptName } from '../../src/archive/excerpt-name.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { OnceRecords } from '../../src/archive/once-records.ts'
 import { scan } from '../../src/archive/scan.ts'
+import { ArchiveSource } from '../../src/archive/source.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
 import { decodeText } from '../../src/base/text.ts'
-import { domainOf, indom, pmid } from '../../src/model/ids.ts'
-import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_STRING, PM_TYPE_U32 } from '../../src/model/types.ts'
+import { domainOf, indom, PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
+import {
+  PM_SEM_COUNTER,
+  PM_SEM_DISCRETE,
+  PM_SEM_INSTANT,
+  PM_TYPE_STRING,
+  PM_TYPE_U32,
+} from '../../src/model/types.ts'
+import { extractNumber } from '../../src/model/value-set.ts'
 
 const START = 1_700_000_000
 const CLICKS = pmid(200, 0, 1)
@@ -110,4 +119,97 @@ test('copying is interrupted between parts', async () => {
     gone,
   )
   expect(turns).toBe(2)
+})
+
+/** Facts of the host recorded at the start, at 25 s and after an interruption, and a discrete metric that changes each 7 s. */
+function describedHost(hasFactsAgain: boolean): Archive {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'h', timezone: 'UTC', pid: 1 })
+  const fact = { type: PM_TYPE_U32, sem: PM_SEM_DISCRETE }
+  made.addMetric('hinv.ncpu', fact)
+  made.addMetric('hinv.speed', { ...fact, indom: 'cpus' })
+  made.addMetric('filesys.blocksize', { ...fact, sem: PM_SEM_INSTANT })
+  made.addMetric('agent.status', fact)
+  made.addMetric('page.clicks', { type: PM_TYPE_U32, sem: PM_SEM_COUNTER })
+  const facts = (cpus: number): void => {
+    made.put('hinv.ncpu', cpus)
+    for (let i = 0; i < cpus; i++) made.put('hinv.speed', 1000 + i, `cpu${i}`)
+    made.put('filesys.blocksize', 4096)
+  }
+  for (let i = 0; i < 60; i++) {
+    if (i === 0 || (i === 30 && hasFactsAgain)) {
+      facts(i === 0 ? 4 : 2)
+      made.write(at(i))
+    }
+    if (i % 7 === 0) made.put('agent.status', i)
+    made.put('page.clicks', 10 * i)
+    made.write({ sec: START + i, nsec: 5_000_000 })
+    if (i === 29) made.mark()
+  }
+  made.close()
+  return open(output.contents())
+}
+
+/** Returns the last value of a metric by name, and the time of its record; interpolated at a second. */
+function valuesAt(archive: Archive, name: string, second: number): readonly (readonly [string, number])[] {
+  const source = new ArchiveSource(archive)
+  source.setMode('interpolate', at(second), 1)
+  const id = archive.metadata.names.idOf(name)!
+  const { indom: domain, type } = archive.metadata.descs.get(id)!
+  const [set] = source.fetchNow([id]).sets
+  const names =
+    domain === PM_INDOM_NULL ? undefined : archive.metadata.instances(domain, undefined, at(second))
+  return Array.from({ length: Math.max(0, set!.status) }, (_, i) => [
+    names?.names[[...names.ids].indexOf(set!.inst[i]!)] ?? '',
+    extractNumber(set!, i, type),
+  ])
+}
+
+const FACTS = ['hinv.ncpu', 'hinv.speed', 'filesys.blocksize', 'agent.status']
+
+test.each([
+  ['read back', false],
+  ['searched where reading is costly', true],
+])('an excerpt starts with the values that were recorded once before it: %s', async (_, isCostly) => {
+  const archive = describedHost(true)
+  for (const [from, to] of [
+    [10, 20],
+    [40, 50],
+  ] as const) {
+    const once = isCostly ? { once: new OnceRecords(archive) } : {}
+    const part = open(await excerpt(archive, { from: at(from), to: at(to), ...limits, ...once }))
+    expect(part.start).toEqual(at(from))
+    const facts = isCostly ? ['hinv.ncpu', 'hinv.speed'] : FACTS
+    for (const name of facts)
+      expect(valuesAt(part, name, from + 5), `${name} from ${from}`).toEqual(
+        valuesAt(archive, name, from + 5),
+      )
+    expect(valuesAt(part, 'hinv.speed', from + 5)).toHaveLength(from === 10 ? 4 : 2)
+  }
+})
+
+test('no value is carried across an interruption, nor into a window without records', async () => {
+  const archive = describedHost(false)
+  for (const from of [29.5, 40]) {
+    const part = open(
+      await excerpt(archive, {
+        from: { sec: START + Math.floor(from), nsec: (from % 1) * 1e9 },
+        to: at(50),
+        ...limits,
+      }),
+    )
+    expect(part.metadata.names.idOf('hinv.ncpu'), `from ${from}`).toBeUndefined()
+  }
+  await expect(excerpt(archive, { from: at(100), to: at(200), ...limits })).rejects.toThrow(
+    expect.objectContaining({ code: 'PM_ERR_NODATA' }),
+  )
+})
+
+test('values that are not wanted are not carried', async () => {
+  const archive = describedHost(true)
+  const clicks = archive.metadata.names.idOf('page.clicks')
+  const part = open(
+    await excerpt(archive, { from: at(40), to: at(50), wants: (id) => id === clicks, ...limits }),
+  )
+  expect(part.metadata.descs.size).toBe(1)
 })

@@ -224,6 +224,34 @@ describe('events', () => {
     expect(found(answer(rows, { interruptions: [T + 45] }))).toEqual([['gap', 40, 70, expect.any(String)]])
   })
 
+  it('shows interruptions shorter than the interval of the uptime', () => {
+    const rows = Array.from({ length: 10 }, (_, i) => [60 * i + 0.011, 5000 + 60 * i] as const)
+    const often = Array.from({ length: 60 }, (_, i) => [10 * i, 0] as const)
+    // The recorder started again after 15.5 s; the last sample was 3 s before.
+    const proc = often.map(([at]) => (at > 300 ? ([at + 8.5, 0] as const) : ([at, 0] as const)))
+    const interruptions = [T + 303]
+    expect(found(answer(rows, { statuses: { proc }, interruptions }))).toEqual([
+      ['gap', 300, 318.5, 'Nothing was recorded for 19 s'],
+    ])
+    expect(found(answer(rows, { statuses: { proc: often }, interruptions }))).toEqual([])
+    expect(found(answer(rows, { statuses: { proc } }))).toEqual([])
+    const long = often.filter(([at]) => at <= 300 || at >= 350)
+    expect(found(answer(rows, { statuses: { proc: long } }))).toEqual([['gap', 300, 350, expect.any(String)]])
+    // Of a metric that was recorded once, the value at both ends of the window is known.
+    expect(
+      found(
+        answer(rows, {
+          statuses: {
+            proc: [
+              [0, 0],
+              [595, 0],
+            ],
+          },
+        }),
+      ),
+    ).toEqual([])
+  })
+
   it('do not show agents lost at a reboot, however many reboots there are', () => {
     // All agents that are lost here are lost at a reboot.
     const rows = Array.from(

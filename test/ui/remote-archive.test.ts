@@ -293,6 +293,8 @@ describe('an archive of a recorder', () => {
     made.addMetric('hinv.ncpu', { type: PM_TYPE_U32, sem: discrete })
     made.addMetric('hinv.size', { type: PM_TYPE_U64, sem: discrete, indom: 'disks' })
     made.addMetric('filesys.blocksize', { type: PM_TYPE_U32, sem: instant })
+    // `npm start` records all of hinv once: on some machines with counters of frequency scaling and throttling.
+    made.addMetric('hinv.throttled', { type: PM_TYPE_U64, sem: counter })
     made.addMetric('cpu.user', { type: PM_TYPE_U64, sem: counter, units: 'millisec', indom: 'cpus' })
     made.addMetric('disk.total', { type: PM_TYPE_U64, sem: counter, units: 'count', indom: 'disks' })
     made.addMetric('filesys.capacity', { type: PM_TYPE_U64, sem: discrete })
@@ -316,6 +318,7 @@ describe('an archive of a recorder', () => {
         made.put('hinv.size', 1000, 'sda')
         made.put('hinv.size', 500 * cpus, 'sdb')
         made.put('filesys.blocksize', 4096)
+        made.put('hinv.throttled', t)
         made.write({ sec: START + t, nsec: 1000 })
         cpus *= 2
       }

@@ -18,7 +18,7 @@ import {
 } from '../../model/labels.ts'
 import { PM_TYPE_EVENT, PM_TYPE_HIGHRES_EVENT } from '../../model/types.ts'
 import type { ValueSet } from '../../model/values.ts'
-import { compareTimes } from '../../time/arithmetic.ts'
+import { compareTimes, laterOf } from '../../time/arithmetic.ts'
 import type { Archive } from '../archive.ts'
 import type { IndomSnapshot } from '../indom-history.ts'
 import { META_LABEL, META_LABEL_V2, TEXT_HELP, TEXT_INDOM, TEXT_ONELINE, TEXT_PMID } from '../meta-records.ts'
@@ -57,6 +57,7 @@ export class MetadataCopy {
   readonly #archive: Archive
   readonly #raw: RawMetadata
   readonly #written: WrittenMetadata
+  readonly #earliest: Timestamp | undefined
   readonly #metrics = new Map<Pmid, MetricState>()
   readonly #snapshots = new Map<Indom, IndomSnapshot>()
   /** Times of metadata changes, in order; metrics are checked again only after a change. */
@@ -64,8 +65,10 @@ export class MetadataCopy {
   #change = 0
   #contextChange = -1
 
-  constructor(archive: Archive, written: WrittenMetadata) {
+  /** `earliest`: the time of metadata that is older. Default: its own. */
+  constructor(archive: Archive, written: WrittenMetadata, earliest?: Timestamp) {
     this.#archive = archive
+    this.#earliest = earliest
     this.#raw = new RawMetadata(archive)
     this.#written = written
     const times = this.#raw.labelTimes()
@@ -129,11 +132,16 @@ export class MetadataCopy {
     const names = ids.map((_, i) => snapshot.name(i))
     // Overlapping archives may both have a record for the same time.
     const last = this.#written.instances.get(indom)
-    const now = { time, ids, names }
+    const at = this.#stamp(time)
+    const now = { time: at, ids, names }
     if (last !== undefined && sameInstances(last, now)) return
     this.#written.instances.set(indom, now)
     // Repeated records of an unchanged domain are copied too.
-    writer.instances(time, indom, ids, names, true)
+    writer.instances(at, indom, ids, names, true)
+  }
+
+  #stamp(time: Timestamp): Timestamp {
+    return this.#earliest === undefined ? time : laterOf(time, this.#earliest)
   }
 
   #labels(writer: ArchiveWriter, time: Timestamp, level: number, id: number): void {
@@ -146,8 +154,9 @@ export class MetadataCopy {
     const last = this.#written.labels.get(key)
     if (last === labels || (last !== undefined && sameBytes(last.body, labels.body))) return
     this.#written.labels.set(key, labels)
-    writer.start(time)
-    writer.metadata(labelRecord(writer, time, labels.body), false)
+    const at = this.#stamp(time)
+    writer.start(at)
+    writer.metadata(labelRecord(writer, at, labels.body), false)
   }
 
   #texts(writer: ArchiveWriter, kind: number, id: number): void {

@@ -15,6 +15,8 @@ const POINTS = 1000
 const SLACK_SEC = 3
 /** Samples further apart than so many usual distances are a gap, but no shorter one. */
 const [GAP_STEPS, LEAST_GAP_SEC] = [4, 15]
+/** Or so many at a mark: a sample is missing. */
+const MARKED_STEPS = 1.5
 /** Most events of a kind: the newest. */
 const MOST = 200
 
@@ -56,7 +58,7 @@ export function eventsOf(
     ...[...losses, ...statuses.flatMap((one) => failuresIn(one, since))]
       .sort((a, b) => a.at - b.at)
       .slice(-MOST),
-    ...gapsIn(uptime ?? agents ?? statuses[0], interruptions),
+    ...gapsIn([uptime ?? [], agents ?? [], statuses].flat(), interruptions),
   ]
 }
 
@@ -148,17 +150,20 @@ function failuresIn({ name, times, values, high = values }: Samples, start: numb
   return found
 }
 
-/** Where nothing was recorded: between samples that are far apart, and at the interruptions that the recorder marked. */
-function gapsIn(samples: Samples | undefined, marks: readonly number[]): Mark[] {
-  if (samples === undefined) return []
-  const { times } = samples
+/**
+ * Where nothing was recorded: between samples that are far apart, and at the interruptions that the recorder marked. Of metrics recorded at
+ * different intervals the one with most samples shows the shortest gaps; discrete ones also have a point at both ends of the window.
+ */
+function gapsIn(all: readonly Samples[], marks: readonly number[]): Mark[] {
+  let times: readonly number[] = []
+  for (const one of all) if (one.times.length > times.length + 2) times = one.times
   const distances = distancesOf(times)
   const usual = usualDistance(times)
   const least = Math.max(LEAST_GAP_SEC, GAP_STEPS * usual)
   const found: Mark[] = []
   for (const [i, distance] of distances.entries()) {
     const [at, until] = [times[i]!, times[i + 1]!]
-    const isMarked = distance > 2 * usual && marks.some((mark) => mark >= at && mark <= until)
+    const isMarked = distance > MARKED_STEPS * usual && marks.some((mark) => mark >= at && mark <= until)
     if (distance < least && !isMarked) continue
     found.push({ at, until, kind: 'gap', text: `Nothing was recorded for ${formatDuration(distance)}` })
   }

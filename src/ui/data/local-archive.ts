@@ -152,6 +152,7 @@ export class LocalArchive {
       to: fromSeconds(finish),
       pid: 1,
       maxBytes: MOST_EXCERPT_BYTES,
+      ...(this.#isCostly ? { once: this.#once } : {}),
     })
     const packed = [...files].map(
       async ([part, bytes]) => [`${base}.${part}.gz`, await packedBase64(bytes)] as const,

@@ -288,6 +288,36 @@ describe('the busiest processes', () => {
     expect(values['hotproc.predicate.iodemand']).toMatchObject({ '000020 new': '0.48828125' })
   })
 
+  test('have no rates before the second sample', async () => {
+    const rates = ['cpuburn', 'iodemand', 'ctxswitch'].map((name) => `hotproc.predicate.${name}`)
+    const before = await printed(busy, [...rates, 'hotproc.predicate.residentsize'])
+    for (const name of rates) expect(Object.keys(before[name] ?? {}), name).toEqual([])
+    expect(Object.keys(before['hotproc.predicate.residentsize'] ?? {})).not.toEqual([])
+    sample()
+    expect(Object.keys((await printed(busy, rates))[rates[0]!] ?? {})).not.toEqual([])
+  })
+
+  test('are as of a fetch, if the last sample is older than half the interval', async () => {
+    const ids = async (): Promise<readonly number[]> =>
+      (await busy.instances(HOT, undefined, asUser())).ids as readonly number[]
+    sample()
+    await ids()
+    process_(12, { utime: 1100 })
+    now += 4000
+    expect(await ids()).not.toContain(12)
+    now += 2000
+    expect(await ids()).toContain(12)
+    const { 'hotproc.predicate.cpuburn': burn } = await printed(busy, ['hotproc.predicate.cpuburn'])
+    expect(Number((burn as Record<string, string>)['000012 /bin/prog'])).toBeCloseTo(10 / 6, 4)
+    // With a predicate only the interval decides, as in PCP.
+    await busy.store([makeSingular(pmid(3, 60, 8), PM_TYPE_STRING, 'cpuburn > 0.5')], root_)
+    process_(12, { utime: 3100 })
+    now += 6000
+    expect(await ids()).toEqual([])
+    sample()
+    expect(await ids()).toEqual([12])
+  })
+
   test('have command lines of at most 255 characters, unlike those of proc', async () => {
     sample()
     const { 'hotproc.psinfo.psargs': hot, 'proc.psinfo.psargs': all } = (await printed(busy, [

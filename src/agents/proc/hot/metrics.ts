@@ -8,7 +8,7 @@ import { readSmallFile, rooted } from '../../../sys/proc.ts'
 import type { OrderedRow } from '../../lib/name-order.ts'
 import type { ProcContext } from '../context.ts'
 import { canonicalName, type ProcessList } from '../process-list.ts'
-import { type HotVariables, parsePredicate } from './predicate.ts'
+import { parsePredicate } from './predicate.ts'
 import type { HotSampler } from './sampler.ts'
 
 /** The instance domain of hot processes. */
@@ -20,13 +20,14 @@ export function hotDomain(ctx: ProcContext, list: ProcessList, sampler: HotSampl
     instances: (ask) => {
       // whether a process is hot may depend on data hidden from guests, such as bytes written
       ctx.checkIsKnown(ask)
+      sampler.refresh()
       const hot = sampler.hot
       if (hot.size === 0) return { ids: [], names: [] }
       const alive = new Set(list.all())
       return list.named([...hot.keys()].filter((pid) => alive.has(pid)))
     },
     help: 'Hot processes: those that match the predicate in hotproc.control.config',
-    text: 'Names and identifiers are those of proc. Hot processes are determined every hotproc.control.refresh seconds.',
+    text: 'Names and identifiers are those of proc. Hot processes are determined every hotproc.control.refresh seconds, and the busiest ones also for a fetch after half of that.',
     instanceLabels: (inst) => ({ pid: inst }),
   }
 }
@@ -249,14 +250,18 @@ function predicateMetrics(
       help,
       text: `The value of ${name} in the predicate${name === 'iodemand' ? ', where it is in bytes a second' : ''}; as of the last sample.`,
       begin: ctx.checkIsKnown,
-      value: (inst) => rateOf(sampler.hot.get(inst), name),
+      value: (inst) => rateOf(sampler, inst, name),
     }
   return metrics
 }
 
+/** Facts that are known without a sample before. */
+const LEVELS: readonly Rate[] = ['virtualsize', 'residentsize']
+
 /** No value where the kernel provides none. PCP 6.0.3 exports bytes per second as if they were KB. */
-function rateOf(facts: HotVariables | undefined, name: Rate): number | undefined {
-  const value = facts?.[name]
+function rateOf(sampler: HotSampler, inst: number, name: Rate): number | undefined {
+  if (!sampler.hasRates && !LEVELS.includes(name)) return undefined
+  const value = sampler.hot.get(inst)?.[name]
   if (value === undefined || Number.isNaN(value)) return undefined
   return name === 'iodemand' ? value / 1024 : value
 }

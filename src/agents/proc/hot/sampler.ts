@@ -54,6 +54,7 @@ export class HotSampler {
   readonly #scan = new Scanner()
   #used = new Map<number, Used>()
   #sampledAt = 0
+  #hasRates = false
   #idleSec = 0
   #hot = new Map<number, HotVariables>()
   #totals: HotTotals = NO_TOTALS
@@ -75,6 +76,20 @@ export class HotSampler {
   /** Facts about the hot processes by PID, in ascending order. */
   get hot(): ReadonlyMap<number, HotVariables> {
     return this.#hot
+  }
+
+  /** Whether rates are known. PCP has 0 before the second sample, without which a predicate has no values to compare. */
+  get hasRates(): boolean {
+    return this.#hasRates || this.#predicate !== undefined
+  }
+
+  /** Without a predicate: takes a sample if the last one is so old that a process may be missing that is the busiest since. */
+  refresh(): void {
+    if (this.#predicate !== undefined || !this.#isSampling) return
+    const age = this.#ctx.env.clock() / 1000 - this.#sampledAt
+    if (age < this.#refreshSec / 2) return
+    this.sample()
+    this.#schedule()
   }
 
   get totals(): HotTotals {
@@ -140,6 +155,7 @@ export class HotSampler {
             transient: Math.max(0, cpus - idle - burnt - others),
           }
         : NO_TOTALS
+    this.#hasRates = seconds > 0
     this.#used = used
     this.#hot = hot
     this.#sampledAt = now
@@ -183,12 +199,18 @@ export class HotSampler {
 
   #restart(): void {
     this.close()
+    this.#hasRates = false
     this.#used = new Map()
     this.#hot = new Map()
     this.#totals = NO_TOTALS
     this.#sampledAt = 0
     if (!this.#isSampling) return
     this.sample()
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    this.close()
     this.#timer = every(
       this.#refreshSec * 1000,
       () => this.sample(),

@@ -1,0 +1,131 @@
+/** Expressions and stacks of metrics in several log groups: their records are milliseconds apart, and at different intervals. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
+import { sampleMoments } from '../../src/archive/chart-moments.ts'
+import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
+import { memoryOutput } from '../../src/archive/write/memory-output.ts'
+import { PM_SEM_COUNTER, PM_SEM_INSTANT, PM_TYPE_U64 } from '../../src/model/types.ts'
+import { LocalArchive } from '../../src/ui/data/local-archive.ts'
+
+const START = 1_700_000_000
+/** Interval and change per second of each counter; gauges have ten times that value. Integers, as the kernel's are. */
+const METRICS = {
+  'one.fast': { every: 10, rate: 37 },
+  'two.fast': { every: 10, rate: 60 },
+  'one.slow': { every: 60, rate: 21 },
+  'two.slow': { every: 60, rate: 45 },
+  'one.slower': { every: 300, rate: 11 },
+} as const
+type Counter = keyof typeof METRICS
+const counters = Object.keys(METRICS) as Counter[]
+const gauges = counters.map((name) => name.replace('.', '.gauge.'))
+
+/** An archive of an hour. `delays`: milliseconds by which each log group is late, at each of its records. */
+function recorded(delays: readonly number[]): LocalArchive {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'h', timezone: 'UTC', pid: 1 })
+  for (const [i, name] of counters.entries()) {
+    made.addMetric(name, { type: PM_TYPE_U64, sem: PM_SEM_COUNTER })
+    made.addMetric(gauges[i]!, { type: PM_TYPE_U64, sem: PM_SEM_INSTANT })
+  }
+  const records = counters.flatMap((name, group) =>
+    Array.from({ length: Math.floor(3600 / METRICS[name].every) }, (_, n) => ({
+      name,
+      ms: 1000 * n * METRICS[name].every + 20 * group + delays[(n + group) % delays.length]!,
+    })),
+  )
+  for (const { name, ms } of records.sort((a, b) => a.ms - b.ms)) {
+    made.put(name, Math.floor((METRICS[name].rate * ms) / 1000) + 1_000_000)
+    made.put(name.replace('.', '.gauge.'), 10 * METRICS[name].rate)
+    made.write({ sec: START + Math.floor(ms / 1000), nsec: (ms % 1000) * 1e6 })
+  }
+  made.close()
+  return new LocalArchive(
+    'made',
+    new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes])),
+  )
+}
+
+/** Expressions of two counters with their values, at the rates of `METRICS`. */
+const FORMS: readonly (readonly [
+  name: string,
+  of: (a: string, b: string) => string,
+  value: (a: number, b: number) => number,
+])[] = [
+  ['ratio of rates', (a, b) => `rate(${a}) / rate(${b})`, (a, b) => a / b],
+  ['sum of rates', (a, b) => `rate(${a}) + rate(${b})`, (a, b) => a + b],
+  ['rate of a sum', (a, b) => `rate(${a} + ${b})`, (a, b) => a + b],
+  ['sum of counters', (a, b) => `${a} + ${b}`, (a, b) => a + b],
+  ['ratio of changes', (a, b) => `delta(${a}) / delta(${b})`, (a, b) => a / b],
+  ['one of them', (a) => `rate(${a})`, (a) => a],
+  ['gauges', (a, b) => `${a.replace('.', '.gauge.')} + ${b.replace('.', '.gauge.')}`, (a, b) => 10 * (a + b)],
+  ['gauge by rate', (a, b) => `${a.replace('.', '.gauge.')} / rate(${b})`, (a, b) => (10 * a) / b],
+]
+
+const counter = fc.constantFrom(...counters)
+const plot = fc.record({ form: fc.constantFrom(...FORMS), a: counter, b: counter })
+
+test('expressions of constant rates are constant, whichever groups record their operands', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 15 }), { minLength: 1, maxLength: 5 }),
+      fc.array(plot, { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 0, max: 2000 }),
+      fc.boolean(),
+      async (delays, plots, from, aligned) => {
+        const derive = Object.fromEntries(plots.map(({ form, a, b }, i) => [`page.x${i}`, form[1](a, b)]))
+        const names = Object.keys(derive)
+        const window = { start: START + from, finish: START + from + 1500, points: 1000 }
+        const answer = decodeChartRange(await recorded(delays).range({ names, derive, ...window, aligned }))
+        for (const [i, metric] of answer.metrics.entries()) {
+          const { form, a, b } = plots[i]!
+          if ('code' in metric) throw new Error(metric.message)
+          const value = form[2](METRICS[a].rate, METRICS[b].rate)
+          const values = metric.columns.flatMap((column) => Array.from(answer.lists[column.values]!))
+          expect(values.length, form[0]).toBeGreaterThan(2)
+          // Counters are whole numbers: one more or less in an interval of ten seconds.
+          for (const one of values) {
+            expect(one / value, `${form[0]} of ${a} and ${b}`).toBeGreaterThan(0.97)
+            expect(one / value, `${form[0]} of ${a} and ${b}`).toBeLessThan(1.03)
+          }
+        }
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+const every = (interval: number, late: number, from = 0, to = 600): number[] =>
+  Array.from({ length: (to - from) / interval }, (_, n) => from + n * interval + late)
+const operand = (interval: number, times: readonly number[]) => ({ interval, times })
+
+test('changes are taken over whole intervals of the slowest operand', () => {
+  const slow = every(60, 0.011)
+  expect(sampleMoments([operand(10, every(10, 0)), operand(60, slow)], true)).toEqual(slow)
+})
+
+test('where the slowest operand has no records, the others decide', () => {
+  const [fast, slow] = [every(10, 0), every(60, 0.011, 0, 300)]
+  const late = fast.filter((time) => time >= slow.at(-1)! + 60)
+  expect(sampleMoments([operand(10, fast), operand(60, slow)], true)).toEqual([...slow, ...late])
+})
+
+test('levels are sampled at each record, but once where records belong together', () => {
+  const [fast, slow] = [every(10, 0), every(60, 0.011)]
+  const moments = sampleMoments([operand(10, fast), operand(60, slow)], false)
+  expect(moments).toHaveLength(fast.length)
+  expect(moments.filter((time) => slow.includes(time))).toEqual(slow)
+})
+
+test('a metric that two groups record is sampled once for both', () => {
+  const fast = every(10, 0)
+  const both = [...fast, ...every(60, 0.011)].sort((a, b) => a - b)
+  expect(sampleMoments([operand(10, both)], true)).toEqual(fast)
+})
+
+test('the single record of a metric is sampled', () => {
+  const moments = sampleMoments([operand(10, every(10, 0)), operand(0, [100.011])], false)
+  expect(moments).toContain(100.011)
+  expect(moments).not.toContain(100)
+})
