@@ -7,6 +7,8 @@ import type { Topic } from './topic.ts'
 export const LINGER_MS = 60_000
 /** Maximum number of topics without a page. */
 const MOST_IDLE = 2
+/** A list that is watched for less is one of those through which a page comes to its own: it replaces no other, ms. */
+const LEAST_WATCHED_MS = 2000
 
 /** Metrics that a page wants to watch. */
 export interface WatchRequest {
@@ -28,6 +30,8 @@ export interface Watched {
   newest: Buffer | undefined
   /** Ends the topic; set while it has no page. */
   idle: ReturnType<typeof setTimeout> | undefined
+  /** When the first of its pages came, by `performance.now()`. */
+  watchedSince?: number
 }
 
 /** Topics by their lists of metrics. */
@@ -54,6 +58,7 @@ export class WatchedTopics {
   /** Adds a page's key to a topic. */
   join(id: string, watched: Watched, page: Page, key: string): void {
     this.#topics.set(id, watched)
+    if (watched.pages.size === 0) watched.watchedSince = performance.now()
     watched.pages.set(page, (watched.pages.get(page) ?? new Set()).add(key))
     clearTimeout(watched.idle)
     watched.idle = undefined
@@ -92,7 +97,10 @@ export class WatchedTopics {
 
   #linger(id: string, watched: Watched): void {
     const idle = this.#idle
-    if (idle.length >= MOST_IDLE) this.#drop(...idle[0]!)
+    if (idle.length >= MOST_IDLE) {
+      if (performance.now() - (watched.watchedSince ?? 0) < LEAST_WATCHED_MS) return this.#drop(id, watched)
+      this.#drop(...idle[0]!)
+    }
     // In the order in which pages have left.
     this.#topics.delete(id)
     this.#topics.set(id, watched)

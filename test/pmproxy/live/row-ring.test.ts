@@ -159,8 +159,11 @@ describe('a page that is reloaded', () => {
 
   test('often with other metrics keeps two lists', async () => {
     const { feed, statistics } = await started()
-    for (const name of ['one', 'ten', 'hundred', 'million'])
-      (await feed.watch(pageOf().page, 'a', { ...WISH, metrics: [`sample.long.${name}`] }, never))()
+    for (const name of ['one', 'ten', 'hundred', 'million']) {
+      const leave = await feed.watch(pageOf().page, 'a', { ...WISH, metrics: [`sample.long.${name}`] }, never)
+      await vi.advanceTimersByTimeAsync(3000)
+      leave()
+    }
     const kept = async (name: string): Promise<boolean> => {
       const { page, told } = pageOf(statistics)
       await vi.advanceTimersByTimeAsync(1000)
