@@ -73,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           ...ALONE,
-          setupFiles: ['test/lib/quiet.ts'],
+          setupFiles: ['test/lib/quiet.ts', 'test/lib/property-seed.ts'],
           expect: PATIENT,
           sequence: { groupOrder: 0 },
           include: ['test/**/*.test.ts'],
