@@ -57,7 +57,7 @@ const OPTIONS = {
   logLevel: 'warning',
 }
 
-/** Lets a part that is loaded later import its styles as minified text, without a request of its own. */
+/** Lets lazily loaded parts import their styles as minified text, so that they need no further request. */
 const STYLES_AS_TEXT = {
   name: 'styles as text',
   setup({ onResolve, onLoad, esbuild }) {

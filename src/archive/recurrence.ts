@@ -58,7 +58,7 @@ export class Recurrence {
     })
   }
 
-  /** Returns times, in seconds, that include a record of each checked interval which fits between `start` and `time`: those that are cheap to read. */
+  /** Returns times, in seconds, so that each checked interval that fits between `start` and `time` has a record at one: the cheapest to read. */
   #placesBetween(start: number, time: number): number[] {
     const places: number[] = []
     for (const interval of INTERVALS)

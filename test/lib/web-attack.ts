@@ -352,7 +352,7 @@ function encodable(target: string): string {
 const AT_ONCE = 4
 /** Most requests sent on one connection without waiting for responses. */
 export const TOGETHER = 16
-/** Ends a request whose damage makes it incomplete; invalid as a request of its own. */
+/** Ends a request whose damage makes it incomplete; invalid as a request itself. */
 const INVALID = '\r\n\r\n!'
 /** When nothing is answered for so long, on no connection, the missing responses will never be sent. */
 const HUNG_MS = 60_000

@@ -40,7 +40,7 @@ export function eventsIn(answer: ChartRange): readonly Mark[] {
   return eventsOf((name) => samplesOf(answer, name), answer.marks)
 }
 
-/** Finds the events in the instances, each with at least one value, of `EVENT_METRICS`. `interruptions` are those that a recorder marked. */
+/** Finds the events in the instances of `EVENT_METRICS`, each with at least one value. `interruptions` are the times of a recorder's marks. */
 export function eventsOf(
   of: (metricName: string) => readonly Samples[],
   interruptions: readonly number[],

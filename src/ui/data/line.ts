@@ -87,7 +87,7 @@ const FEW = 12
 /** Seconds between records assumed after a single one: recorders write what charts show at least once a minute. */
 const UNKNOWN_SEC = 60
 
-/** What is known about a line's samples. */
+/** How the values of a line are sampled. */
 export interface Sampling {
   /** Seconds between live samples. */
   readonly every: number
