@@ -98,8 +98,10 @@ export class WatchedTopics {
   #linger(id: string, watched: Watched): void {
     const idle = this.#idle
     if (idle.length >= MOST_IDLE) {
-      if (performance.now() - (watched.watchedSince ?? 0) < LEAST_WATCHED_MS) return this.#drop(id, watched)
-      this.#drop(...idle[0]!)
+      const isBrief = performance.now() - (watched.watchedSince ?? 0) < LEAST_WATCHED_MS
+      const [droppedId, dropped] = isBrief ? [id, watched] : idle[0]!
+      this.#drop(droppedId, dropped)
+      if (isBrief) return
     }
     // In the order in which pages have left.
     this.#topics.delete(id)
