@@ -115,6 +115,25 @@ test('agents and tools never import their siblings', () => {
   expect(wrong).toEqual([])
 })
 
+test('commands import no clock of the page, which would keep them running', () => {
+  const wrong: string[] = []
+  for (const first of files.filter((file) => folderOf(file) !== 'ui' && folderOf(file) !== '')) {
+    const reached = new Set([first])
+    for (const file of reached) {
+      const whole = readFileSync(join(src, file), 'utf8')
+      if (folderOf(file) === 'ui' && /\bsetInterval\(/.test(whole)) wrong.push(`${first}: ${file}`)
+      const text = whole.replaceAll(/^import type [^;'"]*?from '[^']+'/gm, '')
+      for (const target of importsOf(file)) {
+        if (!target.startsWith('.') || !text.includes(`'${target}'`)) continue
+        const to = normalize(join(dirname(file), target))
+        // Within other folders, their own files are tried too.
+        if (folderOf(to) === 'ui') reached.add(to)
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
 test('code used in the browser does not need Node', () => {
   const wrong: string[] = []
   for (const file of files) {

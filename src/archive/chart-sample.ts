@@ -131,7 +131,13 @@ export class SampledMetrics {
     const lists = groups.map(momentsOf)
     const inGroups = <T>(each: readonly T[]): readonly T[] =>
       query.aligned === true ? this.#metrics.map(() => each[0]!) : each
-    if (new Set(lists.flat()).size <= MOST_MOMENTS)
+    // The times of an operand that was recorded too often end somewhere in the window.
+    const isCut = groups.some((group, g) =>
+      group
+        .flatMap(({ sources, held }) => [...sources, ...held])
+        .some(({ times }) => times.length > MOST_MOMENTS && !(lists[g]!.at(-1)! > times.at(-1)!)),
+    )
+    if (!isCut && new Set(lists.flat()).size <= MOST_MOMENTS)
       return inGroups(lists.map((list) => fromLastBefore(list, query)))
     const { start, finish, points } = query
     const most = Math.min(points, MOST_MOMENTS)

@@ -41,6 +41,7 @@ export async function carriedRecords(archive: Archive, options: CarryOptions): P
     else
       for (const { record, ids } of options.once.before(options.from, left)) {
         if (record.count === 0) break
+        if (compareTimes(record.timestamp(), options.from) >= 0) continue
         const own = [...ids].filter((id) => left.delete(id))
         if (own.length > 0) found.push({ record, ids: new Set(own) })
       }

@@ -129,3 +129,25 @@ test('the single record of a metric is sampled', () => {
   expect(moments).toContain(100.011)
   expect(moments).not.toContain(100)
 })
+
+test('an expression reaches the end of a window in which it was recorded too often', async () => {
+  const day = 86_400
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'h', timezone: 'UTC', pid: 1 })
+  made.addMetric('both', { type: PM_TYPE_U64, sem: PM_SEM_COUNTER })
+  // Two log groups, a few milliseconds apart: samples of both together count as one.
+  for (let sec = 0; sec <= day; sec += 10)
+    for (const nsec of sec % 60 === 0 ? [0, 5e6] : [0]) {
+      made.put('both', 7 * sec)
+      made.write({ sec: START + sec, nsec })
+    }
+  made.close()
+  const files = new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes]))
+  const query = { names: ['page.x'], derive: { 'page.x': 'rate(both)' }, points: 1000, aligned: false }
+  const answer = decodeChartRange(
+    await new LocalArchive('made', files).range({ ...query, start: START, finish: START + day }),
+  )
+  const [metric] = answer.metrics
+  if (metric === undefined || 'code' in metric) throw new Error(metric?.message)
+  expect(answer.lists[metric.columns[0]!.times]!.at(-1)).toBeGreaterThan(START + day - 600)
+})

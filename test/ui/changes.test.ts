@@ -1,8 +1,9 @@
 /** The Changes panel: its questions, texts and charts. */
 import { expect, test } from 'vitest'
 import type { Change } from '../../src/analysis/what-changed.ts'
-import { distancesFor, queryFor, windowText } from '../../src/ui/changes/ask.ts'
+import { distancesFor, queryFor } from '../../src/ui/changes/ask.ts'
 import { partsOf, plotsOf, sizeOf, valuesOf, whenOf } from '../../src/ui/changes/words.ts'
+import { formatSpan } from '../../src/ui/time/format.ts'
 
 const change: Change = {
   metric: 'disk.dev.write_bytes',
@@ -46,8 +47,8 @@ test('compares with a chosen window, earlier or later, unless they overlap', () 
   expect(queryFor(frame, { from: 1300, to: 1400 })).toMatchObject({ before: { start: 1300 } })
   for (const other of [frame, { from: 100, to: 1001 }, { from: 1299, to: 2000 }, { from: 1100, to: 1200 }])
     expect(queryFor(frame, other)).toBeUndefined()
-  expect(windowText({ from: 60, to: 120 }, 'UTC')).toBe('1970-01-01 00:01:00 to 00:02:00')
-  expect(windowText({ from: 60, to: 86_460 }, 'UTC')).toBe('1970-01-01 00:01:00 to 1970-01-02 00:01:00')
+  expect(formatSpan(60, 120, 'UTC')).toBe('1970-01-01 00:01:00 to 00:02:00')
+  expect(formatSpan(60, 86_460, 'UTC')).toBe('1970-01-01 00:01:00 to 1970-01-02 00:01:00')
 })
 
 test('values have units, and sizes are in words', () => {

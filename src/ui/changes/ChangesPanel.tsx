@@ -11,7 +11,7 @@ import { archives, config, currentSource, refreshArchives, showNotice } from '..
 import { addChart } from '../panel/edit-view.ts'
 import { type Frame, time } from '../time/control.ts'
 import { formatDuration, formatSpan, formatTime } from '../time/format.ts'
-import { type Comparison, distancesFor, queryFor, windowText } from './ask.ts'
+import { type Comparison, distancesFor, queryFor } from './ask.ts'
 import { ChangeSpark } from './ChangeSpark.tsx'
 import { partsOf, plotsOf, sizeOf, valuesOf, whenOf } from './words.ts'
 
@@ -92,7 +92,9 @@ export function ChangesPanel({ parts }: PartsProps): ComponentChild {
             </option>
           ))}
           {chosen.value !== undefined && (
-            <option value={CHOSEN}>against {windowText(chosen.value, time.zone.value)}</option>
+            <option value={CHOSEN}>
+              against {formatSpan(chosen.value.from, chosen.value.to, time.zone.value)}
+            </option>
           )}
         </select>
         <AgainstField parts={parts} window={window.value} choose={against} />

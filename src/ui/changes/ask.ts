@@ -1,7 +1,6 @@
 /** The question of the Changes panel: which window, against which. */
 import type { ChangeQuery } from '../../analysis/what-changed.ts'
 import type { Frame } from '../time/control.ts'
-import { formatTime } from '../time/format.ts'
 
 /** Offered distances to an earlier window, in seconds; 0 is the one directly before. */
 const DISTANCES: readonly (readonly [seconds: number, text: string])[] = [
@@ -32,10 +31,4 @@ export function queryFor({ from, to }: Frame, comparison: Comparison): ChangeQue
     typeof comparison === 'number' ? { from: from - comparison, to: to - comparison } : comparison
   if (before.from < to && before.to > from) return undefined
   return { span, before: { start: before.from, finish: before.to }, limit: LIMIT }
-}
-
-/** Returns a window as text; the end of the same day without the date. */
-export function windowText({ from, to }: Frame, zone: string): string {
-  const [start, end] = [formatTime(from, zone), formatTime(to, zone)]
-  return `${start} to ${start.slice(0, 10) === end.slice(0, 10) ? end.slice(11) : end}`
 }

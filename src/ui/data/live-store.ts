@@ -348,7 +348,10 @@ export class LiveStore implements LiveListener {
     const newest = count >= this.#times.length ? this.#times : this.#times.slice(-count)
     const at = skips.size === 0 ? undefined : [...newest.keys()].filter((i) => !skips.has(newest[i]!))
     const rows = at === undefined ? newest : at.map((i) => newest[i]!)
-    const gaps = [...this.#gapsBefore].map((time) => firstAtOrAfter(rows, time)).filter((i) => i > 0)
+    const gaps = [...this.#gapsBefore]
+      .map((time) => firstAtOrAfter(rows, time))
+      // The row after the gap may be skipped.
+      .filter((i) => i > 0 && i < rows.length)
     return { at, rows, gaps, times: withGaps(rows, gaps, (i) => (rows[i - 1]! + rows[i]!) / 2) }
   }
 }

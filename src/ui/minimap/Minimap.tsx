@@ -175,16 +175,15 @@ function Strip({ line, isUnread }: StripProps): ComponentChild {
           />
         ))}
       </div>
-      {isElsewhere ? undefined : (
-        <div
-          class="minimap-window"
-          style={{ left: percent(frame.from), width: `${100 * (share(frame.to) - share(frame.from))}%` }}
-        >
-          {grip('window', 'Shown window', frame.to, `${from} to ${to}`)}
-          {grip('start', 'Start of the window', frame.from, from)}
-          {grip('end', 'End of the window', frame.to, to)}
-        </div>
-      )}
+      {/* Its grips stay at the edge: they have the focus of a keyboard that moves the window. */}
+      <div
+        class={`minimap-window ${isElsewhere ? 'elsewhere' : ''}`}
+        style={{ left: percent(frame.from), width: `${100 * (share(frame.to) - share(frame.from))}%` }}
+      >
+        {grip('window', 'Shown window', frame.to, `${from} to ${to}`)}
+        {grip('start', 'Start of the window', frame.from, from)}
+        {grip('end', 'End of the window', frame.to, to)}
+      </div>
       <span class="minimap-from">
         {formatTime(line.from, zone).slice(0, 16)}
         {isElsewhere && ': the window is not in the record'}

@@ -7,7 +7,10 @@ import { time } from '../time/control.ts'
 /** Renders the text with the next step; nothing if there may be values. */
 export function Unrecorded(): ComponentChild {
   const history = config.value?.history
-  if (screen.value === 'fleet' || history == null || currentSource.value?.span !== undefined) return null
+  const source = currentSource.value
+  // Of the other hosts nothing is recorded here.
+  if (screen.value === 'fleet' || history == null || source?.span !== undefined) return null
+  if (source?.range === undefined) return null
   const span = spanOfHistory(archives.value, history)
   const window = time.frame.value
   // Not just before it: the note would move charts under the pointer that drags one there.

@@ -1,5 +1,6 @@
 /** The time control that all charts of the page follow. */
 import { batch, computed, effect, type ReadonlySignal, type Signal, signal } from '@preact/signals'
+import { WIDEST } from './limits.ts'
 
 /** Is time running, and in which direction? */
 export type Mode = 'live' | 'paused' | 'forward' | 'backward'
@@ -24,8 +25,6 @@ export const SPEEDS: readonly number[] = [1, 2, 5, 10, 30, 60, 300, 900]
 /** Most archives cover a day; when an archive is opened, at most its last day is shown. */
 const DAY = 86_400
 const NARROWEST = 1
-/** Widest window, in seconds. */
-export const WIDEST: number = 366 * 86_400
 /** Size of a step as a share of the window. */
 const STEP = 1 / 10
 

@@ -7,8 +7,9 @@ import type { FreeDateContext } from '../../time/free-date.ts'
 import { readTokens } from '../../time/free-date-words.ts'
 import { parseTimeArgument } from '../../time/window.ts'
 import { localMoment, localTime, type Zone } from '../../time/zone.ts'
-import { type Bounds, type Frame, WIDEST } from './control.ts'
+import type { Bounds, Frame } from './control.ts'
 import { formatDuration, formatTime, offsetOf } from './format.ts'
+import { WIDEST } from './limits.ts'
 
 /** The edited ends; an absent one was not edited. */
 export interface TypedWindow {
