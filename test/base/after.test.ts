@@ -56,6 +56,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'pmproxy/archive-threads.ts': 'limits that only tests set',
   'pmproxy/hosts.ts': 'one of two constants',
   'pmproxy/keys/discovery-host.ts': 'a back-off that ends at a minute',
+  'pmproxy/http/handler.ts': 'a limit that only tests set',
   'pmproxy/http/server.ts': 'limits that only tests set',
   'pmproxy/server.ts': 'limits that only tests set',
   'pmproxy/live/page-stream.ts': 'a back-off',
