@@ -85,7 +85,9 @@ describePage("the chart page's changes", (t) => {
     await panel.getByRole('alert').getByText('Accepted:').waitFor()
     await field.fill(`${typed(SPAN_START - 1200)} to ${typed(SPAN_START - 600)}`)
     await field.press('Enter')
-    await compared.getByText(`with ${typed(SPAN_START - 1200)} – ${typed(SPAN_START - 600)}`).waitFor()
+    await compared
+      .getByText(`with ${typed(SPAN_START - 1200)} to ${typed(SPAN_START - 600).slice(11)}`)
+      .waitFor()
     await panel.getByRole('button', { name: 'Keep as comparison' }).click()
     await panel.getByText('The two windows overlap').waitFor()
     await panel.getByLabel('Compare with', { exact: true }).selectOption('0')
