@@ -1,7 +1,7 @@
 /** Builds the chart page into share/web: its script in two parts, the worker, styles and icon, with hashes in their names, each also compressed. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { top } from './lib/run.mjs'
 
@@ -62,11 +62,12 @@ const STYLES_AS_TEXT = {
   name: 'styles as text',
   setup({ onResolve, onLoad, esbuild }) {
     onResolve({ filter: /\.css\?text$/ }, ({ path, resolveDir }) => ({
-      path: join(resolveDir, path.replace('?text', '')),
+      // Names of outputs depend on it, and must not on the place of the checkout.
+      path: relative(top, join(resolveDir, path.replace('?text', ''))),
       namespace: 'styles',
     }))
     onLoad({ filter: /./, namespace: 'styles' }, async ({ path }) => {
-      const { outputFiles } = await esbuild.build({ ...OPTIONS, plugins: [], entryPoints: [path] })
+      const { outputFiles } = await esbuild.build({ ...OPTIONS, entryPoints: [path] })
       return { contents: outputFiles[0].text.trim(), loader: 'text' }
     })
   },
