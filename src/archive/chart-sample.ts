@@ -83,11 +83,9 @@ export class SampledMetrics {
     // Discrete metrics also have a value at both ends.
     const holds = this.#metrics.some(({ sources }) => sources.length === 0)
     const dueAt = new Map<number, number[]>(holds ? [first, last].map((time) => [time, []]) : [])
-    const ends = new Set(dueAt.keys())
     for (const [m, times] of this.#times(query).entries())
       for (const time of times) {
         if (time < start || time > last) continue
-        ends.delete(time)
         const due = dueAt.get(time)
         if (due === undefined) dueAt.set(time, [m])
         else due.push(m)
@@ -110,7 +108,7 @@ export class SampledMetrics {
       for (const [i, m] of due.entries()) {
         const sampled = this.#metrics[m]!
         const moment = { time, before: before[m]!, mark: this.moments.markBetween(before[m]!, time) }
-        if (isKnown(sampled, time, ends)) take(sampled, result, i, moment)
+        if (isKnown(sampled, time)) take(sampled, result, i, moment)
         before[m] = time
       }
       if (n % MOMENTS_A_TURN === MOMENTS_A_TURN - 1) await turn()
@@ -170,8 +168,8 @@ function fromLastBefore(times: readonly number[], { start }: ChartRequest['query
  * Returns whether a metric is recorded at or around a time. After its last record nothing is known yet: a metric that is recorded
  * seldom is not interrupted because another one has newer records.
  */
-function isKnown({ sources }: Sampled, time: number, ends: ReadonlySet<number>): boolean {
-  return sources.length === 0 || !(ends.has(time) || sources.some(({ whole }) => whole.isBehind(time)))
+function isKnown({ sources }: Sampled, time: number): boolean {
+  return !sources.some(({ whole }) => whole.isBehind(time))
 }
 
 interface Moment {

@@ -2,6 +2,7 @@
 import type { Timestamp } from '../base/timestamp.ts'
 import { isError, type Outcome, PcpError } from '../model/errors.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
+import { firstWord } from '../model/instance-name.ts'
 import { convScale } from '../model/scale.ts'
 import { PM_TYPE_32, PM_TYPE_DOUBLE, PM_TYPE_FLOAT, PM_TYPE_U32 } from '../model/types.ts'
 import { unpackUnits } from '../model/units.ts'
@@ -228,12 +229,6 @@ function matching(node: Bound & { kind: 'match' }, column: Column, evaluation: E
       kept.push(i)
   }
   return pick(column, kept)
-}
-
-/** Returns an external name up to its first blank. */
-function firstWord(name: string): string {
-  const end = name.indexOf(' ')
-  return end < 0 ? name : name.slice(0, end)
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Instances that a question names. */
 import { type Indom, PM_INDOM_NULL } from '../../../model/ids.ts'
+import { firstWord } from '../../../model/instance-name.ts'
 import type { Instances } from '../../../model/source.ts'
 import type { Context } from '../../../pmapi/context.ts'
 import { orUndefined } from '../../../pmproxy/describe.ts'
@@ -46,5 +47,3 @@ export function unknownInstances(
   const which = unknown.slice(0, SHOWN).map(untrusted).join(', ')
   return `no such instance: ${which}; ${similar.length > 0 ? 'similar' : 'there are'}: ${others.map(untrusted).join(', ')}${rest}`
 }
-
-const firstWord = (instance: string): string => instance.split(' ', 1)[0]!
