@@ -64,6 +64,7 @@ export class PageStream {
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
+    this.#parts.page.isGone = true
     for (const key of this.#watching.keys()) this.#stop(key)
     this.#parts.closed()
   }

@@ -22,6 +22,8 @@ export class Page {
   /** Unsent rows from before, by topic; each is made when there is room for it. */
   readonly #pasts = new Map<Topic, () => Buffer | undefined>()
   #bytesInFlight = 0
+  /** Has it closed its connection, or lost it? */
+  isGone = false
 
   constructor(sink: Sink, statistics: Statistics) {
     this.#sink = sink

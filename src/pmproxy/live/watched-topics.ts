@@ -5,10 +5,11 @@ import type { Topic } from './topic.ts'
 
 /** Time for which rows are fetched and kept after the last page has left, e.g. to be reloaded, ms. */
 export const LINGER_MS = 60_000
-/** Maximum number of topics without a page. */
+/**
+ * Maximum number of topics whose pages are gone, and of topics that their pages replaced. Apart, because a reloaded page comes to its own list
+ * through some others.
+ */
 const MOST_IDLE = 2
-/** A list that is watched for less is one of those through which a page comes to its own: it replaces no other, ms. */
-const LEAST_WATCHED_MS = 2000
 
 /** Metrics that a page wants to watch. */
 export interface WatchRequest {
@@ -28,10 +29,16 @@ export interface Watched {
   ring: RowRing | undefined
   /** The last row; undefined also after instances were forgotten. */
   newest: Buffer | undefined
-  /** Ends the topic; set while it has no page. */
-  idle: ReturnType<typeof setTimeout> | undefined
-  /** When the first of its pages came, by `performance.now()`. */
-  watchedSince?: number
+  /** Set while it has no page. */
+  idle: Idle | undefined
+}
+
+/** A topic without a page. */
+export interface Idle {
+  /** Ends the topic. */
+  readonly timer: ReturnType<typeof setTimeout>
+  /** Is the page gone that left it last? It else watches something else. */
+  readonly isPageGone: boolean
 }
 
 /** Topics by their lists of metrics. */
@@ -58,9 +65,8 @@ export class WatchedTopics {
   /** Adds a page's key to a topic. */
   join(id: string, watched: Watched, page: Page, key: string): void {
     this.#topics.set(id, watched)
-    if (watched.pages.size === 0) watched.watchedSince = performance.now()
     watched.pages.set(page, (watched.pages.get(page) ?? new Set()).add(key))
-    clearTimeout(watched.idle)
+    clearTimeout(watched.idle?.timer)
     watched.idle = undefined
   }
 
@@ -73,7 +79,7 @@ export class WatchedTopics {
     page.forget(watched.topic)
     if (watched.pages.size > 0 || this.#topics.get(id) !== watched) return
     if (watched.ring === undefined) this.#topics.delete(id)
-    else this.#linger(id, watched)
+    else this.#linger(id, watched, page.isGone)
   }
 
   /** Is a topic without a page kept for a while? */
@@ -95,23 +101,19 @@ export class WatchedTopics {
     return [...this.#topics].filter(([, { idle }]) => idle !== undefined)
   }
 
-  #linger(id: string, watched: Watched): void {
-    const idle = this.#idle
-    if (idle.length >= MOST_IDLE) {
-      const isBrief = performance.now() - (watched.watchedSince ?? 0) < LEAST_WATCHED_MS
-      const [droppedId, dropped] = isBrief ? [id, watched] : idle[0]!
-      this.#drop(droppedId, dropped)
-      if (isBrief) return
-    }
+  #linger(id: string, watched: Watched, isPageGone: boolean): void {
+    const others = this.#idle.filter(([, { idle }]) => idle?.isPageGone === isPageGone)
+    if (others.length >= MOST_IDLE) this.#drop(...others[0]!)
     // In the order in which pages have left.
     this.#topics.delete(id)
     this.#topics.set(id, watched)
-    watched.idle = setTimeout(() => this.#drop(id, watched), LINGER_MS)
-    watched.idle.unref()
+    const timer = setTimeout(() => this.#drop(id, watched), LINGER_MS)
+    timer.unref()
+    watched.idle = { timer, isPageGone }
   }
 
   #drop(id: string, { idle, ring }: Watched): void {
-    clearTimeout(idle)
+    clearTimeout(idle?.timer)
     ring?.clear()
     this.#topics.delete(id)
   }
