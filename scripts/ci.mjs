@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { killAll, orphans } from './lib/ci/processes.mjs'
-import { nameOf, slowest } from './lib/ci/progress.mjs'
+import { failures, nameOf, slowest } from './lib/ci/progress.mjs'
 import { notRun, runStep } from './lib/ci/step.mjs'
 
 const MINUTE_MS = 60_000
@@ -197,6 +197,7 @@ function finish() {
     slowest(notes, 20, (one) => one.test !== undefined && !isOurs(one)),
   )
   print('passed only when run once more', notes.filter((one) => one.again).map(nameOf))
+  print('failed', failures(notes))
   print(
     'steps',
     results.map(({ name, seconds, cpuSeconds, passed, failed }) => {

@@ -87,10 +87,10 @@ if (surprises.length > 0 && surprises.length <= MOST_AGAIN) {
 }
 const count = (wanted) => [...results.values()].filter((result) => result === wanted).length
 for (const [test, result] of results) {
-  if (result === 'FAIL' && !causes.has(test)) fail(`unexpected failure: ${test}`)
+  if (result === 'FAIL' && !causes.has(test)) fail('unexpected failure', test)
   // A known failure that passes is a mistake in the list, unless it is marked 'now and then'.
   if (result === 'pass' && causes.has(test) && !causes.get(test).startsWith('now and then'))
-    fail(`passes but is listed as known to fail: ${test}`)
+    fail('passes but is listed as known to fail', test)
 }
 if (count('pass') === 0) fail('no test was run')
 for (const test of unsteady) {
@@ -113,8 +113,9 @@ console.log(
   `${count('pass')} passed, ${count('FAIL')} failed, ${count('skip')} skipped, ${unsteady.size} of them passed only when run once more`,
 )
 
-function fail(why) {
-  console.log(why)
+function fail(why, test) {
+  note({ suite, test, error: why })
+  console.log(test === undefined ? why : `${why}: ${test}`)
   process.exitCode = 1
 }
 

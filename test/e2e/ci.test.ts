@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 // @ts-expect-error plain JavaScript, for before anything is installed
 import { killAll, orphans, processesOf } from '../../scripts/lib/ci/processes.mjs'
 // @ts-expect-error plain JavaScript, for before anything is installed
-import { slowest, unfinished } from '../../scripts/lib/ci/progress.mjs'
+import { failures, slowest, unfinished } from '../../scripts/lib/ci/progress.mjs'
 // @ts-expect-error plain JavaScript, for before anything is installed
 import { counted, runStep } from '../../scripts/lib/ci/step.mjs'
 
@@ -128,4 +128,13 @@ test('notes name running tests and slow ones', () => {
   expect(unfinished(notes)).toEqual(['a', 'b: two'])
   expect(slowest(notes, 5, () => true)).toEqual(['     1.5 s  c', '     0.0 s  a: one'])
   expect(slowest(notes, 1, (one: { suite: string }) => one.suite === 'a')).toEqual(['     0.0 s  a: one'])
+})
+
+test('failures have a line each', () => {
+  const notes = [
+    { suite: 'a', test: 'one', ms: 20, error: 'expected 1\n  to be 2' },
+    { suite: 'a', test: 'two', ms: 20 },
+    { suite: 'b', ms: 20, error: 'x'.repeat(1000) },
+  ]
+  expect(failures(notes)).toEqual(['a: one: expected 1 to be 2', `b: ${'x'.repeat(297)}`])
 })

@@ -1,9 +1,12 @@
 /**
  * Reports single tests to CI while they run: lines of JSON in the file named by CI_PROGRESS. A line is { suite, test, began } or
- * { suite, test, ms }, with `again` if the test passed only on the second run; without `test` it is about a file, of which another line has
+ * { suite, test, ms }, with `again` if the test passed only on the second run and `error` with the reason if it failed; without `test` it is about a file, of which another line has
  * the processor time, { suite, cpuMs }.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
+
+/** Most characters of a line about a failure. */
+const MOST_OF_REASON = 300
 
 /** Appends a fact about a test, if CI_PROGRESS is set. */
 export function note(fact) {
@@ -44,6 +47,13 @@ export function slowest(notes, count, isWanted, key = 'ms') {
     .sort((a, b) => b[key] - a[key])
     .slice(0, count)
     .map((one) => `${(one[key] / 1000).toFixed(1).padStart(8)} s  ${nameOf(one)}`)
+}
+
+/** Returns the failed tests and files, each with its reason in a line. */
+export function failures(notes) {
+  return notes
+    .filter((one) => one.error !== undefined)
+    .map((one) => `${nameOf(one)}: ${one.error}`.replace(/\s+/g, ' ').slice(0, MOST_OF_REASON))
 }
 
 /** Returns the name of a test with its file. */
