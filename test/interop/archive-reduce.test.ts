@@ -60,7 +60,7 @@ async function endOf(base: string): Promise<string | undefined> {
   return /^ *ending .* ([\d:.]+) \d+$/m.exec(stdout)?.[1]
 }
 
-/** Removes the last record of a dump if it is at that time: the reference takes a sample there, but not the values of the last record. */
+/** Removes the last record of a dump if it is at that time: the reference loses its values if the index of the input has an entry there. */
 function withoutEnd(dumped: readonly string[], end: string | undefined): readonly string[] {
   const last = dumped.findLastIndex((line) => /^[\d:.]+ \d+ metrics?$/.test(line))
   return end !== undefined && dumped[last]?.startsWith(`${end} `) === true ? dumped.slice(0, last) : dumped
