@@ -18,7 +18,10 @@ import { type DerivedCase, DerivedCases, reasonFor } from './lib/derived-cases.t
 import { hasReference, plainEnv } from './lib/programs.ts'
 import { Random } from './lib/random.ts'
 
-const CASES = isExhaustive ? 40_000 : 2000
+const CASES = isExhaustive ? 40_000 : 1500
+/** Cases that are the same every day, so that rules and defects are not found by luck. */
+const FIXED_CASES = 1500
+const FIXED_SEED = 1
 const FETCHES = 6
 /** Number of rules, operators and functions that `DerivedCases` covers. */
 const COVERED = 43
@@ -43,6 +46,11 @@ function printed(set: ValueSet, type: number): string {
       return `${inst}=${text}`
     })
     .join(' ')
+}
+
+function casesOf(start: number, length: number): DerivedCase[] {
+  const maker = new DerivedCases(new Random(start))
+  return Array.from({ length }, () => maker.make())
 }
 
 /** Returns our line for an expression in the format of derived-calls.c. */
@@ -76,8 +84,7 @@ beforeAll(async () => {
   const source = join(import.meta.dirname, 'lib/derived-calls.c')
   const built = spawnSync('gcc', ['-O1', '-o', program, source, '-lpcp'], { encoding: 'utf8' })
   expect(built.stderr).toBe('')
-  const maker = new DerivedCases(new Random(seed))
-  const made = Array.from({ length: CASES }, () => maker.make())
+  const made = [...casesOf(FIXED_SEED, FIXED_CASES), ...casesOf(seed, CASES)]
   const input = `${made.map(({ text }) => text).join('\n')}\n`
   const env = plainEnv({ PCP_DERIVED_CONFIG: '' })
   const { stdout } = spawnSync(program, [base, String(FETCHES)], {
@@ -119,15 +126,15 @@ test.runIf(isPossible)('results differ only for known reasons', () => {
 
 test.runIf(isPossible)('every rule of the grammar and every function is covered', () => {
   const counts = new Map<string, number>()
-  for (const { made } of cases)
+  for (const { made } of cases.slice(0, FIXED_CASES))
     for (const covered of made.covers) counts.set(covered, (counts.get(covered) ?? 0) + 1)
   console.log('covered:', Object.fromEntries([...counts].sort()))
   expect(counts.size).toBe(COVERED)
 })
 
 /**
- * Possible defects of an implementation, as changes of an expression or of a result. Each must be found among the cases that match
- * without it.
+ * Possible defects of an implementation, as changes of an expression or of a result. Each must be found among the fixed cases
+ * that match without it.
  */
 const DEFECTS: Readonly<Record<string, (text: string) => string>> = {
   'and is or': (text) => text.replaceAll('&&', '||'),
@@ -149,7 +156,7 @@ for (const [name, spoil] of Object.entries(DEFECTS)) {
     const unlike = (text: string, ours: string, theirs: string): boolean =>
       ours !== theirs && reasonFor(text, ours, theirs) === undefined
     let found: string | undefined
-    for (const { made, theirs } of cases) {
+    for (const { made, theirs } of cases.slice(0, FIXED_CASES)) {
       const spoilt = spoil(made.text)
       if (spoilt === made.text) continue
       // A description of an expression shows the change itself, so only values and descriptors count.
