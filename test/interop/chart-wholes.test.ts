@@ -104,24 +104,15 @@ async function doesAddUp(context: Context, { whole, recorded, parts = [] }: Whol
       sums.set(`${inst} ${time}`, sum)
     }
   }
-  const isWhole = ({
-    inst,
-    time,
-    sum,
-    count,
-  }: {
-    inst: number
-    time: number
-    sum: number
-    count: number
-  }): boolean => {
+  const isWhole = ({ inst, time, sum }: { inst: number; time: number; sum: number }): boolean => {
     const of = wholes.get(inst)
-    if (of === undefined || count < recorded.length) return true
+    if (of === undefined) return true
     const at = of.times.findLastIndex((one) => one <= time)
     return at < 0 || Math.abs(of.values[at]! - sum) <= 1
   }
-  const together = [...sums.values()].filter(({ count }) => count === recorded.length)
-  return together.length > 0 && together.every(isWhole)
+  // Two log groups with one of the parts each may be milliseconds apart.
+  const areTogether = [...sums.values()].every(({ count }) => count === recorded.length)
+  return sums.size > 0 && areTogether && [...sums.values()].every(isWhole)
 }
 
 /** Returns the sums in a window by instance, where all parts are known, with the whole at that time. */
