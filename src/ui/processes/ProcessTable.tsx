@@ -223,7 +223,8 @@ function When({ shown: { answer, at }, count }: WhenProps): ComponentChild {
   const isPinned = pinned.value !== undefined
   const isBusiest = answer?.sample?.family === 'hotproc'
   return (
-    <p class="process-when" role="status">
+    // Live, each sample has another time, which is no news; a pinned one is the answer to a question.
+    <p class="process-when" aria-live={isPinned ? 'polite' : 'off'}>
       {at !== undefined && (
         <>
           <time dateTime={new Date(at * 1000).toISOString()}>{formatTime(at, time.zone.value)}</time>{' '}
