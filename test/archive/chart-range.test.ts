@@ -56,7 +56,7 @@ test('with few records larger parts are read, but the loop yields every few days
   expect(Math.max(...lengths)).toBe(3 * DAY)
 })
 
-test('a metric that only exists in event records is an error of its own, and others have their values', async () => {
+test('a metric of event records is an error, and the other metrics still have values', async () => {
   const missed = { ...desc, pmid: pmid(511, 0, 2) }
   const scanned: number[] = []
   const { archive: mixed } = archive((ids, { into }) => {

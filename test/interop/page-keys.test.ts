@@ -142,7 +142,7 @@ describePage('accessibility of the chart page', (t) => {
     }
     const changes = (await t.page.evaluate('window.announced')) as Record<string, number>
     expect(Object.entries(changes).filter(([, count]) => count > 1)).toEqual([])
-    // A pinned instant is the answer to a question.
+    // The process table announces a pinned instant.
     await t.chart('CPU').locator('.u-over').click()
     await t.page.getByRole('button', { name: 'Unpin' }).waitFor()
     expect(await t.chart('Processes').locator('.process-when').getAttribute('aria-live')).toBe('polite')

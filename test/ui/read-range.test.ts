@@ -47,7 +47,7 @@ test.each([
   ['yesterday 14:00 until 15:00', '2026-11-27 14:00:00 to 2026-11-27 15:00:00'],
   ['2026-11-27 10:00 to now', '2026-11-27 10:00:00 to now'],
   ['11:30 to 12:30', '2026-11-28 11:30:00 to 2026-11-28 12:00:00'],
-  // A hyphen is what keyboards have; without blanks it is that of a zone or a date.
+  // A hyphen separates times only between blanks: zones and dates have hyphens too.
   ['03:00 - 04:00', '2026-11-28 03:00:00 to 2026-11-28 04:00:00'],
   ['yesterday 14:00 - 15:00', '2026-11-27 14:00:00 to 2026-11-27 15:00:00'],
   ['2026-11-27 10:00 - 2026-11-27 11:00', '2026-11-27 10:00:00 to 2026-11-27 11:00:00'],

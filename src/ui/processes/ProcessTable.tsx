@@ -223,7 +223,7 @@ function When({ shown: { answer, at }, count }: WhenProps): ComponentChild {
   const isPinned = pinned.value !== undefined
   const isBusiest = answer?.sample?.family === 'hotproc'
   return (
-    // Live, each sample has another time, which is no news; a pinned one is the answer to a question.
+    // The time of live samples changes every few seconds, so only a pinned one is announced.
     <p class="process-when" aria-live={isPinned ? 'polite' : 'off'}>
       {at !== undefined && (
         <>

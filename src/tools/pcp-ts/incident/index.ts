@@ -52,7 +52,7 @@ export const tool: Tool = {
   summary: 'Write part of an archive as an HTML file that shows it',
   description: `
 The file has the records of the time window and the charts of pmproxy's page. It opens in a browser without network, and can be dropped on the
-page of another pmproxy; nothing in it is sent anywhere. Metrics that are named, or are below a name, get charts of their own above the overview.
+page of another pmproxy; nothing in it is sent anywhere. Metrics given as arguments, or below such a name, get a chart each above the overview.
 
 Without --only all metrics of the archive are kept, and of processes what was recorded: names of users and command lines too. The archive in
 the file is one of PCP's, which the page saves as files.`,
