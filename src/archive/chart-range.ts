@@ -7,6 +7,7 @@
  *     expressions, stacks   at the same times   ┘
  */
 import { type Timestamp, toSeconds } from '../base/timestamp.ts'
+import { isDerivedPmid } from '../derive/definitions.ts'
 import { type Outcome, PcpError } from '../model/errors.ts'
 import type { Pmid } from '../model/ids.ts'
 import { PM_TYPE_DOUBLE } from '../model/types.ts'
@@ -67,6 +68,11 @@ function isRecorded({ outcome }: WantedMetric): boolean {
   return outcome instanceof PcpError || (outcome.computed === undefined && !isDiscrete(outcome.desc))
 }
 
+/** Is it a metric of every archive that no record has, such as event.missed? */
+function isEventOnly({ desc, computed }: DescribedMetric): boolean {
+  return computed === undefined && isDerivedPmid(desc.pmid)
+}
+
 /** Checks whether all columns have the same times, as metrics do that are recorded together. Then there is nothing to sample. */
 function isAligned({ metrics }: ChartRange): boolean {
   const times = metrics
@@ -92,7 +98,9 @@ async function readRange(
       ? outcome
       : outcome.desc.type > PM_TYPE_DOUBLE
         ? new PcpError('PM_ERR_TYPE', `${name}: its values are not numbers`)
-        : new ChartedMetric({ name, metric: outcome }, query, reserve),
+        : isEventOnly(outcome)
+          ? new PcpError('PM_ERR_PMID_LOG', `${name}: it has values in event records only`)
+          : new ChartedMetric({ name, metric: outcome }, query, reserve),
   )
   const charted = rows.filter((row) => row instanceof ChartedMetric)
   const recorded = charted.filter(({ isScanned }) => isScanned)

@@ -36,7 +36,7 @@ export function replaceFile(path: string, text: string | Uint8Array, options: Re
   const temporary = `${target}.${process.pid}.new`
   // A leftover of a dead process with the same id; no live process uses this name.
   rmSync(temporary, { force: true })
-  const fd = openSync(temporary, 'wx')
+  const fd = openTemporary(temporary, path)
   try {
     try {
       if (old !== undefined && options.keepMode === true) makeLike(fd, old)
@@ -52,6 +52,17 @@ export function replaceFile(path: string, text: string | Uint8Array, options: Re
   }
 }
 
+/** Opens a new file for the later content of `path`, which is the path in the errors: users do not know the other. */
+function openTemporary(temporary: string, path: string): number {
+  try {
+    return openSync(temporary, 'wx')
+  } catch (error) {
+    if (error instanceof Error)
+      Object.assign(error, { path, message: error.message.replace(temporary, () => path) })
+    throw error
+  }
+}
+
 /**
  * Replaces a file as `replaceFile`, by what `write` appends; `path` is not a link or a device. Errors of `write` and of the file
  * system; the old file is then intact and no temporary file remains.
@@ -62,7 +73,7 @@ export async function replaceFileBy<T>(
 ): Promise<T> {
   const temporary = `${path}.${process.pid}.new`
   rmSync(temporary, { force: true })
-  const fd = openSync(temporary, 'wx')
+  const fd = openTemporary(temporary, path)
   try {
     let result: T
     try {

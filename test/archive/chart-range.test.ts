@@ -55,3 +55,20 @@ test('with few records larger parts are read, but the loop yields every few days
   expect(lengths.slice(0, 3)).toEqual([3600, 7200, 14_400])
   expect(Math.max(...lengths)).toBe(3 * DAY)
 })
+
+test('a metric of event records is an error, and the other metrics still have values', async () => {
+  const missed = { ...desc, pmid: pmid(511, 0, 2) }
+  const scanned: number[] = []
+  const { archive: mixed } = archive((ids, { into }) => {
+    scanned.push(...ids)
+    into?.columnOf(desc.pmid, -1)?.add(1, 5)
+    return { ...found, records: 1 }
+  })
+  const all = [{ name: 'event.missed', outcome: { desc: missed, help: '' } }, ...wanted]
+  for (const aligned of [false, true]) {
+    const { metrics } = await chartRange(mixed, all, { ...query, aligned })
+    expect(metrics[0]).toMatchObject({ name: 'event.missed', code: 'PM_ERR_PMID_LOG' })
+    expect(metrics[1]).toMatchObject({ name: 'a', columns: [{ inst: -1 }] })
+  }
+  expect(new Set(scanned)).toEqual(new Set([desc.pmid]))
+})

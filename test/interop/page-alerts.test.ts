@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Alert, AlertAnswer } from '../../src/alerts/events.ts'
 import { describePage, PATIENCE } from './lib/page.ts'
+import { SKIPPING } from './lib/page-rules.ts'
 
 /** An instance whose name must stay text. */
 const DISK = 'sda<img src=x onerror="document.body.remove()">'
@@ -46,6 +47,7 @@ describePage("the chart page's alerts", (t) => {
     await expect
       .poll(() => active.locator('h4').textContent(), PATIENCE)
       .toBe(`warning A disk answers slowly: ${DISK}`)
+    expect(await t.page.evaluate(SKIPPING)).toEqual([])
     expect(await active.textContent()).toMatch(/140 ms at worst, since .*took more than 100 ms on average/)
 
     // The mark can be read with the keyboard on each chart over time.

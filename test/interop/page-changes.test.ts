@@ -42,6 +42,9 @@ describePage("the chart page's changes", (t) => {
     await panel.getByRole('button', { name: 'Use the shown window' }).click()
     const first = panel.locator('ol > li').first()
     await expect.poll(() => first.locator('h3').textContent(), PATIENCE).toMatch(/▲ kernel\.all\.cpu\.steal/)
+    // Headings are read as words.
+    for (const heading of await panel.locator('ol h3:has(.of)').all())
+      expect(await heading.textContent()).toMatch(/^[▲▼] [\w.]+ \S/)
     // Incidents begin in the first fifth of the window.
     expect(await first.locator('.values').textContent()).toMatch(
       /^0\.\d+ % → [\d.]+ % × \d+ since 22:(?:4[4-9]|50):\d\d$/,

@@ -3,7 +3,7 @@ import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE } from './lib/page.ts'
-import { FAINT, MOVING, NAMELESS, OUTSIDE, SIDEWAYS } from './lib/page-rules.ts'
+import { FAINT, MOVING, NAMELESS, OUTSIDE, SIDEWAYS, SKIPPING, UNREACHABLE } from './lib/page-rules.ts'
 import { busy, writeBusyHost } from './lib/screens.ts'
 
 interface Box {
@@ -46,6 +46,21 @@ const FOCUSED = `(() => {
     group: { ...boxOf(group), key: String(all.indexOf(group)) },
   }
 })()`
+
+/** The outline of the focused field's label. */
+const OUTLINE = 'getComputedStyle(document.activeElement.parentElement).outlineStyle'
+
+/** Counts the changes of each text that screen readers announce, in `window.announced`. */
+const ANNOUNCED = `{
+  window.announced = {}
+  const live = '[role=status], [role=alert], output, [aria-live]'
+  new MutationObserver((changes) => {
+    const regions = new Set(changes.map(({ target }) => (target.parentElement ?? target).closest(live) ?? target))
+    for (const region of regions)
+      if (region instanceof Element && region.matches(live) && region.getAttribute('aria-live') !== 'off')
+        window.announced[region.outerHTML.slice(0, 60)] = (window.announced[region.outerHTML.slice(0, 60)] ?? 0) + 1
+  }).observe(document.body, { subtree: true, childList: true, characterData: true })
+}`
 
 describePage('accessibility of the chart page', (t) => {
   const panel = (name: string) => t.page.getByRole('complementary', { name })
@@ -93,6 +108,44 @@ describePage('accessibility of the chart page', (t) => {
     await t.page.keyboard.press('m')
     await panel('Metrics').waitFor()
     expect(t.complaints).toEqual([])
+  })
+
+  test('the keyboard reaches all fields of the panels, their headings are in order, and files are chosen with it', async () => {
+    const chosen: string[] = []
+    for (const [key, name] of PANELS) {
+      await t.page.keyboard.press(key)
+      await panel(name).locator('input, select, textarea, h3, kbd').first().waitFor()
+      expect(await t.page.evaluate(UNREACHABLE), name).toEqual([])
+      expect(await t.page.evaluate(SKIPPING), name).toEqual([])
+      for (const field of await panel(name).locator('input[type=file]').all()) {
+        await field.focus()
+        expect(await t.page.evaluate(OUTLINE), name).toBe('solid')
+        const opened = t.page.waitForEvent('filechooser')
+        await t.page.keyboard.press('Enter')
+        await opened
+        chosen.push(name)
+      }
+      await t.page.keyboard.press('Escape')
+      await panel(name).waitFor({ state: 'detached' })
+    }
+    expect(chosen).toEqual(['Sources', 'Views'])
+  })
+
+  test('values that arrive are not announced one after the other', async () => {
+    const time = t.chart('Processes').locator('.process-when time')
+    await time.waitFor()
+    await t.page.evaluate(ANNOUNCED)
+    let last = await time.textContent()
+    for (let n = 0; n < 2; n++) {
+      await expect.poll(() => time.textContent(), PATIENCE).not.toBe(last)
+      last = await time.textContent()
+    }
+    const changes = (await t.page.evaluate('window.announced')) as Record<string, number>
+    expect(Object.entries(changes).filter(([, count]) => count > 1)).toEqual([])
+    // The process table announces a pinned instant.
+    await t.chart('CPU').locator('.u-over').click()
+    await t.page.getByRole('button', { name: 'Unpin' }).waitFor()
+    expect(await t.chart('Processes').locator('.process-when').getAttribute('aria-live')).toBe('polite')
   })
 
   test('an open panel has the focus: arrow keys move through names, Escape restores the focus', async () => {

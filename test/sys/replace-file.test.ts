@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { replaceFile } from '../../src/sys/replace-file.ts'
+import { replaceFile, replaceFileBy } from '../../src/sys/replace-file.ts'
 
 let dir: string
 beforeEach(() => {
@@ -75,4 +75,23 @@ test('a failure changes nothing', () => {
   for (const path of [dir, join(dir, 'no', 'such'), join(dir, 'dangling')])
     expect(() => replaceFile(path, 'text')).toThrow()
   expect(readdirSync(dir)).toEqual(['dangling'])
+})
+
+test('errors name the file that was to be replaced, not the temporary one', async () => {
+  const path = join(dir, 'missing', 'a')
+  const expected = expect.objectContaining({
+    code: 'ENOENT',
+    path,
+    message: `ENOENT: no such file or directory, open '${path}'`,
+  })
+  const errorOf = async (write: () => unknown): Promise<unknown> => {
+    try {
+      await write()
+    } catch (error) {
+      return error
+    }
+    return undefined
+  }
+  expect(await errorOf(() => replaceFile(path, 'text'))).toEqual(expected)
+  expect(await errorOf(() => replaceFileBy(path, async () => {}))).toEqual(expected)
 })

@@ -53,9 +53,9 @@ function Active(): ComponentChild {
   const late = answer.evaluated === null ? Number.POSITIVE_INFINITY : time.now() - answer.evaluated
   return (
     <section aria-label="Active alerts">
-      <p class="unseen" aria-live="polite">
+      <h3 class="unseen" aria-live="polite">
         {active.length} active
-      </p>
+      </h3>
       {problem !== undefined && <p class="mistake">The newest alerts could not be read: {problem}</p>}
       {late > LATE_SEC && (
         <p class="mistake">

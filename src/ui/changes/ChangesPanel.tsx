@@ -266,7 +266,7 @@ function Row({ change }: { readonly change: Change }): ComponentChild {
           {direction === 'up' ? '▲' : '▼'}
         </span>{' '}
         {printableWord(change.metric)}
-        {change.instance !== '' && <span class="of">{printableWord(change.instance)}</span>}
+        {change.instance !== '' && <span class="of"> {printableWord(change.instance)}</span>}
       </h3>
       <div class="row">
         <ChangeSpark sparks={change.sparks} />

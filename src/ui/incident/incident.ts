@@ -22,6 +22,7 @@ export const LONGEST_NOTE = 10_000
 export const INCIDENT_ID = 'incident'
 const OPENING = `<script type="application/json" id="${INCIDENT_ID}">`
 const CLOSING = '</script>'
+const NOT_BASE64 = /[^a-z\d+/=]/i
 const TITLE = /<title>[^<]*<\/title>/
 
 /** Returns the HTML file of an incident. Throws an Error if the template is not one of this version. */
@@ -45,7 +46,8 @@ export function incidentIn(html: string): Incident | undefined {
   const end = html.indexOf(CLOSING, from)
   try {
     const incident = validIncident(JSON.parse(html.slice(from, end < 0 ? undefined : end)))
-    if (incident !== undefined) return incident
+    if (incident?.files.some(([, content]) => NOT_BASE64.test(content)) === false) return incident
+    if (incident !== undefined) throw new Error('not base64')
   } catch (cause) {
     throw new Error('The incident file is damaged; check that it was copied completely', { cause })
   }

@@ -133,12 +133,11 @@ export function Archives(): ComponentChild {
       <h3>Local files</h3>
       <p class="drop">
         Drop the files of an archive anywhere on the page, or{' '}
-        <label class="link">
+        <label class="link file">
           choose files
           <input
             type="file"
             multiple
-            hidden
             onChange={({ currentTarget }) => {
               const files = [...(currentTarget.files ?? [])]
               if (files.length > 0) openFiles(files).then(() => (panel.value = undefined), showError)

@@ -72,11 +72,10 @@ export function Views(): ComponentChild {
         <button type="button" onClick={writeFile} title="PCP view file, for pmchart">
           Save for pmchart
         </button>
-        <label class="button">
+        <label class="button file">
           Open view file
           <input
             type="file"
-            hidden
             onChange={({ currentTarget }) => {
               const file = currentTarget.files?.[0]
               currentTarget.value = '' // so that the same file can be opened again

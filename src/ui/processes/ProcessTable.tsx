@@ -223,7 +223,8 @@ function When({ shown: { answer, at }, count }: WhenProps): ComponentChild {
   const isPinned = pinned.value !== undefined
   const isBusiest = answer?.sample?.family === 'hotproc'
   return (
-    <p class="process-when" role="status">
+    // The time of live samples changes every few seconds, so only a pinned one is announced.
+    <p class="process-when" aria-live={isPinned ? 'polite' : 'off'}>
       {at !== undefined && (
         <>
           <time dateTime={new Date(at * 1000).toISOString()}>{formatTime(at, time.zone.value)}</time>{' '}

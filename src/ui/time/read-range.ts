@@ -14,10 +14,11 @@ import {
 /** Examples of accepted texts, for messages and hints. */
 const ACCEPTED = '02:45 · yesterday 14:00 · 2026-11-28 03:10 · -10min · last hour · today · 03:00 to 04:00'
 
-const BETWEEN = /^(.+?)\s+(?:to|until|–|—|->|→)\s+(.+)$/i
+/** A hyphen only before a time of day or a date: before an interval it means earlier. */
+const BETWEEN = /^(.+?)\s+(?:to|until|–|—|->|→|-(?=\s\d+[-:]))\s+(.+)$/i
 const BEFORE_NOW = /^(?:the\s+)?(?:last|past)\s+(.+)$/i
 const DAY = /^(today|yesterday|\d{4}-\d\d-\d\d)$/i
-const WEEKDAY_OR_MONTH = /^(?:(?:sun|mon|tue|wed|thu|fri|sat)[a-z]*|month|year)$/i
+const WEEKDAY_OR_MONTH = /^(?:(?:sun|mon|tue|wed|thu|fri|sat)[a-z]*|month|year)\b/i
 /** Longest text that is read; longer ones cannot be a time. */
 const LONGEST = 200
 

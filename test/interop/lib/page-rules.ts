@@ -9,6 +9,16 @@ export const NAMELESS: string = `[...document.querySelectorAll('button, summary,
   })
   .map((element) => element.outerHTML.slice(0, 120))`
 
+/** Labels whose field cannot have the focus of the keyboard. */
+export const UNREACHABLE: string = `[...document.querySelectorAll('label')]
+  .filter(({ control }) => control !== null && (control.tabIndex < 0 || !control.checkVisibility()))
+  .map((label) => label.outerHTML.slice(0, 120))`
+
+/** Headings more than one level below the one before. */
+export const SKIPPING: string = `[...document.querySelectorAll('h1, h2, h3, h4, h5, h6')]
+  .filter((heading, i, all) => i > 0 && Number(heading.tagName[1]) > Number(all[i - 1].tagName[1]) + 1)
+  .map((heading) => heading.outerHTML.slice(0, 120))`
+
 /** Texts with less contrast than WCAG requires: 4.5, or 3 for large text. */
 export const FAINT: string = `(() => {
   const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true })

@@ -38,6 +38,8 @@ test('another file is none, a damaged one is an error', () => {
   expect(incidentIn('<html></html>')).toBeUndefined()
   const html = incidentHtml(TEMPLATE, incident)
   expect(() => incidentIn(html.slice(0, html.indexOf('slow')))).toThrow(/damaged/)
+  const changed = { ...incident, files: [['db1-1.meta.gz', 'AA@A']] }
+  expect(() => incidentIn(withJson(changed))).toThrow(/damaged/)
   for (const wrong of [
     { ...incident, files: [] },
     { ...incident, base: '../../etc/passwd' },

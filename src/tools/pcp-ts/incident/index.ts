@@ -8,6 +8,7 @@ import { excerptName } from '../../../archive/excerpt-name.ts'
 import { secondsBetween, toSeconds } from '../../../base/timestamp.ts'
 import { isError, PcpError } from '../../../model/errors.ts'
 import type { Pmid } from '../../../model/ids.ts'
+import { PM_TYPE_DOUBLE } from '../../../model/types.ts'
 import { archiveFiles } from '../../../sys/archive-files.ts'
 import { replaceFile } from '../../../sys/replace-file.ts'
 import { FOREVER } from '../../../time/arithmetic.ts'
@@ -43,13 +44,15 @@ const OPTIONS: OptionTable = {
 
 /** Most bytes of records, before compression: a browser has to hold them. */
 const MOST_BYTES = 256 << 20
+/** Most charts of named metrics: below a name may be hundreds. */
+const MOST_CHARTS = 24
 
 export const tool: Tool = {
   name: 'pcp-ts-incident',
   summary: 'Write part of an archive as an HTML file that shows it',
   description: `
 The file has the records of the time window and the charts of pmproxy's page. It opens in a browser without network, and can be dropped on the
-page of another pmproxy; nothing in it is sent anywhere. Metrics that are named get a chart of their own above the overview.
+page of another pmproxy; nothing in it is sent anywhere. Metrics given as arguments, or below such a name, get a chart each above the overview.
 
 Without --only all metrics of the archive are kept, and of processes what was recorded: names of users and command lines too. The archive in
 the file is one of PCP's, which the page saves as files.`,
@@ -77,7 +80,7 @@ the file is one of PCP's, which the page saves as files.`,
     try {
       const content = await incidentOf(opened, parsed, note, io)
       const html = incidentHtml(template(), content.incident)
-      replaceFile(output, html)
+      write(output, html)
       io.stdout.write(`${output}: ${sizeText(Buffer.byteLength(html))}, ${content.about}\n`)
       return 0
     } finally {
@@ -108,7 +111,8 @@ async function incidentOf(
   )
   const isOnly = given.some(({ name }) => name === 'only')
   if (isOnly && operands.length === 0) throw new PcpError('EINVAL', '--only: name the metrics to keep')
-  const kept = isOnly ? metricsBelow(archive, operands) : undefined
+  const named = metricsBelow(archive, operands)
+  const kept = isOnly ? new Set(named.values()) : undefined
   const files = await excerpt(archive, {
     from,
     to: finish,
@@ -118,7 +122,7 @@ async function incidentOf(
   })
   const { hostname } = archive.label
   const base = excerptName(hostname, from.sec)
-  const charts = operands.map((metric) => ({
+  const charts = chartedOf(archive, named, operands).map((metric) => ({
     id: newId(),
     title: '',
     style: 'plot',
@@ -144,15 +148,34 @@ async function incidentOf(
   }
 }
 
-/** Returns the metrics at or below these names. PM_ERR_NAME for a name that is not in the archive. */
-function metricsBelow({ metadata }: Archive, names: readonly string[]): ReadonlySet<Pmid> {
-  const found = new Set<Pmid>()
+/** Returns the metrics at or below these names, in their order, then by name. PM_ERR_NAME for a name that is not in the archive. */
+function metricsBelow({ metadata }: Archive, names: readonly string[]): ReadonlyMap<string, Pmid> {
+  const found = new Map<string, Pmid>()
   for (const name of names) {
-    const before = found.size
-    metadata.names.walk(name, (_, id) => void found.add(id))
-    if (found.size === before) throw new PcpError('PM_ERR_NAME', `${name} is not in the archive`)
+    const below: [string, Pmid][] = []
+    metadata.names.walk(name, (leaf, id) => void below.push([leaf, id]))
+    for (const [leaf, id] of below.sort(([a], [b]) => (a < b ? -1 : 1))) found.set(leaf, id)
   }
   return found
+}
+
+/** Returns those to draw: the named ones, and the first of those below a name whose values are numbers. */
+function chartedOf(
+  archive: Archive,
+  found: ReadonlyMap<string, Pmid>,
+  operands: readonly string[],
+): readonly string[] {
+  const isNumber = (id: Pmid): boolean => archive.metadata.descs.get(id)!.type <= PM_TYPE_DOUBLE
+  const drawn = [...found].filter(([name, id]) => operands.includes(name) || isNumber(id))
+  return drawn.slice(0, MOST_CHARTS).map(([name]) => name)
+}
+
+function write(output: string, html: string): void {
+  try {
+    replaceFile(output, html)
+  } catch (error) {
+    throw PcpError.from(error)
+  }
 }
 
 /** Returns the page without an incident, which the build makes. */
