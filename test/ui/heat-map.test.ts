@@ -110,7 +110,7 @@ test('a reading keeps its line and its part of the time when the data changes', 
   expect(read(data([10, 20, 30, 40], a, row('b', 1, 2, 3, 4), z))).toEqual([1, 20, 2])
   expect(read(data([10, 30, 40], row('b', 1, 2.5, 4)))).toEqual([0, 30, 2.5])
   expect(read(data([10, 25, 30, 40], row('b', 1, undefined, 2.5, 4), z))).toEqual([0, 30, 2.5])
-  // No other value where there is none.
+  // In a gap and after the end of a line, values of other times are not shown.
   expect(read(data([10, 15, 30, 40], row('b', 1, null, 3, 4)), { key: 'b', time: 12 })).toEqual([0, 15, null])
   expect(read(data([10, 15], row('b', 1, 2)))).toEqual([0, undefined, undefined])
   expect(read(data([10, 20, 30, 40], a, z))).toBeUndefined()
