@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE } from './lib/page.ts'
 import { FAINT, MOVING, NAMELESS, OUTSIDE, SIDEWAYS, SKIPPING, UNREACHABLE } from './lib/page-rules.ts'
-import { busy, writeBusyHost } from './lib/screens.ts'
+import { BUSY_KEY, busy, writeBusyHost } from './lib/screens.ts'
 
 interface Box {
   readonly left: number
@@ -255,6 +255,26 @@ describePage('accessibility of the chart page', (t) => {
     await t.chart('Processes').waitFor()
     await heat.locator('canvas').waitFor()
     expect(await marked().count()).toBe(0)
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a heat map that is read keeps its value when it is aggregated anew', async () => {
+    writeBusyHost(t.ours)
+    // Parts of 124 s.
+    const window = 'from=2026-11-18T18:00:00Z&to=2026-11-19T15:00:00Z'
+    await t.page.goto(`${t.address}#page=cpu&source=archive:${BUSY_KEY}&${window}&zone=UTC`)
+    const heat = t.chart('Busy time per CPU')
+    const said = heat.locator('figure [role=status]:not(:empty)')
+    const press = (key: string) => heat.getByRole('application').press(key)
+    await heat.locator('canvas').waitFor()
+    for (const key of ['End', 'ArrowLeft', 'ArrowLeft']) await press(key)
+    const SHOWN = /^cpu0: [\d.]+ %, [\d.]+ % to [\d.]+ %, 2026-11-19 14:/
+    expect(await said.textContent()).toMatch(new RegExp(`${SHOWN.source}55:50$`))
+    // Parts of 16 s: the one with that record ends later.
+    for (const key of ['+', 'l', '+', 'l', '+', 'l']) await press(key)
+    await expect.poll(() => said.textContent(), PATIENCE).toMatch(new RegExp(`${SHOWN.source}56:00$`))
+    await press('ArrowDown')
+    await expect.poll(() => said.textContent(), PATIENCE).toMatch(/^cpu1: [\d.]+ %, .* 14:56:00$/)
     expect(t.complaints).toEqual([])
   })
 

@@ -44,6 +44,29 @@ test('queries of one turn and window are one request, each name once', async () 
   expect(answers[0]).toBe(answers[1])
 })
 
+test('windows of one turn that differ little are one request over both', async () => {
+  const { asked, range } = recorder()
+  const ask = batched(range)
+  const window = { start: 1000, finish: 1600, points: 1200 }
+  await Promise.all([
+    ask(query('live', { ...window, finish: 1597, points: 1194 })),
+    ask(query('added', window)),
+    ask(query('moved', { ...window, start: 998 })),
+    ask(query('before', { ...window, start: 990 })),
+    ask(query('coarse', { ...window, points: 600 })),
+    ask(query('stack', { ...window, aligned: true })),
+    ask(query('stack', { ...window, finish: 1599, aligned: true })),
+    ask(query('other stack', { ...window, aligned: true })),
+  ])
+  expect(asked).toEqual([
+    query('live', { ...window, names: ['live', 'added', 'moved'], start: 998 }),
+    query('before', { ...window, start: 990 }),
+    query('coarse', { ...window, points: 600 }),
+    query('stack', { ...window, aligned: true }),
+    query('other stack', { ...window, aligned: true }),
+  ])
+})
+
 test('another window and a later turn are separate requests', async () => {
   const { asked, range } = recorder()
   const ask = batched(range)

@@ -307,6 +307,48 @@ test('recorded values are drawn up to the first live value, however wide the cha
   expect(recorded.asked).toHaveLength(length)
 })
 
+test.each([
+  { every: 10, lag: 4, requests: [1, 1, 2, 3] },
+  { every: 60, lag: 4, requests: [1, 1, 2, 3] },
+  // Nothing has been recorded yet.
+  { every: 10, lag: 1000, requests: [1, 1, 2, 3] },
+  // More than one record is missing.
+  { every: 10, lag: 14, requests: [1, 2, 3, 4] },
+])(
+  'live values refetch recorded ones that end more than a record before them: $every s, $lag s late',
+  async ({ every, lag, requests }) => {
+    const recorded = archive('one')
+    let now = 1507
+    const range = async (query: RangeQuery): Promise<ChartRange> => {
+      const answer = await recorded.range(query)
+      const times = Float64Array.from({ length: 500 }, (_, i) => SPAN.start + i * every)
+      return {
+        ...answer,
+        metrics: answer.metrics.map((metric) => ({ ...metric, interval: every })),
+        lists: Array<Float64Array>(2).fill(times.filter((time) => time <= Math.min(query.finish, now - lag))),
+      }
+    }
+    const { span: _, ...host } = { ...recorded, key: 'host:one', range }
+    const live = new FakeLive()
+    const feed = new ChartFeed(new Feeds(live.stream), () => host, { onChange: () => {} })
+    const chart: Chart = { id: 'c', title: 'c', style: 'plot', legend: true, plots: [{ metric: 'x' }] }
+    const draw = (): ChartData => feed.get(chart, { from: now - 400, to: now }, 1)
+    const settled = async (): Promise<number> => {
+      await expect.poll(() => draw().isReading).toBe(false)
+      return recorded.asked.length
+    }
+    const asked = [await settled()]
+    live.listener!.topic([{ ...INFO, name: 'x' }] as unknown as MetricOutcome[], 'one')
+    for (now = 1509; now <= 1509 + 120; now++) {
+      live.listener!.row(now, [[1]])
+      if ([1509, 1539, 1629].includes(now)) asked.push(await settled())
+    }
+    expect(asked).toEqual(requests)
+    now--
+    expect(draw().lines[0]!.values).not.toContain(null)
+  },
+)
+
 test('a metric without values shows the reason until it has some', async () => {
   const { span: _, range: __, ...host } = { ...archive('one'), key: 'host:one' }
   const live = new FakeLive()

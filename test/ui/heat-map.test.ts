@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { heatAt, heatMove, heatRuns } from '../../src/ui/chart/heat-map.ts'
+import { type HeatReading, heatAt, heatMove, heatRuns, heatSample } from '../../src/ui/chart/heat-map.ts'
 import { sampleBy, stepOf } from '../../src/ui/chart/reading.ts'
 import type { ChartData } from '../../src/ui/data/chart-data.ts'
 
@@ -29,10 +29,13 @@ test('nothing fills a gap', () => {
 
 test('the value under the pointer is the one drawn there', () => {
   const values = [null, 1, 2, undefined, 3, null, 4, 5]
-  const data = { times: [0, 10, 20, 25, 30, 40, 50, 60], lines: [{ values }] } as unknown as ChartData
+  const data = {
+    times: [0, 10, 20, 25, 30, 40, 50, 60],
+    lines: [{ key: 'a', values }],
+  } as unknown as ChartData
   const read = (time: number) => {
     const place = heatAt(data, { from: 0, to: 100 }, time / 100, 0.5)
-    return place === undefined ? undefined : values[place.index]
+    return place === undefined ? undefined : values[data.times.indexOf(place.time)]
   }
   expect([5, 15, 22, 28, 35, 45, 55, 65].map(read)).toEqual([
     undefined,
@@ -55,9 +58,9 @@ test('keys move to samples of a row, and to other rows at about the same time', 
     times: [0, 10, 11, 20, 21, 30],
     frame: { from: 0, to: 30 },
     lines: [
-      { values: [1, 2, undefined, 3, undefined, null] },
-      { values: [undefined, undefined, 4, undefined, 5, undefined] },
-      { values: [null, null, null, null, null, null] },
+      { key: 'a', values: [1, 2, undefined, 3, undefined, null] },
+      { key: 'b', values: [undefined, undefined, 4, undefined, 5, undefined] },
+      { key: 'c', values: [null, null, null, null, null, null] },
     ],
   } as unknown as ChartData
   const path = [
@@ -72,25 +75,51 @@ test('keys move to samples of a row, and to other rows at about the same time', 
     'Home',
     'End',
   ]
-  let at: { row: number; time: number } | undefined
+  let at: HeatReading | undefined
   const seen = path.map((key) => {
     at = heatMove(data, at, pressed(key))
-    return [at!.row, data.times.indexOf(at!.time)]
+    return [at!.key, data.times.indexOf(at!.time)]
   })
   expect(seen).toEqual([
-    [0, 3],
-    [0, 1],
-    [1, 2],
-    [1, 4],
-    [1, 4],
-    [2, 4],
-    [1, 4],
-    [0, 3],
-    [0, 0],
-    [0, 3],
+    ['a', 3],
+    ['a', 1],
+    ['b', 2],
+    ['b', 4],
+    ['b', 4],
+    ['c', 4],
+    ['b', 4],
+    ['a', 3],
+    ['a', 0],
+    ['a', 3],
   ])
-  expect(heatMove(data, undefined, pressed('ArrowLeft'), 19)).toEqual({ row: 0, time: 10 })
+  expect(heatMove(data, undefined, pressed('ArrowLeft'), 19)).toEqual({ key: 'a', time: 10 })
   expect(heatMove({ ...data, times: [], lines: [] }, undefined, pressed('Home'))).toBeUndefined()
+})
+
+test('a reading keeps its line and its part of the time when the data changes', () => {
+  const row = (key: string, ...values: (number | null | undefined)[]) => ({ key, values })
+  const data = (times: number[], ...lines: unknown[]) =>
+    ({ times, lines, frame: { from: 0, to: 60 } }) as unknown as ChartData
+  const at = { key: 'b', time: 20 }
+  const [a, z] = [row('a', 1, 2, 3, 4), row('z', 6, 7, 8, 9)]
+  const read = (shown: ChartData, reading = at): unknown => {
+    const found = heatSample(shown, reading)
+    return found && [found.row, shown.times[found.index], shown.lines[found.row]!.values[found.index]]
+  }
+  expect(read(data([10, 20, 30, 40], row('b', 1, 2, 3, 4), z))).toEqual([0, 20, 2])
+  expect(read(data([10, 20, 30, 40], a, row('b', 1, 2, 3, 4), z))).toEqual([1, 20, 2])
+  expect(read(data([10, 30, 40], row('b', 1, 2.5, 4)))).toEqual([0, 30, 2.5])
+  expect(read(data([10, 25, 30, 40], row('b', 1, undefined, 2.5, 4), z))).toEqual([0, 30, 2.5])
+  // In a gap and after the end of a line, values of other times are not shown.
+  expect(read(data([10, 15, 30, 40], row('b', 1, null, 3, 4)), { key: 'b', time: 12 })).toEqual([0, 15, null])
+  expect(read(data([10, 15], row('b', 1, 2)))).toEqual([0, undefined, undefined])
+  expect(read(data([10, 20, 30, 40], a, z))).toBeUndefined()
+  const moved = data([10, 30, 40, 50], a, row('b', 1, 2, 3, 4), z)
+  expect(heatMove(moved, at, pressed('ArrowDown'))).toEqual({ key: 'z', time: 30 })
+  // From the sample that is shown.
+  expect(heatMove(moved, at, pressed('ArrowRight'))).toEqual({ key: 'b', time: 40 })
+  expect(heatMove(moved, at, pressed('ArrowLeft'))).toEqual({ key: 'b', time: 10 })
+  expect(heatMove(moved, { key: 'gone', time: 20 }, pressed('ArrowUp'))).toEqual({ key: 'a', time: 10 })
 })
 
 test('only samples of the shown window are read', () => {

@@ -11,7 +11,7 @@ import type { Chart } from '../view/view.ts'
 import { ageOf, oldText } from './age.tsx'
 import { MARKS_HEIGHT } from './axis.ts'
 import { readable, type ViewProps } from './drawn.ts'
-import { drawHeat, fits, type HeatReading, heatAt, heatMove, useLimits } from './heat-map.ts'
+import { drawHeat, fits, type HeatReading, heatAt, heatMove, heatSample, useLimits } from './heat-map.ts'
 import { instant, pin, reading } from './instant.ts'
 import { newestIndex } from './line-style.ts'
 import { Name } from './Name.tsx'
@@ -64,7 +64,7 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
   const readAt = (place: TipPlace): void => {
     const { width, height } = size.peek()
     const found = heatAt(data, frame, place.x / width, (place.y - MARKS_HEIGHT) / height)
-    read(found && { ...place, row: found.row, time: data.times[found.index]! })
+    read(found && { ...place, ...found })
   }
   useEffect(() => {
     const place = under.peek()
@@ -90,7 +90,7 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
       ...place,
       isRead: true,
       x: (width * (place.time - frame.from)) / (frame.to - frame.from),
-      y: MARKS_HEIGHT + (height * (place.row + 0.5)) / data.lines.length,
+      y: MARKS_HEIGHT + (height * (heatSample(data, place)!.row + 0.5)) / data.lines.length,
     })
   }
   const press = (event: PointerEvent): void => {
@@ -141,7 +141,7 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
         />
         <Instant frame={frame} />
         {shade !== undefined && <div class="span-shade" style={shade} />}
-        <HoverText data={data} under={under} />
+        <HoverText data={data} frame={frame} under={under} />
       </div>
       <ol
         class="heat-marks time-axis"
@@ -176,18 +176,23 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
 
 interface ReadingProps {
   readonly data: ChartData
+  readonly frame: Frame
   readonly under: Signal<Under | undefined>
 }
 
 /** A separate component, because the pointer moves often. */
-function HoverText({ data, under }: ReadingProps): ComponentChild {
+function HoverText({ data, frame, under }: ReadingProps): ComponentChild {
   const at = under.value
-  const line = at === undefined ? undefined : data.lines[at.row]
+  const found = at && heatSample(data, at)
   // Another chart may be read.
-  if (at === undefined || line === undefined || reading.value !== at.time) return <Announced />
+  if (at === undefined || found === undefined || reading.value !== at.time) return <Announced />
+  const sampled = data.times[found.index]
+  // The window has left the time. The last cell may end behind the window.
+  if (at.time < frame.from || (at.time > frame.to && sampled === undefined)) return <Announced />
+  const line = data.lines[found.row]!
   const name = cellName(line)
-  const value = readingAt(line, data.measure, data.times.indexOf(at.time))
-  const when = formatTime(at.time, time.zone.value)
+  const value = readingAt(line, data.measure, found.index)
+  const when = formatTime(sampled ?? at.time, time.zone.value)
   return (
     <>
       <TipBox place={at}>

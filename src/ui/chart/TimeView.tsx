@@ -11,7 +11,8 @@ import { readable, type ViewProps } from './drawn.ts'
 import { hovered, pin, pinned, reading } from './instant.ts'
 import { readingOf } from './line-style.ts'
 import { selectedSpan } from './selected-span.ts'
-import { TimeChart, type TimeLook } from './time-chart.ts'
+import { TimeChart } from './time-chart.ts'
+import type { TimeLook } from './time-look.ts'
 
 export function TimeView({
   chart,

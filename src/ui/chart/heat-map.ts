@@ -1,6 +1,6 @@
 /** Heat maps on a canvas: a row for each line, time to the right, values as colours. */
 import { useEffect, useMemo } from 'preact/hooks'
-import type { ChartData } from '../data/chart-data.ts'
+import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import { firstAtOrAfter, sampleFrom } from '../data/line.ts'
 import { resolveColor } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
@@ -128,23 +128,37 @@ export interface HeatPlace {
   readonly index: number
 }
 
-/** A row at a time. Indices of samples change when the window moves. */
+/** A line at a time. Indices of rows and samples change when instances come and when samples are aggregated anew. */
 export interface HeatReading {
-  readonly row: number
+  /** Key of the line. */
+  readonly key: string
   readonly time: number
 }
 
-/** Returns the sample at a canvas position (0 to 1 on each axis); undefined outside of the values. */
-export function heatAt(data: ChartData, frame: Frame, x: number, y: number): HeatPlace | undefined {
+type HeatData = Pick<ChartData, 'times' | 'lines' | 'frame'>
+
+/** Returns the reading at a canvas position (0 to 1 on each axis); undefined outside of the values. */
+export function heatAt(data: ChartData, frame: Frame, x: number, y: number): HeatReading | undefined {
   const time = frame.from + x * (frame.to - frame.from)
-  const row = Math.floor(y * data.lines.length)
-  const values = data.lines[row]?.values
-  if (values === undefined) return undefined
-  // This row need not have a sample at every time of the chart.
-  const index = sampleFrom(values, firstAtOrAfter(data.times, time), 1)
+  const line = data.lines[Math.floor(y * data.lines.length)]
+  if (line === undefined) return undefined
+  const { key, values } = line
+  const index = sampleDrawnAt(data, values, time)
   // A value fills the time since its predecessor, so the first value of a row or after a gap fills none.
   const before = sampleFrom(values, index - 1, -1)
-  return values[index] != null && values[before] != null ? { row, index } : undefined
+  return values[index] != null && values[before] != null ? { key, time: data.times[index]! } : undefined
+}
+
+/** Returns the sample of a reading, which may have been made with other data; undefined if the line has ended. */
+export function heatSample(data: HeatData, { key, time }: HeatReading): HeatPlace | undefined {
+  const row = data.lines.findIndex((one) => one.key === key)
+  const line = data.lines[row]
+  return line && { row, index: sampleDrawnAt(data, line.values, time) }
+}
+
+/** Returns the index of the first sample of a row at or after a time. Rows need not have a sample at every time of the chart. */
+function sampleDrawnAt({ times }: HeatData, values: ChartLine['values'], time: number): number {
+  return sampleFrom(values, firstAtOrAfter(times, time), 1)
 }
 
 /**
@@ -152,17 +166,21 @@ export function heatAt(data: ChartData, frame: Frame, x: number, y: number): Hea
  * samples it is the same time.
  */
 export function heatMove(
-  data: Pick<ChartData, 'times' | 'lines' | 'frame'>,
+  data: HeatData,
   at: HeatReading | undefined,
   [rows, samples]: Step,
   start?: number,
 ): HeatReading | undefined {
-  const row = at === undefined ? 0 : Math.min(data.lines.length - 1, Math.max(0, at.row + rows))
-  const values = data.lines[row]?.values ?? []
+  const from = at && heatSample(data, at)
+  const row = from === undefined ? 0 : Math.max(0, from.row + rows)
+  const line = data.lines[Math.min(data.lines.length - 1, row)]
+  if (line === undefined) return undefined
+  const { key, values } = line
+  const shown = from && data.times[from.index]
   // Rows need not have samples at the same times.
-  const index = sampleBy(data, (i) => values[i] != null, at?.time ?? start, samples)
+  const index = sampleBy(data, (i) => values[i] != null, shown ?? at?.time ?? start, samples)
   const time = index === undefined ? at?.time : data.times[index]
-  return time === undefined ? undefined : { row, time }
+  return time === undefined ? undefined : { key, time }
 }
 
 /** Returns the limits of a chart, widened to those of its shared `scale`. */

@@ -2,29 +2,25 @@
 import uPlot from 'uplot'
 import type { ChartData, ChartLine } from '../data/chart-data.ts'
 import type { PlotBox } from '../marks/MarkLayer.tsx'
-import { resolveColor, withOpacity } from '../theme.ts'
 import type { Frame } from '../time/control.ts'
 import type { Chart } from '../view/view.ts'
 import { axisX, axisY, MARKS_HEIGHT, naturalRange } from './axis.ts'
 import { type Crosshair, crosshairAt, sampleAt } from './crosshair.ts'
-import { drawBand, extentOf, loneSamples } from './envelope.ts'
+import { extentOf } from './envelope.ts'
 import { lineColor, lineDash } from './line-style.ts'
-import { startPan, wheelFactor } from './pan.ts'
-import { dragSpan, startsSpan } from './selected-span.ts'
+import { type GestureEvents, listenToGestures } from './plot-gestures.ts'
+import { bandColor, fillBands, seriesOf } from './plot-lines.ts'
 import type { SharedScale } from './shared-scale.ts'
-import { isOver, placeShade } from './span-shade.ts'
-import { drawnColumns, type Stacking } from './stack.ts'
+import { placeShade } from './span-shade.ts'
+import { drawnColumns } from './stack.ts'
+import type { Stroke, TimeLook } from './time-look.ts'
 
 /** Callbacks for what the user does with a chart. */
-export interface ChartEvents {
+export interface ChartEvents extends GestureEvents {
   /** The crosshair moved; undefined when the pointer left. `isHere`: the pointer is over this chart, others follow it. */
   readonly point: (pointed: Crosshair | undefined, isHere: boolean) => void
   /** An instant was clicked. */
   readonly pin: (at: number) => void
-  /** A span was selected, or the chart was dragged. */
-  readonly show: (from: number, to: number) => void
-  /** The wheel was turned: show `factor` times as much, around `at` (0 to 1). */
-  readonly zoom: (factor: number, at: number) => void
   /** The plot and the marks above it, without axes, are now at this position within the chart's element. */
   readonly placed: (box: PlotBox) => void
 }
@@ -42,38 +38,6 @@ export interface ChartLook {
   readonly scale: SharedScale | undefined
 }
 
-/** How one line is drawn. */
-export interface Stroke {
-  readonly color: string
-  readonly dash: readonly number[] | undefined
-}
-
-/** How a kind of chart draws its lines. */
-export interface TimeLook {
-  readonly stacking?: Stacking
-  /** Does the axis always include zero? */
-  readonly isFromZero?: boolean
-  /** Is the last line drawn first? */
-  readonly isReversed?: boolean
-  /** uPlot options that differ from a plain line. */
-  readonly series: (stroke: Stroke, isFirst: boolean) => Partial<uPlot.Series>
-  /** Fills between lines. */
-  readonly bands?: (strokes: readonly Stroke[]) => uPlot.Band[]
-}
-
-/** Returns the look of stacked areas. */
-export function stackLook(stacking: Stacking): TimeLook {
-  return {
-    stacking,
-    isFromZero: true,
-    series: ({ color }, isFirst) => ({
-      width: color === 'transparent' ? 0 : 1,
-      ...(isFirst ? { fill: withOpacity(color, STACK_FILL) } : {}),
-    }),
-    bands: bandsOf,
-  }
-}
-
 type Column = readonly (number | null | undefined)[]
 
 type Limits = readonly [low: number | null, high: number | null]
@@ -83,11 +47,6 @@ const SYNC_KEY = 'page'
 const HIDDEN = { left: -10, top: -10 }
 /** Pixels within which an isolated sample is picked. */
 const SLACK = 6
-/** Diameter of an isolated sample, in pixels. */
-const LONE_SIZE = 4
-/** Opacity of stacked areas, near that of their swatches, and of bands from minimum to maximum. */
-const STACK_FILL = 0.85
-const BAND_FILL = 0.35
 
 /** Draws one chart into an element of the page. */
 export class TimeChart {
@@ -111,9 +70,12 @@ export class TimeChart {
     this.#host = host
     this.#events = events
     this.#mark.className = 'pinned-mark'
-    host.addEventListener('wheel', this.#wheel, { passive: false })
-    host.addEventListener('pointerdown', this.#startPan)
-    host.addEventListener('dblclick', this.#zoomOut)
+    listenToGestures(
+      host,
+      events,
+      () => this.#plot?.over.getBoundingClientRect(),
+      () => this.#look!.frame,
+    )
   }
 
   draw(data: ChartData, look: ChartLook): void {
@@ -198,9 +160,6 @@ export class TimeChart {
 
   /** Removes the chart from the page. */
   destroy(): void {
-    this.#host.removeEventListener('wheel', this.#wheel)
-    this.#host.removeEventListener('pointerdown', this.#startPan)
-    this.#host.removeEventListener('dblclick', this.#zoomOut)
     this.#plot?.destroy()
     this.#plot = undefined
   }
@@ -208,31 +167,6 @@ export class TimeChart {
   /** Redraws with new colours. */
   forget(): void {
     this.#made = ''
-  }
-
-  readonly #wheel = (event: WheelEvent): void => {
-    const box = this.#plot?.over.getBoundingClientRect()
-    if (box === undefined) return
-    // Elsewhere the page scrolls.
-    if (!event.ctrlKey && !event.shiftKey && !isOnAxis(event, box)) return
-    event.preventDefault()
-    this.#events.zoom(wheelFactor(event), (event.clientX - box.left) / box.width)
-  }
-
-  /** Dragging the time axis pans. In the plot, dragging zooms; with Shift it selects a span. */
-  readonly #startPan = (event: PointerEvent): void => {
-    const box = this.#plot?.over.getBoundingClientRect()
-    const frame = this.#look?.frame
-    if (box === undefined || frame === undefined || event.button !== 0) return
-    if (startsSpan(event) && isOver(event, box)) dragSpan(event, this.#host, box, frame)
-    if (!isOnAxis(event, box)) return
-    startPan(this.#host, event, { frame, width: box.width, show: this.#events.show })
-  }
-
-  readonly #zoomOut = (event: MouseEvent): void => {
-    const box = this.#plot?.over.getBoundingClientRect()
-    if (box === undefined || event.clientX < box.left || event.clientX > box.right) return
-    this.#events.zoom(2, (event.clientX - box.left) / box.width)
   }
 
   #options(
@@ -243,7 +177,7 @@ export class TimeChart {
     const { stacking, isFromZero = false, bands } = look.style
     const { limits } = data
     const isShare = stacking === 'share'
-    const bandColors = strokes.map(({ color }) => withOpacity(color, BAND_FILL))
+    const bandColors = strokes.map(bandColor)
     let isZero = false
     const range = (plot: uPlot, low: number | null, high: number | null): uPlot.Range.MinMax => {
       if (limits !== undefined) return [limits[0], limits[1]]
@@ -358,65 +292,4 @@ export class TimeChart {
     this.#events.show(plot.posToVal(left, 'x'), plot.posToVal(left + width, 'x'))
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
   }
-}
-
-/** Is the pointer below the plot, where the times are? */
-function isOnAxis({ clientX, clientY }: MouseEvent, plot: DOMRect): boolean {
-  return clientY >= plot.bottom && clientX >= plot.left && clientX <= plot.right
-}
-
-function seriesOf({ series }: TimeLook, { color, dash }: Stroke, isFirst: boolean): uPlot.Series {
-  const stroke = resolveColor(color)
-  return {
-    stroke,
-    width: 1.5,
-    points: { show: false, filter: lonePoints, size: LONE_SIZE, fill: stroke },
-    spanGaps: false,
-    ...(dash === undefined ? {} : { dash: [...dash] }),
-    ...series({ color, dash }, isFirst),
-  }
-}
-
-/** Returns the samples drawn as points, because a line through them would be shorter than a pixel. */
-function lonePoints(plot: uPlot, series: number): number[] | null {
-  const { min, max } = plot.scales['x']!
-  const range = { from: min!, to: max!, shortest: plot.posToVal(1, 'x') - plot.posToVal(0, 'x') }
-  const column = plot.data[series] as Column
-  return loneSamples(plot.data[0] as readonly number[], column, range) ?? null
-}
-
-/** Fills the bands from minimum to maximum behind all lines, so that none hides another. */
-function fillBands(plot: uPlot, lines: readonly ChartLine[], colors: readonly string[]): void {
-  const { ctx, bbox } = plot
-  const [from, to] = plot.series[0]!.idxs ?? [0, plot.data[0].length - 1]
-  const x = linear(plot, 'x')
-  const stretch = { from, to, x: (i: number): number => x(plot.data[0][i]!), y: linear(plot, 'y') }
-  ctx.save()
-  ctx.beginPath()
-  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height)
-  ctx.clip()
-  for (const [i, line] of lines.entries()) {
-    if (line.low === undefined) continue
-    const band = new Path2D()
-    drawBand(band, line, stretch)
-    ctx.fillStyle = colors[i]!
-    ctx.fill(band)
-  }
-  ctx.restore()
-}
-
-/** Returns a function from values of a scale to canvas pixels, for the current range. */
-function linear(plot: uPlot, scale: string): (value: number) => number {
-  const { min, max } = plot.scales[scale]!
-  const zero = plot.valToPos(min!, scale, true)
-  const slope = (plot.valToPos(max!, scale, true) - zero) / (max! - min!)
-  return (value) => zero + (value - min!) * slope
-}
-
-/** Returns the bands between neighbouring lines; the lowest line is filled down to zero by itself. */
-function bandsOf(strokes: readonly Stroke[]): uPlot.Band[] {
-  return strokes.slice(1).map(({ color }, i) => ({
-    series: [i + 2, i + 1] as uPlot.Band.Bounds,
-    fill: withOpacity(color, STACK_FILL),
-  }))
 }

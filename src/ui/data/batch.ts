@@ -17,6 +17,8 @@ interface Waiting {
 
 /** Maximum length of the names and expressions of one request, which must fit into a URL. */
 const MOST_LETTERS = 5000
+/** Share of a window, and of its points, by which windows of one request may differ. */
+const SLACK = 1 / 100
 /** Used for callers that do not report visibility. */
 const SEEN = signal(true)
 
@@ -57,17 +59,31 @@ export function batched(range: Range): NonNullable<Source['range']> {
 }
 
 function byWindow(waiting: readonly Waiting[]): Waiting[][] {
-  const windows = new Map<string, Waiting[]>()
+  const windows: Waiting[][] = []
   for (const one of waiting) {
-    const { start, finish, points, aligned, names } = one.query
-    // The common sample times of one stack need not suit another.
-    const key = `${start} ${finish} ${points} ${aligned === true ? names.join() : ''}`
-    const known = windows.get(key)
-    if (known === undefined) windows.set(key, [one])
+    const known = windows.find(([first]) => isAlike(first!.query, one.query))
+    if (known === undefined) windows.push([one])
     else known.push(one)
   }
-  return [...windows.values()]
+  return windows
 }
+
+/** May two queries share a request? Windows end where live values of a chart begin, which differs by a few seconds. */
+function isAlike({ start, finish, points, ...one }: RangeQuery, other: RangeQuery): boolean {
+  const isNear = (own: number, value: number, whole: number): boolean =>
+    Math.abs(own - value) <= whole * SLACK
+  const width = finish - start
+  return (
+    isNear(start, other.start, width) &&
+    isNear(finish, other.finish, width) &&
+    isNear(points, other.points, points) &&
+    stackOf(one) === stackOf(other)
+  )
+}
+
+/** Returns the metrics of a stack, because the common sample times of one need not suit another. */
+const stackOf = ({ aligned, names }: Pick<RangeQuery, 'aligned' | 'names'>): string =>
+  aligned === true ? names.join() : ''
 
 function partsOf(waiting: readonly Waiting[]): Waiting[][] {
   const parts: Waiting[][] = []
@@ -86,9 +102,17 @@ function partsOf(waiting: readonly Waiting[]): Waiting[][] {
 
 async function answerAll(range: Range, waiting: readonly Waiting[]): Promise<void> {
   const [{ query: first }] = waiting as readonly [Waiting]
-  const names = [...new Set(waiting.flatMap(({ query }) => query.names))]
-  const derive = Object.assign({}, ...waiting.map(({ query }) => query.derive)) as RangeQuery['derive']
-  const answer = range({ ...first, names, derive }, (soFar) => {
+  const all = <Key extends keyof RangeQuery>(key: Key): RangeQuery[Key][] =>
+    waiting.map(({ query }) => query[key])
+  const whole = {
+    ...first,
+    names: [...new Set(all('names').flat())],
+    derive: Object.assign({}, ...all('derive')) as RangeQuery['derive'],
+    start: Math.min(...all('start')),
+    finish: Math.max(...all('finish')),
+    points: Math.max(...all('points')),
+  }
+  const answer = range(whole, (soFar) => {
     for (const { onPart } of waiting) onPart(soFar)
   })
   // Retries one by one, so that one bad metric or a too large response does not fail the others.

@@ -12,7 +12,7 @@ import { instanceNames } from './instance-names.ts'
 import { align, cut, joined, type Line, mapColumns } from './line.ts'
 import { RECORDED_SEC, recordedEnd, togetherFrom } from './live-start.ts'
 import type { LiveStore } from './live-store.ts'
-import { isFailure, type MetricFailure, type MetricInfo } from './responses.ts'
+import { isDiscrete, isFailure, type MetricFailure, type MetricInfo } from './responses.ts'
 import type { Source } from './source.ts'
 
 /** Maximum number of lines in a chart; more cannot be distinguished. */
@@ -134,12 +134,12 @@ export class ChartFeed {
     const history = this.#historyOf(state, source, plots, { isAligned })
     const isShort = list !== undefined
     const isLive = (live?.span?.start ?? Infinity) <= frame.to
-    const { to, isFixed } = recordedEnd(live, plots, frame)
+    const { to, ...end } = recordedEnd(live, plots, frame)
     const from = !isShort ? frame.from : isLive ? to : Math.max(frame.from, to - RECENT_SEC)
     const width = isShort ? to - from : frame.to - frame.from
     const holes = isShort ? [] : holesIn(live, frame)
     const missed = this.#missed(state, source, plots, { holes, frame, isAligned })
-    const wanted = { from, to, width, isFixed }
+    const wanted = { from, to, width, ...end }
     const together =
       isAligned && live !== undefined
         ? togetherFrom(live, plots, (metric) => history?.get(metric, wanted)?.lines ?? [])
@@ -154,7 +154,7 @@ export class ChartFeed {
         if (plot.optional !== true) tell(state, source, `${nameOf(plot)}: ${sentence(outcome)}`)
       } else {
         const own = (live?.lines(plot.metric) ?? []).map((line) => cut(line, together, Infinity, 0))
-        const sampling = { every: live?.every ?? 0, isDiscrete: outcome.sem === 'discrete' }
+        const sampling = { every: live?.every ?? 0, isDiscrete: isDiscrete(outcome) }
         const lines = merged(own, recorded?.lines ?? [], (line, earlier) => joined(earlier, line, sampling))
         const whole = merged(lines, missed(plot.metric), (line, other) => fillGaps(line, other, holes))
         addPlot(state, source, plot, outcome, shownLines(whole, plot, frame, isShort), chart)

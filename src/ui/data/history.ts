@@ -2,8 +2,8 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { ChartRange } from '../../archive/chart-answer.ts'
 import { RATE } from '../view/measure.ts'
-import type { Line } from './line.ts'
-import { isFailure, type MetricOutcome } from './responses.ts'
+import { continues, firstAtOrAfter, type Line } from './line.ts'
+import { isDiscrete, isFailure, type MetricOutcome } from './responses.ts'
 import type { Source } from './source.ts'
 
 /** Recorded values of one metric. */
@@ -35,6 +35,8 @@ export interface RequestedRange {
   readonly width: number
   /** Does `to` stay unchanged? A moving end is fetched in steps, and the newest values wait for the next step. */
   readonly isFixed: boolean
+  /** Seconds between the live values that begin at `to`. If recorded ones continue up to them, those since the last answer can wait. */
+  readonly liveEvery?: number | undefined
 }
 
 /** How far before and after the window to fetch, in widths. */
@@ -98,7 +100,7 @@ export class History {
     return span === undefined || (from <= span.end && to >= span.start)
   }
 
-  #covers({ from, to, width, isFixed }: RequestedRange): boolean {
+  #covers({ from, to, width, isFixed, liveEvery }: RequestedRange): boolean {
     const span = this.#span
     if (span === undefined) return false
     const slack = Math.max(2, width / 50)
@@ -106,7 +108,8 @@ export class History {
     const start = known === undefined ? from : Math.max(from, known.start)
     const end = known === undefined ? to : Math.min(to, known.end)
     const secondsEach = (span.to - span.from) / span.points
-    const reaches = end <= span.to + (isFixed ? 0 : slack)
+    const reaches =
+      end <= span.to + (isFixed ? 0 : slack) || (liveEvery !== undefined && isContinued(span, to, liveEvery))
     return start >= span.from - slack && reaches && secondsEach <= (4 * width) / POINTS
   }
 
@@ -144,6 +147,18 @@ export class History {
     this.#isAsking = false
     this.#onChange()
   }
+}
+
+/** Checks whether all lines continue up to live values from a time on, of which a rate has none at first. */
+function isContinued({ byName }: Span, time: number, every: number): boolean {
+  return [...byName.values()].every(({ outcome, lines }) =>
+    lines.every((line) =>
+      continues(line, firstAtOrAfter(line.times, time), time + 2 * every, {
+        every,
+        isDiscrete: isDiscrete(outcome),
+      }),
+    ),
+  )
 }
 
 /** Returns the part of a response, which may serve several charts, that is about these metrics. */

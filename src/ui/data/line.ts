@@ -96,20 +96,16 @@ export interface Sampling {
 }
 
 /** Joins recorded values and the live ones after them. Missing samples leave a gap. */
-export function joined(earlier: Line, later: Line | undefined, { every, isDiscrete }: Sampling): Line {
+export function joined(earlier: Line, later: Line | undefined, sampling: Sampling): Line {
   if (later === undefined) return earlier
   const start = later.times[0]
   const end = start === undefined ? earlier.times.length : firstAtOrAfter(earlier.times, start)
   // A live rate has no first value; after recorded values, that is not a gap.
   const first = end > 0 && later.values[0] === null ? 1 : 0
   const added = later.values.slice(first)
-  const last = earlier.times[end - 1]
-  const next = later.times[first]
-  const isGap =
-    last !== undefined &&
-    next !== undefined &&
-    earlier.values[end] == null && // recorded values without a break reach beyond the start of the live ones
-    next - last > longestDistance(earlier, end, every, isDiscrete)
+  const last = earlier.times[end - 1]!
+  const next = later.times[first]!
+  const isGap = !continues(earlier, end, next, sampling)
   return {
     ...mapColumns(earlier, (column) => [...column.slice(0, end), ...(isGap ? [null] : []), ...added]),
     instance: later.instance,
@@ -121,12 +117,19 @@ export function joined(earlier: Line, later: Line | undefined, { every, isDiscre
   }
 }
 
+/** Checks whether a live value at `next` would follow the recorded ones before the index `end` without a gap. */
+export function continues(line: Line, end: number, next: number, sampling: Sampling): boolean {
+  // Recorded values without a break reach beyond the start of the live ones.
+  if (line.values[end] != null) return true
+  // False if a side has no value: NaN.
+  return !(next - line.times[end - 1]! > longestDistance(line, end, sampling))
+}
+
 /** Returns how long after its last sample before an index a line may have its next one, in seconds. */
 function longestDistance(
   { times, values, interval }: Line,
   end: number,
-  every: number,
-  isDiscrete: boolean,
+  { every, isDiscrete }: Sampling,
 ): number {
   // Its samples are those of its window's ends.
   if (isDiscrete) return gapAfter([], UNKNOWN_SEC)

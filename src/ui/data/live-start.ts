@@ -1,6 +1,7 @@
 /** Where recorded values end and live values begin, as metrics may be added to an open page. */
 import type { Frame } from '../time/control.ts'
 import type { Plot } from '../view/view.ts'
+import type { RequestedRange } from './history.ts'
 import type { Line } from './line.ts'
 import type { LiveStore } from './live-store.ts'
 import { isFailure } from './responses.ts'
@@ -16,7 +17,7 @@ export function recordedEnd(
   live: LiveStore | undefined,
   plots: readonly Plot[],
   { to }: Frame,
-): { readonly to: number; readonly isFixed: boolean } {
+): Pick<RequestedRange, 'to' | 'isFixed' | 'liveEvery'> {
   if (live === undefined) return { to, isFixed: false }
   let start = Number.NEGATIVE_INFINITY
   for (const { metric } of plots) {
@@ -25,7 +26,8 @@ export function recordedEnd(
       start = Math.max(start, live.startOf(metric) ?? Infinity)
   }
   const wait = RECORDED_SEC.find((seconds) => start + seconds <= to)
-  return wait === undefined ? { to, isFixed: false } : { to: start + wait, isFixed: true }
+  if (wait === undefined) return { to, isFixed: false }
+  return { to: start + wait, isFixed: true, liveEvery: wait === 0 ? live.every : undefined }
 }
 
 /**

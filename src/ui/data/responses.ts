@@ -21,6 +21,10 @@ export function isFailure(outcome: MetricOutcome): outcome is MetricFailure {
   return 'code' in outcome
 }
 
+/** Does a value hold until the next one, however late that is? */
+export const isDiscrete = (outcome: MetricOutcome): boolean =>
+  !isFailure(outcome) && outcome.sem === 'discrete'
+
 /** A metric with help text and labels. */
 export interface MetricDetails extends MetricInfo {
   readonly text: string

@@ -39,7 +39,7 @@ const iso = (minutes: number): string =>
 const HOUR = `from=${iso(0)}Z&to=${iso(60)}Z&zone=UTC`
 
 /** Key of its archive: the path below the first directory of archives. */
-const BUSY_KEY = '0/db1/busy'
+export const BUSY_KEY = '0/db1/busy'
 
 /** Writes the archive of the busy host to the archives of a collector. Returns its folder. */
 export function writeBusyHost({ dir }: TestCollector): string {

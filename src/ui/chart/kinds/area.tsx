@@ -2,7 +2,7 @@
 import { withOpacity } from '../../theme.ts'
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
-import type { TimeLook } from '../time-chart.ts'
+import type { TimeLook } from '../time-look.ts'
 
 const LOOK: TimeLook = {
   isFromZero: true,

@@ -3,7 +3,7 @@ import uPlot from 'uplot'
 import { resolveColor } from '../../theme.ts'
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
-import type { TimeLook } from '../time-chart.ts'
+import type { TimeLook } from '../time-look.ts'
 
 const LOOK: TimeLook = {
   stacking: 'sum',

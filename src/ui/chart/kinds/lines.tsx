@@ -1,7 +1,7 @@
 /** A line for each instance. */
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
-import type { TimeLook } from '../time-chart.ts'
+import type { TimeLook } from '../time-look.ts'
 
 const LOOK: TimeLook = { series: () => ({}) }
 

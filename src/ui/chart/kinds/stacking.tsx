@@ -1,7 +1,7 @@
 /** Stacked areas. */
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
-import { stackLook } from '../time-chart.ts'
+import { stackLook } from '../time-look.ts'
 
 const LOOK = stackLook('sum')
 

@@ -1,7 +1,7 @@
 /** Shares of a whole, stacked to 100 %. */
 import type { ChartKind } from '../kind.ts'
 import { TimeView } from '../TimeView.tsx'
-import { stackLook } from '../time-chart.ts'
+import { stackLook } from '../time-look.ts'
 
 const LOOK = stackLook('share')
 
