@@ -10,6 +10,7 @@ import { ArchiveSource } from '../../src/archive/source.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
 import { decodeText } from '../../src/base/text.ts'
+import type { Timestamp } from '../../src/base/timestamp.ts'
 import { domainOf, indom, PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
 import {
   PM_SEM_COUNTER,
@@ -212,4 +213,45 @@ test('values that are not wanted are not carried', async () => {
     await excerpt(archive, { from: at(40), to: at(50), wants: (id) => id === clicks, ...limits }),
   )
   expect(part.metadata.descs.size).toBe(1)
+})
+
+test.each([
+  ['read back', false],
+  ['searched where reading is costly', true],
+])('a fact is carried into a window without records of it: %s', async (_, isCostly) => {
+  const archive = describedHost(true)
+  const fact = archive.metadata.names.idOf('hinv.ncpu')
+  const once = isCostly ? { once: new OnceRecords(archive) } : {}
+  const excerptOf = (from: Timestamp, to: Timestamp) =>
+    excerpt(archive, { from, to, wants: (id) => id === fact, ...limits, ...once })
+  for (const [from, to, cpus] of [
+    [10, 20, 4],
+    // Recording was interrupted after second 29.
+    [10, 29.5, 4],
+    [40, 50, 2],
+  ] as const) {
+    const part = open(await excerptOf(at(from), { sec: START + Math.floor(to), nsec: (to % 1) * 1e9 }))
+    const end = Math.floor(to) - (to === 29.5 ? 0 : 1)
+    expect([part.start, part.end()], `from ${from}`).toEqual([
+      at(from),
+      { sec: START + end, nsec: 5_000_000 },
+    ])
+    for (const second of [from, end])
+      expect(valuesAt(part, 'hinv.ncpu', second), `at ${second}`).toEqual([['', cpus]])
+  }
+  // After the interruption, until it was recorded again, and outside of the recording.
+  const unknown = describedHost(false)
+  for (const [archive, from] of [
+    [unknown, 29.5],
+    [unknown, 40],
+    [describedHost(true), 100],
+  ] as const)
+    await expect(
+      excerpt(archive, {
+        from: { sec: START + Math.floor(from), nsec: (from % 1) * 1e9 },
+        to: at(200),
+        wants: (id) => id === fact,
+        ...limits,
+      }),
+    ).rejects.toThrow(expect.objectContaining({ code: 'PM_ERR_NODATA' }))
 })
