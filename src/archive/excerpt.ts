@@ -91,6 +91,7 @@ export async function excerpt(
     ...{ from, wants, once },
     onRead: (bytes) => (isPartRead(bytes) ? turn() : undefined),
   })
+  metadata.older(carried)
   const carry = (at: Timestamp): void => {
     for (const { record, ids } of carried) {
       const own = new RecordCopy(version, (id) => (ids.has(id) ? 'all' : 'nothing'))

@@ -1,5 +1,5 @@
 /** Excerpts: the records of a window with their metadata, and nothing else. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { excerpt } from '../../src/archive/excerpt.ts'
 import { excerptName } from '../../src/archive/excerpt-name.ts'
@@ -12,6 +12,7 @@ import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
 import { decodeText } from '../../src/base/text.ts'
 import type { Timestamp } from '../../src/base/timestamp.ts'
 import { domainOf, indom, PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
+import { LABEL_CONTEXT } from '../../src/model/labels.ts'
 import {
   PM_SEM_COUNTER,
   PM_SEM_DISCRETE,
@@ -20,6 +21,8 @@ import {
   PM_TYPE_U32,
 } from '../../src/model/types.ts'
 import { extractNumber } from '../../src/model/value-set.ts'
+import { memoryFiles } from './build.ts'
+import { changingDisks, DISKS } from './changing-disks.ts'
 
 const START = 1_700_000_000
 const CLICKS = pmid(200, 0, 1)
@@ -254,4 +257,34 @@ test.each([
         ...limits,
       }),
     ).rejects.toThrow(expect.objectContaining({ code: 'PM_ERR_NODATA' }))
+})
+
+describe.each([2, 3] as const)('of version %i,', (version) => {
+  test.each([
+    [120, false],
+    [120, true],
+    [220, false],
+    [220, true],
+  ])(
+    'carried values keep the names of their instances: from %i s, with a record there: %s',
+    async (from, isAtStart) => {
+      const archive = Archive.open('a', memoryFiles(changingDisks(version, from, isAtStart)))
+      const part = open(await excerpt(archive, { from: at(from), to: at(from + 60), ...limits }))
+      const namesAt = (second: number) => {
+        const { ids, names } = part.metadata.instances(DISKS, undefined, at(second))
+        return Object.fromEntries([...ids].map((id, i) => [id, names[i]]))
+      }
+      // Instances that are gone, until the next record of the domain.
+      const sda = { 0: 'sda' }
+      expect(namesAt(from)).toEqual(
+        from === 120 ? { ...sda, 1: 'sdb', 2: 'sdc' } : { ...sda, 1: 'sdd', 2: 'sdc' },
+      )
+      expect(namesAt(from + 10)).toEqual(from === 120 ? { ...sda, 2: 'sdc' } : { ...sda, 1: 'sdd' })
+      for (const name of ['disk.size', 'disk.model', 'disk.busy'])
+        for (const [instance] of valuesAt(part, name, from)) expect(instance, name).not.toBe('')
+      expect(part.metadata.labels({ level: LABEL_CONTEXT, id: 0 }, at(from))[0]!.json).toBe(
+        archive.metadata.labels({ level: LABEL_CONTEXT, id: 0 }, at(from))[0]!.json,
+      )
+    },
+  )
 })
