@@ -41,8 +41,8 @@ interface RecentRequest {
 }
 
 /**
- * The requests whose metrics an interpolator follows: the latest one, and those that alternate with it, as charts request metrics of two
- * log groups in turn. A request that is not repeated costs nothing after the next one.
+ * The requests whose metrics an interpolator follows: the latest one and the recurring ones. Charts request metrics of two log groups in
+ * turn. A request without repetition costs nothing after the next one.
  */
 export class RecentRequests {
   /** Latest first. */

@@ -59,7 +59,7 @@ test.each([
     pace.next(time)
     history.add(time, pace.interval)
   }
-  // Those that differ little are the same.
+  // A tenth more is the same interval.
   const later = then === 11 ? first : then
   expect([0, 1, middle - 1, middle].map((time) => history.at(time))).toEqual([first, first, first, first])
   expect([middle + 1, middle + then, middle + 19 * then].map((time) => history.at(time))).toEqual([

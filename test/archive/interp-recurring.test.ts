@@ -124,7 +124,7 @@ test('a counter has no value at its first request after a mark, in whichever req
   expect(fetchAt(source, 203, [1])).toEqual([[203]])
 })
 
-test('a request that is not repeated is no longer followed', () => {
+test('metrics are followed until their request is missing for a while', () => {
   const source = open(10_000, PM_SEM_INSTANT)
   source.setMode('interpolate', at(0), 1)
   const turn = (time: number): void => {
