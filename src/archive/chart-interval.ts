@@ -13,6 +13,8 @@ const KEPT = 4
  */
 const MOST_BETWEEN = 1
 const ALIKE = 1.25
+/** Distances to look back for the start of a new interval, which the estimator notices late. */
+const MOST_LATE = KEPT + MOST_BETWEEN + 1
 
 /** Follows the samples of a metric or an instance. */
 export class IntervalEstimator {
@@ -100,6 +102,47 @@ export class IntervalEstimator {
   #setInterval(seconds: number): void {
     this.#interval = seconds
     this.#patience = PATIENCE * seconds
+  }
+}
+
+/** The intervals of a metric over time, each in force from the first sample at that distance. */
+export class IntervalHistory {
+  /** Times after which an interval is in force, ascending; the first one is so from the start. */
+  readonly #after: number[] = []
+  readonly #intervals: number[] = []
+  readonly #recent: number[] = []
+
+  /** Takes the time of a sample, and the interval after it; 0 if unknown. */
+  add(time: number, interval: number): void {
+    const recent = this.#recent
+    recent.push(time)
+    if (recent.length > MOST_LATE + 1) recent.shift()
+    if (interval === 0) return
+    const before = this.#intervals.at(-1)
+    if (before !== undefined && Math.max(interval, before) <= ALIKE * Math.min(interval, before)) return
+    this.#intervals.push(interval)
+    this.#after.push(before === undefined ? Number.NEGATIVE_INFINITY : this.#startOf(interval, before))
+  }
+
+  /** Returns the interval in force at a time, 0 if unknown. */
+  at(time: number): number {
+    let low = 0
+    let high = this.#after.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#after[middle]! < time) low = middle + 1
+      else high = middle
+    }
+    return this.#intervals[Math.max(0, low - 1)] ?? 0
+  }
+
+  /** Returns the time after which recent distances are nearer to the new interval than to the one before. */
+  #startOf(interval: number, before: number): number {
+    const recent = this.#recent
+    let i = recent.length - 1
+    const isNew = (distance: number): boolean => distance ** 2 > interval * before === interval > before
+    while (i > 0 && isNew(recent[i]! - recent[i - 1]!)) i--
+    return Math.max(recent[i]!, this.#after.at(-1)!)
   }
 }
 

@@ -141,22 +141,25 @@ export class SampledMetrics {
     const most = Math.min(points, MOST_MOMENTS)
     const step = (finish - start) / (most - 1)
     const steps = Array.from({ length: most }, (_, n) => start + n * step)
-    return inGroups(groups.map((group) => distant(steps, isChanging(group) ? slowestOf(group) : 0)))
+    return inGroups(groups.map((group) => (isChanging(group) ? distant(steps, slowestOf(group)) : steps)))
   }
 }
 
 /** Returns when metrics that are sampled together are sampled. */
 function momentsOf(group: readonly Sampled[]): readonly number[] {
   const sources = new Set(group.flatMap((one) => one.sources))
-  const operands = Array.from(sources, ({ times, whole }) => ({ times, interval: whole.interval }))
+  const operands = [...sources]
   // Values that hold may change at any time, and need no interval.
   const held = sources.size > 0 ? [] : group.flatMap((one) => one.held)
-  return sampleMoments([...operands, ...held.map(({ times }) => ({ times, interval: 0 }))], isChanging(group))
+  const intervalAt = (): number => 0
+  return sampleMoments([...operands, ...held.map(({ times }) => ({ times, intervalAt }))], isChanging(group))
 }
 
 const isChanging = (group: readonly Sampled[]): boolean => group.some(({ isChange }) => isChange)
-const slowestOf = (group: readonly Sampled[]): number =>
-  Math.max(0, ...group.flatMap(({ sources }) => sources.map(({ whole }) => whole.interval)))
+const slowestOf =
+  (group: readonly Sampled[]) =>
+  (time: number): number =>
+    Math.max(0, ...group.flatMap(({ sources }) => sources.map((source) => source.intervalAt(time))))
 
 /** Returns the times of the window, and the last one before it. */
 function fromLastBefore(times: readonly number[], { start }: ChartRequest['query']): readonly number[] {

@@ -6,7 +6,7 @@ import type { Timestamp } from '../base/timestamp.ts'
 import type { MetricDesc } from '../model/desc.ts'
 import { PM_INDOM_NULL, type Pmid } from '../model/ids.ts'
 import { PM_SEM_DISCRETE } from '../model/types.ts'
-import { IntervalEstimator } from './chart-interval.ts'
+import { IntervalEstimator, IntervalHistory } from './chart-interval.ts'
 import type { ValueSink } from './scan.ts'
 
 /** Most instances with separate gaps; further ones use those of the metric. Charts have no more columns. */
@@ -87,13 +87,22 @@ export class MetricRecordingTimes {
   readonly whole: RecordingTimes
   /** The times to sample from, ascending: in the window, and the last one before it. */
   readonly times: readonly number[]
+  readonly #intervals = new IntervalHistory()
   readonly #isSingular: boolean
   readonly #byInst = new Map<number, RecordingTimes>()
 
   constructor({ indom }: MetricDesc, times: readonly number[], onTime: (time: number) => void) {
     this.times = times
-    this.whole = new RecordingTimes(undefined, onTime)
+    this.whole = new RecordingTimes(undefined, (time) => {
+      this.#intervals.add(time, this.whole.pace.interval)
+      onTime(time)
+    })
     this.#isSingular = indom === PM_INDOM_NULL
+  }
+
+  /** Returns the seconds between samples at a time; 0 if unknown. */
+  intervalAt(time: number): number {
+    return this.#intervals.at(time) || this.whole.interval
   }
 
   /** Returns the sink for the times of an instance's values. */

@@ -33,7 +33,7 @@ export interface ExcerptOptions {
 }
 
 /**
- * Copies the records of a window, and the values that hold at its start, with their metadata: files by part (`index`, `meta`, `0`), format version 3 unless the archive has 2.
+ * Copies the records of a window, and the values that hold at its start, also alone, with their metadata: files by part (`index`, `meta`, `0`), format version 3 unless the archive has 2.
  * PM_ERR_NODATA if no record is left, PM_ERR_TOOBIG for more than `maxBytes`, PM_ERR_LOGREC for a damaged record, and any error of `turn`.
  */
 export async function excerpt(
@@ -65,7 +65,7 @@ export async function excerpt(
   // An archive may be opened without some metrics, which are in its records nevertheless.
   const copy = new RecordCopy(version, (id) => (descs.has(id) && wants(id) ? 'all' : 'nothing'))
   const metadata = new MetadataCopy(archive, new WrittenMetadata(), from)
-  let [size, read] = [0, 0]
+  let [count, size, read] = [0, 0, 0]
   let mark: Timestamp | undefined
   const isPartRead = (bytes: number): boolean => {
     read += bytes
@@ -74,6 +74,7 @@ export async function excerpt(
     return true
   }
   const write = (record: RecordView, at: Timestamp, bytes: Uint8Array, copied: RecordCopy): void => {
+    count++
     size += bytes.length
     if (size > maxBytes)
       throw new PcpError(
@@ -86,10 +87,20 @@ export async function excerpt(
     writer.record(at, bytes)
   }
   await archive.prefetch(from, to)
-  let carried = await carriedRecords(archive, {
+  const carried = await carriedRecords(archive, {
     ...{ from, wants, once },
     onRead: (bytes) => (isPartRead(bytes) ? turn() : undefined),
   })
+  metadata.older(carried)
+  const carry = (at: Timestamp): void => {
+    for (const { record, ids } of carried) {
+      const own = new RecordCopy(version, (id) => (ids.has(id) ? 'all' : 'nothing'))
+      write(record, at, stamped(own.copy(record)!, at, version), own)
+    }
+  }
+  let isInterrupted = false
+  /** The last record before an interruption, of any metric. */
+  let last: Timestamp | undefined
   const reader = new RecordReader(archive, { checkValues: false })
   reader.seek(from, 'forward')
   for (let record = reader.next(); record !== undefined; record = reader.next()) {
@@ -103,17 +114,21 @@ export async function excerpt(
     }
     if (record.count === 0) {
       if (size > 0) mark = time // written before the next values only
-      carried = []
+      isInterrupted = true
       continue
     }
-    const bytes = copy.copy(record)
-    if (bytes === undefined) continue
-    for (const before of carried) {
-      const own = new RecordCopy(version, (id) => (before.ids.has(id) ? 'all' : 'nothing'))
-      write(before.record, from, stamped(own.copy(before.record)!, from, version), own)
+    if (!isInterrupted) {
+      if (last === undefined) carry(from)
+      last = time
     }
-    carried = []
-    write(record, time, bytes, copy)
+    const bytes = copy.copy(record)
+    if (bytes !== undefined) write(record, time, bytes, copy)
+  }
+  // Without other values, the excerpt would end where it starts.
+  const isAlone = carried.length > 0 && count === carried.length
+  if (isAlone && last !== undefined && compareTimes(last, from) > 0) {
+    mark = undefined
+    carry(last)
   }
   writer.close()
   if (size === 0) throw new PcpError('PM_ERR_NODATA', 'Nothing was recorded in this window')

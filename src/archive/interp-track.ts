@@ -92,8 +92,9 @@ export class Track {
   readonly isNumeric: boolean
   /** PM_VAL_* of its recorded values; -1 before the first. */
   format = -1
-  /** Number of values in the previous fetch; -1 without one. */
+  /** Number of values in the metric's previous fetch, and its moment; -1 and NaN without one. */
   lastCount = -1
+  lastMoment: number = Number.NaN
   /** Number of slots in `needed`. */
   missing = 0
   /** Slots whose bound ahead is required but unknown. */

@@ -23,7 +23,7 @@ import {
   secondsSince,
 } from './interp-metric.ts'
 import { openRange, rangeEnd, type ValuesInRange } from './interp-range.ts'
-import { hasSameMetrics, type InterpolationRequest, inPlaces } from './interp-request.ts'
+import { type InterpolationRequest, inPlaces, RecentRequests } from './interp-request.ts'
 import type { ValueRules } from './interp-result.ts'
 import { Seams } from './interp-seams.ts'
 import type { RecordPlace, Track } from './interp-track.ts'
@@ -59,13 +59,14 @@ export class Interpolator {
   /** Moment of the previous fetch, as in `Track`; NaN without one. */
   #before = Number.NaN
   #profile: Profile | undefined
-  #request: InterpolationRequest | undefined
+  /** The main reader is at the same place for all of them. */
+  readonly #requests = new RecentRequests()
   /** A record that the main reader has read too early. */
   #pending: RecordView | undefined
   /** Moments of marks that were read but not passed. */
   #marksAhead: number[] = []
-  /** Whether a mark was passed on the way to the moment. */
-  #hasCrossed = false
+  /** Moment of the last mark that was passed. */
+  #lastMark = Number.NEGATIVE_INFINITY
   /** Whether the same observations apply as at the previous moment. */
   #isCalm = false
   /** End, exclusive, of the range in which the same observations apply to the whole request. */
@@ -84,9 +85,10 @@ export class Interpolator {
   /** Forgets all observations, because the next moment is elsewhere. */
   forget(): void {
     this.#before = Number.NaN
-    this.#request = undefined
+    this.#requests.clear()
     this.#pending = undefined
     this.#marksAhead = []
+    this.#lastMark = Number.NEGATIVE_INFINITY
     this.#calmUntil = Number.NEGATIVE_INFINITY
   }
 
@@ -116,6 +118,7 @@ export class Interpolator {
       const { track, values } = subjects[m]!
       const count = this.#isHeldBack(track) ? 0 : values.find(moment)
       track.lastCount = count
+      track.lastMoment = moment
       values.putFound(columns[m]!, count)
     }
   }
@@ -131,15 +134,16 @@ export class Interpolator {
     if (sign !== this.#sign || !(moment >= this.#before) || profile !== this.#profile) this.forget()
     this.#sign = sign
     this.#profile = profile
-    const same =
-      this.#request !== undefined && hasSameMetrics(ids, this.#request.ids) ? this.#request : undefined
-    this.#isCalm = same !== undefined && moment < this.#calmUntil
+    const { latest } = this.#requests
+    const known = this.#requests.find(ids)
+    this.#isCalm = known !== undefined && known === latest && moment < this.#calmUntil
     try {
-      if (same !== undefined && !this.#isCalm) this.#proceed(moment, same.tracks)
-      const request = same ?? this.#begin(time, moment, ids)
+      if (known !== undefined && !this.#isCalm) this.#proceed(moment, known.tracks)
+      const request = known ?? this.#begin(time, moment, ids)
       if (!this.#isCalm) {
-        this.#hasCrossed = this.#marksAhead.length > 0 && this.#crossed(moment)
-        this.#calmUntil = this.#hasCrossed ? Number.NEGATIVE_INFINITY : this.#calmEnd(moment, request.tracks)
+        if (this.#marksAhead.length > 0) this.#passMarks(moment)
+        const hasCrossed = request.tracks.some(({ lastMoment }) => this.#lastMark > lastMoment)
+        this.#calmUntil = hasCrossed ? Number.NEGATIVE_INFINITY : this.#calmEnd(moment, request.tracks)
         this.#calm = undefined
       }
       this.#before = moment
@@ -178,9 +182,9 @@ export class Interpolator {
   /** Starts a request for other metrics: finds their bounds around this moment. */
   #begin(time: Timestamp, moment: number, ids: readonly Pmid[]): InterpolationRequest {
     const { metadata } = this.#archive
-    const before = new Map(this.#request?.subjects.map((subject) => [subject.track.desc.pmid, subject]))
+    const before = this.#requests.subjects()
     const known: Track[] = []
-    const fresh: Track[] = []
+    const fresh = new Set<Track>()
     const subjects: InterpolatedMetric[] = []
     const indexes = new Map<Pmid, number>()
     const manner = { profile: this.#profile!, sign: this.#sign, rules: this.#options }
@@ -188,18 +192,12 @@ export class Interpolator {
       const desc = metadata.descs.get(id)
       if (desc === undefined || indexes.has(id) || !isInterpolable(desc)) continue
       const subject = before.get(id) ?? openInterpolatedMetric(this.#archive, desc, manner)
-      ;(before.has(id) ? known : fresh).push(subject.track)
+      if (before.has(id)) known.push(subject.track)
+      else fresh.add(subject.track)
       indexes.set(id, subjects.length)
       subjects.push(subject)
     }
-    if (known.length > 0) this.#proceed(moment, known)
     const tracks = subjects.map(({ track }) => track)
-    if (fresh.length > 0) {
-      this.#mainReader().seek(time, this.#sign > 0 ? 'forward' : 'backward')
-      this.#pending = undefined
-      this.#lookBehind(time, moment, fresh)
-      this.#proceed(moment, tracks)
-    }
     // Metrics unsupported by the recorder count as not recorded.
     const isRecorded = (id: Pmid): boolean =>
       (metadata.descs.get(id)?.type ?? PM_TYPE_NOSUPPORT) !== PM_TYPE_NOSUPPORT
@@ -207,8 +205,17 @@ export class Interpolator {
       emptySet(id, statusOf(isRecorded(id) ? 'PM_ERR_TYPE' : 'PM_ERR_PMID_LOG'))
     const places = ids.map((id) => indexes.get(id) ?? refused(id))
     const isPlain = places.every((place, i) => place === i)
-    this.#request = { ids: [...ids], subjects, tracks, places: isPlain ? undefined : places }
-    return this.#request
+    const request = { ids: [...ids], subjects, tracks, places: isPlain ? undefined : places }
+    this.#requests.add(request)
+    const followed = this.#requests.tracks.filter((track) => !fresh.has(track))
+    if (followed.length > 0) this.#proceed(moment, known, followed)
+    if (fresh.size > 0) {
+      this.#mainReader().seek(time, this.#sign > 0 ? 'forward' : 'backward')
+      this.#pending = undefined
+      this.#lookBehind(time, moment, [...fresh])
+      this.#proceed(moment, tracks)
+    }
+    return request
   }
 
   /** Reads against the direction until every slot of new tracks has its bound behind. */
@@ -249,9 +256,9 @@ export class Interpolator {
     }
   }
 
-  /** Reads until the moment is passed and every relevant slot has a bound ahead. */
-  #proceed(moment: number, tracks: readonly Track[]): void {
-    for (const track of tracks) track.shift(moment)
+  /** Reads until the moment is passed and every relevant slot of `tracks` has a bound ahead. */
+  #proceed(moment: number, tracks: readonly Track[], followed = this.#requests.tracks): void {
+    for (const track of followed) track.shift(moment)
     const reader = this.#mainReader()
     let missing = -1
     for (;;) {
@@ -267,7 +274,7 @@ export class Interpolator {
       if (missing === 0) return
       if (isDamage) throw record
       if (record === undefined) break
-      const isSecond = this.#apply(record, at, isPassed ? 'passed' : 'beyond', tracks, moment)
+      const isSecond = this.#apply(record, at, isPassed ? 'passed' : 'beyond', followed, moment)
       if (!isPassed) missing = missingOf(tracks)
       if (isSecond) {
         if (missing > 0) this.#lookAhead(record.timestamp(), moment, tracks)
@@ -281,7 +288,7 @@ export class Interpolator {
 
   /** Reads the rest of the archive to check it for damage. PM_ERR_LOGREC */
   readToEnd(): void {
-    if (this.#request === undefined || this.#sign < 0) return
+    if (this.#requests.latest === undefined || this.#sign < 0) return
     const reader = this.#mainReader()
     for (;;) {
       const record = this.#peek(reader)
@@ -333,22 +340,22 @@ export class Interpolator {
     return isSecond
   }
 
-  /** Returns whether a mark was passed since the previous moment. */
-  #crossed(moment: number): boolean {
-    const crossed = this.#marksAhead.some((at) => at > this.#before && at <= moment)
+  /** Takes the marks up to a moment. */
+  #passMarks(moment: number): void {
+    for (const at of this.#marksAhead) if (at <= moment && at > this.#lastMark) this.#lastMark = at
     this.#marksAhead = this.#marksAhead.filter((at) => at > moment)
-    return crossed
   }
 
   #values({ track, values }: InterpolatedMetric, moment: number, reuses: boolean): ValueSet {
     const set = this.#isHeldBack(track) ? emptySet(track.desc.pmid) : values.at(moment, reuses)
     track.lastCount = set.status
+    track.lastMoment = moment
     return set
   }
 
   /** Holds back a counter after a mark, so that callers who compare two values in a row compute no rate across it. */
-  #isHeldBack({ desc, lastCount }: Track): boolean {
-    return this.#hasCrossed && desc.sem === PM_SEM_COUNTER && lastCount > 0
+  #isHeldBack({ desc, lastCount, lastMoment }: Track): boolean {
+    return this.#lastMark > lastMoment && desc.sem === PM_SEM_COUNTER && lastCount > 0
   }
 
   /** Reads one record. Damage after the last good record is the end. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { IntervalEstimator } from '../../src/archive/chart-interval.ts'
+import { IntervalEstimator, IntervalHistory } from '../../src/archive/chart-interval.ts'
 
 /** Returns the times after a gap. */
 function gaps(times: readonly number[], pace = new IntervalEstimator()): number[] {
@@ -43,4 +43,34 @@ test('a new instance uses the interval of its metric; distances across a mark ar
 
 test('times that are not later are ignored', () => {
   expect(gaps([0, 10, 20, 20, 15, 30, 40, 90])).toEqual([90])
+})
+
+test.each([
+  [10, 60],
+  [60, 10],
+  [10, 11],
+  [1, 3600],
+  [3600, 1],
+])('an interval of %i s, then of %i s, is known from the first sample at that distance', (first, then) => {
+  const middle = 20 * first
+  const pace = new IntervalEstimator()
+  const history = new IntervalHistory()
+  for (let time = 0; time <= middle + 20 * then; time += time < middle ? first : then) {
+    pace.next(time)
+    history.add(time, pace.interval)
+  }
+  // A tenth more is the same interval.
+  const later = then === 11 ? first : then
+  expect([0, 1, middle - 1, middle].map((time) => history.at(time))).toEqual([first, first, first, first])
+  expect([middle + 1, middle + then, middle + 19 * then].map((time) => history.at(time))).toEqual([
+    later,
+    later,
+    later,
+  ])
+})
+
+test('an interval that is unknown is 0', () => {
+  const history = new IntervalHistory()
+  history.add(0, 0)
+  expect(history.at(0)).toBe(0)
 })

@@ -1,6 +1,6 @@
 /** Expressions and stacks of metrics in several log groups: their records are milliseconds apart, and at different intervals. */
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { decodeChartRange } from '../../src/archive/chart-bytes.ts'
 import { sampleMoments } from '../../src/archive/chart-moments.ts'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
@@ -98,7 +98,7 @@ test('expressions of constant rates are constant, whichever groups record their 
 
 const every = (interval: number, late: number, from = 0, to = 600): number[] =>
   Array.from({ length: (to - from) / interval }, (_, n) => from + n * interval + late)
-const operand = (interval: number, times: readonly number[]) => ({ interval, times })
+const operand = (interval: number, times: readonly number[]) => ({ intervalAt: () => interval, times })
 
 test('changes are taken over whole intervals of the slowest operand', () => {
   const slow = every(60, 0.011)
@@ -150,4 +150,88 @@ test('an expression reaches the end of a window in which it was recorded too oft
   const [metric] = answer.metrics
   if (metric === undefined || 'code' in metric) throw new Error(metric?.message)
   expect(answer.lists[metric.columns[0]!.times]!.at(-1)).toBeGreaterThan(START + day - 600)
+})
+
+/** An archive of counters and gauges; `times`: when each was recorded, in seconds. */
+function recordedAt(times: Readonly<Record<string, readonly number[]>>): LocalArchive {
+  const output = memoryOutput('made')
+  const made = new ArchiveImport(output, { hostname: 'h', timezone: 'UTC', pid: 1 })
+  for (const name of Object.keys(times)) {
+    made.addMetric(`counter.${name}`, { type: PM_TYPE_U64, sem: PM_SEM_COUNTER })
+    made.addMetric(`gauge.${name}`, { type: PM_TYPE_U64, sem: PM_SEM_INSTANT })
+  }
+  const records = Object.entries(times).flatMap(([name, list]) => list.map((time) => ({ name, time })))
+  for (const { name, time } of records.sort((a, b) => a.time - b.time)) {
+    made.put(`counter.${name}`, Math.round(1000 * time))
+    made.put(`gauge.${name}`, 7)
+    made.write({ sec: START + Math.floor(time), nsec: Math.round((time % 1) * 1e9) })
+  }
+  made.close()
+  return new LocalArchive(
+    'made',
+    new Map([...output.contents()].map(([part, bytes]) => [`made.${part}`, bytes])),
+  )
+}
+
+/** Returns the times of an expression's values, in seconds. */
+async function timesOf(
+  archive: LocalArchive,
+  expr: string,
+  finish: number,
+  points = 1000,
+): Promise<readonly number[]> {
+  const window = { start: START, finish: START + finish, points }
+  const { metrics, lists } = decodeChartRange(
+    await archive.range({ names: ['page.x'], derive: { 'page.x': expr }, ...window }),
+  )
+  const [metric] = metrics
+  if (metric === undefined || 'code' in metric) throw new Error(metric?.message)
+  const [column] = metric.columns
+  const values = lists[column!.values]!
+  return Array.from(lists[column!.times]!, (time) => Math.round(1000 * (time - START)) / 1000).filter(
+    // The first two distances of a longer interval are gaps.
+    (_, i) => !Number.isNaN(values[i]),
+  )
+}
+
+describe('an interval that changes applies from then on:', () => {
+  test.each([
+    [1, 60],
+    [10, 600],
+    [60, 1],
+  ])('levels of %i s, then %i s, are sampled at each record', async (first, then) => {
+    const middle = 20 * Math.max(first, then)
+    const times = [...every(first, 0, 0, middle), ...every(then, 0, middle, 2 * middle)]
+    const archive = recordedAt({ a: times })
+    expect(await timesOf(archive, 'gauge.a + 1', 2 * middle, 4000)).toEqual(times)
+  })
+
+  test.each([
+    ['grew beyond that of the other operand', 10, 60, 30],
+    ['grew from that of the other operand', 10, 60, 10],
+    ['shrank below that of the other operand', 60, 10, 30],
+    ['shrank to that of the other operand', 60, 10, 10],
+  ])('changes are taken over those of the slowest operand: %s', async (_, first, then, other) => {
+    const a = [...every(first, 0, 0, 1800), ...every(then, 0, 1800, 3600)]
+    const archive = recordedAt({ a, b: every(other, 0.011, 0, 3600) })
+    const times = await timesOf(archive, 'rate(counter.a) + rate(counter.b)', 3600)
+    for (const [from, to, interval] of [
+      [120, 1700, Math.max(first, other)],
+      [2100, 3500, Math.max(then, other)],
+    ] as const) {
+      const within = times.filter((time) => time > from && time < to)
+      expect(within.length, `from ${from}`).toBeCloseTo((to - from) / interval, -0.5)
+      for (const [i, time] of within.slice(1).entries())
+        expect(time - within[i]!, `after ${within[i]}`).toBeCloseTo(interval, 1)
+    }
+  })
+
+  test('equal steps are at least an interval apart where it is that long', async () => {
+    const times = [...every(1, 0, 0, 7200), ...every(600, 0, 7200, 36_000)]
+    const archive = recordedAt({ a: times, b: times.map((time) => time + 0.011) })
+    const found = await timesOf(archive, 'rate(counter.a) + rate(counter.b)', 36_000)
+    expect(found.filter((time) => time < 7000).length).toBeGreaterThan(0.9 * (1000 * (7000 / 36_000)))
+    const late = found.filter((time) => time > 8400)
+    for (const [i, time] of late.slice(1).entries()) expect(time - late[i]!).toBeGreaterThanOrEqual(599)
+  })
 })

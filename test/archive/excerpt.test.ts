@@ -1,5 +1,5 @@
 /** Excerpts: the records of a window with their metadata, and nothing else. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Archive } from '../../src/archive/archive.ts'
 import { excerpt } from '../../src/archive/excerpt.ts'
 import { excerptName } from '../../src/archive/excerpt-name.ts'
@@ -10,7 +10,9 @@ import { ArchiveSource } from '../../src/archive/source.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { type ArchiveFiles, bytesSource } from '../../src/base/byte-source.ts'
 import { decodeText } from '../../src/base/text.ts'
+import type { Timestamp } from '../../src/base/timestamp.ts'
 import { domainOf, indom, PM_INDOM_NULL, pmid } from '../../src/model/ids.ts'
+import { LABEL_CONTEXT } from '../../src/model/labels.ts'
 import {
   PM_SEM_COUNTER,
   PM_SEM_DISCRETE,
@@ -19,6 +21,8 @@ import {
   PM_TYPE_U32,
 } from '../../src/model/types.ts'
 import { extractNumber } from '../../src/model/value-set.ts'
+import { memoryFiles } from './build.ts'
+import { changingDisks, DISKS } from './changing-disks.ts'
 
 const START = 1_700_000_000
 const CLICKS = pmid(200, 0, 1)
@@ -212,4 +216,75 @@ test('values that are not wanted are not carried', async () => {
     await excerpt(archive, { from: at(40), to: at(50), wants: (id) => id === clicks, ...limits }),
   )
   expect(part.metadata.descs.size).toBe(1)
+})
+
+test.each([
+  ['read back', false],
+  ['searched where reading is costly', true],
+])('a fact is carried into a window without records of it: %s', async (_, isCostly) => {
+  const archive = describedHost(true)
+  const fact = archive.metadata.names.idOf('hinv.ncpu')
+  const once = isCostly ? { once: new OnceRecords(archive) } : {}
+  const excerptOf = (from: Timestamp, to: Timestamp) =>
+    excerpt(archive, { from, to, wants: (id) => id === fact, ...limits, ...once })
+  for (const [from, to, cpus] of [
+    [10, 20, 4],
+    // Recording was interrupted after second 29.
+    [10, 29.5, 4],
+    [40, 50, 2],
+  ] as const) {
+    const part = open(await excerptOf(at(from), { sec: START + Math.floor(to), nsec: (to % 1) * 1e9 }))
+    const end = Math.floor(to) - (to === 29.5 ? 0 : 1)
+    expect([part.start, part.end()], `from ${from}`).toEqual([
+      at(from),
+      { sec: START + end, nsec: 5_000_000 },
+    ])
+    for (const second of [from, end])
+      expect(valuesAt(part, 'hinv.ncpu', second), `at ${second}`).toEqual([['', cpus]])
+  }
+  // After the interruption, until it was recorded again, and outside of the recording.
+  const unknown = describedHost(false)
+  for (const [archive, from] of [
+    [unknown, 29.5],
+    [unknown, 40],
+    [describedHost(true), 100],
+  ] as const)
+    await expect(
+      excerpt(archive, {
+        from: { sec: START + Math.floor(from), nsec: (from % 1) * 1e9 },
+        to: at(200),
+        wants: (id) => id === fact,
+        ...limits,
+      }),
+    ).rejects.toThrow(expect.objectContaining({ code: 'PM_ERR_NODATA' }))
+})
+
+describe.each([2, 3] as const)('of version %i,', (version) => {
+  test.each([
+    [120, false],
+    [120, true],
+    [220, false],
+    [220, true],
+  ])(
+    'carried values keep the names of their instances: from %i s, with a record there: %s',
+    async (from, isAtStart) => {
+      const archive = Archive.open('a', memoryFiles(changingDisks(version, from, isAtStart)))
+      const part = open(await excerpt(archive, { from: at(from), to: at(from + 60), ...limits }))
+      const namesAt = (second: number) => {
+        const { ids, names } = part.metadata.instances(DISKS, undefined, at(second))
+        return Object.fromEntries([...ids].map((id, i) => [id, names[i]]))
+      }
+      // Instances that are gone, until the next record of the domain.
+      const sda = { 0: 'sda' }
+      expect(namesAt(from)).toEqual(
+        from === 120 ? { ...sda, 1: 'sdb', 2: 'sdc' } : { ...sda, 1: 'sdd', 2: 'sdc' },
+      )
+      expect(namesAt(from + 10)).toEqual(from === 120 ? { ...sda, 2: 'sdc' } : { ...sda, 1: 'sdd' })
+      for (const name of ['disk.size', 'disk.model', 'disk.busy'])
+        for (const [instance] of valuesAt(part, name, from)) expect(instance, name).not.toBe('')
+      expect(part.metadata.labels({ level: LABEL_CONTEXT, id: 0 }, at(from))[0]!.json).toBe(
+        archive.metadata.labels({ level: LABEL_CONTEXT, id: 0 }, at(from))[0]!.json,
+      )
+    },
+  )
 })

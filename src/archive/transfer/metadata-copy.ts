@@ -60,12 +60,14 @@ export class MetadataCopy {
   readonly #earliest: Timestamp | undefined
   readonly #metrics = new Map<Pmid, MetricState>()
   readonly #snapshots = new Map<Indom, IndomSnapshot>()
+  /** Instances of values that are copied from before `earliest`. */
+  readonly #older = new Map<Indom, Map<number, string>>()
   /** Times of metadata changes, in order; metrics are checked again only after a change. */
   readonly #changes: readonly Timestamp[]
   #change = 0
   #contextChange = -1
 
-  /** `earliest`: the time of metadata that is older. Default: its own. */
+  /** `earliest`: the time of records that are older, with the metadata of then. Default: their own. */
   constructor(archive: Archive, written: WrittenMetadata, earliest?: Timestamp) {
     this.#archive = archive
     this.#earliest = earliest
@@ -76,9 +78,27 @@ export class MetadataCopy {
     this.#changes = times.sort(compareTimes)
   }
 
+  /**
+   * Takes the records from before `earliest` that will be copied, with their metrics. Of several records of a domain at that time only one
+   * applies, so it names the instances of all of them.
+   */
+  older(records: readonly { readonly record: RecordView; readonly ids: ReadonlySet<Pmid> }[]): void {
+    const { metadata } = this.#archive
+    for (const { record, ids } of records)
+      for (const id of ids) {
+        const indom = metadata.descs.get(id)?.indom ?? PM_INDOM_NULL
+        if (indom === PM_INDOM_NULL) continue
+        const names = namesOf(metadata.snapshotAt(indom, record.timestamp()))
+        const older = this.#older.get(indom) ?? new Map<number, string>()
+        this.#older.set(indom, older)
+        for (const inst of record.toSet(record.find(id)).inst)
+          if (names.has(inst)) older.set(inst, names.get(inst)!)
+      }
+  }
+
   /** Writes the metadata for the value sets taken from a record. Records must be in time order. */
   before(record: RecordView, taken: TakenSets, writer: ArchiveWriter): void {
-    const time = record.timestamp()
+    const time = this.#stamp(record.timestamp())
     const changes = this.#changes
     while (this.#change < changes.length && compareTimes(changes[this.#change]!, time) <= 0) this.#change++
     if (this.#contextChange !== this.#change) {
@@ -117,27 +137,30 @@ export class MetadataCopy {
     this.#texts(writer, TEXT_PMID, pmid)
     metric.change = this.#change
     if (indom === PM_INDOM_NULL) return
-    if (hasValues) this.#instances(writer, time, indom)
-    else metric.change = -1
+    if (!hasValues || !this.#instances(writer, time, indom)) metric.change = -1
     this.#labels(writer, time, LABEL_INDOM, indom)
     this.#labels(writer, time, LABEL_INSTANCES, indom)
     this.#texts(writer, TEXT_INDOM, indom)
   }
 
-  #instances(writer: ArchiveWriter, time: Timestamp, indom: Indom): void {
+  /** Returns false if instances were written that are gone at this time. */
+  #instances(writer: ArchiveWriter, time: Timestamp, indom: Indom): boolean {
     const snapshot = this.#archive.metadata.snapshotAt(indom, time)
-    if (snapshot === undefined || this.#snapshots.get(indom) === snapshot) return
-    this.#snapshots.set(indom, snapshot)
-    const ids = Array.from(snapshot.ids)
-    const names = ids.map((_, i) => snapshot.name(i))
+    if (snapshot === undefined) return true
+    const present = namesOf(snapshot)
+    const isEarliest = this.#earliest !== undefined && compareTimes(time, this.#earliest) === 0
+    const all = new Map([...((isEarliest && this.#older.get(indom)) || []), ...present])
+    const isComplete = all.size === present.size
+    if (isComplete && this.#snapshots.get(indom) === snapshot) return true
+    if (isComplete) this.#snapshots.set(indom, snapshot)
     // Overlapping archives may both have a record for the same time.
     const last = this.#written.instances.get(indom)
-    const at = this.#stamp(time)
-    const now = { time: at, ids, names }
-    if (last !== undefined && sameInstances(last, now)) return
+    const now = { time, ids: [...all.keys()], names: [...all.values()] }
+    if (last !== undefined && sameInstances(last, now)) return isComplete
     this.#written.instances.set(indom, now)
     // Repeated records of an unchanged domain are copied too.
-    writer.instances(at, indom, ids, names, true)
+    writer.instances(time, indom, now.ids, now.names, true)
+    return isComplete
   }
 
   #stamp(time: Timestamp): Timestamp {
@@ -154,9 +177,8 @@ export class MetadataCopy {
     const last = this.#written.labels.get(key)
     if (last === labels || (last !== undefined && sameBytes(last.body, labels.body))) return
     this.#written.labels.set(key, labels)
-    const at = this.#stamp(time)
-    writer.start(at)
-    writer.metadata(labelRecord(writer, at, labels.body), false)
+    writer.start(time)
+    writer.metadata(labelRecord(writer, time, labels.body), false)
   }
 
   #texts(writer: ArchiveWriter, kind: number, id: number): void {
@@ -176,9 +198,14 @@ export class MetadataCopy {
     for (let i = 0; i < set.status; i++)
       for (const pmid of parametersOf(set, i, type)) {
         const metric = this.#metric(pmid)
-        if (metric.change !== this.#change) this.#prepare(writer, record.timestamp(), metric, false)
+        if (metric.change !== this.#change)
+          this.#prepare(writer, this.#stamp(record.timestamp()), metric, false)
       }
   }
+}
+
+function namesOf(snapshot: IndomSnapshot | undefined): ReadonlyMap<number, string> {
+  return new Map(Array.from(snapshot?.ids ?? [], (id, i) => [id, snapshot!.name(i)]))
 }
 
 function sameInstances(a: WrittenInstances, b: WrittenInstances): boolean {
