@@ -55,7 +55,7 @@ export async function busy(
   page: Page,
   { live }: Pick<Places, 'live'>,
   key = 'overview',
-  span = HOUR,
+  span: string = HOUR,
 ): Promise<void> {
   await page.goto(`${live}#page=${key}&source=archive:${BUSY_KEY}&${span}`)
   await drawn(page)

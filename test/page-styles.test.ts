@@ -1,9 +1,9 @@
-/** Styles that are loaded with a part of the page: other parts do not depend on them. */
+/** The style sheets of the page: what is loaded with a part of it, and what scripts know too. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-const UI = fileURLToPath(new URL('../../src/ui/', import.meta.url))
+const UI = fileURLToPath(new URL('../src/ui/', import.meta.url))
 const read = (path: string): string => readFileSync(`${UI}${path}`, 'utf8')
 
 /** Returns a style sheet with those that it imports. */
@@ -39,4 +39,12 @@ test('only components of the fleet use the styles that come with it', () => {
 test('the fleet uses no styles that come with the other lazily loaded part', () => {
   const used = wordsOf((path) => path.startsWith('fleet/'))
   expect([...lazy].filter((name) => used.has(name) && !page.has(name) && !fleet.has(name))).toEqual([])
+})
+
+test('the key of a heat map shows the colours of its scale', () => {
+  const [, shades, middle] = /\[SHADES, MIDDLE\] = \[(\d+), (\d+)\]/.exec(read('chart/heat-map.ts'))!
+  const position = (100 * Number(middle)) / (Number(shades) - 1)
+  expect(read('style/heat.css')).toContain(
+    `linear-gradient(90deg, var(--heat-low), var(--heat-middle) ${position}%, var(--heat-high))`,
+  )
 })
