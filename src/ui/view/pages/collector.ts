@@ -8,7 +8,7 @@ const one = (metric: string, legend: string, color = 'var(--c1)') => plot(metric
 export const COLLECTOR_PAGE: View = {
   name: 'Collector',
   charts: [
-    chart('pmcd-cpu', 'CPU of pmcd (100 % = 1 CPU)', [one('pmcd.cputime.total', 'CPU')]),
+    chart('pmcd-cpu', 'pmcd CPU (100 % = 1 CPU)', [one('pmcd.cputime.total', 'CPU')]),
     chart('pmcd-memory', 'Memory of pmcd', [one('pmcd.datasize', 'data')]),
     chart('pmcd-pdus', 'PDUs of pmcd', [
       one('pmcd.pdu_in.total', 'received'),
@@ -30,7 +30,7 @@ export const COLLECTOR_PAGE: View = {
       optional(one('mmv.pmlogger.failures.write', 'failed writes', 'var(--c6)')),
       optional(one('mmv.pmlogger.late.left_out', 'samples left out', 'var(--c2)')),
     ]),
-    chart('pmproxy-cpu', 'CPU of pmproxy (100 % = 1 CPU)', [
+    chart('pmproxy-cpu', 'pmproxy CPU (100 % = 1 CPU)', [
       optional(one('pmproxy.cpu.user', 'user')),
       optional(one('pmproxy.cpu.sys', 'system', 'var(--c2)')),
     ]),
