@@ -1,4 +1,4 @@
-/** The style sheets of the page: what is loaded with a part of it, and what scripts know too. */
+/** The style sheets of the page: styles of lazily loaded parts, values that scripts repeat. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 const UI = fileURLToPath(new URL('../src/ui/', import.meta.url))
 const read = (path: string): string => readFileSync(`${UI}${path}`, 'utf8')
 
-/** Returns a style sheet with those that it imports. */
+/** Returns a style sheet with its imports. */
 const whole = (path: string): string =>
   read(`style/${path}`).replace(/@import "\.\/([\w-]+\.css)"[^;]*;/g, (_, name: string) => whole(name))
 

@@ -20,7 +20,7 @@ type Row = readonly [
 ]
 
 const load = (pid: number): number => ((pid * 37) % 100) / 100
-/** Share of a CPU: few processes are busy, and those that are listed use one CPU together. */
+/** Share of a CPU: few processes are busy, and a sample uses one CPU in total. */
 const cpuOf = (pid: number): number => 0.001 + 0.4 * load(pid) ** 8
 
 const ROWS: readonly Row[] = [
