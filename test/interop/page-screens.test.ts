@@ -3,7 +3,7 @@ import type { BrowserContext, Locator, Page } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
 import { PAGES } from '../../src/ui/view/built-in.ts'
 import { describePage, PANELS, PATIENCE, shotPath } from './lib/page.ts'
-import { SIDEWAYS, SMALL, UNNAMED } from './lib/page-rules.ts'
+import { SIDEWAYS, SLICED, SMALL, UNNAMED } from './lib/page-rules.ts'
 import { busy, writeBusyHost } from './lib/screens.ts'
 
 describePage('the screens of the chart page', (t) => {
@@ -180,6 +180,10 @@ describePage('the screens of the chart page', (t) => {
     writeBusyHost(t.ours)
     const page = await phone('light')
     await busy(page, { live: t.address }, 'cpu')
+    // The sentence of the strip has a second line, which ends with a control.
+    await page.locator('.verdict .link').waitFor()
+    expect(await page.evaluate(SLICED)).toEqual([])
+    expect(await page.evaluate(SMALL)).toEqual([])
     const touch = await other!.newCDPSession(page)
     const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: { x: number; y: number }[]) =>
       touch.send('Input.dispatchTouchEvent', { type, touchPoints })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { axisLabels } from '../../src/ui/chart/axis.ts'
+import { axisLabels, axisWidth, NARROWEST } from '../../src/ui/chart/axis.ts'
 import type { Measure } from '../../src/ui/view/measure.ts'
 
 const plain: Measure = { kind: 'number', factor: 1, suffix: '' }
@@ -21,4 +21,26 @@ test.each([
 
 test('an axis of zeros has no scale: only 0 is labelled', () => {
   expect(axisLabels(perSecond, [0, 0.25, 0.5], true)).toEqual(['0', '', ''])
+})
+
+test('labels of all usual scales fit into one width, so that plots of a column line up', () => {
+  const scales = [
+    [bytes, 2],
+    [perSecond, 10],
+  ] as const
+  const labels = scales.flatMap(([measure, base]) =>
+    Array.from({ length: 12 }, (_, i) => base ** i).flatMap((step) =>
+      [2, 4, 6].flatMap((count) =>
+        axisLabels(
+          measure,
+          Array.from({ length: count }, (_, i) => i * step),
+        ),
+      ),
+    ),
+  )
+  expect(labels).toContain('1.5 KiB/s')
+  expect(labels).toContain('100 M/s')
+  expect(labels.filter((label) => axisWidth(label) > NARROWEST)).toEqual([])
+  // 97 pixels in the widest usual font, DejaVu Sans.
+  expect(axisWidth('1000 mm / count')).toBeGreaterThan(97)
 })

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { type HeatReading, heatAt, heatMove, heatRuns, heatSample } from '../../src/ui/chart/heat-map.ts'
+import {
+  type HeatReading,
+  heatAt,
+  heatColors,
+  heatMove,
+  heatRuns,
+  heatSample,
+} from '../../src/ui/chart/heat-map.ts'
 import { sampleBy, stepOf } from '../../src/ui/chart/reading.ts'
 import type { ChartData } from '../../src/ui/data/chart-data.ts'
 
@@ -139,4 +146,18 @@ test('arrows move by one, with Shift by ten; other keys, and keys with other mod
   expect(key('ArrowDown', { shiftKey: true })).toEqual([10, 0])
   expect(key('End')).toEqual([0, Infinity])
   expect([key('x'), key('ArrowLeft', { altKey: true })]).toEqual([undefined, undefined])
+})
+
+test('small shares of time have their own colours', () => {
+  const colors: Record<string, string> = {
+    'var(--heat-low)': '#ffffff',
+    'var(--heat-middle)': '#ff8000',
+    'var(--heat-high)': '#ff0000',
+  }
+  const scale = heatColors((name) => colors[name]!)
+  const at = (share: number) => scale[Math.round(share * (scale.length - 1))]
+  expect([0, 0.3, 1].map(at)).toEqual(['rgb(255 255 255)', 'rgb(255 128 0)', 'rgb(255 0 0)'])
+  // A tenth is a third of the way to the middle colour.
+  expect(at(0.1)).toBe('rgb(255 213 170)')
+  expect(new Set(scale).size).toBe(scale.length)
 })

@@ -1,6 +1,6 @@
 /** Time labels below charts at round times of the zone, across daylight saving changes; texts of spans. */
 import { expect, test } from 'vitest'
-import { timeMarks } from '../../src/ui/chart/time-marks.ts'
+import { marksIn, timeMarks, withDates } from '../../src/ui/chart/time-marks.ts'
 import { formatSpan } from '../../src/ui/time/format.ts'
 
 const marks = (from: string, to: string, most: number, zone: string): string[] =>
@@ -63,6 +63,48 @@ test('windows below a second have milliseconds, and an empty one has a single la
     timeMarks({ from, to }, 4, 'UTC').map(({ label }) => label)
   expect(labels(1_700_000_000, 1_700_000_001)).toEqual(['13:20.000', '13:20.500', '13:21.000'])
   expect(labels(1_700_000_000, 1_700_000_000)).toEqual(['13:20.000'])
+})
+
+const axis = (from: string, to: string, width: number): string[] =>
+  withDates(marksIn({ from: Date.parse(from) / 1000, to: Date.parse(to) / 1000 }, width, 'UTC'))
+
+test.each([60, 100, 120, 300, 450, 600, 1000, 3600, 10_000, 86_400, 604_800])(
+  'a window of %i s has several labels in the plot of a phone, which do not touch',
+  (seconds) => {
+    const frame = { from: 1_700_000_007, to: 1_700_000_007 + seconds }
+    const width = 250
+    const found = marksIn(frame, width, 'UTC').map(({ at, label }) => ({
+      middle: ((at - frame.from) / seconds) * width,
+      half: 3.5 * label.length,
+    }))
+    expect(found.filter(({ half }) => half > 0).length).toBeGreaterThan(1)
+    for (const [i, { middle, half }] of found.entries()) {
+      const next = found[i + 1]
+      expect(middle + half).toBeLessThanOrEqual(next === undefined ? width + 18 : next.middle - next.half)
+    }
+  },
+)
+
+test('the date is below the first label, where a day begins, and nowhere that it would be cut off', () => {
+  expect(axis('2026-11-21T22:50:00Z', '2026-11-22T02:00:00Z', 250)).toEqual([
+    '23:00\n2026-11-21',
+    '00:00\n2026-11-22',
+    '01:00',
+    '02:00',
+  ])
+  expect(axis('2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z', 250)).toEqual([
+    '00:00\n2026-11-21',
+    '06:00',
+    '12:00',
+    '18:00',
+    '00:00',
+  ])
+  expect(axis('2026-12-30T12:00:00Z', '2027-01-03T12:00:00Z', 250)).toEqual([
+    '12-31\n2026',
+    '01-01\n2027',
+    '01-02',
+    '01-03',
+  ])
 })
 
 test('a span has the date of its end only if that is another one', () => {

@@ -20,6 +20,8 @@ type Row = readonly [
 ]
 
 const load = (pid: number): number => ((pid * 37) % 100) / 100
+/** Share of a CPU: few processes are busy, and a sample uses one CPU in total. */
+const cpuOf = (pid: number): number => 0.001 + 0.4 * load(pid) ** 8
 
 const ROWS: readonly Row[] = [
   [
@@ -34,16 +36,16 @@ const ROWS: readonly Row[] = [
   ['psinfo.sname', 52, 2, 6, 3, '', (pid) => (load(pid) > 0.5 ? 'R' : 'S')],
   ['psinfo.ppid', 52, 3, 1, 3, '', (pid) => (pid % 3 === 0 ? 1 : 1000)],
   ['psinfo.start_time', 52, 21, 1, 4, 'sec', (pid) => pid],
-  ['psinfo.utime', 52, 13, 1, 1, 'millisec', (pid, t) => Math.round(800 * load(pid) * t)],
-  ['psinfo.stime', 52, 14, 1, 1, 'millisec', (pid, t) => Math.round(200 * load(pid) * t)],
-  ['psinfo.rss', 52, 23, 1, 3, 'Kbyte', (pid, t) => 1000 * pid + (t % 700)],
+  ['psinfo.utime', 52, 13, 1, 1, 'millisec', (pid, t) => Math.round(800 * cpuOf(pid) * t)],
+  ['psinfo.stime', 52, 14, 1, 1, 'millisec', (pid, t) => Math.round(200 * cpuOf(pid) * t)],
+  ['psinfo.rss', 52, 23, 1, 3, 'Kbyte', (pid, t) => 500 * (pid - 900) + (t % 700)],
   ['psinfo.minflt', 52, 9, 1, 1, 'count', (pid, t) => Math.round(pid * t * 0.01)],
   ['psinfo.maj_flt', 52, 11, 1, 1, 'count', () => 0],
   ['psinfo.cgroups', 54, 0, 6, 3, '', (pid) => `:/system.slice/unit${pid % 60}.service`],
   ['id.uid_nm', 56, 8, 6, 3, '', (pid) => ['root', 'www', 'postgres'][pid % 3]!],
   ['io.read_bytes', 58, 4, 3, 1, 'byte', (pid, t) => Math.round(4000 * load(pid) * t)],
   ['io.write_bytes', 58, 5, 3, 1, 'byte', (pid, t) => Math.round(9000 * load(pid) * t)],
-  ['predicate.cpuburn', 61, 7, 4, 3, '', load],
+  ['predicate.cpuburn', 61, 7, 4, 3, '', cpuOf],
   ['predicate.iodemand', 61, 4, 4, 3, 'Kbyte / sec', (pid) => 12 * load(pid)],
 ]
 

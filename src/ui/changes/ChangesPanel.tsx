@@ -265,8 +265,8 @@ function Row({ change }: { readonly change: Change }): ComponentChild {
         <span class={`direction ${direction}`} role="img" aria-label={direction === 'up' ? 'rose' : 'fell'}>
           {direction === 'up' ? '▲' : '▼'}
         </span>{' '}
-        {printableWord(change.metric)}
-        {change.instance !== '' && <span class="of"> {printableWord(change.instance)}</span>}
+        {printableWord(change.metric)}{' '}
+        {change.instance !== '' && <span class="of">{printableWord(change.instance)}</span>}
       </h3>
       <div class="row">
         <ChangeSpark sparks={change.sparks} />

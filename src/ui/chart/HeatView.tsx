@@ -20,11 +20,10 @@ import { Announced, TipBox, type TipPlace } from './Readings.tsx'
 import { endReading, startTime, stepOf } from './reading.ts'
 import { dragSpan, selectedSpan, startsSpan } from './selected-span.ts'
 import { shadeOf } from './span-shade.ts'
-import { timeMarks } from './time-marks.ts'
+import { marksIn } from './time-marks.ts'
 
-/** Height of a row label, and width of a time label with its margin. */
+/** Height of a row label. */
 const NAME_HEIGHT = 14
-const MARK_WIDTH = 64
 
 /** The cell that is read, and its position. */
 type Under = HeatReading & TipPlace
@@ -159,7 +158,7 @@ export function HeatView({ chart, data, frame, scale, Marks }: ViewProps): Compo
           time.zoom(wheelFactor(event), (event.clientX - left) / width)
         }}
       >
-        {timeMarks(frame, Math.floor(width / MARK_WIDTH), zone).map(({ at, label }) => (
+        {marksIn(frame, width, zone).map(({ at, label }) => (
           <li key={at} style={{ left: `${(100 * (at - frame.from)) / (frame.to - frame.from)}%` }}>
             {label}
           </li>

@@ -1,57 +1,34 @@
 /** Axes of charts over time: positions and texts of the tick marks. */
 import type uPlot from 'uplot'
 import { resolveColor } from '../theme.ts'
+import { time } from '../time/control.ts'
 import { type Measure, stepFor, withUnit } from '../view/measure.ts'
+import { marksIn, type TimeMark, withDates } from './time-marks.ts'
 
 /** Height of the flags of marks above a plot, in pixels. */
 export const MARKS_HEIGHT = 14
 
 const FONT = '12px system-ui, sans-serif'
-/** Minimum width of the value axis, so that the plots of charts in a column line up: that of 1000 KiB/s. */
-const NARROWEST = 66
-const CHARACTER = 6.7
-/** Width of labels such as 18:20 and 18:20:30. */
-const MINUTES_SPACE = 48
-const SECONDS_SPACE = 76
-
+/** Minimum width of the value axis, so that the plots of charts in a column line up: that of 1.25 MiB/s. */
+export const NARROWEST = 68
 /** Tick spacing of axes in bytes, for round numbers of KiB, MiB ... */
 const POWERS_OF_TWO: number[] = Array.from({ length: 61 }, (_, i) => 2 ** i)
 
-/**
- * For each tick spacing: the format of a tick label and what to add below it when a year, month, day, hour ... begins. The
- * added text must be as short as a label, because the next tick may have one too.
- */
-const CLOCK: (number | string | null)[][] = [
-  [86_400 * 365, '{YYYY}', null, null, null, null, null, null, 1],
-  [86_400 * 28, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
-  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
-  [1, '{HH}:{mm}:{ss}', '\n{D} {MMM}', null, '\n{D} {MMM}', null, null, null, 1],
-  [
-    0.001,
-    ':{ss}.{fff}',
-    '\n{D} {MMM} {HH}:{mm}',
-    null,
-    '\n{D} {MMM} {HH}:{mm}',
-    null,
-    '\n{HH}:{mm}',
-    null,
-    1,
-  ],
-]
-
-/** Returns the time axis. */
+/** Returns the time axis, with the labels of heat maps and the date below them. */
 export function axisX(): uPlot.Axis {
+  const zone = time.zone.peek()
+  let marks: TimeMark[] = []
   return {
     stroke: resolveColor('var(--faint)'),
     grid: { stroke: resolveColor('var(--grid)'), width: 1 },
     ticks: { show: false },
     font: FONT,
-    // Labels of ticks less than a minute apart are longer.
-    space: (_, __, min, max, width) =>
-      ((max - min) / width) * MINUTES_SPACE > 30 ? MINUTES_SPACE : SECONDS_SPACE,
     size: 34,
-    values: CLOCK,
+    splits: ({ bbox }, _, from, to) => {
+      marks = marksIn({ from, to }, bbox.width / devicePixelRatio, zone)
+      return marks.map(({ at }) => at)
+    },
+    values: () => withDates(marks),
   }
 }
 
@@ -62,15 +39,16 @@ export function axisY(measure: Measure, isZero: () => boolean): uPlot.Axis {
     grid: { stroke: resolveColor('var(--grid)'), width: 1 },
     ticks: { show: false },
     font: FONT,
-    size: (_, values) => {
-      const longest = Math.max(0, ...(values ?? []).map((value) => value?.length ?? 0))
-      return Math.max(NARROWEST, Math.ceil(longest * CHARACTER) + 10)
-    },
+    size: (_, values) => Math.max(NARROWEST, ...(values ?? []).map(axisWidth)),
     space: 34,
     ...(measure.kind === 'bytes' ? { incrs: POWERS_OF_TWO } : {}),
     values: (_, splits) => axisLabels(measure, splits, isZero()),
   }
 }
+
+/** Returns the width of the value axis that a label needs, with a gap. Points, slashes and the like are half as wide as digits. */
+export const axisWidth = (label: string): number =>
+  Math.ceil(6 + 3.8 * (label.length + label.replace(/[^\w]|i/g, '').length))
 
 /**
  * Formats tick labels with the same number of decimals. Only the highest one has the unit, which all share; zero is a plain 0.

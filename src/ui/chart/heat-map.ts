@@ -106,13 +106,17 @@ export function heatRuns(
   return runs
 }
 
+/** Colours of the scale, and the position of the middle one: below it, small shares of time differ too. The style sheet has the same. */
+const [SHADES, MIDDLE] = [61, 18]
+
 /** Returns the colour scale from low to high, in distinguishable steps. */
 export function heatColors(color: (name: string) => string = resolveColor): string[] {
   const low = channelsOf(color('var(--heat-low)'))
   const middle = channelsOf(color('var(--heat-middle)'))
   const high = channelsOf(color('var(--heat-high)'))
-  return Array.from({ length: 65 }, (_, i) => {
-    const [from, to, share] = i <= 32 ? [low, middle, i / 32] : [middle, high, (i - 32) / 32]
+  return Array.from({ length: SHADES }, (_, i) => {
+    const [from, to, share] =
+      i <= MIDDLE ? [low, middle, i / MIDDLE] : [middle, high, (i - MIDDLE) / (SHADES - 1 - MIDDLE)]
     return `rgb(${from.map((part, c) => Math.round(part + (to[c]! - part) * share)).join(' ')})`
   })
 }

@@ -16,6 +16,8 @@ const STEPS: readonly number[] = [
 export interface TimeMark {
   readonly at: number
   readonly label: string
+  /** The day, as in 2026-11-22. */
+  readonly date: string
 }
 
 /** Returns at most `most` labels at round times of a zone. */
@@ -23,7 +25,35 @@ export function timeMarks({ from, to }: Frame, most: number, zone: string): Time
   const least = (to - from) / Math.max(1, most)
   const step = STEPS.find((size) => size >= least) ?? Math.ceil(least / DAY) * DAY
   const isLong = to - from > DAY
-  return roundTimes(from, to, step, zone).map((at) => ({ at, label: labelOf(at, step, isLong, zone) }))
+  return roundTimes(from, to, step, zone).map((at) => {
+    const text = formatTime(at + 1e-4, zone)
+    return { at, label: labelOf(at, step, isLong, text), date: text.slice(0, 10) }
+  })
+}
+
+/** Widths of labels such as 18:20 and 18:20:30 with a gap, and room to the right of a plot, in pixels. */
+const [MINUTES_WIDTH, SECONDS_WIDTH, RIGHT] = [48, 72, 18]
+
+/** Returns labels for a plot of a width in pixels. Texts that would be cut off at its right edge are empty. */
+export function marksIn(frame: Frame, width: number, zone: string): TimeMark[] {
+  const scale = (frame.to - frame.from) / width
+  // Labels of marks less than a minute apart are longer.
+  const each = MINUTES_WIDTH * scale > 30 ? MINUTES_WIDTH : SECONDS_WIDTH
+  return timeMarks(frame, width / each, zone).map(({ at, label, date }) => {
+    const fitted = (text: string): string => ((frame.to - at) / scale + RIGHT < 3.5 * text.length ? '' : text)
+    return { at, label: fitted(label), date: fitted(date) }
+  })
+}
+
+/** Adds the date to labels, below the first one and where a day begins; dates get the year. */
+export function withDates(marks: readonly TimeMark[]): string[] {
+  let known = ''
+  return marks.map(({ label, date }) => {
+    const added = label.includes('-') ? date.slice(0, 4) : date
+    if (known.startsWith(added)) return label
+    known = date
+    return `${label}\n${added}`
+  })
 }
 
 /** Returns the times that are multiples of `step` on the clocks of a zone. */
@@ -45,8 +75,7 @@ function roundTimes(from: number, to: number, step: number, zone: string): numbe
 }
 
 /** Returns the shortest distinguishable label; for steps within several days midnight is shown as a date. */
-function labelOf(at: number, step: number, isLong: boolean, zone: string): string {
-  const text = formatTime(at + 1e-4, zone)
+function labelOf(at: number, step: number, isLong: boolean, text: string): string {
   const date = text.slice(5, 10)
   if (step >= DAY) return date
   if (step >= MINUTE) return isLong && text.endsWith(' 00:00:00') ? date : text.slice(11, 16)

@@ -132,9 +132,8 @@ export class Feeds {
   }
 }
 
-/** Returns the expressions of plots by the metric names that the page made up for them. */
+/** Returns the expressions of plots by the metric names that the page made up for them, sorted: equal lists share a topic. */
 export function deriveOf(plots: readonly Plot[]): Record<string, string> {
-  const derive: Record<string, string> = {}
-  for (const { metric, expr } of plots) if (expr !== undefined) derive[metric] = expr
-  return derive
+  const named = plots.flatMap(({ metric, expr }) => (expr === undefined ? [] : [[metric, expr] as const]))
+  return Object.fromEntries(named.sort())
 }

@@ -8,7 +8,7 @@ import { heatColors } from '../chart/heat-map.ts'
 import { reading } from '../chart/instant.ts'
 import { Announced, TipBox, type TipPlace } from '../chart/Readings.tsx'
 import { stepOf } from '../chart/reading.ts'
-import { timeMarks } from '../chart/time-marks.ts'
+import { marksIn } from '../chart/time-marks.ts'
 import { colorsVersion } from '../theme.ts'
 import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
@@ -17,7 +17,6 @@ import { open } from './HostTable.tsx'
 import { type HeatCell, heatLines, heatPixels, highestOfLine, hostsOfLine } from './heat-image.ts'
 import { cellRow, means, measure, ranked } from './state.ts'
 
-const MARK_WIDTH = 64
 /** Distance of two touches of one place, in pixels: half a finger. */
 const NEAR = 22
 
@@ -126,11 +125,7 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
         <Hover range={range} under={under} />
       </div>
       <ol class="heat-marks" aria-hidden="true">
-        {timeMarks(
-          { from: start, to: start + step * buckets },
-          Math.floor(width / MARK_WIDTH),
-          time.zone.value,
-        ).map(({ at, label }) => (
+        {marksIn({ from: start, to: start + step * buckets }, width, time.zone.value).map(({ at, label }) => (
           <li key={at} style={{ left: `${(100 * (at - start)) / (step * buckets)}%` }}>
             {label}
           </li>

@@ -79,6 +79,26 @@ export const OUTSIDE: string = `[...document.querySelectorAll('body *')].flatMap
   return []
 })`
 
+/** Lines of text that a box without scrolling cuts through; hidden as a whole is on purpose. */
+export const SLICED: string = `[...document.querySelectorAll('body *')].flatMap((element) => {
+  const texts = [...element.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim() !== '')
+  if (texts.length === 0 || !element.checkVisibility() || element.closest('svg, option, .unseen, .skip') !== null) return []
+  const range = document.createRange()
+  const lines = texts.flatMap((text) => {
+    range.selectNodeContents(text)
+    return [...range.getClientRects()]
+  })
+  for (let at = element; at !== null; at = at.parentElement) {
+    const { overflowY } = getComputedStyle(at)
+    if (overflowY === 'auto' || overflowY === 'scroll') return []
+    if (overflowY === 'visible') continue
+    const { top, bottom } = at.getBoundingClientRect()
+    const cut = lines.find((line) => (line.top < bottom - 3 && line.bottom > bottom + 3) || (line.top < top - 3 && line.bottom > top + 3))
+    if (cut !== undefined) return [element.textContent.trim().slice(0, 40) + ': cut by ' + at.className]
+  }
+  return []
+})`
+
 /** Names of large values that are hidden while the value is not: one of several lines would read as their total. */
 export const UNNAMED: string = `[...document.querySelectorAll('.headline small')].flatMap((name) => {
   const { width, top } = name.getBoundingClientRect()

@@ -36,7 +36,8 @@ export interface Screen {
 const iso = (minutes: number): string =>
   new Date((BUSY_START + 60 * minutes) * 1000).toISOString().slice(0, 19)
 /** The hour of the busy host, which the server has as an archive. */
-const HOUR = `from=${iso(0)}Z&to=${iso(60)}Z&zone=UTC`
+const spanOf = (from: number, to: number): string => `from=${iso(from)}Z&to=${iso(to)}Z&zone=UTC`
+const HOUR = spanOf(0, 60)
 
 /** Key of its archive: the path below the first directory of archives. */
 export const BUSY_KEY = '0/db1/busy'
@@ -50,8 +51,13 @@ export function writeBusyHost({ dir }: TestCollector): string {
 }
 
 /** Opens a page of the busy host, the parts of which are drawn. */
-export async function busy(page: Page, { live }: Pick<Places, 'live'>, key = 'overview'): Promise<void> {
-  await page.goto(`${live}#page=${key}&source=archive:${BUSY_KEY}&${HOUR}`)
+export async function busy(
+  page: Page,
+  { live }: Pick<Places, 'live'>,
+  key = 'overview',
+  span: string = HOUR,
+): Promise<void> {
+  await page.goto(`${live}#page=${key}&source=archive:${BUSY_KEY}&${span}`)
   await drawn(page)
 }
 
@@ -119,6 +125,16 @@ export const SCREENS: readonly Screen[] = [
       await page.locator('.health-figures').waitFor()
     },
   },
+  {
+    name: 'changes-found',
+    async open(page, at) {
+      await busy(page, at, 'overview', spanOf(36, 48))
+      await openPanel(page, 'Changes')
+      await panel(page, 'Changes').locator('.sparkline').first().waitFor()
+    },
+  },
+  { name: 'two-minutes', open: (page, at) => busy(page, at, 'cpu', spanOf(35, 37)) },
+  { name: 'eight-minutes', open: (page, at) => busy(page, at, 'network', spanOf(30.2, 37.7)) },
   { name: 'pcp-grids', open: (page, at) => busy(page, at, 'grids') },
   {
     name: 'search',

@@ -9,12 +9,12 @@ export const COLLECTOR_PAGE: View = {
   name: 'Collector',
   charts: [
     chart('pmcd-cpu', 'pmcd CPU (100 % = 1 CPU)', [one('pmcd.cputime.total', 'CPU')]),
-    chart('pmcd-memory', 'Data segment of pmcd', [one('pmcd.datasize', 'data')]),
-    chart('pmcd-pdus', 'Requests to pmcd', [
-      one('pmcd.pdu_in.total', 'PDUs in'),
-      one('pmcd.pdu_out.total', 'PDUs out', 'var(--c3)'),
+    chart('pmcd-memory', 'Memory of pmcd', [one('pmcd.datasize', 'data')]),
+    chart('pmcd-pdus', 'PDUs of pmcd', [
+      one('pmcd.pdu_in.total', 'received'),
+      one('pmcd.pdu_out.total', 'sent', 'var(--c3)'),
     ]),
-    chart('pmcd-errors', 'Errors answered by pmcd', [one('pmcd.pdu_out.error', 'errors', 'var(--error)')]),
+    chart('pmcd-errors', 'Errors of pmcd', [one('pmcd.pdu_out.error', 'errors', 'var(--error)')]),
     chart('pmcd-clients', 'Clients and agents of pmcd', [
       one('pmcd.numclients', 'clients'),
       one('pmcd.numagents', 'agents', 'var(--c3)'),
@@ -22,10 +22,10 @@ export const COLLECTOR_PAGE: View = {
     chart('pmcd-agents', 'Agents (0 = working, else error)', [plot('pmcd.agent.status', { legend: '%I' })], {
       ...{ style: 'table', legend: false },
     }),
-    chart('recorder-bytes', 'Written by the recorder', [optional(one('mmv.pmlogger.bytes', 'archives'))], {
+    chart('recorder-bytes', 'Written by pmlogger', [optional(one('mmv.pmlogger.bytes', 'archives'))], {
       hint: 'Only a recorder that npm start or pcp-ts runs reports this',
     }),
-    chart('recorder-trouble', 'Trouble of the recorder', [
+    chart('recorder-trouble', 'Failures of pmlogger', [
       optional(one('mmv.pmlogger.failures.fetch', 'failed fetches', 'var(--error)')),
       optional(one('mmv.pmlogger.failures.write', 'failed writes', 'var(--c6)')),
       optional(one('mmv.pmlogger.late.left_out', 'samples left out', 'var(--c2)')),
@@ -38,11 +38,11 @@ export const COLLECTOR_PAGE: View = {
       optional(one('pmproxy.mem.datasz', 'data')),
       optional(one('pmproxy.mem.maxrss', 'largest resident size', 'var(--faint)')),
     ]),
-    chart('pmproxy-requests', 'HTTP requests to pmproxy', [
+    chart('pmproxy-requests', 'HTTP requests of pmproxy', [
       optional(one('pmproxy.http.requests', 'requests')),
       optional(one('pmproxy.http.failures', 'failed', 'var(--error)')),
     ]),
-    chart('pmproxy-live', 'Live values for pages', [
+    chart('pmproxy-live', 'Live values of pmproxy', [
       optional(one('pmproxy.live.rows', 'rows sent')),
       optional(one('pmproxy.live.missed', 'rows missed', 'var(--error)')),
     ]),

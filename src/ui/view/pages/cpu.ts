@@ -66,7 +66,7 @@ export const CPU_PAGE: View = {
     chart('cpu-pressure', 'CPU pressure (PSI)', pressurePlots([['cpu.some', 'some tasks waited']]), {
       unit: 'percent',
     }),
-    chart('switches', 'Context switches and interrupts', [
+    chart('switches', 'Switches and interrupts', [
       plot('kernel.all.pswitch', { legend: 'context switches', color: 'var(--c1)' }),
       plot('kernel.all.intr', { legend: 'interrupts', color: 'var(--c4)' }),
     ]),

@@ -63,7 +63,7 @@ export const DISKS_PAGE: View = {
     chart('inodes', 'Inode usage', [derived('filesys.usedfiles / filesys.maxfiles', { legend: '%I' })], {
       ...{ style: 'grid', unit: 'share', legend: false, scale: [0, 1], every: 10 },
     }),
-    chart('dm', 'Logical volumes (device mapper)', readsAndWrites('_bytes', 'disk.dm').map(optional)),
+    chart('dm', 'Logical volumes (dm)', readsAndWrites('_bytes', 'disk.dm').map(optional)),
     chart('md', 'Arrays (md)', readsAndWrites('_bytes', 'disk.md').map(optional)),
   ],
 }
