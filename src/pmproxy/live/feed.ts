@@ -96,7 +96,7 @@ export class Feed {
 
   /** Subscribes a page to metrics under a key, unless the signal is aborted meanwhile. PM_ERR_TOOBIG for too many. */
   async watch(page: Page, key: string, wish: WatchRequest, signal: AbortSignal): Promise<() => void> {
-    const id = JSON.stringify([wish.metrics, wish.derive])
+    const id = JSON.stringify([wish.metrics, Object.entries(wish.derive).sort()])
     const opened = this.#topics.get(id) ?? (await this.#open(id, wish))
     if (signal.aborted) return () => {}
     const watched = this.#topics.get(id) ?? opened

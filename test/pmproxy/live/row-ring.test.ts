@@ -129,6 +129,19 @@ describe('a page that is reloaded', () => {
     await feed.close()
   })
 
+  test('may name its expressions in another order', async () => {
+    const { feed } = await started()
+    const [x, y] = [{ 'page.x': 'sample.long.one + 1' }, { 'page.y': 'sample.long.one + 2' }]
+    const metrics = ['page.x', 'page.y']
+    const leave = await feed.watch(pageOf().page, 'a', { ...WISH, metrics, derive: { ...x, ...y } }, never)
+    await vi.advanceTimersByTimeAsync(5000)
+    leave()
+    const second = pageOf()
+    await feed.watch(second.page, 'a', { ...WISH, metrics, derive: { ...y, ...x } }, never)
+    expect(rowsOf(second.told[1]!.messages!)).toHaveLength(7)
+    await feed.close()
+  })
+
   test('late finds nothing, and meanwhile nothing is fetched', async () => {
     const { feed, statistics } = await started()
     const leave = await feed.watch(pageOf().page, 'a', WISH, never)
