@@ -147,11 +147,13 @@ export class MetadataCopy {
   #instances(writer: ArchiveWriter, time: Timestamp, indom: Indom): boolean {
     const snapshot = this.#archive.metadata.snapshotAt(indom, time)
     if (snapshot === undefined) return true
-    const present = namesOf(snapshot)
     const isEarliest = this.#earliest !== undefined && compareTimes(time, this.#earliest) === 0
-    const all = new Map([...((isEarliest && this.#older.get(indom)) || []), ...present])
+    const older = isEarliest ? this.#older.get(indom) : undefined
+    // Before names are decoded: this runs for each metric after any change of metadata.
+    if (older === undefined && this.#snapshots.get(indom) === snapshot) return true
+    const present = namesOf(snapshot)
+    const all = new Map([...(older ?? []), ...present])
     const isComplete = all.size === present.size
-    if (isComplete && this.#snapshots.get(indom) === snapshot) return true
     if (isComplete) this.#snapshots.set(indom, snapshot)
     // Overlapping archives may both have a record for the same time.
     const last = this.#written.instances.get(indom)
