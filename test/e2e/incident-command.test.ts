@@ -16,8 +16,10 @@ beforeAll(() => {
   const made = new ArchiveImport(archiveOutput(join(dir, 'day')), options)
   for (const name of ['disk.dev.read', 'disk.dev.write', 'load']) made.addMetric(name)
   made.addMetric('disk.dev.model', { type: PM_TYPE_STRING })
+  const many = Array.from({ length: 30 }, (_, i) => `many.m${10 + i}`)
+  for (const name of many) made.addMetric(name)
   for (let sec = 0; sec <= 600; sec += 10) {
-    for (const name of ['disk.dev.read', 'disk.dev.write', 'load']) made.put(name, sec)
+    for (const name of ['disk.dev.read', 'disk.dev.write', 'load', ...many]) made.put(name, sec)
     made.put('disk.dev.model', 'fast')
     made.write({ sec: 1_700_000_000 + sec, nsec: 0 })
   }
@@ -45,6 +47,9 @@ test('named metrics have charts, and so do those below a name whose values are n
   expect(await chartsOf()).toEqual([])
   expect(await chartsOf('load', 'disk.dev.model')).toEqual(['load', 'disk.dev.model'])
   expect(await chartsOf('disk', 'load')).toEqual(['disk.dev.read', 'disk.dev.write', 'load'])
+  const [below, named] = [await chartsOf('many', 'load'), await chartsOf('many', 'many.m39', 'load')]
+  expect([below.length, below[23], below[24]]).toEqual([25, 'many.m33', 'load'])
+  expect(named.slice(-3)).toEqual(['many.m33', 'many.m39', 'load'])
   expect(await chartsOf('--only', 'disk')).toEqual(['disk.dev.read', 'disk.dev.write'])
 })
 

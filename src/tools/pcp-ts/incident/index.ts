@@ -44,7 +44,7 @@ const OPTIONS: OptionTable = {
 
 /** Most bytes of records, before compression: a browser has to hold them. */
 const MOST_BYTES = 256 << 20
-/** Most charts of named metrics: below a name may be hundreds. */
+/** Most charts of metrics below names: there may be hundreds. */
 const MOST_CHARTS = 24
 
 export const tool: Tool = {
@@ -166,8 +166,10 @@ function chartedOf(
   operands: readonly string[],
 ): readonly string[] {
   const isNumber = (id: Pmid): boolean => archive.metadata.descs.get(id)!.type <= PM_TYPE_DOUBLE
-  const drawn = [...found].filter(([name, id]) => operands.includes(name) || isNumber(id))
-  return drawn.slice(0, MOST_CHARTS).map(([name]) => name)
+  let left = MOST_CHARTS
+  const isDrawn = ([name, id]: readonly [string, Pmid]): boolean =>
+    operands.includes(name) || (isNumber(id) && left-- > 0)
+  return [...found].filter(isDrawn).map(([name]) => name)
 }
 
 function write(output: string, html: string): void {
