@@ -107,6 +107,23 @@ test('the date is below the first label, where a day begins, and nowhere that it
   ])
 })
 
+test.each([1800, 3600, 14_400, 86_400])('dates in a window of %i s never touch', (seconds) => {
+  const midnight = Date.parse('2026-11-22T00:00:00Z') / 1000
+  for (const width of [250, 450, 600, 720, 1200])
+    for (let from = midnight - seconds; from < midnight; from += 150) {
+      const marks = marksIn({ from, to: from + seconds }, width, 'UTC')
+      const dates = withDates(marks).flatMap((text, i) => {
+        const length = text.split('\n')[1]?.length ?? 0
+        const middle = ((marks[i]!.at - from) / seconds) * width
+        return length === 0 ? [] : [{ middle, half: 3.5 * length }]
+      })
+      for (const [i, { middle, half }] of dates.slice(0, -1).entries())
+        expect(middle + half, `${width} ${from}`).toBeLessThanOrEqual(
+          dates[i + 1]!.middle - dates[i + 1]!.half,
+        )
+    }
+})
+
 test('a span has the date of its end only if that is another one', () => {
   const at = Date.parse('2026-11-19T14:00:00Z') / 1000
   expect(formatSpan(at, at + 3600, 'UTC')).toBe('2026-11-19 14:00:00 to 15:00:00')

@@ -224,8 +224,6 @@ export class TimeChart {
         },
         y: { range },
       },
-      tzDate: (stamp) =>
-        look.zone === '' ? new Date(stamp * 1000) : uPlot.tzDate(new Date(stamp * 1000), look.zone),
       axes: [axisX(), axisY(measure, () => isZero)],
       series: [{}, ...strokes.map((stroke, i) => seriesOf(look.style, stroke, i === 0))],
       bands: bands?.(strokes) ?? [],

@@ -33,15 +33,23 @@ export function timeMarks({ from, to }: Frame, most: number, zone: string): Time
 
 /** Widths of labels such as 18:20 and 18:20:30 with a gap, and room to the right of a plot, in pixels. */
 const [MINUTES_WIDTH, SECONDS_WIDTH, RIGHT] = [48, 72, 18]
+/** Width of a date with a gap. */
+const DATE_WIDTH = 78
 
-/** Returns labels for a plot of a width in pixels. Texts that would be cut off at its right edge are empty. */
+/**
+ * Returns labels for a plot of a width in pixels. Texts that would be cut off at its right edge are empty, and so is the date of the first
+ * label if that of the second one would touch it.
+ */
 export function marksIn(frame: Frame, width: number, zone: string): TimeMark[] {
   const scale = (frame.to - frame.from) / width
   // Labels of marks less than a minute apart are longer.
   const each = MINUTES_WIDTH * scale > 30 ? MINUTES_WIDTH : SECONDS_WIDTH
-  return timeMarks(frame, width / each, zone).map(({ at, label, date }) => {
+  const marks = timeMarks(frame, width / each, zone)
+  return marks.map(({ at, label, date }, i) => {
     const fitted = (text: string): string => ((frame.to - at) / scale + RIGHT < 3.5 * text.length ? '' : text)
-    return { at, label: fitted(label), date: fitted(date) }
+    const next = i === 0 && !label.includes('-') ? marks[1] : undefined
+    const isNear = next !== undefined && next.date !== date && next.at - at < DATE_WIDTH * scale
+    return { at, label: fitted(label), date: isNear ? '' : fitted(date) }
   })
 }
 
