@@ -23,8 +23,8 @@ const wordsOf = (isUsed: (path: string) => boolean): Set<string> =>
   new Set(
     readdirSync(UI, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.tsx') && isUsed(path))
-      .flatMap((path) => [...read(path).matchAll(/class=(?:"([^"]*)"|\{`([^`]*)`)/g)])
-      .flatMap(([, plain, template]) => (plain ?? template ?? '').split(/[\s${}'?:]+/)),
+      .flatMap((path) => [...read(path).matchAll(/class=(?:"([^"]*)"|\{((?:`[^`]*`|[^{}`])*)\})/g)])
+      .flatMap(([, plain, expression]) => (plain ?? expression ?? '').split(/[^\w-]+/)),
   )
 
 const page = classesOf(whole('page.css'))

@@ -30,9 +30,9 @@ const KNOWN: readonly (readonly [archive: RegExp, reason: string])[] = [
   ],
 ]
 
-/** The reference rounds what it interpolates between counters beyond 2^53, and negative integers upwards. */
+/** The reference rounds negative integers upwards, and what it interpolates between counters beyond 2^53: of one that wraps it may be small. */
 const INTEGER = /value (-?\d+)$/
-const ROUNDED = 1e-10
+const [LARGE, WRAPS, ROUNDED] = [1e15, 'sample.wrap.longlong', 1e-10]
 /** The reference writes values of instances before their names. */
 const INSTANCE = /\[(-?\d+) or (?:\?\?\?|".*")\]/
 
@@ -71,7 +71,8 @@ function isSame(ours: string, theirs: string): boolean {
   const [a, b] = [ours, theirs].map((line) => line.replace(INSTANCE, '[$1]'))
   if (a === b) return true
   const [own, other] = [a!, b!].map((line) => Number(INTEGER.exec(line)?.[1]))
-  const most = Math.abs(other!) * ROUNDED + (other! < 0 ? 1 : 0)
+  const isRounded = Math.abs(other!) >= LARGE || a!.includes(WRAPS)
+  const most = (isRounded ? Math.abs(other!) * ROUNDED : 0) + (other! < 0 ? 1 : 0)
   return a!.replace(INTEGER, '') === b!.replace(INTEGER, '') && Math.abs(own! - other!) <= most
 }
 
