@@ -30,7 +30,7 @@ const KNOWN: readonly (readonly [archive: RegExp, reason: string])[] = [
   ],
 ]
 
-/** The reference rounds negative integers upwards, and what it interpolates between counters beyond 2^53: of one that wraps it may be small. */
+/** The reference rounds negative integers upwards, and values between two counters beyond 2^53, which are small after a wrap. */
 const INTEGER = /value (-?\d+)$/
 const [LARGE, WRAPS, ROUNDED] = [1e15, 'sample.wrap.longlong', 1e-10]
 /** The reference writes values of instances before their names. */
