@@ -3,7 +3,14 @@ import { expect, test } from 'vitest'
 import { FLEET_STATES, type FleetAnswer, type FleetRange } from '../../src/archive/fleet/answer.ts'
 import { FLEET_DEFAULTS, fromFleetFragment, toFleetFragment } from '../../src/ui/fleet/address.ts'
 import { FleetFeed, type FleetPorts, type FleetRequest } from '../../src/ui/fleet/feed.ts'
-import { heatLines, heatPixels, highestOfLine, hostsOfLine } from '../../src/ui/fleet/heat-image.ts'
+import {
+  cellOf,
+  heatLines,
+  heatPixels,
+  highestOfLine,
+  hostsOfLine,
+  readingOf,
+} from '../../src/ui/fleet/heat-image.ts'
 import { LiveHealthFeed } from '../../src/ui/fleet/live-feed.ts'
 import {
   archiveAt,
@@ -210,6 +217,18 @@ test('a heat map with more hosts than lines shows the highest of each line', () 
     ],
   )
   expect([...pixels]).toEqual([0, 0, 0, 255, 0, 0, 0, 0, 255, 0, 0, 255, 0, 0, 0, 255])
+})
+
+test('a reading of the heat map stays with its host and time when hosts change places and the window moves', () => {
+  const range = { start: 1000, step: 10, buckets: 6 }
+  const [a, b] = [{ key: 'a' }, { key: 'b' }]
+  const reading = readingOf(range, [a, b], { host: 1, bucket: 2 })
+  expect(reading).toEqual({ key: 'b', at: 1025 })
+  expect(cellOf(range, [b, a], reading)).toEqual({ host: 0, bucket: 2 })
+  expect(cellOf({ ...range, start: 1020 }, [a, b], reading)).toEqual({ host: 1, bucket: 0 })
+  expect(cellOf({ ...range, start: 1030 }, [a, b], reading)).toBeUndefined()
+  expect(cellOf({ ...range, start: 960 }, [a, b], reading)).toBeUndefined()
+  expect(cellOf(range, [a], reading)).toBeUndefined()
 })
 
 /** A feed with a clock that the test moves. */

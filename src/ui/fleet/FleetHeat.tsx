@@ -14,14 +14,23 @@ import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import { showValue } from '../view/measure.ts'
 import { open } from './HostTable.tsx'
-import { type HeatCell, heatLines, heatPixels, highestOfLine, hostsOfLine } from './heat-image.ts'
+import {
+  cellOf,
+  type FleetReading,
+  type HeatCell,
+  heatLines,
+  heatPixels,
+  highestOfLine,
+  hostsOfLine,
+  readingOf,
+} from './heat-image.ts'
 import { cellRow, means, measure, ranked } from './state.ts'
 
 /** Distance of two touches of one place, in pixels: half a finger. */
 const NEAR = 22
 
-/** A cell, and its position for the tooltip. */
-type Under = HeatCell & TipPlace
+/** A reading, and its position for the tooltip. */
+type Under = FleetReading & TipPlace
 
 /** Renders the map. A click, or Enter after moving with the arrow keys, opens a host at a time. */
 export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentChild {
@@ -58,7 +67,7 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
   }, [range, hosts, lines, colors])
   const read = (place: Under | undefined): void => {
     under.value = place
-    reading.value = place && start + (place.bucket + 0.5) * step
+    reading.value = place?.at
   }
   const leave = (): void => read(undefined)
   const placeAt = (event: PointerEvent): Under | undefined => {
@@ -68,9 +77,12 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
     const line = Math.min(lines - 1, Math.max(0, Math.floor((y / box.height) * lines)))
     const bucket = Math.min(buckets - 1, Math.max(0, Math.floor((x / box.width) * buckets)))
     const found = rows.length === 0 ? undefined : highestOfLine(range, rows, line, lines, bucket)
-    return found && { ...found, x, y, isRead: event.pointerType === 'touch' }
+    return found && { ...readingOf(range, hosts, found), x, y, isRead: event.pointerType === 'touch' }
   }
-  const openAt = ({ host, bucket }: HeatCell): void => open(hosts[host]!, start + (bucket + 0.5) * step)
+  const openAt = ({ key, at }: FleetReading): void => {
+    const host = hosts.find((one) => one.key === key)
+    if (host !== undefined) open(host, at)
+  }
   /** The first touch reads a cell, a second one near it opens its host. */
   const isOpening = useRef(true)
   const press = (event: PointerEvent): void => {
@@ -94,10 +106,11 @@ export function FleetHeat({ range }: { readonly range: FleetRange }): ComponentC
     const at = under.value
     if (event.key === 'Enter' && at !== undefined) openAt(at)
     else if (move !== undefined && hosts.length > 0) {
-      const host = Math.min(hosts.length - 1, Math.max(0, (at?.host ?? 0) + move[0]))
-      const bucket = Math.min(buckets - 1, Math.max(0, (at?.bucket ?? buckets - 1) + move[1]))
-      const x = ((bucket + 0.5) * width) / buckets
-      read({ host, bucket, isRead: true, x, y: ((host + 0.5) * height) / hosts.length })
+      const from: HeatCell = (at && cellOf(range, hosts, at)) ?? { host: 0, bucket: buckets - 1 }
+      const host = Math.min(hosts.length - 1, Math.max(0, from.host + move[0]))
+      const bucket = Math.min(buckets - 1, Math.max(0, from.bucket + move[1]))
+      const [x, y] = [((bucket + 0.5) * width) / buckets, ((host + 0.5) * height) / hosts.length]
+      read({ ...readingOf(range, hosts, { host, bucket }), isRead: true, x, y })
     } else if (event.key === 'Escape' && at !== undefined) leave()
     else return
     event.preventDefault()
@@ -152,11 +165,11 @@ interface HoverProps {
 /** A separate component, because the pointer moves often. */
 function Hover({ range, under }: HoverProps): ComponentChild {
   const at = under.value
-  const host = at === undefined ? undefined : ranked.value[at.host]
-  const row = host === undefined ? -1 : cellRow(host.key)
+  const cell = at && cellOf(range, ranked.value, at)
+  if (at === undefined || cell === undefined) return <Announced />
   const { start, step, buckets, cells } = range
-  const value = at === undefined || row < 0 ? undefined : cells[row * buckets + at.bucket]
-  const from = at === undefined ? 0 : start + at.bucket * step
+  const value = cells[cellRow(at.key) * buckets + cell.bucket]
+  const from = start + cell.bucket * step
   const zone = time.zone.value
   const text =
     value === undefined || Number.isNaN(value)
@@ -164,19 +177,15 @@ function Hover({ range, under }: HoverProps): ComponentChild {
       : showValue(measure.value, value * measure.value.factor)
   return (
     <>
-      {at !== undefined && host !== undefined && (
-        <TipBox place={at}>
-          <p class="tip-time">
-            {formatTime(from, zone)} – {formatTime(from + step, zone).slice(-8)}
-          </p>
-          <p>
-            {host.key}: {text}
-          </p>
-        </TipBox>
-      )}
-      <Announced>
-        {at?.isRead === true && host !== undefined && `${host.key}, ${formatTime(from, zone)}: ${text}`}
-      </Announced>
+      <TipBox place={at}>
+        <p class="tip-time">
+          {formatTime(from, zone)} – {formatTime(from + step, zone).slice(-8)}
+        </p>
+        <p>
+          {at.key}: {text}
+        </p>
+      </TipBox>
+      <Announced>{at.isRead === true && `${at.key}, ${formatTime(from, zone)}: ${text}`}</Announced>
     </>
   )
 }

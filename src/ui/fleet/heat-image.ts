@@ -1,4 +1,5 @@
 /** The heat map of a fleet as pixels. */
+import type { FleetRange } from '../../archive/fleet/answer.ts'
 import type { FleetMatrix } from '../../archive/fleet/statistics.ts'
 import { shareOf } from '../chart/heat-map.ts'
 
@@ -7,6 +8,34 @@ export interface HeatCell {
   /** Index in the list of hosts. */
   readonly host: number
   readonly bucket: number
+}
+
+/** A host at a time. Its cell changes with the order of the hosts and with the window. */
+export interface FleetReading {
+  /** Key of the host. */
+  readonly key: string
+  /** Seconds since the epoch. */
+  readonly at: number
+}
+
+/** A window in equal parts. */
+type Buckets = Pick<FleetRange, 'start' | 'step' | 'buckets'>
+type Hosts = readonly { readonly key: string }[]
+
+/** Returns what a cell shows: its host, in the middle of its part of the window. */
+export function readingOf({ start, step }: Buckets, hosts: Hosts, { host, bucket }: HeatCell): FleetReading {
+  return { key: hosts[host]!.key, at: start + (bucket + 0.5) * step }
+}
+
+/** Returns the cell of a reading; undefined if its host or its time is not shown any longer. */
+export function cellOf(
+  { start, step, buckets }: Buckets,
+  hosts: Hosts,
+  { key, at }: FleetReading,
+): HeatCell | undefined {
+  const host = hosts.findIndex((one) => one.key === key)
+  const bucket = Math.floor((at - start) / step)
+  return host >= 0 && bucket >= 0 && bucket < buckets ? { host, bucket } : undefined
 }
 
 /** Returns the number of lines for hosts in a height: if there are more hosts, each line shows the highest of several. */
