@@ -1,7 +1,6 @@
 /** Axes of charts over time: positions and texts of the tick marks. */
 import type uPlot from 'uplot'
 import { resolveColor } from '../theme.ts'
-import { time } from '../time/control.ts'
 import { type Measure, stepFor, withUnit } from '../view/measure.ts'
 import { marksIn, type TimeMark, withDates } from './time-marks.ts'
 
@@ -14,9 +13,8 @@ export const NARROWEST = 68
 /** Tick spacing of axes in bytes, for round numbers of KiB, MiB ... */
 const POWERS_OF_TWO: number[] = Array.from({ length: 61 }, (_, i) => 2 ** i)
 
-/** Returns the time axis, with the labels of heat maps and the date below them. */
-export function axisX(): uPlot.Axis {
-  const zone = time.zone.peek()
+/** Returns the time axis of a zone, with the labels of heat maps and the date below them. */
+export function axisX(zone: string): uPlot.Axis {
   let marks: TimeMark[] = []
   return {
     stroke: resolveColor('var(--faint)'),

@@ -224,7 +224,7 @@ export class TimeChart {
         },
         y: { range },
       },
-      axes: [axisX(), axisY(measure, () => isZero)],
+      axes: [axisX(look.zone), axisY(measure, () => isZero)],
       series: [{}, ...strokes.map((stroke, i) => seriesOf(look.style, stroke, i === 0))],
       bands: bands?.(strokes) ?? [],
       hooks: {
