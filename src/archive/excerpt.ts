@@ -33,7 +33,8 @@ export interface ExcerptOptions {
 }
 
 /**
- * Copies the records of a window, and the values that hold at its start, also alone, with their metadata: files by part (`index`, `meta`, `0`), format version 3 unless the archive has 2.
+ * Copies the records of a window, and the values that hold at its start, even if nothing else was recorded, with their metadata: files by part
+ * (`index`, `meta`, `0`), format version 3 unless the archive has 2.
  * PM_ERR_NODATA if no record is left, PM_ERR_TOOBIG for more than `maxBytes`, PM_ERR_LOGREC for a damaged record, and any error of `turn`.
  */
 export async function excerpt(

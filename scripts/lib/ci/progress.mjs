@@ -1,7 +1,7 @@
 /**
  * Reports single tests to CI while they run: lines of JSON in the file named by CI_PROGRESS. A line is { suite, test, began } or
- * { suite, test, ms }, with `again` if the test passed only on the second run and `error` with the reason if it failed; without `test` it is about a file, of which another line has
- * the processor time, { suite, cpuMs }.
+ * { suite, test, ms }, with `again` if the test passed only on the second run and `error` with the reason if it failed; without `test` it is
+ * about a file, of which another line has the processor time, { suite, cpuMs }.
  */
 import { appendFileSync, readFileSync } from 'node:fs'
 

@@ -132,7 +132,7 @@ export class Feeds {
   }
 }
 
-/** Returns the expressions of plots by the metric names that the page made up for them, sorted: equal lists share a topic. */
+/** Returns the expressions of plots by the metric names that the page made up for them, sorted: charts come in any order. */
 export function deriveOf(plots: readonly Plot[]): Record<string, string> {
   const named = plots.flatMap(({ metric, expr }) => (expr === undefined ? [] : [[metric, expr] as const]))
   return Object.fromEntries(named.sort())

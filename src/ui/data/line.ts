@@ -121,7 +121,7 @@ export function joined(earlier: Line, later: Line | undefined, sampling: Samplin
 export function continues(line: Line, end: number, next: number, sampling: Sampling): boolean {
   // Recorded values without a break reach beyond the start of the live ones.
   if (line.values[end] != null) return true
-  // False if a side has no value: NaN.
+  // Without a value on one side the comparison is false, and there is no gap either.
   return !(next - line.times[end - 1]! > longestDistance(line, end, sampling))
 }
 
