@@ -1,6 +1,6 @@
 /** Root component of the chart page. */
 import type { ComponentChild } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import { Alerts } from './alerts/lazy-alerts.tsx'
 import { Changes } from './changes/lazy-changes.tsx'
 import { ChartCard } from './chart/ChartCard.tsx'
@@ -23,6 +23,7 @@ import {
   shownKeys,
   view,
 } from './page.ts'
+import { fitPanel } from './panel/fit-panel.ts'
 import { Icon } from './panel/Icon.tsx'
 import { StatusLight } from './panel/Light.tsx'
 import { hasPagesFirst } from './panel/narrow.ts'
@@ -201,6 +202,7 @@ interface OpenPanelProps {
 /** The panel beside the charts. Takes the focus when it opens and restores it when it closes. */
 function OpenPanel({ which, parts }: OpenPanelProps): ComponentChild {
   const ref = useRef<HTMLElement>(null)
+  useLayoutEffect(() => fitPanel(ref.current!), [])
   useEffect(() => {
     const first = ref.current!.querySelector<HTMLElement>('[data-first]')
     // On a touch screen, focusing an input opens the keyboard.

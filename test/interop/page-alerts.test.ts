@@ -16,6 +16,12 @@ function answerOf(now: number): AlertAnswer {
   return { alerts, leftOut: 0, version: '1', evaluated: now }
 }
 
+/** How far a panel ends above the end of the screen, and whether the time control covers its start. */
+interface Place {
+  readonly below: number
+  readonly isCovered: boolean
+}
+
 describePage("the chart page's alerts", (t) => {
   test('alerts of all severities have the same layout', async () => {
     const at = Date.now() / 1000 - 60
@@ -33,6 +39,48 @@ describePage("the chart page's alerts", (t) => {
       all.map((row) => row.ownerDocument.defaultView!.getComputedStyle(row).display),
     )
     expect(displays).toEqual(Array(3).fill('list-item'))
+    expect(t.complaints).toEqual([])
+  })
+
+  test('a long panel ends with the screen at each width, and when rows appear above it', async () => {
+    const at = Date.now() / 1000 - 60
+    const alerts = Array.from({ length: 20 }, (_, n) => ({
+      rule: 'disk.slow',
+      instance: `sd${n}`,
+      at,
+      value: 1,
+    }))
+    const answer = { alerts: alerts.map((one) => ({ ...one, isDefault: true, until: null })), leftOut: 0 }
+    await t.page.route('**/ui/api/alerts*', (route) =>
+      route.fulfill({ json: { ...answer, version: '1', evaluated: at } }),
+    )
+    await t.page.reload()
+    await t.firstValue('Load average').waitFor()
+    await t.page.getByRole('button', { name: 'Alerts 20 active' }).click()
+    const panel = t.page.getByRole('complementary', { name: 'Alerts' })
+    await panel.getByRole('listitem').nth(19).waitFor()
+    const placed = (): Promise<Place> =>
+      panel.evaluate((one) => {
+        const { top, bottom } = one.getBoundingClientRect()
+        const bar = one.ownerDocument.querySelector('.timebar')!.getBoundingClientRect()
+        const { innerHeight } = one.ownerDocument.defaultView!
+        return { below: Math.round(innerHeight - bottom), isCovered: top < bar.bottom }
+      })
+    for (const width of [1920, 1280, 1024, 900, 780]) {
+      await t.page.setViewportSize({ width, height: 700 })
+      await expect.poll(placed, PATIENCE).toEqual({ below: 12, isCovered: false })
+    }
+    // As a trouble, a note or a second row of controls would.
+    await t.page.locator('.body').evaluate((body) => {
+      const row = body.ownerDocument.createElement('div')
+      row.style.height = '90px'
+      body.before(row)
+    })
+    await expect.poll(placed, PATIENCE).toEqual({ below: 12, isCovered: false })
+    await t.page.locator('main').hover()
+    await t.page.mouse.wheel(0, 1000)
+    await expect.poll(() => t.page.evaluate('scrollY'), PATIENCE).toBeGreaterThan(500)
+    await expect.poll(async () => (await placed()).isCovered, PATIENCE).toBe(false)
     expect(t.complaints).toEqual([])
   })
 

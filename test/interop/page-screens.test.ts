@@ -65,7 +65,7 @@ describePage('the screens of the chart page', (t) => {
           await panel.locator('.expression .primary').waitFor()
         }
         expect(await page.evaluate(SMALL), name).toEqual([])
-        expect(await reachesItsEnd(panel), name).toBe(true)
+        await expect.poll(() => reachesItsEnd(panel), { ...PATIENCE, message: name }).toBe(true)
         expect(await page.evaluate(SIDEWAYS), name).toBe(0)
         await page.screenshot({ path: shotPath(`phone-${theme}-${name.toLowerCase()}`) })
         await panel.getByRole('button', { name: 'Close' }).tap()
@@ -232,7 +232,7 @@ describePage('the screens of the chart page', (t) => {
       const panel = t.page.getByRole('complementary', { name })
       await panel.waitFor()
       if (name === 'Sources') await panel.locator('.on-server .leaf').first().waitFor()
-      expect(await reachesItsEnd(panel), name).toBe(true)
+      await expect.poll(() => reachesItsEnd(panel), { ...PATIENCE, message: name }).toBe(true)
       await t.shot(`panel-${name.toLowerCase()}`)
       await panel.getByRole('button', { name: 'Close' }).click()
     }
