@@ -105,7 +105,10 @@ export const UNNAMED: string = `[...document.querySelectorAll('.headline small')
   return width < 20 && top < name.closest('.headline').getBoundingClientRect().bottom ? [name.textContent] : []
 })`
 
-/** Values that have no room: those of charts and peaks of cards, which are left out as a whole, and times in fields, which are cut. */
+/**
+ * Values that have no room: those of charts and peaks of cards, which are left out as a whole, and times in fields, which are cut. A peak that
+ * names its figure may be left out of a card beside a panel.
+ */
 export const CROWDED: string = `(() => {
   const isHidden = (value) => {
     const range = document.createRange()
@@ -115,7 +118,8 @@ export const CROWDED: string = `(() => {
     return range.getBoundingClientRect().bottom > at.getBoundingClientRect().bottom + 3
   }
   return [
-    ...[...document.querySelectorAll('.headline > span, .health-peak')].filter((value) => value.checkVisibility() && isHidden(value)),
+    ...[...document.querySelectorAll('.headline > span, .health-peak')].filter((value) => value.checkVisibility() && isHidden(value))
+      .filter((value) => !value.textContent.startsWith('peak of ') || value.closest('.health-card').clientWidth > 200),
     ...[...document.querySelectorAll('.frame input')].filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth),
   ].map((element) => (element.closest('.card')?.getAttribute('aria-label') ?? '') + ' ' + (element.value ?? element.textContent))
 })()`
