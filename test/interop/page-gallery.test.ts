@@ -16,7 +16,7 @@ import { writeFleetHost } from '../lib/fleet-archives.ts'
 import { startWebServer, type WebServer } from '../lib/web-server.ts'
 import { BUSY_START } from './lib/busy-host.ts'
 import { describePage, dropping, PATIENCE, shotPath } from './lib/page.ts'
-import { FAINT, NAMELESS, OUTSIDE, SIDEWAYS, SLICED, SMALL, UNNAMED } from './lib/page-rules.ts'
+import { CROWDED, FAINT, NAMELESS, OUTSIDE, SIDEWAYS, SLICED, SMALL, UNNAMED } from './lib/page-rules.ts'
 import { run, top } from './lib/programs.ts'
 import { drawn, type Places, SCREENS, writeBusyHost } from './lib/screens.ts'
 
@@ -106,6 +106,7 @@ describePage('every screen', (t) => {
           expect.soft(await page.evaluate(OUTSIDE), 'texts outside of their box').toEqual([])
           expect.soft(await page.evaluate(SLICED), 'lines that are cut').toEqual([])
           expect.soft(await page.evaluate(UNNAMED), 'values without their name').toEqual([])
+          expect.soft(await page.evaluate(CROWDED), 'values without room').toEqual([])
           if (form === 'phone') expect.soft(await page.evaluate(SMALL), 'small targets').toEqual([])
           for (const colorScheme of ['light', 'dark'] as const) {
             await page.emulateMedia({ colorScheme })

@@ -4,6 +4,8 @@ import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
 import { PM_SEM_INSTANT, PM_TYPE_DOUBLE } from '../../src/model/types.ts'
 import { describePage, PATIENCE } from './lib/page.ts'
+import { CROWDED, UNNAMED } from './lib/page-rules.ts'
+import { busy, writeBusyHost } from './lib/screens.ts'
 
 const LONG = 'of-a-controller-with-a-name-that-is-longer-than-any-legend'
 const DISKS = 80
@@ -121,6 +123,17 @@ describePage('the look of the chart page', (t) => {
       expect(heights).toEqual(Array(3).fill(heights[0]))
     },
   )
+
+  test.each([1440, 390])('at %i pixels values, peaks and times have room', async (width) => {
+    writeBusyHost(t.ours)
+    await t.page.setViewportSize({ width, height: 5000 })
+    for (const key of ['overview', 'disks', 'cgroups', 'network']) {
+      await busy(t.page, { live: t.address }, key)
+      expect(await t.page.evaluate(CROWDED), key).toEqual([])
+      expect(await t.page.evaluate(UNNAMED), key).toEqual([])
+    }
+    expect(await t.page.locator('.health-peak').first().isVisible()).toBe(width > 1000)
+  })
 
   test('reports a time without records, and shows no values of another time', async () => {
     await live('Load average')

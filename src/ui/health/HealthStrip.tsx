@@ -110,13 +110,14 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
         {state !== 'ok' && state !== 'unknown' && <span class="unseen">, {STATE_TEXTS[state]}</span>}
       </span>
       <span class="health-now">{showFigure(figure, now)}</span>
-      <span class="health-peak">
-        <span class={top.worst}>
-          {isMean ? 'top mean' : 'peak'} {top !== main && `of ${inSentence(top.figure.title)} `}
+      <span class="health-course">
+        <Course {...main} />
+        <span class={`health-peak ${top.worst}`}>
+          {isMean ? 'top mean' : 'peak'} {/* The title has the word. */}
+          {top !== main && `of ${inSentence(top.figure.title).replace(' pressure', '')} `}
           {showFigure(top.figure, top.peak?.value)}
         </span>
       </span>
-      <Course {...main} />
       <span class="health-others">
         {others.map((one) => (
           <span key={one.figure.id} class={one.state}>

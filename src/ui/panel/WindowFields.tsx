@@ -10,6 +10,8 @@ import type { ReadWindow, TypedWindow } from '../time/read-window.ts'
 import { showWindow, windowBase } from '../time/window-base.ts'
 
 const HINT = 'A time or a window: 02:45, yesterday 14:00, -10min, last hour, today, 03:00 to 04:00'
+/** Pixels below which the field has no room for both ends. */
+const PHONE = 500
 
 interface Typing<T> {
   /** Undefined while nothing is being edited: fields follow the charts. */
@@ -141,11 +143,16 @@ export function WindowField(): ComponentChild {
   )
 }
 
-/** Formats a window in few characters: times of today and of one day without the date. `readRange` reads it. */
+/**
+ * Formats a window in few characters: times of today and of one day without the date, and on a phone the start alone, beside which is the span.
+ * `readRange` reads it.
+ */
 function windowText(from: number, to: number, isLive: boolean, zone: string): string {
   const [start, end, now] = [from, to, time.now()].map((at) => formatTime(at, zone))
   const isToday = start!.slice(0, 10) === now!.slice(0, 10)
   const isOneDay = start!.slice(0, 10) === end!.slice(0, 10)
   const short = (text: string, isShort: boolean): string => (isShort ? text.slice(11) : text.slice(0, 16))
-  return `${short(start!, isToday)} to ${isLive ? 'now' : short(end!, isOneDay)}`
+  const first = short(start!, isToday)
+  if (innerWidth < PHONE && !(isToday && isLive)) return first
+  return `${first} to ${isLive ? 'now' : short(end!, isOneDay)}`
 }

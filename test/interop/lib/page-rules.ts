@@ -105,6 +105,25 @@ export const UNNAMED: string = `[...document.querySelectorAll('.headline small')
   return width < 20 && top < name.closest('.headline').getBoundingClientRect().bottom ? [name.textContent] : []
 })`
 
+/**
+ * Values that have no room: those of charts and peaks of cards, which are left out as a whole, and times in fields, which are cut. A peak that
+ * names its figure may be left out of a card beside a panel.
+ */
+export const CROWDED: string = `(() => {
+  const isHidden = (value) => {
+    const range = document.createRange()
+    range.selectNodeContents(value)
+    let at = value
+    while (getComputedStyle(at).overflowY === 'visible') at = at.parentElement
+    return range.getBoundingClientRect().bottom > at.getBoundingClientRect().bottom + 3
+  }
+  return [
+    ...[...document.querySelectorAll('.headline > span, .health-peak')].filter((value) => value.checkVisibility() && isHidden(value))
+      .filter((value) => !value.textContent.startsWith('peak of ') || value.closest('.health-card').clientWidth > 200),
+    ...[...document.querySelectorAll('.frame input')].filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth),
+  ].map((element) => (element.closest('.card')?.getAttribute('aria-label') ?? '') + ' ' + (element.value ?? element.textContent))
+})()`
+
 /** Elements with a transition or an animation. */
 export const MOVING: string = `[...document.querySelectorAll('body *')].flatMap((element) => {
   const { transitionDuration, animationName } = getComputedStyle(element)

@@ -77,11 +77,12 @@ export const CPU_PAGE: View = {
       legend: false,
       scale: [0, 1],
     }),
+    // As lines: a share far below 1 % is the same colour as none.
     chart(
       'cpu-softirq',
-      'Software interrupts per CPU',
+      'Software interrupts',
       [derived('rate(kernel.percpu.cpu.irq.soft)', { legend: '%i' })],
-      { style: 'heat', unit: 'share', legend: false, scale: [0, 1] },
+      { unit: 'share' },
     ),
   ],
 }

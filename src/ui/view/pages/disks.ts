@@ -33,7 +33,7 @@ const each = (amount: string, operations: string): string =>
 export const DISKS_PAGE: View = {
   name: 'Disks',
   charts: [
-    chart('await', 'Wait per operation (await)', [
+    chart('await', 'Latency (await)', [
       derived(each('read_rawactive', 'read'), { legend: '%i read' }),
       derived(each('write_rawactive', 'write'), { legend: '%i write' }),
     ]),
@@ -46,7 +46,7 @@ export const DISKS_PAGE: View = {
     ]),
     { ...DISK_OPERATIONS, title: 'Operations (IOPS)' },
     { ...DISK_THROUGHPUT, title: 'Throughput' },
-    chart('request-size', 'Size of a request', [
+    chart('request-size', 'Request size', [
       derived(each('read_bytes', 'read'), { legend: '%i read' }),
       derived(each('write_bytes', 'write'), { legend: '%i write' }),
     ]),

@@ -44,11 +44,11 @@ export const MEMORY_PAGE: View = {
       plot('swap.pagesin', { legend: 'in', color: 'var(--c1)' }),
       plot('swap.pagesout', { legend: 'out', color: 'var(--error)' }),
     ]),
-    chart('major', 'Page faults read from disk', [
+    chart('major', 'Major page faults', [
       plot(`${VMSTAT}.pgmajfault`, { legend: 'major faults', color: 'var(--iowait)' }),
     ]),
     chart('faults', 'Page faults', [plot(`${VMSTAT}.pgfault`, { legend: 'faults', color: 'var(--c1)' })]),
-    chart('reclaim', 'Pages scanned for reclaim', [
+    chart('reclaim', 'Pages scanned', [
       optional(plot(`${VMSTAT}.pgscan_kswapd`, { legend: 'in the background', color: 'var(--c3)' })),
       optional(plot(`${VMSTAT}.pgscan_direct`, { legend: 'while a task waits', color: 'var(--error)' })),
     ]),
@@ -58,7 +58,7 @@ export const MEMORY_PAGE: View = {
     ]),
     chart(
       'kernel-memory',
-      'Memory of the kernel',
+      'Kernel memory',
       [
         plot(`${UTIL}.slabReclaimable`, { legend: 'slab, reclaimable', color: 'var(--c3)' }),
         plot(`${UTIL}.slabUnreclaimable`, { legend: 'slab, fixed', color: 'var(--c2)' }),

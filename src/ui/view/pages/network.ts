@@ -16,7 +16,7 @@ export const NETWORK_PAGE: View = {
     chart('net-drops', 'Dropped packets', bothWays('drops')),
     chart(
       'retransmits',
-      'TCP segments sent again',
+      'TCP retransmissions',
       [
         derived(`rate(${TCP}.retranssegs) / rate(${TCP}.outsegs)`, {
           legend: 'of those sent',
@@ -36,13 +36,13 @@ export const NETWORK_PAGE: View = {
       plot('network.tcpconn.close_wait', { legend: 'close wait', color: 'var(--c2)' }),
       plot('network.tcpconn.listen', { legend: 'listening', color: 'var(--c4)' }),
     ]),
-    chart('opens', 'TCP connections opened', [
+    chart('opens', 'New connections', [
       plot(`${TCP}.activeopens`, { legend: 'opened', color: 'var(--c1)' }),
       plot(`${TCP}.passiveopens`, { legend: 'accepted', color: 'var(--c3)' }),
       plot(`${TCP}.attemptfails`, { legend: 'failed', color: 'var(--c2)' }),
       plot(`${TCP}.estabresets`, { legend: 'reset', color: 'var(--error)' }),
     ]),
-    chart('listen', 'TCP: refused by full queues', [
+    chart('listen', 'Full listen queues', [
       optional(plot(`${TCP}.listenoverflows`, { legend: 'queue overflows', color: 'var(--error)' })),
       optional(plot(`${TCP}.listendrops`, { legend: 'dropped requests', color: 'var(--c2)' })),
     ]),
@@ -58,7 +58,7 @@ export const NETWORK_PAGE: View = {
       plot('network.udp.inerrors', { legend: 'errors', color: 'var(--error)' }),
       optional(plot('network.udp.recvbuferrors', { legend: 'receive buffer full', color: 'var(--c2)' })),
     ]),
-    chart('softnet', 'Packets dropped or deferred', [
+    chart('softnet', 'Receive backlog', [
       optional(plot('network.softnet.dropped', { legend: 'dropped', color: 'var(--error)' })),
       optional(plot('network.softnet.time_squeeze', { legend: 'deferred', color: 'var(--c2)' })),
     ]),
