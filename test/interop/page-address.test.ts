@@ -1,4 +1,4 @@
-/** The address of the chart page: it says what is shown, also where its own source or view is not there. */
+/** The address of the chart page always names the shown content, even after a request for a missing source or view. */
 import { expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
@@ -41,7 +41,7 @@ describePage("the chart page's address", (t) => {
     ['page=overview&source=%E0%A4%A', /link is damaged/],
     ['zone=Nowhere/Else', /Unknown time zone/],
   ])('of %s becomes that of the page', async (wrong, problem) => {
-    // Both a page that is open, and one that is opened.
+    // In an open page, and in a new one.
     for (const isOpened of [false, true]) {
       await expect.poll(fragment, PATIENCE).toMatch(/source=/)
       if (isOpened) await t.page.goto('about:blank')

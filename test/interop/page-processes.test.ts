@@ -70,7 +70,7 @@ function spikeFiles(): { name: string; buffer: Buffer; mimeType: string }[] {
   }))
 }
 
-/** Returns the names that the browser tells assistive technology of all elements of a role. */
+/** Returns the accessible names of all elements of a role, as computed by the browser. */
 async function accessibleNames(page: Page, role: string): Promise<string[]> {
   const session = await page.context().newCDPSession(page)
   const { nodes } = await session.send('Accessibility.getFullAXTree')
