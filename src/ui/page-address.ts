@@ -37,6 +37,9 @@ let opening = 0
 /** Only the latest state is written; own views are compressed asynchronously. */
 let lastState = 0
 
+/** An address whose source is missing: its window is shown if the user opens that source, such as the files of an archive. */
+let awaited: PageAddress | undefined
+
 /** Returns what the page shows. Subscribes the caller to it. */
 export function shownState(): SharedView {
   const isLive = time.mode.value === 'live'
@@ -57,6 +60,11 @@ export function shownState(): SharedView {
 export async function followAddress(loadRest: () => Promise<unknown>): Promise<void> {
   addEventListener('hashchange', () => openAddress(loadRest).catch(showError))
   await openAddress(loadRest).catch(showError)
+  effect(() => {
+    if (currentKey.value !== awaited?.source) return
+    showTimes(awaited)
+    awaited = undefined
+  })
   let lastName = view.peek().name
   effect(() => {
     if (screen.value !== 'charts') return
@@ -89,7 +97,7 @@ async function openAddress(loadRest: () => Promise<unknown>): Promise<void> {
   const before = screen.peek()
   const isFleet = location.hash.startsWith('#fleet')
   if (location.hash !== '#charts') screen.value = isFleet ? 'fleet' : 'charts'
-  if (isFleet) return
+  if (isFleet) return showFirst()
   opening++
   try {
     // These views are in the lazily loaded part.
@@ -98,6 +106,7 @@ async function openAddress(loadRest: () => Promise<unknown>): Promise<void> {
     if (received !== undefined) await openShared(received, before === 'fleet')
     else if (before === 'fleet') show(currentKey.peek())
   } finally {
+    showFirst()
     opening--
   }
   if (opening > 0) return // a later one completes its own
@@ -106,9 +115,14 @@ async function openAddress(loadRest: () => Promise<unknown>): Promise<void> {
   if (shown === lastState) entries.adopt(`#${address}`)
 }
 
+/** Shows the first source if none is shown: an address without one, or with a mistake. */
+function showFirst(): void {
+  if (currentKey.peek() === '') show(sources.peek().keys().next().value!)
+}
+
 /** Shows the content of an address, as far as the server has it. */
 async function openShared(shared: PageAddress, isFromFleet: boolean): Promise<void> {
-  const { source, width, end, since, zone = '', leftOut } = shared
+  const { source, zone = '', leftOut } = shared
   const before = currentKey.peek()
   if (shared.view !== undefined) view.value = shared.view
   const named = shared.view?.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? [])) ?? []
@@ -116,19 +130,29 @@ async function openShared(shared: PageAddress, isFromFleet: boolean): Promise<vo
   await openKeys([...(source === undefined ? [] : [source]), ...wanted, ...named])
   if (currentKey.peek() !== before) return // the user chose a source meanwhile
   const isKnown = zone === '' || isZone(zone)
+  const isMissing = source !== undefined && !sources.peek().has(source)
+  awaited = isMissing ? shared : undefined
   batch(() => {
+    const shown = isMissing ? before : source
     // The fleet has its own bounds of the time.
-    if (source !== undefined && (source !== before || isFromFleet)) show(source)
+    if (shown && (shown !== before || isFromFleet)) show(shown)
+    showFirst()
     compared.value = wanted.filter((key) => sources.value.has(key) && key !== currentKey.value)
     layout.value = shared.layout ?? 'beside'
     time.zone.value = isKnown ? zone : ''
-    pinned.value = shared.at
-    selectedSpan.value = shared.span
     intervalSec.value = shared.every ?? 1
-    if (end !== undefined && width !== undefined) time.show(end - width, end)
-    else if (since !== undefined) time.showLatest(time.now() - since, since)
-    else if (width !== undefined) time.showLatest(width)
+    // The window of an archive would leave the charts of a host empty.
+    if (!isMissing) showTimes(shared)
   })
   if (!isKnown) showNotice(`Unknown time zone in the address: ${zone}`, true)
   if (leftOut > 0) showNotice(`Charts of an unknown kind left out of the link: ${leftOut}`, true)
+}
+
+/** Shows the window, the instant and the selection of an address. */
+function showTimes({ width, end, since, at, span }: PageAddress): void {
+  pinned.value = at
+  selectedSpan.value = span
+  if (end !== undefined && width !== undefined) time.show(end - width, end)
+  else if (since !== undefined) time.showLatest(time.now() - since, since)
+  else if (width !== undefined) time.showLatest(width)
 }

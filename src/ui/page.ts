@@ -164,14 +164,13 @@ export async function refreshArchives(): Promise<void> {
   archives.value = await serverArchives()
 }
 
-/** Starts the page with this host. */
+/** Loads the configuration of the server and its hosts. `followAddress` shows one of the sources. */
 export async function start(): Promise<void> {
   const answer = await serverConfig()
   config.value = answer
   // Only the first host is recorded.
   for (const [i, spec] of (answer.hosts.length > 0 ? answer.hosts : ['local:']).entries())
     addSource(hostSource(spec, i === 0 ? answer.hostname : spec, i === 0 ? answer.history : null))
-  show(sources.value.keys().next().value!)
 }
 
 /** Finds out how many hosts the archives of the server have. */

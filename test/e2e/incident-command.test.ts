@@ -57,7 +57,12 @@ test.each([
   [['nosuch'], /^pcp-ts incident: Unknown metric name: "nosuch"/],
   [['--only', 'load', 'nosuch'], /Unknown metric name: "nosuch"/],
   [['--only'], /name the metrics to keep/],
-  [['-S', '@2030-01-01'], /Nothing was recorded/],
+  [
+    ['-S', '@2030-01-01'],
+    /^pcp-ts incident: the start, -S, \(.* 2030\) is after the end of the archive \(.* 2023\)$/m,
+  ],
+  [['-S', '@2023-11-14 22:20', '-T', '@2023-11-14 22:16'], /the start, -S, \(.*\) is after the end, -T/],
+  [['-T', '@2020-01-01'], /the start of the archive \(.* 2023\) is after the end, -T \(.* 2020\)/],
 ])('%j is an error, and no file is written', async (args, message) => {
   const { status, stderr } = await incident('bad.html', ...args)
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(message) })

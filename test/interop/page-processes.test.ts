@@ -1,4 +1,5 @@
 /** From a spike in a recorded archive to the process that caused it. */
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { ArchiveImport } from '../../src/archive/import/archive-import.ts'
 import { memoryOutput } from '../../src/archive/write/memory-output.ts'
@@ -69,6 +70,14 @@ function spikeFiles(): { name: string; buffer: Buffer; mimeType: string }[] {
   }))
 }
 
+/** Returns the accessible names of all elements of a role, as computed by the browser. */
+async function accessibleNames(page: Page, role: string): Promise<string[]> {
+  const session = await page.context().newCDPSession(page)
+  const { nodes } = await session.send('Accessibility.getFullAXTree')
+  await session.detach()
+  return nodes.filter((node) => node.role?.value === role).map(({ name }) => String(name?.value))
+}
+
 describePage('the process table', (t) => {
   test('names the cause of a clicked spike, until it is released', async () => {
     await t.chart('Processes').locator('tbody tr').first().waitFor() // live
@@ -100,6 +109,15 @@ describePage('the process table', (t) => {
     await rows.nth(1).locator('.sparkline').nth(1).waitFor()
     // Command lines are text.
     expect(await rows.nth(1).textContent()).toContain(EVIL)
+    // The mark of the order is not part of a name.
+    for (const order of ['descending', 'ascending']) {
+      expect(await table.locator(`th[aria-sort=${order}]`).count(), order).toBe(1)
+      await table.getByRole('button', { name: 'CPU', exact: true }).click()
+    }
+    expect(await accessibleNames(t.page, 'columnheader')).toEqual(
+      expect.arrayContaining(['PID', 'User', 'Command', 'State', 'CPU', 'Memory', 'Disk']),
+    )
+    expect((await accessibleNames(t.page, 'button')).filter((name) => /[▲▼]/.test(name))).toEqual([])
     await table.getByLabel('Filter Processes').fill('shell')
     expect(await rows.count()).toBe(1)
     await table.getByLabel('Filter Processes').fill('')

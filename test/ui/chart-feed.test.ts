@@ -24,7 +24,10 @@ interface Recorded extends Source {
 /** Instances of `many`; those with even numbers are larger. */
 const MANY = Array.from({ length: 100 }, (_, i) => ({ name: `i${i}`, value: i % 2 === 0 ? 1000 - i : i }))
 
-/** An archive with `x`, once a second, and a metric with the instances `many`. */
+/** Instances of `disks`. */
+const DISKS = ['sda vg one', 'sda vg two', 'sdb vg one', 'sdc']
+
+/** An archive with `x`, once a second, and metrics with instances, `many` and `disks`. */
 function archive(name: string): Recorded {
   const asked: RangeQuery[] = []
   const times = Array.from({ length: 1001 }, (_, i) => SPAN.start + i)
@@ -41,7 +44,15 @@ function archive(name: string): Recorded {
               rate: false,
               columns: MANY.map(({ name }, i) => ({ inst: i, name, times: 0, values: i + 1 })),
             }
-          : { name: metric, code: 'PM_ERR_NAME', message: 'Unknown metric name' },
+          : metric === 'disks'
+            ? {
+                ...INFO,
+                name: metric,
+                indom: '1.2',
+                rate: false,
+                columns: DISKS.map((name, i) => ({ inst: i, name, times: 0, values: i + 1 })),
+              }
+            : { name: metric, code: 'PM_ERR_NAME', message: 'Unknown metric name' },
     )
     const lists = [
       Float64Array.from(times),
@@ -117,6 +128,18 @@ test('with several sources, labels, titles and problems name the source', async 
   expect(lines.map(({ label }) => label)).toEqual(['one x', 'two x'])
   expect([...heads.values()]).toEqual(['one x', 'two x', 'two y'])
   expect(problems).toEqual(['two: y: not available here'])
+})
+
+test('lines whose instances share their first word have different labels', async () => {
+  const labels = async (legend: string, text = '.'): Promise<string[]> => {
+    const plots = [{ ...plot('disks', 'one'), legend, instances: { mode: 'matching' as const, text } }]
+    const { lines } = await drawn('plot', plots, { from: 1000, to: 1300 }, [archive('one')])
+    return lines.map(({ label }) => label)
+  }
+  expect(await labels('%i read')).toEqual(['sda vg one read', 'sda vg two read', 'sdb read', 'sdc read'])
+  expect(await labels('%i and %i', 'sda')).toEqual(['sda vg one and sda vg one', 'sda vg two and sda vg two'])
+  expect(await labels('%I', 'sdb')).toEqual(['sdb vg one'])
+  expect(await labels('%i', 'one')).toEqual(['sda', 'sdb'])
 })
 
 test('a chart waits until the server has sent its configuration', async () => {

@@ -62,6 +62,22 @@ test.each([
   ['24 december', '2025-12-23 23:55:00 to 2025-12-24 00:05:00'],
   ['Dec 24 10pm', '2025-12-24 21:55:00 to 2025-12-24 22:05:00'],
   ['mon 10:00 to tue 11:00', '2026-11-23 10:00:00 to 2026-11-24 11:00:00'],
+  // Words that PCP's syntax lacks.
+  ['Midnight', '2026-11-27 23:55:00 to 2026-11-28 00:05:00'],
+  ['yesterday noon', '2026-11-27 11:55:00 to 2026-11-27 12:05:00'],
+  ['noon monday', '2026-11-23 11:55:00 to 2026-11-23 12:05:00'],
+  ['yesterday noon to midnight', '2026-11-27 12:00:00 to 2026-11-28 00:00:00'],
+  ['midnight to noon', '2026-11-28 00:00:00 to 2026-11-28 12:00:00'],
+  ['an hour ago', '2026-11-28 10:55:00 to 2026-11-28 11:05:00'],
+  ['half an hour ago', '2026-11-28 11:25:00 to 2026-11-28 11:35:00'],
+  ['a day ago', '2026-11-27 11:55:00 to 2026-11-27 12:05:00'],
+  ['one week ago', '2026-11-21 11:55:00 to 2026-11-21 12:05:00'],
+  ['2 hours ago', '2026-11-28 09:55:00 to 2026-11-28 10:05:00'],
+  ['2h ago', '2026-11-28 09:55:00 to 2026-11-28 10:05:00'],
+  ['2h30m ago', '2026-11-28 09:25:00 to 2026-11-28 09:35:00'],
+  ['1.5 hours ago', '2026-11-28 10:25:00 to 2026-11-28 10:35:00'],
+  ['an hour ago to now', '2026-11-28 11:00:00 to now'],
+  ['2h ago to an hour ago', '2026-11-28 10:00:00 to 2026-11-28 11:00:00'],
 ])('%s', (text, expected) => {
   expect(shown(text, NOON)).toBe(expected)
 })
@@ -85,8 +101,56 @@ test.each([
   ['2019-01-01 to now', /That is 2888 d 12 h; at most 366 d can be shown/],
   ['last 400 days', /at most 366 d/],
   ['1'.repeat(1000), /Enter a time/],
+  [' \t', /Enter a time/],
+  ['9999-12-31', /That is in the future/],
+  ['9999-12-31 12:00', /That is in the future/],
+  ['@275760-09-14', /That is in the future|unexpected value/],
+  ['@1700000000', /That is in the future/],
+  [`@${'9'.repeat(190)}`, /That is in the future/],
+  ['9999-12-31 to now', /From \(9999-12-31 00:00:00\) must be before the present/],
+  ['99999999999 days ago to now', /at most 366 d/],
+  ['-99999999 days', /at most 366 d/],
+  ['-9999999999 years', /unexpected value/],
+  ['0000-01-01', /0000-01-01 is before 1970/],
+  ['1969-12-31', /1969-12-31 is before 1970/],
+  ['24:00', /24:00\n\^ -- hours are 0 to 23/],
+  ['25:00', /hours are 0 to 23/],
+  ['yesterday 25:00', /unexpected value/],
+  ['10:75', /unexpected value/],
+  ['soon ago', /soon ago\n\^ -- unexpected value/],
 ])('refuses %j and lists what is accepted', (text, message) => {
   expect(() => readRange(text, NOON)).toThrow(message)
+})
+
+test('noon is the last one', () => {
+  expect(shown('noon', base('2026-11-28T13:00:00Z'))).toBe('2026-11-28 11:55:00 to 2026-11-28 12:05:00')
+  expect(shown('noon', base('2026-11-28T11:00:00Z'))).toBe('2026-11-27 11:55:00 to 2026-11-27 12:05:00')
+})
+
+test('each text has a window or an error with the accepted forms, in any zone', () => {
+  const years = ['0000', '0001', '1000', '1969', '1970', '9998', '9999', '10000', '275760', '9'.repeat(150)]
+  const dates = years.flatMap((year) => [`${year}-01-01`, `${year}-12-31`, `31 dec ${year}`, year])
+  const numbers = ['0', '1e15', '8640000000000', '9007199254740991', '9'.repeat(150)]
+  const spans = numbers.flatMap((n) => [
+    `-${n}`,
+    `${n} days ago`,
+    `${n} years ago`,
+    `-${n} weeks`,
+    `last ${n} days`,
+  ])
+  const zones = ['UTC', 'Pacific/Kiritimati', 'America/New_York']
+  for (const text of [...dates, ...dates.map((date) => `@${date} 23:59`), ...spans, ...numbers])
+    for (const zone of zones)
+      for (const ends of [text, `${text} to now`, `yesterday to ${text}`]) {
+        let end: unknown
+        try {
+          end = shown(ends, { ...NOON, zone })
+        } catch (error) {
+          end = (error as Error).message
+        }
+        expect(end, ends).toMatch(/^\d{4}-.* to (now|\d{4}-)|\nAccepted: /)
+        expect(end, ends).not.toMatch(/Invalid|NaN/)
+      }
 })
 
 test('a live window that was chosen by its start keeps it, others follow the present', () => {

@@ -51,6 +51,9 @@ describe('From, of a host', () => {
     ['2026-11-22 10:04:36', '2026-11-22 10:04:36'],
     ['2026-11-22T10:04:36', '2026-11-22 10:04:36'],
     ['@2026-11-22 10:04', '2026-11-22 10:04:00'],
+    ['midnight', '2026-11-23 00:00:00'],
+    ['yesterday noon', '2026-11-22 12:00:00'],
+    ['an hour ago', '2026-11-23 10:56:30'],
   ])('%s', (from, expected) => {
     expect(shown({ from }, HOST)).toBe(`${expected} to now`)
   })
@@ -60,6 +63,8 @@ describe('From, of a host', () => {
     ['now', /From \(2026-11-23 11:56:30\) must be before the present/],
     ['10min', /10min\n\^ -- counts from the start of an archive/],
     ['+10min', /counts from the start/],
+    ['9999-12-31', /From \(9999-12-31 00:00:00\) must be before the present/],
+    ['25:00', /hours are 0 to 23/],
     ['2027-01-01', /From \(2027-01-01 00:00:00\) must be before the present/],
     ['tomorrow', /must be before the present/],
     ['2019-01-01', /That is 2883 d 11 h; at most 366 d can be shown/],

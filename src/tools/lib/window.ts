@@ -1,7 +1,8 @@
 /** The time window and sampling options of a command line. pmGetContextOptions(3) */
 import { fromMillis, type Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
-import { FOREVER } from '../../time/arithmetic.ts'
+import { compareTimes, FOREVER } from '../../time/arithmetic.ts'
+import { ctime } from '../../time/stamp.ts'
 import { parseTimeWindow } from '../../time/window.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { StandardOptions } from './standard.ts'
@@ -51,6 +52,28 @@ export function samplingWindow(
       reason: 'time-window',
     })
   }
+}
+
+/**
+ * Resolves the window of a command that PCP does not have. PM_ERR_ARG if it starts after its end, which PCP's commands treat as an empty
+ * window.
+ */
+export function orderedWindow(
+  options: Pick<StandardOptions, 'window' | 'interval' | 'samples'>,
+  bounds: ArchiveBounds,
+  zone: Zone,
+  io: Pick<ToolIo, 'now'>,
+): SamplingWindow {
+  const window = samplingWindow(options, bounds, zone, io)
+  const { start, finish } = window
+  if (compareTimes(start, finish) <= 0) return window
+  const isLimit = (moment: Timestamp, limit: Timestamp): boolean => compareTimes(moment, limit) === 0
+  const first = isLimit(start, bounds.start) ? 'the start of the archive' : 'the start, -S,'
+  const last = isLimit(finish, bounds.end) ? 'the end of the archive' : 'the end, -T'
+  throw new PcpError(
+    'PM_ERR_ARG',
+    `${first} (${ctime(start.sec, zone)}) is after ${last} (${ctime(finish.sec, zone)})`,
+  )
 }
 
 const INVALID = 'invalid time window.\n'

@@ -19,7 +19,7 @@ import { handleEarlyExit } from '../lib/options.ts'
 import { openContext } from '../lib/source.ts'
 import { type ParsedStandard, parseStandard, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
-import { type ArchiveBounds, samplingWindow } from '../lib/window.ts'
+import { type ArchiveBounds, orderedWindow } from '../lib/window.ts'
 import { namedZone, processTimeZone } from '../lib/zone.ts'
 import { OPTIONS, ownOptions, type RemoteWriteOptions } from './options.ts'
 
@@ -179,7 +179,7 @@ function timeWindow(
   const { start, finish } = standard.window
   if (start === undefined && finish === undefined) return {}
   const zone = standard.zone === undefined ? processTimeZone(io) : namedZone(standard.zone, io)
-  const window = samplingWindow(standard, boundsOf(archives, io), zone, io)
+  const window = orderedWindow(standard, boundsOf(archives, io), zone, io)
   return {
     start: start === undefined ? undefined : window.start,
     finish: finish === undefined ? undefined : window.finish,

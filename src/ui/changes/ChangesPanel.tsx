@@ -262,10 +262,7 @@ function Row({ change }: { readonly change: Change }): ComponentChild {
   return (
     <li>
       <h3>
-        <span class={`direction ${direction}`} role="img" aria-label={direction === 'up' ? 'rose' : 'fell'}>
-          {direction === 'up' ? '▲' : '▼'}
-        </span>{' '}
-        {printableWord(change.metric)}{' '}
+        <Arrow class={`direction ${direction}`} direction={direction} /> {printableWord(change.metric)}{' '}
         {change.instance !== '' && <span class="of">{printableWord(change.instance)}</span>}
       </h3>
       <div class="row">
@@ -285,12 +282,27 @@ function Row({ change }: { readonly change: Change }): ComponentChild {
           <ul>
             {others.map((other) => (
               <li key={nameOf(other)}>
-                {other.direction === 'up' ? '▲' : '▼'} {printableWord(nameOf(other))}
+                <Arrow direction={other.direction} /> {printableWord(nameOf(other))}
               </li>
             ))}
           </ul>
         </details>
       )}
     </li>
+  )
+}
+
+interface ArrowProps {
+  readonly direction: Change['direction']
+  readonly class?: string
+}
+
+/** Renders a direction, which screen readers read as a word. */
+function Arrow({ direction, ...rest }: ArrowProps): ComponentChild {
+  const isUp = direction === 'up'
+  return (
+    <span {...rest} role="img" aria-label={isUp ? 'rose' : 'fell'}>
+      {isUp ? '▲' : '▼'}
+    </span>
   )
 }

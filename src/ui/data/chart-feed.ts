@@ -1,4 +1,5 @@
 /** Assembles what one chart draws: live and recorded values of its plots in a time window, on one time axis. */
+import { firstWord } from '../../model/instance-name.ts'
 import { kindOf } from '../chart/kinds/registry.ts'
 import type { Frame } from '../time/control.ts'
 import { asShare, isSameMeasure, type Measure, measureOf } from '../view/measure.ts'
@@ -312,6 +313,13 @@ function upTo(line: Line, to: number): Line {
   return { ...mapColumns(line, (column) => column.slice(0, -1)), instance, times: times.slice(0, -1) }
 }
 
+/** Returns whether a name has the same first word as another one. */
+function sharesFirstWord(names: readonly string[]): (name: string) => boolean {
+  const words = names.map(firstWord).sort()
+  const shared = new Set(words.filter((word, i) => word === words[i - 1]))
+  return (name) => shared.has(firstWord(name))
+}
+
 function addPlot(
   state: Assembly,
   source: Source,
@@ -332,11 +340,14 @@ function addPlot(
     return
   }
   const names = instanceNames(source, info.indom)?.value
+  const fullName = ({ instance }: Line): string => names?.get(instance ?? '') ?? instance ?? ''
+  const isShared = sharesFirstWord(lines.map(fullName))
   for (const line of lines) {
     const name = names?.get(line.instance ?? '')
+    const full = fullName(line)
     state.lines.push({
       key: `${plot.source ?? ''} ${plot.metric} ${line.instance ?? ''}`,
-      label: legendOf(plot, source.host, name ?? line.instance ?? undefined),
+      label: legendOf(plot, source.host, line.instance === null ? undefined : full, isShared(full)),
       ...(name === undefined ? {} : { name }),
       of: source.title,
       plot,

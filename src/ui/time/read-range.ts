@@ -12,7 +12,8 @@ import {
 } from './read-window.ts'
 
 /** Examples of accepted texts, for messages and hints. */
-const ACCEPTED = '02:45 · yesterday 14:00 · 2026-11-28 03:10 · -10min · last hour · today · 03:00 to 04:00'
+const ACCEPTED =
+  '02:45 · yesterday 14:00 · 2026-11-28 03:10 · -10min · an hour ago · noon · last hour · today · 03:00 to 04:00'
 
 /** A hyphen only before a time of day or a date: before an interval it means earlier. */
 const BETWEEN = /^(.+?)\s+(?:to|until|–|—|->|→|-(?=\s\d+[-:]))\s+(.+)$/i
@@ -87,6 +88,7 @@ function wholeDay(text: string, base: WindowBase): ReadWindow {
   const written = dateOf(day)
   if (date !== undefined && (written.month !== month || written.day !== date))
     throw new Error(`${text} is not a date`)
+  if (day < 0) throw new Error(`${text} is before 1970`)
   const isToday = day === today
   const [from, to] = [localMoment(day, 0, zone), localMoment(day + 1, 0, zone)]
   const { isLive, ...shown } = within({ from, to: isToday ? base.now : to }, base)

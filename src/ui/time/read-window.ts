@@ -4,7 +4,7 @@ import { daysOf } from '../../time/calendar.ts'
 import { caretError } from '../../time/caret.ts'
 import { parseCtimeDate } from '../../time/ctime-date.ts'
 import type { FreeDateContext } from '../../time/free-date.ts'
-import { readTokens } from '../../time/free-date-words.ts'
+import { readTokens, unitOf } from '../../time/free-date-words.ts'
 import { parseTimeArgument } from '../../time/window.ts'
 import { localMoment, localTime, type Zone } from '../../time/zone.ts'
 import type { Bounds, Frame } from './control.ts'
@@ -51,12 +51,25 @@ const RELATIVE = /^\s*[-+]|\bago\b/i
 const MORE_THAN_A_WEEK = 8 * 86_400
 const ORDINAL = /\b(?:last|this|next|first|third|[a-z]+th)\b/i
 
+/** Matches times of day that no day has. */
+const NO_TIME_OF_DAY = /^(?:2[4-9]|[3-9]\d)(?::\d\d){1,2}(?:\.\d+)?$/
+const AGO = /^(.+?)\s+ago$/i
+/** Words that PCP's syntax lacks. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bnoon\b/gi, '12:00'],
+  [/\bmidnight\b/gi, '00:00'],
+  [/\bhalf an hour\b/gi, '30 minutes'],
+]
+/** Nothing is recorded before 1970. After 9999 formatted times have no four digits to read back; zones need the last day. */
+const FIRST = 0
+const LAST = Date.UTC(9999, 11, 31) / 1000
+
 /** Returns a browser time zone ('' for the user's own) in the library's form. */
 export function zoneOf(name: string): Zone {
   return {
     name,
     at: (sec) => ({
-      offset: offsetOf(sec, name),
+      offset: offsetOf(limited(sec), name),
       isDst: false,
       abbreviation: name,
       from: sec,
@@ -108,8 +121,10 @@ export function readMoment(text: string, base: WindowBase): number {
   return readFrom(text, base)
 }
 
-function readFrom(text: string, { bounds, now, zone, lastDate }: WindowBase): number {
+function readFrom(given: string, base: WindowBase): number {
+  const { bounds, now, zone, lastDate } = base
   const { start, end = now } = bounds
+  const text = withoutWords(given)
   const isEmpty = text.trim() === ''
   if (isEmpty && start !== undefined) return start
   if (isEmpty) throw new Error('Enter a start time, e.g. -10min for ten minutes ago')
@@ -129,15 +144,16 @@ function readFrom(text: string, { bounds, now, zone, lastDate }: WindowBase): nu
       dates.findLast((date) => date <= latest) ??
       dates[0]!
     )
-  const moment = toSeconds(parseTimeArgument(text, context))
+  const moment = momentOf(text, context)
   // A host has no start from which to count an interval.
   if (start === undefined && moment > now && /^\s*\+?\s*\d/.test(text))
     throw caretError(text, 0, 'counts from the start of an archive; use a minus to count back from now')
   return moment
 }
 
-function readTo(text: string, from: number, { bounds, now, zone }: WindowBase): number {
+function readTo(given: string, from: number, { bounds, now, zone }: WindowBase): number {
   const { start = from, end = now } = bounds
+  const text = withoutWords(given)
   const context = {
     start: fromMillis(1000 * Math.max(from, start)),
     end: fromMillis(1000 * end),
@@ -145,7 +161,7 @@ function readTo(text: string, from: number, { bounds, now, zone }: WindowBase): 
     zone: zoneOf(zone),
   }
   const dates = datesOf(text, context, from)
-  if (dates === undefined) return toSeconds(parseTimeArgument(text, context))
+  if (dates === undefined) return momentOf(text, context)
   const next = dates.find((date) => date > from) ?? dates.at(-1)!
   // `21:33 to 21:29`: if the next such time of day or weekday is not there yet, the ends are in the wrong order.
   const last = bounds.end ?? now
@@ -158,6 +174,7 @@ function readTo(text: string, from: number, { bounds, now, zone }: WindowBase): 
 /** Returns the times that an absolute date may mean around `around`, ascending; undefined for other texts. */
 function datesOf(text: string, context: FreeDateContext, around: number): number[] | undefined {
   const trimmed = text.trim()
+  if (NO_TIME_OF_DAY.test(trimmed)) throw caretError(trimmed, 0, 'hours are 0 to 23')
   const isPartial = TIME_OF_DAY.test(trimmed) || isNamed(trimmed)
   if (!isPartial && !trimmed.startsWith('@') && !ISO_DATE.test(trimmed)) return undefined
   const date = trimmed.replace(/^@\s*/, '').replace(/^(\d{4}-\d\d-\d\d)T/, '$1 ')
@@ -167,13 +184,38 @@ function datesOf(text: string, context: FreeDateContext, around: number): number
       ? parseTimeArgument(`@${date}`, { ...context, start, now: start.sec })
       : parseCtimeDate(date, start, zone)
   try {
-    const moments = basesAround(around, zone).map((sec) => toSeconds(read({ sec, nsec: 0 })))
+    const moments = basesAround(around, zone).map((sec) => limited(toSeconds(read({ sec, nsec: 0 }))))
     return [...new Set(moments)].sort((a, b) => a - b)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    return [toSeconds(parseTimeArgument(`@${date}`, context))]
+    return [limited(toSeconds(parseTimeArgument(`@${date}`, context)))]
   }
 }
+
+/** Replaces words by PCP's syntax: `noon`, `an hour ago`. */
+function withoutWords(text: string): string {
+  const plain = WORDS.reduce((rest, [word, syntax]) => rest.replace(word, syntax), text)
+  return plain.replace(/\b(?:an?|one)\s+(?=([a-z]+))/gi, (all: string, word: string) =>
+    unitOf(word.toLowerCase()) === undefined ? all : '1 ',
+  )
+}
+
+/** Parses a time argument, also `2h ago` and `1.5 hours ago`, which PCP only has as `-2h` and `-1.5 hours`. */
+function momentOf(text: string, context: FreeDateContext): number {
+  try {
+    return limited(toSeconds(parseTimeArgument(text, context)))
+  } catch (error) {
+    const interval = AGO.exec(text.trim())?.[1]
+    if (interval === undefined || !(error instanceof SyntaxError)) throw error
+    try {
+      return limited(toSeconds(parseTimeArgument(`-${interval}`, context)))
+    } catch {
+      throw error
+    }
+  }
+}
+
+const limited = (seconds: number): number => Math.min(LAST, Math.max(FIRST, seconds))
 
 /** Is it a date with a weekday or a month that leaves open which of them? */
 function isNamed(text: string): boolean {

@@ -1,5 +1,6 @@
 /** The data model of views, with the vocabulary of PCP view files. docs/how-to/charts.md */
 import { signal } from '@preact/signals'
+import { firstWord } from '../../model/instance-name.ts'
 
 /** Meaning of dimensionless numbers: percent, or shares of one. */
 export type PlainUnit = 'percent' | 'share'
@@ -106,7 +107,7 @@ export const derivedName = (expr: string): string => `page.x${hashOf(expr).toStr
 export function isChosen(choice: InstanceChoice | undefined, name: string): boolean {
   if (choice === undefined) return true
   const { mode, text } = choice
-  if (mode === 'instance') return name === text || name.split(' ')[0] === text
+  if (mode === 'instance') return name === text || firstWord(name) === text
   const quick = quickPattern(text)
   const found = quick === undefined ? matcher.value?.(text, name) : quick.test(name)
   return found === (mode === 'matching')
@@ -166,7 +167,7 @@ export function expandWildcards(
       case 'M':
         return metric
       case 'i':
-        return instance.split(' ')[0]!
+        return firstWord(instance)
       default:
         return instance
     }
@@ -181,12 +182,12 @@ export function titleOf({ title, plots }: Pick<Chart, 'title' | 'plots'>): strin
   return plots.length === 1 ? name : `${name} …`
 }
 
-/** Returns the label of a line. */
-export function legendOf(plot: Plot, host: string, instance: string | undefined): string {
+/** Returns the label of a line. `isShared`: another line's instance has the same first word, so that %i is the full name too. */
+export function legendOf(plot: Plot, host: string, instance: string | undefined, isShared = false): string {
   const metric = plot.expr ?? plot.metric
   const values = { host, metric, ...(instance === undefined ? {} : { instance }) }
   if (plot.legend !== undefined) {
-    const text = expandWildcards(plot.legend, values)
+    const text = expandWildcards(isShared ? plot.legend.replaceAll('%i', '%I') : plot.legend, values)
     const isNamed = instance === undefined || /%[iI]/.test(plot.legend) || plot.instances?.mode === 'instance'
     return isNamed ? text : `${text} ${instance}`
   }

@@ -1,7 +1,8 @@
 /** The sampling window of a command line. */
 import { expect, test } from 'vitest'
+import { FOREVER } from '../../../src/time/arithmetic.ts'
 import { UTC } from '../../../src/time/zone.ts'
-import { type ArchiveBounds, samplingWindow } from '../../../src/tools/lib/window.ts'
+import { type ArchiveBounds, orderedWindow, samplingWindow } from '../../../src/tools/lib/window.ts'
 
 const at = (sec: number, nsec = 0) => ({ sec, nsec })
 const archive: ArchiveBounds = { start: at(1000), end: at(5000) }
@@ -46,4 +47,29 @@ test('an impossible alignment is ignored, an invalid one is an error', () => {
   expect(() => samplingWindow(options({ align: 'x' }), archive, UTC, io)).toThrow(
     'invalid time window.\nx\n^ -- unexpected value\n',
   )
+})
+
+test.each([
+  [
+    { start: '@00:30', finish: '@00:20' },
+    'the start, -S, (Thu Jan  1 00:30:00 1970) is after the end, -T (Thu Jan  1 00:20:00 1970)',
+  ],
+  [
+    { start: '@02:00' },
+    'the start, -S, (Thu Jan  1 02:00:00 1970) is after the end of the archive (Thu Jan  1 01:23:20 1970)',
+  ],
+  [
+    { start: '@00:00', finish: '@00:01' },
+    'the start of the archive (Thu Jan  1 00:16:40 1970) is after the end, -T (Thu Jan  1 00:01:00 1970)',
+  ],
+])('%j is a window without time, whose ends are named', (window, message) => {
+  expect(samplingWindow(options(window), archive, UTC, io)).toMatchObject({ isGiven: true })
+  expect(() => orderedWindow(options(window), archive, UTC, io)).toThrow(message)
+})
+
+test('a window of one moment, or without an end, is in order', () => {
+  const moment = options({ start: '@00:30', finish: '@00:30' })
+  expect(orderedWindow(moment, archive, UTC, io)).toMatchObject({ start: at(1800), finish: at(1800) })
+  const { finish } = orderedWindow(options({ start: '@2030-01-01' }), { ...archive, end: FOREVER }, UTC, io)
+  expect(finish.sec).toBe(Number.POSITIVE_INFINITY)
 })

@@ -106,6 +106,24 @@ test('metrics are described', async () => {
   expect(text).toMatch(/demo\.none: .*find names with "find_metrics"/)
 })
 
+test('a metric without a help text has no empty marks', async () => {
+  const metrics = ['disk.total']
+  for (const [name, given] of [
+    ['find_metrics', { query: 'disk total' }],
+    ['describe', { metrics }],
+    ['query', { metrics }],
+    ['compare', { metrics, from: '22:43:30' }],
+    ['what_changed', { from: '22:43:30' }],
+    ['processes_at', { at: '22:20:00' }],
+  ] as const) {
+    const { text } = await call(name, given)
+    expect(text, name).toMatch(/disk\.total|hog/)
+    expect(text, name).not.toMatch(/⟦\s*⟧| $/m)
+  }
+  const described = await call('describe', { metrics: [...metrics, 'demo.load'], source: 'archive:db1' })
+  expect(described.text).toContain('\n  ⟦Load average⟧\n')
+})
+
 test('a counter is a rate, with exact statistics and points', async () => {
   const { text } = await call('query', {
     metrics: ['disk.total'],
@@ -114,7 +132,7 @@ test('a counter is a rate, with exact statistics and points', async () => {
     points: 4,
   })
   expect(text.split('\n').slice(1)).toEqual([
-    'disk.total (⟦⟧): 1 series, rates',
+    'disk.total: 1 series, rates',
     'Points: 4 means of 15 min each, oldest first, - for none',
     expect.stringMatching(
       /^disk\.total: mean 2\.50 KiB\/s, median 4\.00 KiB\/s, p95 4\.00 KiB\/s, min 1\.00 KiB\/s, max 4\.00 KiB\/s at 2023-11-14 22:43:30, last 4\.00 KiB\/s$/,

@@ -22,7 +22,7 @@ import { ownBinDir } from '../../lib/own-program.ts'
 import { type ParsedStandard, parseStandard, STANDARD } from '../../lib/standard.ts'
 import { handleSubcommandExit } from '../../lib/subcommand.ts'
 import type { Tool, ToolIo } from '../../lib/tool.ts'
-import { samplingWindow } from '../../lib/window.ts'
+import { orderedWindow } from '../../lib/window.ts'
 import { archiveZone } from '../../lib/zone.ts'
 import { sizeText } from '../status/text.ts'
 
@@ -103,7 +103,7 @@ async function incidentOf(
 ): Promise<Content> {
   const { zone } = archiveZone(standard, archive.label, io)
   const end = archive.end()
-  const { start: from, finish } = samplingWindow(
+  const { start: from, finish } = orderedWindow(
     standard,
     { start: archive.start, end: isError(end) ? FOREVER : end },
     zone,

@@ -26,6 +26,12 @@ export function untrusted(text: string): string {
   return `${OPEN}${shown}${CLOSE}`
 }
 
+/** Returns the beginning of an optional text, such as a help text, marked; nothing if it is empty. */
+export function shownText(text = '', letters: number = LONGEST_TEXT): string[] {
+  const marked = untrusted([...text].slice(0, letters).join(''))
+  return marked === OPEN + CLOSE ? [] : [marked]
+}
+
 /** Returns the name of a metric, marked unless it has only characters that PCP's names have. */
 export function shownName(name: string): string {
   return /^[\w.]{1,200}$/.test(name) ? name : untrusted(name)

@@ -12,7 +12,7 @@ import {
   type NamedMetric,
   orUndefined,
 } from '../../../../pmproxy/describe.ts'
-import { Answer, shownMessage, shownName, untrusted } from '../answer.ts'
+import { Answer, shownMessage, shownName, shownText, untrusted } from '../answer.ts'
 import { instancesOf } from '../instances.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import { METRICS, SOURCE } from './arguments.ts'
@@ -49,9 +49,10 @@ async function textOf(context: Context, { name, desc }: NamedMetric, signal: Abo
   )
   const lines = [
     `${shownName(name)}: ${semStr(desc.sem)}, ${typeStr(desc.type).toLowerCase()}, units ${unitsStr(desc.units) || 'none'}`,
-    `  ${untrusted(short ?? '')}`,
+    ...[short, long?.trim() === short?.trim() ? undefined : long].flatMap((help) =>
+      shownText(help).map((text) => `  ${text}`),
+    ),
   ]
-  if (long !== undefined && long.trim() !== short?.trim()) lines.push(`  ${untrusted(long)}`)
   if (desc.indom === PM_INDOM_NULL) return lines.join('\n')
   const names = (await instancesOf(context, desc.indom, signal))?.names ?? []
   const shown = names.slice(0, MOST_NAMES).map((each) => untrusted(each))

@@ -1,7 +1,7 @@
 /** Finds metrics by words. */
 import { z } from 'zod'
 import { NameSearch } from '../../../../pmproxy/name-search.ts'
-import { Answer, shownName, untrusted } from '../answer.ts'
+import { Answer, shownName, shownText } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import { SOURCE } from './arguments.ts'
 
@@ -24,9 +24,7 @@ export const findMetrics: McpTool = mcpTool({
     const answer = new Answer()
     if (found.length === 0)
       return answer.line(`No metric of ${source.id} has these words; try fewer or other words.`).toString()
-    const rows = found.map(
-      ({ name, help }) => `${shownName(name)}  ${untrusted([...help].slice(0, HELP_LETTERS).join(''))}`,
-    )
+    const rows = found.map(({ name, help }) => [shownName(name), ...shownText(help, HELP_LETTERS)].join('  '))
     return answer
       .line(`${found.length} ${found.length === 1 ? 'metric' : 'metrics'} of ${source.id}:`)
       .rows(rows, 'use more words')

@@ -7,7 +7,7 @@ import type { Context } from '../../../../pmapi/context.ts'
 import { processesNow, recordedProcesses } from '../../../../pmproxy/processes.ts'
 import { type ProcessRow, rowsOf } from '../../../../ui/processes/rows.ts'
 import { type Measure, measureOf, RATE, showValue } from '../../../../ui/view/measure.ts'
-import { Answer, untrusted } from '../answer.ts'
+import { Answer, shownText, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import { spanOf } from '../sources.ts'
 import { AT, SOURCE } from './arguments.ts'
@@ -90,6 +90,6 @@ function textOf({ pid, cpu, memory, io, user, state, cgroup, container, command 
     ['state', state],
     container === '' ? ['control group', group] : ['container', container.slice(0, CONTAINER_LETTERS)],
   ].flatMap(([label, text]) => (text === '' ? [] : [`, ${label} ${untrusted(text!)}`]))
-  const short = [...command].slice(0, COMMAND_LETTERS).join('')
-  return `${pid}: CPU ${share}, memory ${amount(BYTES, memory)}, disk ${amount(BYTES_A_SECOND, io)}${about.join('')} ${untrusted(short)}`
+  const args = shownText(command, COMMAND_LETTERS).map((text) => ` ${text}`)
+  return `${pid}: CPU ${share}, memory ${amount(BYTES, memory)}, disk ${amount(BYTES_A_SECOND, io)}${about.join('')}${args.join('')}`
 }

@@ -14,7 +14,7 @@ import {
   showValue,
   stepFor,
 } from '../../../../ui/view/measure.ts'
-import { Answer, shownMessage, shownName, untrusted } from '../answer.ts'
+import { Answer, shownMessage, shownName, shownText, untrusted } from '../answer.ts'
 import { instancesOf, isInstance, unknownInstances } from '../instances.ts'
 import { type Desk, type McpTool, mcpTool } from '../mcp-tool.ts'
 import type { Window } from '../moments.ts'
@@ -122,7 +122,8 @@ async function titleOf(
   const unknown = unknownInstances(instances, known)
   const what = count === 0 ? 'no values in this window' : `${count} series${isRate ? ', rates' : ''}`
   const shown = [count === 0 && unknown !== undefined ? '' : what, unknown ?? '']
-  return `${shownName(name)} (${untrusted(help)}): ${shown.filter((part) => part !== '').join('; ')}`
+  const about = shownText(help).map((text) => ` (${text})`)
+  return `${shownName(name)}${about.join('')}: ${shown.filter((part) => part !== '').join('; ')}`
 }
 
 function rowOf(

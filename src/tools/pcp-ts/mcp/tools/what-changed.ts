@@ -4,7 +4,7 @@ import type { Change, RelatedChange } from '../../../../analysis/what-changed.ts
 import { changesOf } from '../../../../pmapi/what-changed.ts'
 import { yieldToEventLoop } from '../../../../sys/event-loop.ts'
 import { type Measure, measureOf, RATE, showValue } from '../../../../ui/view/measure.ts'
-import { Answer, shownName, untrusted } from '../answer.ts'
+import { Answer, shownName, shownText, untrusted } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import type { Moments } from '../moments.ts'
 import { archiveOf, spanOf } from '../sources.ts'
@@ -14,6 +14,8 @@ import { comparedWindows, WINDOWS } from './compared-windows.ts'
 const MOST_ROWS = 30
 /** Related series that a row names. */
 const NAMED_OTHERS = 2
+/** Help texts are cut after so many letters. */
+const HELP_LETTERS = 60
 
 export const whatChanged: McpTool = mcpTool({
   name: 'what_changed',
@@ -88,7 +90,8 @@ function textOf(change: Change, moments: Moments): string {
   const rest = others.length > NAMED_OTHERS ? ` and ${others.length - NAMED_OTHERS} more` : ''
   const along = others.length === 0 ? '' : `, with ${first}${rest}`
   const when = `${until === null ? 'since' : 'from'} ${moments.text(since)}${until === null ? '' : ` to ${moments.text(until)}`}`
-  return `${nameOf(change)}: ${valueText(measure, before)} → ${valueText(measure, now)} ${when}${along} ${untrusted([...help].slice(0, 60).join(''))}`
+  const about = shownText(help, HELP_LETTERS).map((text) => ` ${text}`)
+  return `${nameOf(change)}: ${valueText(measure, before)} → ${valueText(measure, now)} ${when}${along}${about.join('')}`
 }
 
 const measureOfChange = ({ units, isRate }: Change): Measure => measureOf(units, isRate ? RATE : '')
