@@ -129,7 +129,7 @@ export class MetadataCopy {
     const { pmid, indom } = metric
     if (!this.#written.descs.has(pmid)) {
       this.#written.descs.add(pmid)
-      for (const record of this.#raw.descs.get(pmid) ?? []) writer.metadata(record, false)
+      for (const record of this.#raw.descs.get(pmid) ?? []) writer.metadata(record)
     }
     this.#labels(writer, time, LABEL_DOMAIN, domainOf(pmid))
     this.#labels(writer, time, LABEL_CLUSTER, clusterId(pmid))
@@ -180,7 +180,7 @@ export class MetadataCopy {
     if (last === labels || (last !== undefined && sameBytes(last.body, labels.body))) return
     this.#written.labels.set(key, labels)
     writer.start(time)
-    writer.metadata(labelRecord(writer, time, labels.body), false)
+    writer.metadata(labelRecord(writer, time, labels.body))
   }
 
   #texts(writer: ArchiveWriter, kind: number, id: number): void {
@@ -189,7 +189,7 @@ export class MetadataCopy {
     this.#written.texts.add(key)
     for (const level of [TEXT_ONELINE, TEXT_HELP]) {
       const record = this.#raw.text(kind | level, id)
-      if (record !== undefined) writer.metadata(record, false)
+      if (record !== undefined) writer.metadata(record)
     }
   }
 
