@@ -40,6 +40,7 @@ const SIDE_BY_SIDE = [
   'pmrep*',
   'pmval',
   'rules',
+  'same-time',
   'start',
   'time-control',
 ].map((name) => `test/interop/${name}.test.ts`)

@@ -1,5 +1,6 @@
 /** Timestamps in archives. docs/formats/archive.md §2 */
 import type { Timestamp } from '../base/timestamp.ts'
+import { addTimes } from '../time/arithmetic.ts'
 
 /** Versions of the format that are read and written. */
 export type ArchiveVersion = 2 | 3
@@ -12,6 +13,16 @@ export function stampSize(version: ArchiveVersion): 8 | 12 {
 /** Returns the bytes of a mark: no other record is as short. */
 export function markSize(version: ArchiveVersion): number {
   return 12 + stampSize(version)
+}
+
+/** Returns a time as an archive stores it: in version 2 truncated to microseconds. */
+export function storedTime(at: Timestamp, version: ArchiveVersion): Timestamp {
+  return version === 2 ? { sec: at.sec, nsec: Math.floor(at.nsec / 1000) * 1000 } : at
+}
+
+/** Returns the first time after a stored one. */
+export function nextStoredTime(at: Timestamp, version: ArchiveVersion): Timestamp {
+  return addTimes(at, { sec: 0, nsec: version === 2 ? 1000 : 1 })
 }
 
 /** Reads the seconds of a timestamp. The caller checks bounds. */

@@ -1,12 +1,13 @@
 import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
+import { indom as makeIndom, pmid } from '../../src/model/ids.ts'
 import type { Tool } from '../../src/tools/lib/tool.ts'
 import { tool as pmlogcheck } from '../../src/tools/pmlogcheck/index.ts'
 import { tool as pmlogdump } from '../../src/tools/pmlogdump/index.ts'
 import { tool as pmloglabel } from '../../src/tools/pmloglabel.ts'
 import { tool as pmlogsummary } from '../../src/tools/pmlogsummary/index.ts'
-import type { TestArchive } from '../archive/build.ts'
+import { desc, indom, result, type TestArchive } from '../archive/build.ts'
 import { onDisk, sampleArchive } from './archive-runner.ts'
 import { runTool } from './run-tool.ts'
 
@@ -239,6 +240,26 @@ describe('pmlogcheck', () => {
     const repaired = await runTool(pmlogcheck, ['-Rw', path])
     expect(repaired.stderr).toContain(`Info: ${path}.0: truncated from ${whole - 10} to ${end} bytes\n`)
     expect(await runTool(pmlogcheck, ['-w', path])).toEqual({ status: 0, stdout: '', stderr: '' })
+  })
+
+  it.each([
+    [60.000000001, ''],
+    [61, 'InDom 60.1: timestamp (61.000000000) after the end of the archive (60.000000000)\n'],
+  ])('reports instances after the end, but not changes within one time: %d s', async (second, expected) => {
+    const domain = makeIndom(60, 1)
+    const id = pmid(60, 0, 1)
+    const path = make({
+      start: 10,
+      version: 3,
+      meta: [
+        desc({ pmid: id, indom: domain }, 'm'),
+        indom(3, 10, domain, [[1, 'a']]),
+        indom(3, second, domain, [[1, 'b']]),
+      ],
+      volumes: [[10, 60].map((time) => result(3, time, { pmid: id, values: [[1, 1]] }))],
+    })
+    const { stderr } = await runTool(pmlogcheck, ['-w', path])
+    expect(/InDom.*\n/.exec(stderr)?.[0] ?? '').toBe(expected)
   })
 
   it('reports files that are missing', async () => {

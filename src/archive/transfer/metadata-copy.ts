@@ -29,6 +29,7 @@ import { type RawLabels, RawMetadata, sameBytes } from './raw-metadata.ts'
 import type { TakenSets } from './record-copy.ts'
 
 const NO_ID = 0xffffffff
+const NO_NAMES: ReadonlyMap<number, string> = new Map()
 
 /** Metadata written to one output so far, for all its inputs. */
 export class WrittenMetadata {
@@ -40,8 +41,7 @@ export class WrittenMetadata {
 
 interface WrittenInstances {
   readonly time: Timestamp
-  readonly ids: readonly number[]
-  readonly names: readonly string[]
+  readonly names: ReadonlyMap<number, string>
 }
 
 interface MetricState {
@@ -66,6 +66,7 @@ export class MetadataCopy {
   readonly #changes: readonly Timestamp[]
   #change = 0
   #contextChange = -1
+  #others: readonly MetadataCopy[] = []
 
   /** `earliest`: the time of records that are older, with the metadata of then. Default: their own. */
   constructor(archive: Archive, written: WrittenMetadata, earliest?: Timestamp) {
@@ -96,8 +97,17 @@ export class MetadataCopy {
       }
   }
 
-  /** Writes the metadata for the value sets taken from a record. Records must be in time order. */
-  before(record: RecordView, taken: TakenSets, writer: ArchiveWriter): void {
+  /**
+   * Writes the metadata for the value sets taken from a record. Records must be in time order. `others`: inputs that also have a record at
+   * this time. Of several records of a domain at one time only one applies, so the first one also has the instances of the others.
+   */
+  before(
+    record: RecordView,
+    taken: TakenSets,
+    writer: ArchiveWriter,
+    others: readonly MetadataCopy[] = [],
+  ): void {
+    this.#others = others
     const time = this.#stamp(record.timestamp())
     const changes = this.#changes
     while (this.#change < changes.length && compareTimes(changes[this.#change]!, time) <= 0) this.#change++
@@ -129,7 +139,7 @@ export class MetadataCopy {
     const { pmid, indom } = metric
     if (!this.#written.descs.has(pmid)) {
       this.#written.descs.add(pmid)
-      for (const record of this.#raw.descs.get(pmid) ?? []) writer.metadata(record, false)
+      for (const record of this.#raw.descs.get(pmid) ?? []) writer.metadata(record)
     }
     this.#labels(writer, time, LABEL_DOMAIN, domainOf(pmid))
     this.#labels(writer, time, LABEL_CLUSTER, clusterId(pmid))
@@ -152,17 +162,23 @@ export class MetadataCopy {
     // Before names are decoded: this runs for each metric after any change of metadata.
     if (older === undefined && this.#snapshots.get(indom) === snapshot) return true
     const present = namesOf(snapshot)
-    const all = new Map([...(older ?? []), ...present])
-    const isComplete = all.size === present.size
+    const own = new Map([...(older ?? []), ...present])
+    const isComplete = own.size === present.size
     if (isComplete) this.#snapshots.set(indom, snapshot)
-    // Overlapping archives may both have a record for the same time.
     const last = this.#written.instances.get(indom)
-    const now = { time, ids: [...all.keys()], names: [...all.values()] }
-    if (last !== undefined && sameInstances(last, now)) return isComplete
-    this.#written.instances.set(indom, now)
+    const written = last !== undefined && compareTimes(last.time, time) === 0 ? last.names : NO_NAMES
+    if (includes(written, own)) return isComplete
+    const others = this.#others.flatMap((other) => other.#unwritten(indom, time))
+    const names = new Map([...written, ...others, ...own])
+    this.#written.instances.set(indom, { time, names })
     // Repeated records of an unchanged domain are copied too.
-    writer.instances(time, indom, now.ids, now.names, true)
+    writer.instances(time, indom, [...names.keys()], [...names.values()], true)
     return isComplete
+  }
+
+  #unwritten(indom: Indom, time: Timestamp): (readonly [number, string])[] {
+    const snapshot = this.#archive.metadata.snapshotAt(indom, time)
+    return this.#snapshots.get(indom) === snapshot ? [] : [...namesOf(snapshot)]
   }
 
   #stamp(time: Timestamp): Timestamp {
@@ -180,7 +196,7 @@ export class MetadataCopy {
     if (last === labels || (last !== undefined && sameBytes(last.body, labels.body))) return
     this.#written.labels.set(key, labels)
     writer.start(time)
-    writer.metadata(labelRecord(writer, time, labels.body), false)
+    writer.metadata(labelRecord(writer, time, labels.body))
   }
 
   #texts(writer: ArchiveWriter, kind: number, id: number): void {
@@ -189,7 +205,7 @@ export class MetadataCopy {
     this.#written.texts.add(key)
     for (const level of [TEXT_ONELINE, TEXT_HELP]) {
       const record = this.#raw.text(kind | level, id)
-      if (record !== undefined) writer.metadata(record, false)
+      if (record !== undefined) writer.metadata(record)
     }
   }
 
@@ -210,12 +226,9 @@ function namesOf(snapshot: IndomSnapshot | undefined): ReadonlyMap<number, strin
   return new Map(Array.from(snapshot?.ids ?? [], (id, i) => [id, snapshot!.name(i)]))
 }
 
-function sameInstances(a: WrittenInstances, b: WrittenInstances): boolean {
-  return (
-    compareTimes(a.time, b.time) === 0 &&
-    a.ids.length === b.ids.length &&
-    a.ids.every((id, i) => id === b.ids[i] && a.names[i] === b.names[i])
-  )
+function includes(names: ReadonlyMap<number, string>, part: ReadonlyMap<number, string>): boolean {
+  for (const [id, name] of part) if (names.get(id) !== name) return false
+  return true
 }
 
 /** Returns the PMIDs of the parameters in one value; none if it is damaged, since damaged values are copied too. */

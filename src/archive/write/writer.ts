@@ -22,6 +22,7 @@ import type { OutputFiles } from './output-files.ts'
 import { attemptQuietly } from './quietly.ts'
 import { RecordBuffer } from './record-buffer.ts'
 import { WrittenIndoms } from './written-indoms.ts'
+import { WrittenLabels } from './written-labels.ts'
 
 /** Label and options of an archive. */
 export interface WriterOptions {
@@ -64,8 +65,8 @@ export class ArchiveWriter {
   readonly #files: OutputFiles
   readonly #options: WriterOptions
   readonly #buffer: RecordBuffer
-  readonly #indoms = new WrittenIndoms()
-  readonly #labels = new Map<string, string>()
+  readonly #indoms: WrittenIndoms
+  readonly #labels: WrittenLabels
   readonly #maxVolume: number
   readonly #index: ByteSink
   readonly #entries: IndexEntries
@@ -106,6 +107,8 @@ export class ArchiveWriter {
     this.#options = options
     this.#buffer = options.buffer ?? new RecordBuffer()
     this.version = options.version ?? 3
+    this.#indoms = new WrittenIndoms(this.version)
+    this.#labels = new WrittenLabels(this.version)
     this.#maxVolume = Math.min(options.maxVolumeBytes ?? MAX_V3, this.version === 2 ? MAX_V2 : MAX_V3)
     this.#index = sinks[0]!
     this.#entries = new IndexEntries(this.#index, this.version, options.hasEvenIndex ?? false)
@@ -181,18 +184,19 @@ export class ArchiveWriter {
 
   /** Writes a descriptor with all names of its metric, on each call. Before the start it is queued. */
   desc(desc: MetricDesc, names: readonly string[]): void {
-    this.#metadata(encodeDesc(desc, names))
+    this.metadata(encodeDesc(desc, names))
   }
 
   /** Writes a help text. Before the start it is queued. */
   text(query: TextQuery, text: string): void {
-    this.#metadata(encodeHelp(query, text))
+    this.metadata(encodeHelp(query, text))
   }
 
   /**
    * Writes the present instances of a domain, given in any order, if they differ from those written last: in full, or in version 3 the
    * changes if those are shorter. An empty domain cannot be written. Returns whether a record was written. The lists are kept.
-   * `always` writes all instances even without a change.
+   * `always` writes all instances even without a change. A record is never earlier than the previous one of its domain, and 1 ns later than
+   * a previous one with changes, if it is not later anyway.
    */
   instances(
     at: Timestamp,
@@ -202,10 +206,10 @@ export class ArchiveWriter {
     always = false,
   ): boolean {
     this.start(at)
-    const change = this.#indoms.change(this.version, indom, ids, names, always)
+    const change = this.#indoms.change(at, indom, ids, names, always)
     if (change === undefined) return false
     const { instances, isDelta } = change
-    this.#metadata(encodeIndom(this.version, this.#checked(at), indom, instances, isDelta))
+    this.metadata(encodeIndom(this.version, this.#checked(change.at), indom, instances, isDelta))
     this.#indoms.commit(indom, change)
     this.#indomWritten = true
     return true
@@ -218,16 +222,17 @@ export class ArchiveWriter {
 
   /**
    * Writes the labels of an object at one level (LABEL_CONTEXT to LABEL_INSTANCES) if they differ from those written last.
-   * Returns whether a record was written. E2BIG for a set beyond 255 labels or 65,535 bytes.
+   * Returns whether a record was written. It is later than the previous one, as of equal times the first would apply. E2BIG for a set beyond
+   * 255 labels or 65,535 bytes.
    */
   labels(at: Timestamp, level: number, id: number, sets: readonly LabelSet[]): boolean {
     const key = `${level} ${id}`
-    const value = sets.map(({ inst, json, labels }) => `${inst} ${labels[0]?.flags} ${json}`).join('\n')
-    if (this.#labels.get(key) === value) return false
-    const record = encodeLabels(this.version, this.#checked(at), level, id, sets)
+    const change = this.#labels.change(at, key, sets)
+    if (change === undefined) return false
+    const record = encodeLabels(this.version, this.#checked(change.at), level, id, sets)
     this.start(at)
-    this.#metadata(record)
-    this.#labels.set(key, value)
+    this.metadata(record)
+    this.#labels.commit(key, change)
     return true
   }
 
@@ -248,10 +253,15 @@ export class ArchiveWriter {
     this.#append(at, bytes, bytes.length === markSize(this.version))
   }
 
-  /** Writes an encoded metadata record, including its lengths. `isIndom` for an instance domain. */
-  metadata(bytes: Uint8Array, isIndom: boolean): void {
-    this.#metadata(bytes)
-    this.#indomWritten ||= isIndom
+  /** Writes an encoded record of a descriptor, text or labels, including its lengths. Before the start it is queued. */
+  metadata(record: Uint8Array): void {
+    if (this.version === 2 && this.#meta.size + record.length > MAX_V2)
+      throw new PcpError(
+        'E2BIG',
+        `${this.#files.name}.meta: metadata of version 2 is limited to 2 GB: use version 3`,
+      )
+    if (!this.#isStarted) this.#early.push(record)
+    else this.#write(this.#meta, record)
   }
 
   /**
@@ -337,16 +347,6 @@ export class ArchiveWriter {
     this.#entries.onRecord(this.#last, this.#data.size, offset === empty || this.#indomWritten || isAtMark)
     this.#indomWritten = false
     this.#metaBefore = this.#meta.size
-  }
-
-  #metadata(record: Uint8Array): void {
-    if (this.version === 2 && this.#meta.size + record.length > MAX_V2)
-      throw new PcpError(
-        'E2BIG',
-        `${this.#files.name}.meta: metadata of version 2 is limited to 2 GB: use version 3`,
-      )
-    if (!this.#isStarted) this.#early.push(record)
-    else this.#write(this.#meta, record)
   }
 
   #label(volume: number): Uint8Array {

@@ -1,15 +1,9 @@
 /** The last written state of each instance domain, from which changes are computed. docs/formats/archive.md */
+import type { Timestamp } from '../../base/timestamp.ts'
 import type { Indom } from '../../model/ids.ts'
-import type { ArchiveVersion } from '../stamp.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
+import { type ArchiveVersion, nextStoredTime } from '../stamp.ts'
 import type { InstanceColumns } from './metadata.ts'
-
-/** A change of an instance domain to write. */
-export interface IndomChange {
-  readonly isDelta: boolean
-  readonly instances: InstanceColumns
-  /** The domain after the change. */
-  readonly all: Snapshot
-}
 
 /** All instances of a domain, ascending. */
 export interface Snapshot {
@@ -17,9 +11,31 @@ export interface Snapshot {
   readonly names: readonly string[]
 }
 
-/** Last written state of all instance domains of one archive. */
+/** A record of an instance domain to write. */
+export interface IndomChange {
+  readonly at: Timestamp
+  readonly isDelta: boolean
+  readonly instances: InstanceColumns
+  /** The domain after the change. */
+  readonly all: Snapshot
+  /** Whether other instances were written for this time, or a later one. */
+  readonly sharesTime: boolean
+}
+
+/**
+ * Last written state of all instance domains of one archive.
+ *
+ * Readers sort the records of a domain by time and apply a delta to the one before, so a delta must be later than its predecessor. PCP 6.0.3
+ * crashes on any two records with one time if one of them is a delta. After a delta, further instances of the same time are therefore
+ * written for the next nanosecond; of full records with the same time, the last one applies.
+ */
 export class WrittenIndoms {
-  readonly #last = new Map<Indom, Snapshot>()
+  readonly #version: ArchiveVersion
+  readonly #last = new Map<Indom, IndomChange>()
+
+  constructor(version: ArchiveVersion) {
+    this.#version = version
+  }
 
   /** Returns whether a domain has been written. */
   has(indom: Indom): boolean {
@@ -28,7 +44,7 @@ export class WrittenIndoms {
 
   /** Returns whether an instance is in the last written state. */
   hasInstance(indom: Indom, inst: number): boolean {
-    const ids = this.#last.get(indom)?.ids
+    const ids = this.#last.get(indom)?.all.ids
     return ids !== undefined && find(ids, inst) >= 0
   }
 
@@ -37,27 +53,41 @@ export class WrittenIndoms {
    * represent. Of several instances with one id the first counts. `always`: also if unchanged.
    */
   change(
-    version: ArchiveVersion,
+    at: Timestamp,
     indom: Indom,
     ids: readonly number[],
     names: readonly string[],
     always: boolean,
   ): IndomChange | undefined {
-    const next = sorted(ids, names)
-    const size = next.ids.length
+    const all = sorted(ids, names)
+    const size = all.ids.length
     if (size === 0) return undefined
+    const full = { at, isDelta: false, instances: all, all, sharesTime: false }
     const last = this.#last.get(indom)
-    const delta = last === undefined ? undefined : deltaBetween(last, next)
+    if (last === undefined) return full
+    const delta = deltaBetween(last.all, all)
     const isSame = delta?.ids.length === 0
     if (isSame && !always) return undefined
-    if (version === 3 && delta !== undefined && !isSame && delta.ids.length <= size)
-      return { isDelta: true, instances: delta, all: next }
-    return { isDelta: false, instances: next, all: next }
+    if (compareTimes(at, last.at) <= 0) {
+      if (isSame && last.isDelta) return undefined
+      const next = last.isDelta ? nextStoredTime(last.at, this.#version) : last.at
+      return { ...full, at: next, sharesTime: last.sharesTime || !isSame }
+    }
+    const isShorter = delta !== undefined && !isSame && delta.ids.length <= size
+    // Where a time had several states, the next time may have several too.
+    if (this.#version === 2 || last.sharesTime || !isShorter) return full
+    return { ...full, isDelta: true, instances: delta }
+  }
+
+  /** Returns a full record with its own time whatever was written before; undefined if empty. */
+  full(at: Timestamp, ids: readonly number[], names: readonly string[]): IndomChange | undefined {
+    const all = sorted(ids, names)
+    return all.ids.length === 0 ? undefined : { at, isDelta: false, instances: all, all, sharesTime: true }
   }
 
   /** Records that a change has been written. */
-  commit(indom: Indom, { all }: IndomChange): void {
-    this.#last.set(indom, all)
+  commit(indom: Indom, change: IndomChange): void {
+    this.#last.set(indom, change)
   }
 }
 

@@ -148,9 +148,17 @@ export class Merge {
       this.#volumeStart = undefined
       this.#rules.onVolume(this.#writer.switchVolume(time), time)
     }
-    this.#metadata.get(input)!.before(record, this.#copy, this.#writer)
+    this.#metadata.get(input)!.before(record, this.#copy, this.#writer, this.#others(input, time))
     this.#writer.record(time, bytes)
     this.#count(time)
+  }
+
+  /** Returns the other inputs whose next record has this time. */
+  #others(input: Input, { sec, nsec }: Timestamp): readonly MetadataCopy[] {
+    if (this.#open.size === 1) return []
+    return [...this.#open]
+      .filter((other) => other !== input && other.record!.sec === sec && other.record!.nsec === nsec)
+      .map((other) => this.#metadata.get(other)!)
   }
 
   #count(time: Timestamp): void {

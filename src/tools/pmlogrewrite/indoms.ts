@@ -29,13 +29,15 @@ export class IndomRewriter {
   readonly #write: WriteRecord
   /** Instances by id, as of the last input record. */
   readonly #current = new Map<Indom, Map<number, string>>()
-  readonly #written = new WrittenIndoms()
+  readonly #written: WrittenIndoms
   readonly #targets = new Map<Indom, Indom[]>()
   readonly #untouched = new Map<Indom, boolean>()
+  readonly #unordered = new Map<Indom, boolean>()
 
   constructor(plan: Plan, write: WriteRecord) {
     this.#plan = plan
     this.#write = write
+    this.#written = new WrittenIndoms(plan.known.version)
   }
 
   /** Returns a domain's numbers in the output: none if dropped, two if duplicated. */
@@ -51,9 +53,11 @@ export class IndomRewriter {
     return targets
   }
 
-  /** Returns whether a record can be copied except for its time. Delta records of changed domains and for version 2 cannot. */
+  /** Returns whether a record can be copied except for its time. Records of changed domains, misplaced deltas and for version 3 cannot. */
   isUntouched(indom: Indom, type: number): boolean {
-    if (type === META_INDOM_V2 && this.#plan.known.version === 3) return false
+    const { known } = this.#plan
+    if (type === META_INDOM_V2 && known.version === 3) return false
+    if (known.order.hasMisplacedDelta(indom)) return false
     let answer = this.#untouched.get(indom)
     if (answer === undefined) {
       const { rules, dropped } = this.#plan
@@ -71,14 +75,29 @@ export class IndomRewriter {
     if (targets.length === 0 || instances.size === 0) return
     const rule = this.#plan.rules.indoms.get(layout.indom)
     const changed = changesInstances(rule) ? changedInstances(rule!, instances) : instances
-    const { version } = this.#plan.known
+    const { known } = this.#plan
     for (const target of targets) {
       const of = rule?.isDuplicate && target === layout.indom ? instances : changed
-      const change = this.#written.change(version, target, [...of.keys()], [...of.values()], true)
+      const [ids, names] = [[...of.keys()], [...of.values()]]
+      const change = this.#isUnordered(target)
+        ? this.#written.full(at, ids, names)
+        : this.#written.change(at, target, ids, names, true)
       if (change === undefined) continue
-      this.#write(encodeIndom(version, at, target, change.instances, change.isDelta))
+      this.#write(encodeIndom(known.version, change.at, target, change.instances, change.isDelta))
       this.#written.commit(target, change)
     }
+  }
+
+  /** Returns whether records for a domain of the output may not be in ascending order of time. */
+  #isUnordered(target: Indom): boolean {
+    let answer = this.#unordered.get(target)
+    if (answer === undefined) {
+      const { indoms, order } = this.#plan.known
+      const sources = indoms.filter((indom) => this.targets(indom).includes(target))
+      answer = sources.length > 1 || sources.some((indom) => order.isUnordered(indom))
+      this.#unordered.set(target, answer)
+    }
+    return answer
   }
 
   #read(

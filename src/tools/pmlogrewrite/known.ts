@@ -16,10 +16,11 @@ import {
   TEXT_ONELINE,
   TEXT_PMID,
 } from '../../archive/meta-records.ts'
-import type { ArchiveVersion } from '../../archive/stamp.ts'
+import { type ArchiveVersion, readStamp } from '../../archive/stamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { type Indom, indomStr, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import { IndomOrder } from './indom-order.ts'
 
 /** A help text of the input. */
 export interface KnownText {
@@ -46,6 +47,7 @@ export class InputContents {
   /** Version of the output. */
   readonly version: ArchiveVersion
   readonly indoms: readonly Indom[]
+  readonly order: IndomOrder = new IndomOrder()
   readonly texts: readonly KnownText[]
   readonly labels: readonly KnownLabels[]
 
@@ -58,9 +60,12 @@ export class InputContents {
     for (const { meta } of archive.members) {
       const view = new DataView(meta.bytes.buffer, meta.bytes.byteOffset, meta.bytes.length)
       forEachMetaRecord(view, meta.start, meta.path, (at, _, type) => {
-        if (type === META_INDOM || type === META_INDOM_V2 || type === META_INDOM_DELTA)
-          indoms.add(view.getUint32(afterStamp(at, type)))
-        else if (type === META_TEXT) {
+        if (type === META_INDOM || type === META_INDOM_V2 || type === META_INDOM_DELTA) {
+          const indom = view.getUint32(afterStamp(at, type))
+          indoms.add(indom)
+          const time = readStamp(view, at + 8, type === META_INDOM_V2 ? 2 : 3)
+          this.order.add(indom, time, type === META_INDOM_DELTA)
+        } else if (type === META_TEXT) {
           const what = view.getInt32(at + 8)
           const id = view.getUint32(at + 12)
           const kind = (what & TEXT_INDOM) !== 0 ? 'indom' : 'metric'

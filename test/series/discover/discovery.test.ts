@@ -233,7 +233,7 @@ test('archives that end, are replaced or damaged do not stop the others', async 
   for (const part of ['meta', 'index', '0']) unlinkSync(join(root, `gone.${part}`))
   for (const part of ['meta', 'index', '0']) unlinkSync(join(root, `other.${part}`))
   add(archive('other', 8), 1005)
-  bad.metadata(new Uint8Array(new Int32Array([0x10000000, 0x63000000, 0, 0x10000000]).buffer), false)
+  bad.metadata(new Uint8Array(new Int32Array([0x10000000, 0x63000000, 0, 0x10000000]).buffer))
   add(bad, 991)
   const found = await turn()
   expect(found.filter((line) => line.startsWith('record'))).toEqual([])
