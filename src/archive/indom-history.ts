@@ -50,7 +50,8 @@ export class IndomHistory {
     this.#records.sort((a, b) => a.sec - b.sec || a.nsec - b.nsec)
     this.#records = this.#records.filter((record, i, all) => i === 0 || !isRepeated(all[i - 1]!, record))
     this.#resolved.clear()
-    this.#snapshots = this.#records.map((record, i) => new Snapshot(record, () => this.#resolve(i)))
+    const times = timesOf(this.#records)
+    this.#snapshots = times.map((time, i) => new Snapshot(time, () => this.#resolve(i)))
     return this.#snapshots
   }
 
@@ -97,7 +98,7 @@ class Snapshot implements IndomSnapshot {
   readonly nsec: number
   readonly #resolve: () => Resolved
 
-  constructor({ sec, nsec }: IndomRecord, resolve: () => Resolved) {
+  constructor({ sec, nsec }: Timestamp, resolve: () => Resolved) {
     this.sec = sec
     this.nsec = nsec
     this.#resolve = resolve
@@ -118,6 +119,19 @@ export function cString(view: DataView, at: number): string {
   const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
   const end = bytes.indexOf(0, at)
   return decodeText(bytes, at, end === -1 ? bytes.length : end)
+}
+
+/**
+ * Returns the times from which records apply. Full records 1 ns after a delta have the delta's time: `ArchiveWriter` writes further states of
+ * one time like this, as PCP cannot read a record with the time of a delta.
+ */
+function timesOf(records: readonly IndomRecord[]): readonly Timestamp[] {
+  let delta: IndomRecord | undefined
+  return records.map((record) => {
+    if (record.isDelta) delta = record
+    const isMoved = !record.isDelta && delta !== undefined && record.nsec === (delta.nsec + 1) % 1e9
+    return isMoved && record.sec === delta!.sec + (record.nsec === 0 ? 1 : 0) ? delta! : record
+  })
 }
 
 /** Returns the instances of a full record, ascending. */

@@ -1,6 +1,6 @@
 /** Timestamps in archives. docs/formats/archive.md §2 */
 import type { Timestamp } from '../base/timestamp.ts'
-import { addTimes } from '../time/arithmetic.ts'
+import { addTimes, compareTimes } from '../time/arithmetic.ts'
 
 /** Versions of the format that are read and written. */
 export type ArchiveVersion = 2 | 3
@@ -23,6 +23,13 @@ export function storedTime(at: Timestamp, version: ArchiveVersion): Timestamp {
 /** Returns the first time after a stored one. */
 export function nextStoredTime(at: Timestamp, version: ArchiveVersion): Timestamp {
   return addTimes(at, { sec: 0, nsec: version === 2 ? 1000 : 1 })
+}
+
+/** Returns a time as an archive stores it; if that is not later than `last`, the first time after that. */
+export function storedAfter(last: Timestamp | undefined, at: Timestamp, version: ArchiveVersion): Timestamp {
+  const stored = storedTime(at, version)
+  const isLater = last === undefined || compareTimes(stored, last) > 0
+  return isLater ? stored : nextStoredTime(last, version)
 }
 
 /** Reads the seconds of a timestamp. The caller checks bounds. */

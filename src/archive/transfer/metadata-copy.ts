@@ -23,7 +23,7 @@ import type { Archive } from '../archive.ts'
 import type { IndomSnapshot } from '../indom-history.ts'
 import { META_LABEL, META_LABEL_V2, TEXT_HELP, TEXT_INDOM, TEXT_ONELINE, TEXT_PMID } from '../meta-records.ts'
 import type { RecordView } from '../record-view.ts'
-import { stampSize, writeStamp } from '../stamp.ts'
+import { stampSize, storedAfter, writeStamp } from '../stamp.ts'
 import type { ArchiveWriter } from '../write/writer.ts'
 import { type RawLabels, RawMetadata, sameBytes } from './raw-metadata.ts'
 import type { TakenSets } from './record-copy.ts'
@@ -35,8 +35,13 @@ const NO_NAMES: ReadonlyMap<number, string> = new Map()
 export class WrittenMetadata {
   readonly descs: Set<Pmid> = new Set()
   readonly texts: Set<string> = new Set()
-  readonly labels: Map<string, RawLabels> = new Map()
+  readonly labels: Map<string, WrittenLabels> = new Map()
   readonly instances: Map<Indom, WrittenInstances> = new Map()
+}
+
+interface WrittenLabels {
+  readonly at: Timestamp
+  readonly labels: RawLabels
 }
 
 interface WrittenInstances {
@@ -66,7 +71,7 @@ export class MetadataCopy {
   readonly #changes: readonly Timestamp[]
   #change = 0
   #contextChange = -1
-  #others: readonly MetadataCopy[] = []
+  #others: () => readonly MetadataCopy[] = alone
 
   /** `earliest`: the time of records that are older, with the metadata of then. Default: their own. */
   constructor(archive: Archive, written: WrittenMetadata, earliest?: Timestamp) {
@@ -98,14 +103,14 @@ export class MetadataCopy {
   }
 
   /**
-   * Writes the metadata for the value sets taken from a record. Records must be in time order. `others`: inputs that also have a record at
-   * this time. Of several records of a domain at one time only one applies, so the first one also has the instances of the others.
+   * Writes the metadata for the value sets taken from a record. Records must be in time order. `others`: the other inputs that have records
+   * before and after this time, or at it. A record of a domain has their instances too, as it applies to their values until the next one.
    */
   before(
     record: RecordView,
     taken: TakenSets,
     writer: ArchiveWriter,
-    others: readonly MetadataCopy[] = [],
+    others: () => readonly MetadataCopy[] = alone,
   ): void {
     this.#others = others
     const time = this.#stamp(record.timestamp())
@@ -168,7 +173,7 @@ export class MetadataCopy {
     const last = this.#written.instances.get(indom)
     const written = last !== undefined && compareTimes(last.time, time) === 0 ? last.names : NO_NAMES
     if (includes(written, own)) return isComplete
-    const others = this.#others.flatMap((other) => other.#unwritten(indom, time))
+    const others = this.#others().flatMap((other) => [...other.#present(indom, time)])
     const names = new Map([...written, ...others, ...own])
     this.#written.instances.set(indom, { time, names })
     // Repeated records of an unchanged domain are copied too.
@@ -176,9 +181,8 @@ export class MetadataCopy {
     return isComplete
   }
 
-  #unwritten(indom: Indom, time: Timestamp): (readonly [number, string])[] {
-    const snapshot = this.#archive.metadata.snapshotAt(indom, time)
-    return this.#snapshots.get(indom) === snapshot ? [] : [...namesOf(snapshot)]
+  #present(indom: Indom, time: Timestamp): ReadonlyMap<number, string> {
+    return namesOf(this.#archive.metadata.snapshotAt(indom, time))
   }
 
   #stamp(time: Timestamp): Timestamp {
@@ -193,10 +197,12 @@ export class MetadataCopy {
     if (labels === undefined) return
     const key = `${level} ${id}`
     const last = this.#written.labels.get(key)
-    if (last === labels || (last !== undefined && sameBytes(last.body, labels.body))) return
-    this.#written.labels.set(key, labels)
+    if (last?.labels === labels || (last !== undefined && sameBytes(last.labels.body, labels.body))) return
+    // Of equal times the first record would apply.
+    const at = storedAfter(last?.at, time, writer.version)
+    this.#written.labels.set(key, { at, labels })
     writer.start(time)
-    writer.metadata(labelRecord(writer, time, labels.body))
+    writer.metadata(labelRecord(writer, at, labels.body))
   }
 
   #texts(writer: ArchiveWriter, kind: number, id: number): void {
@@ -221,6 +227,8 @@ export class MetadataCopy {
       }
   }
 }
+
+const alone = (): readonly MetadataCopy[] => []
 
 function namesOf(snapshot: IndomSnapshot | undefined): ReadonlyMap<number, string> {
   return new Map(Array.from(snapshot?.ids ?? [], (id, i) => [id, snapshot!.name(i)]))

@@ -1,8 +1,7 @@
 /** The last written labels of each object. docs/formats/archive.md */
 import type { Timestamp } from '../../base/timestamp.ts'
 import type { LabelSet } from '../../model/labels.ts'
-import { compareTimes } from '../../time/arithmetic.ts'
-import { type ArchiveVersion, nextStoredTime, storedTime } from '../stamp.ts'
+import { type ArchiveVersion, storedAfter } from '../stamp.ts'
 
 /** Labels to write. */
 export interface LabelChange {
@@ -28,9 +27,7 @@ export class WrittenLabels {
     const value = sets.map(({ inst, json, labels }) => `${inst} ${labels[0]?.flags} ${json}`).join('\n')
     const last = this.#last.get(key)
     if (last?.value === value) return undefined
-    const stored = storedTime(at, this.#version)
-    const isLater = last === undefined || compareTimes(stored, last.at) > 0
-    return { at: isLater ? stored : nextStoredTime(last.at, this.#version), value }
+    return { at: storedAfter(last?.at, at, this.#version), value }
   }
 
   /** Records that a change has been written. */

@@ -148,16 +148,15 @@ export class Merge {
       this.#volumeStart = undefined
       this.#rules.onVolume(this.#writer.switchVolume(time), time)
     }
-    this.#metadata.get(input)!.before(record, this.#copy, this.#writer, this.#others(input, time))
+    this.#metadata.get(input)!.before(record, this.#copy, this.#writer, () => this.#others(input, time))
     this.#writer.record(time, bytes)
     this.#count(time)
   }
 
-  /** Returns the other inputs whose next record has this time. */
-  #others(input: Input, { sec, nsec }: Timestamp): readonly MetadataCopy[] {
-    if (this.#open.size === 1) return []
+  /** Returns the metadata of the other inputs that have records before and after this time, or at it. */
+  #others(input: Input, time: Timestamp): readonly MetadataCopy[] {
     return [...this.#open]
-      .filter((other) => other !== input && other.record!.sec === sec && other.record!.nsec === nsec)
+      .filter((other) => other !== input && compareTimes(other.last ?? other.record!.timestamp(), time) <= 0)
       .map((other) => this.#metadata.get(other)!)
   }
 
