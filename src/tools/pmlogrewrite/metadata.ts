@@ -106,7 +106,7 @@ export class MetadataRewriter {
     const layout = checkIndom(view, at, length, type, path)
     const time = readStamp(view, at + 8, type === META_INDOM_V2 ? 2 : 3)
     if (this.#indoms.isUntouched(layout.indom, type)) this.#write(this.#restamped(place))
-    else this.#indoms.rewrite(place, layout, this.#moved(time))
+    else this.#indoms.rewrite(place, layout, time, this.#moved(time))
   }
 
   #label(place: MetadataRecord): void {

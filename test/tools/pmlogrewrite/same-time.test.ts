@@ -51,15 +51,40 @@ const SHARED: readonly BuiltState[] = [
   [5, 'full', [1, 2, 3, 4]],
   [5, 'full', [1, 2, 3, 5]],
   [9, 'full', [1, 2, 3, 6]],
+  [12, 'full', [1, 2, 3, 7]],
+  [15, 'full', [1, 2, 3, 8]],
 ]
+/** The record after a shared time is full, all later ones are changes again. */
+const SHARED_KINDS = ['full 0 0', 'full 5 0', 'full 5 0', 'full 9 0', 'delta 12 0', 'delta 15 0']
 
-test('version 3 made of version 2 has full records where they share a time', async () => {
+test('version 3 made of version 2 has full records only where they share a time', async () => {
   const { kinds, namesAt } = await rewrite(2, SHARED, '-V', '3')
-  expect(kinds).toEqual(['full 0 0', 'full 5 0', 'full 5 0', 'full 9 0'])
+  expect(kinds).toEqual(SHARED_KINDS)
   expect(namesAt(5)).toEqual(changingNames([1, 2, 3, 5]))
+  expect(namesAt(15)).toEqual(changingNames([1, 2, 3, 8]))
 })
 
-test('records that share a time are copied, and stay full with rules', async () => {
+test('a shared time is moved with all others', async () => {
+  const rules = join(dir, 'rules')
+  writeFileSync(rules, 'global { time -> +1:00 }\n')
+  const { kinds, namesAt } = await rewrite(2, SHARED, '-V', '3', '-c', rules)
+  expect(kinds).toEqual(['full 60 0', 'full 65 0', 'full 65 0', 'full 69 0', 'delta 72 0', 'delta 75 0'])
+  expect(namesAt(65)).toEqual(changingNames([1, 2, 3, 5]))
+})
+
+test('records whose times decrease are all full', async () => {
+  const states: readonly BuiltState[] = [
+    [0, 'full', [1, 2, 3]],
+    [9, 'full', [1, 2, 3, 4]],
+    [5, 'full', [1, 2, 3, 5]],
+    [12, 'full', [1, 2, 3, 6]],
+  ]
+  const { kinds, namesAt } = await rewrite(2, states, '-V', '3')
+  expect(kinds).toEqual(['full 0 0', 'full 9 0', 'full 5 0', 'full 12 0'])
+  expect(namesAt(9)).toEqual(changingNames([1, 2, 3, 4]))
+})
+
+test('records that share a time are copied, and with rules only these stay full', async () => {
   expect((await rewrite(3, SHARED)).meta).toEqual(readFileSync(join(dir, 'a.meta')))
   const rules = join(dir, 'rules')
   writeFileSync(rules, 'indom 60.1 { inst 1 -> 10 }\n')
@@ -67,7 +92,7 @@ test('records that share a time are copied, and stay full with rules', async () 
   rmSync(join(dir, 'out.index'))
   rmSync(join(dir, 'out.0'))
   const { kinds } = await rewrite(3, SHARED, '-c', rules)
-  expect(kinds).toEqual(['full 0 0', 'full 5 0', 'full 5 0', 'full 9 0'])
+  expect(kinds).toEqual(SHARED_KINDS)
 })
 
 test.each<[string, readonly BuiltState[], readonly number[]]>([
@@ -90,6 +115,26 @@ test.each<[string, readonly BuiltState[], readonly number[]]>([
       [9, 'delta', [6]],
     ],
     [1, 2, 3, 5, 6],
+  ],
+  [
+    'of the time of an earlier record that is not the one before',
+    [
+      [0, 'full', [1, 2, 3]],
+      [5, 'full', [1, 2, 3, 4]],
+      [2, 'full', [1, 2, 3, 5]],
+      [5, 'delta', [6]],
+    ],
+    [1, 2, 3, 5, 6],
+  ],
+  [
+    'before a later record and a full one of their time',
+    [
+      [0, 'full', [1, 2, 3]],
+      [5, 'delta', [4]],
+      [9, 'full', [1, 2, 3, 6]],
+      [5, 'full', [1, 2, 3, 5]],
+    ],
+    [1, 2, 3, 6],
   ],
   [
     'without a record before',
