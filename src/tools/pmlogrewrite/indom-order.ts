@@ -48,7 +48,7 @@ export class IndomOrder {
 
   /**
    * Returns whether a delta is the first record of the domain or not later than all records before it, or a full record is not later than
-   * a delta before it: PCP 6.0.3 crashes on equal times, and in the order of time such deltas apply to other instances.
+   * a delta before it: PCP 6.0.3 crashes on equal times, or applies the delta to other instances.
    */
   hasMisplacedDelta(indom: Indom): boolean {
     return this.#domains.get(indom)?.hasMisplacedDelta ?? false
