@@ -1,6 +1,6 @@
 /** Rewrites instance domain records by tracking each domain's instances. docs/formats/archive.md §4.2 */
 import { cString } from '../../archive/indom-history.ts'
-import { DELETED, type IndomLayout, META_INDOM_DELTA, META_INDOM_V2 } from '../../archive/meta-records.ts'
+import { DELETED, type IndomLayout, META_INDOM_DELTA } from '../../archive/meta-records.ts'
 import { encodeIndom } from '../../archive/write/metadata.ts'
 import { WrittenIndoms } from '../../archive/write/written-indoms.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
@@ -54,18 +54,17 @@ export class IndomRewriter {
   }
 
   /**
-   * Returns whether a record can be copied except for its time. Records of changed domains, of domains with misplaced deltas, and of
-   * version 2 for version 3 cannot.
+   * Returns whether the records of a domain can be copied except for their time. Those of changed domains, of domains with misplaced deltas,
+   * and of domains with records of version 2 for version 3 cannot: changes are relative to the last record that was not copied.
    */
-  isUntouched(indom: Indom, type: number): boolean {
-    const { known } = this.#plan
-    if (type === META_INDOM_V2 && known.version === 3) return false
-    if (known.order.hasMisplacedDelta(indom)) return false
+  isUntouched(indom: Indom): boolean {
     let answer = this.#untouched.get(indom)
     if (answer === undefined) {
-      const { rules, dropped } = this.#plan
+      const { known, rules, dropped } = this.#plan
+      const isConverted = known.version === 3 && known.oldIndoms.has(indom)
       const isTarget = [...rules.indoms.values()].some(({ to }) => to === indom)
-      answer = !dropped.has(indom) && !isTarget && !changesIndom(rules.indoms.get(indom))
+      const isChanged = dropped.has(indom) || isTarget || changesIndom(rules.indoms.get(indom))
+      answer = !isConverted && !isChanged && !known.order.hasMisplacedDelta(indom)
       this.#untouched.set(indom, answer)
     }
     return answer
