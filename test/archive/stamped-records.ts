@@ -41,15 +41,35 @@ export function stampedRecords(meta: Uint8Array): StampedRecord[] {
   return records
 }
 
-/** Returns domain records that PCP 6.0.3 cannot read: a delta that is first or not later than the record before, and any record not later than a delta. */
+/**
+ * Returns domain records that PCP 6.0.3 cannot read, or applies to other instances: a delta that is first or not later than all records before
+ * it, and a full record not later than a delta before it.
+ */
 export function misplacedRecords(meta: Uint8Array): StampedRecord[] {
-  const last = new Map<string, StampedRecord>()
-  return stampedRecords(meta).filter((record) => {
-    if (record.kind === 'labels') return false
-    const before = last.get(record.of)
-    last.set(record.of, record)
-    if (before === undefined) return record.kind === 'delta'
-    const isLater = (record.at[0] - before.at[0] || record.at[1] - before.at[1]) > 0
-    return !isLater && (record.kind === 'delta' || before.kind === 'delta')
-  })
+  return domainRecords(meta)
+    .filter(({ record, before }) => {
+      if (record.kind === 'delta') return before.length === 0 || before.some((one) => !isLater(record, one))
+      return before.some((one) => one.kind === 'delta' && !isLater(record, one))
+    })
+    .map(({ record }) => record)
+}
+
+/** Returns domain records that are earlier than one before them. */
+export function decreasingRecords(meta: Uint8Array): StampedRecord[] {
+  return domainRecords(meta)
+    .filter(({ record, before }) => before.some((one) => isLater(one, record)))
+    .map(({ record }) => record)
+}
+
+/** Returns each domain record with those of its domain before it. */
+function domainRecords(meta: Uint8Array): { record: StampedRecord; before: StampedRecord[] }[] {
+  const records = stampedRecords(meta).filter(({ kind }) => kind !== 'labels')
+  return records.map((record, i) => ({
+    record,
+    before: records.slice(0, i).filter(({ of }) => of === record.of),
+  }))
+}
+
+function isLater({ at: a }: StampedRecord, { at: b }: StampedRecord): boolean {
+  return (a[0] - b[0] || a[1] - b[1]) > 0
 }

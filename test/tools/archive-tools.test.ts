@@ -244,6 +244,8 @@ describe('pmlogcheck', () => {
 
   it.each([
     [60.000000001, ''],
+    [60.001, ''],
+    [60.002, 'InDom 60.1: timestamp (60.002000000) after the end of the archive (60.000000000)\n'],
     [61, 'InDom 60.1: timestamp (61.000000000) after the end of the archive (60.000000000)\n'],
   ])('reports instances after the end, but not changes within one time: %d s', async (second, expected) => {
     const domain = makeIndom(60, 1)

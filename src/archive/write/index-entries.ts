@@ -1,7 +1,8 @@
 /** Writes the temporal index. docs/formats/archive.md §6 */
 import type { ByteSink } from '../../base/byte-source.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
-import { type ArchiveVersion, writeStamp } from '../stamp.ts'
+import { compareTimes } from '../../time/arithmetic.ts'
+import { type ArchiveVersion, storedTime, writeStamp } from '../stamp.ts'
 import { indexEntrySize } from '../temporal-index.ts'
 
 /** Bytes of a volume between entries. */
@@ -56,8 +57,8 @@ export class IndexEntries {
 
   /** Writes an entry unless the previous one has this time or a later one. Throws the sink's error. */
   write({ at, volume, offset, metaOffset }: IndexedRecord): void {
-    const time = this.#stored(at)
-    if (this.#lastTime !== undefined && !isLater(time, this.#lastTime)) return
+    const time = storedTime(at, this.#version)
+    if (this.#lastTime !== undefined && compareTimes(time, this.#lastTime) <= 0) return
     const bytes = new Uint8Array(indexEntrySize(this.#version))
     const view = new DataView(bytes.buffer)
     const next = writeStamp(view, 0, time, this.#version)
@@ -72,13 +73,4 @@ export class IndexEntries {
     this.#sink.write(bytes)
     this.#lastTime = time
   }
-
-  /** Truncates a time to the precision of version 2: whole microseconds. */
-  #stored({ sec, nsec }: Timestamp): Timestamp {
-    return { sec, nsec: this.#version === 2 ? nsec - (nsec % 1000) : nsec }
-  }
-}
-
-function isLater(a: Timestamp, b: Timestamp): boolean {
-  return a.sec > b.sec || (a.sec === b.sec && a.nsec > b.nsec)
 }

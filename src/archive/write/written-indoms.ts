@@ -70,7 +70,7 @@ export class WrittenIndoms {
     if (isSame && !always) return undefined
     if (compareTimes(at, last.at) <= 0) {
       if (isSame && last.isDelta) return undefined
-      const next = last.isDelta ? nextStoredTime(last.at, this.#version) : last.at
+      const next = last.isDelta ? nextStoredTime(last.at, 3) : last.at
       return { ...full, at: next, sharesTime: last.sharesTime || !isSame }
     }
     const isShorter = delta !== undefined && !isSame && delta.ids.length <= size

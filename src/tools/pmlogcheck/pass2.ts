@@ -23,7 +23,7 @@ import {
   PM_TYPE_NOSUPPORT,
 } from '../../model/types.ts'
 import { PM_SPACE_EBYTE, PM_TIME_HOUR, unpackUnits } from '../../model/units.ts'
-import { addTimes, compareTimes } from '../../time/arithmetic.ts'
+import { addTimes, compareTimes, FOREVER } from '../../time/arithmetic.ts'
 import { readMeta } from '../lib/archive-input.ts'
 import type { Check } from './check.ts'
 
@@ -72,7 +72,9 @@ const TOLERANCE: Timestamp = { sec: 0, nsec: 1_000_000 }
 /** Checks that instance domains and labels are within the archive's time range, and in order per domain. */
 function checkTimes(check: Check, archive: Archive, { base }: MemberFiles): void {
   const { view, path } = readMeta(base, check.files)
-  const end = archive.end()
+  const found = archive.end()
+  const end = isError(found) ? FOREVER : found
+  const limit = addTimes(end, TOLERANCE)
   const last = new Map<number, Timestamp>()
   let record = 0
   forEachMetaRecord(view, labelSize(archive.label.version), path, (at, _, type) => {
@@ -86,7 +88,7 @@ function checkTimes(check: Check, archive: Archive, { base }: MemberFiles): void
     const say = (text: string): void => check.say(`${base}.meta[record ${record}]: ${what}: ${text}`)
     if (compareTimes(time, archive.start) < 0)
       say(`timestamp (${stamp(time)}) before the start of the archive (${stamp(archive.start)})`)
-    else if (!isError(end) && compareTimes(time, addTimes(end, TOLERANCE)) > 0)
+    else if (compareTimes(time, limit) > 0)
       say(`timestamp (${stamp(time)}) after the end of the archive (${stamp(end)})`)
     if (!isIndom) return
     const before = last.get(indom)

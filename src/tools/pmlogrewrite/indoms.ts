@@ -1,6 +1,6 @@
 /** Rewrites instance domain records by tracking each domain's instances. docs/formats/archive.md §4.2 */
 import { cString } from '../../archive/indom-history.ts'
-import { DELETED, type IndomLayout, META_INDOM_DELTA, META_INDOM_V2 } from '../../archive/meta-records.ts'
+import { DELETED, type IndomLayout, META_INDOM_DELTA } from '../../archive/meta-records.ts'
 import { encodeIndom } from '../../archive/write/metadata.ts'
 import { WrittenIndoms } from '../../archive/write/written-indoms.ts'
 import type { Timestamp } from '../../base/timestamp.ts'
@@ -53,33 +53,38 @@ export class IndomRewriter {
     return targets
   }
 
-  /** Returns whether a record can be copied except for its time. Records of changed domains, misplaced deltas and for version 3 cannot. */
-  isUntouched(indom: Indom, type: number): boolean {
-    const { known } = this.#plan
-    if (type === META_INDOM_V2 && known.version === 3) return false
-    if (known.order.hasMisplacedDelta(indom)) return false
+  /**
+   * Returns whether the records of a domain can be copied except for their time. Those of changed domains, of domains with misplaced deltas,
+   * and of domains with records of version 2 for version 3 cannot: changes are relative to the last record that was not copied.
+   */
+  isUntouched(indom: Indom): boolean {
     let answer = this.#untouched.get(indom)
     if (answer === undefined) {
-      const { rules, dropped } = this.#plan
+      const { known, rules, dropped } = this.#plan
+      const isConverted = known.version === 3 && known.oldIndoms.has(indom)
       const isTarget = [...rules.indoms.values()].some(({ to }) => to === indom)
-      answer = !dropped.has(indom) && !isTarget && !changesIndom(rules.indoms.get(indom))
+      const isChanged = dropped.has(indom) || isTarget || changesIndom(rules.indoms.get(indom))
+      answer = !isConverted && !isChanged && !known.order.hasMisplacedDelta(indom)
       this.#untouched.set(indom, answer)
     }
     return answer
   }
 
-  /** Rewrites a changed record. */
-  rewrite(place: MetadataRecord, layout: IndomLayout, at: Timestamp): void {
+  /** Rewrites a changed record. `inputTime`: its time in the input, `at`: in the output. */
+  rewrite(place: MetadataRecord, layout: IndomLayout, inputTime: Timestamp, at: Timestamp): void {
     const instances = this.#read(place, layout)
     const targets = this.targets(layout.indom)
     if (targets.length === 0 || instances.size === 0) return
     const rule = this.#plan.rules.indoms.get(layout.indom)
     const changed = changesInstances(rule) ? changedInstances(rule!, instances) : instances
     const { known } = this.#plan
+    const isShared = known.order.isShared(layout.indom, inputTime)
     for (const target of targets) {
       const of = rule?.isDuplicate && target === layout.indom ? instances : changed
       const [ids, names] = [[...of.keys()], [...of.values()]]
-      const change = this.#isUnordered(target)
+      // Instances of a shared time keep it, so that they are those of the values with this time.
+      const isFull = isShared || this.#isUnordered(target)
+      const change = isFull
         ? this.#written.full(at, ids, names)
         : this.#written.change(at, target, ids, names, true)
       if (change === undefined) continue
@@ -88,7 +93,7 @@ export class IndomRewriter {
     }
   }
 
-  /** Returns whether records for a domain of the output may not be in ascending order of time. */
+  /** Returns whether records for a domain of the output may have decreasing times, or times of several sources. */
   #isUnordered(target: Indom): boolean {
     let answer = this.#unordered.get(target)
     if (answer === undefined) {

@@ -47,6 +47,8 @@ export class InputContents {
   /** Version of the output. */
   readonly version: ArchiveVersion
   readonly indoms: readonly Indom[]
+  /** Domains with records of version 2. */
+  readonly oldIndoms: ReadonlySet<Indom>
   readonly order: IndomOrder = new IndomOrder()
   readonly texts: readonly KnownText[]
   readonly labels: readonly KnownLabels[]
@@ -55,6 +57,7 @@ export class InputContents {
     this.archive = archive
     this.version = version
     const indoms = new Set<Indom>()
+    const oldIndoms = new Set<Indom>()
     const texts = new Map<string, KnownText>()
     const labels = new Map<string, KnownLabels>()
     for (const { meta } of archive.members) {
@@ -63,6 +66,7 @@ export class InputContents {
         if (type === META_INDOM || type === META_INDOM_V2 || type === META_INDOM_DELTA) {
           const indom = view.getUint32(afterStamp(at, type))
           indoms.add(indom)
+          if (type === META_INDOM_V2) oldIndoms.add(indom)
           const time = readStamp(view, at + 8, type === META_INDOM_V2 ? 2 : 3)
           this.order.add(indom, time, type === META_INDOM_DELTA)
         } else if (type === META_TEXT) {
@@ -80,6 +84,7 @@ export class InputContents {
       })
     }
     this.indoms = [...indoms]
+    this.oldIndoms = oldIndoms
     this.texts = [...texts.values()]
     this.labels = [...labels.values()]
   }

@@ -105,8 +105,8 @@ export class MetadataRewriter {
     const { view, at, length, type, path } = place
     const layout = checkIndom(view, at, length, type, path)
     const time = readStamp(view, at + 8, type === META_INDOM_V2 ? 2 : 3)
-    if (this.#indoms.isUntouched(layout.indom, type)) this.#write(this.#restamped(place))
-    else this.#indoms.rewrite(place, layout, this.#moved(time))
+    if (this.#indoms.isUntouched(layout.indom)) this.#write(this.#restamped(place))
+    else this.#indoms.rewrite(place, layout, time, this.#moved(time))
   }
 
   #label(place: MetadataRecord): void {

@@ -11,7 +11,7 @@ import { PM_TYPE_U32 } from '../../../src/model/types.ts'
 import { makeSet } from '../../../src/model/value-writer.ts'
 import { generator } from '../../lib/generator.ts'
 import { memoryFiles } from '../build.ts'
-import { misplacedRecords, stampedRecords } from '../stamped-records.ts'
+import { decreasingRecords, misplacedRecords, stampedRecords } from '../stamped-records.ts'
 
 const INDOM = indom(60, 1)
 const METRIC = pmid(60, 0, 1)
@@ -135,6 +135,7 @@ describe('instances of version 3', () => {
       }
       writer.close()
       expect(misplacedRecords(meta(output))).toEqual([])
+      expect(decreasingRecords(meta(output))).toEqual([])
       if (ids.length > 0) expect(namesAt(read(output), 1000, 0)).toEqual(names(ids))
     }
   })

@@ -1,5 +1,5 @@
 /** Rewriting of archives in which records of an instance domain share a time, or are not in order. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
@@ -27,7 +27,7 @@ async function rewrite(
   version: 2 | 3,
   states: readonly BuiltState[],
   ...args: readonly string[]
-): Promise<{ kinds: string[]; meta: Uint8Array; namesAt(second: number): readonly string[] }> {
+): Promise<{ kinds: string[]; meta: Uint8Array }> {
   for (const [name, bytes] of Object.entries(builtChanging(version, states)))
     writeFileSync(join(dir, name), bytes)
   const io = testIo('pmlogrewrite', [...args, join(dir, 'a'), join(dir, 'out')])
@@ -36,14 +36,18 @@ async function rewrite(
   return {
     kinds: stampedRecords(meta).map(({ kind, at: [sec, nsec] }) => `${kind} ${sec - CHANGING_START} ${nsec}`),
     meta,
-    namesAt(second) {
-      const archive = Archive.open(join(dir, 'out'), archiveFiles())
-      const at = { sec: CHANGING_START + second, nsec: 0 }
-      const { ids, names } = archive.metadata.instances(CHANGING, undefined, at)
-      archive.close()
-      return [...ids].sort((a, b) => a - b).map((id) => names[[...ids].indexOf(id)]!)
-    },
   }
+}
+
+/** Returns the instances of the output, by id. */
+function namesAt(second: number): readonly string[] {
+  const archive = Archive.open(join(dir, 'out'), archiveFiles())
+  const { ids, names } = archive.metadata.instances(CHANGING, undefined, {
+    sec: CHANGING_START + second,
+    nsec: 0,
+  })
+  archive.close()
+  return [...ids].sort((a, b) => a - b).map((id) => names[[...ids].indexOf(id)]!)
 }
 
 const SHARED: readonly BuiltState[] = [
@@ -51,15 +55,40 @@ const SHARED: readonly BuiltState[] = [
   [5, 'full', [1, 2, 3, 4]],
   [5, 'full', [1, 2, 3, 5]],
   [9, 'full', [1, 2, 3, 6]],
+  [12, 'full', [1, 2, 3, 7]],
+  [15, 'full', [1, 2, 3, 8]],
 ]
+/** The record after a shared time is full, all later ones are changes again. */
+const SHARED_KINDS = ['full 0 0', 'full 5 0', 'full 5 0', 'full 9 0', 'delta 12 0', 'delta 15 0']
 
-test('version 3 made of version 2 has full records where they share a time', async () => {
-  const { kinds, namesAt } = await rewrite(2, SHARED, '-V', '3')
-  expect(kinds).toEqual(['full 0 0', 'full 5 0', 'full 5 0', 'full 9 0'])
+test('version 3 made of version 2 has full records only where they share a time', async () => {
+  const { kinds } = await rewrite(2, SHARED, '-V', '3')
+  expect(kinds).toEqual(SHARED_KINDS)
   expect(namesAt(5)).toEqual(changingNames([1, 2, 3, 5]))
+  expect(namesAt(15)).toEqual(changingNames([1, 2, 3, 8]))
 })
 
-test('records that share a time are copied, and stay full with rules', async () => {
+test('a shared time is moved with all others', async () => {
+  const rules = join(dir, 'rules')
+  writeFileSync(rules, 'global { time -> +1:00 }\n')
+  const { kinds } = await rewrite(2, SHARED, '-V', '3', '-c', rules)
+  expect(kinds).toEqual(['full 60 0', 'full 65 0', 'full 65 0', 'full 69 0', 'delta 72 0', 'delta 75 0'])
+  expect(namesAt(65)).toEqual(changingNames([1, 2, 3, 5]))
+})
+
+test('records whose times decrease are all full', async () => {
+  const states: readonly BuiltState[] = [
+    [0, 'full', [1, 2, 3]],
+    [9, 'full', [1, 2, 3, 4]],
+    [5, 'full', [1, 2, 3, 5]],
+    [12, 'full', [1, 2, 3, 6]],
+  ]
+  const { kinds } = await rewrite(2, states, '-V', '3')
+  expect(kinds).toEqual(['full 0 0', 'full 9 0', 'full 5 0', 'full 12 0'])
+  expect(namesAt(9)).toEqual(changingNames([1, 2, 3, 4]))
+})
+
+test('records that share a time are copied, and with rules only these stay full', async () => {
   expect((await rewrite(3, SHARED)).meta).toEqual(readFileSync(join(dir, 'a.meta')))
   const rules = join(dir, 'rules')
   writeFileSync(rules, 'indom 60.1 { inst 1 -> 10 }\n')
@@ -67,7 +96,7 @@ test('records that share a time are copied, and stay full with rules', async () 
   rmSync(join(dir, 'out.index'))
   rmSync(join(dir, 'out.0'))
   const { kinds } = await rewrite(3, SHARED, '-c', rules)
-  expect(kinds).toEqual(['full 0 0', 'full 5 0', 'full 5 0', 'full 9 0'])
+  expect(kinds).toEqual(SHARED_KINDS)
 })
 
 test.each<[string, readonly BuiltState[], readonly number[]]>([
@@ -92,6 +121,26 @@ test.each<[string, readonly BuiltState[], readonly number[]]>([
     [1, 2, 3, 5, 6],
   ],
   [
+    'of the time of an earlier record that is not the one before',
+    [
+      [0, 'full', [1, 2, 3]],
+      [5, 'full', [1, 2, 3, 4]],
+      [2, 'full', [1, 2, 3, 5]],
+      [5, 'delta', [6]],
+    ],
+    [1, 2, 3, 5, 6],
+  ],
+  [
+    'before a later record and a full one of their time',
+    [
+      [0, 'full', [1, 2, 3]],
+      [5, 'delta', [4]],
+      [9, 'full', [1, 2, 3, 6]],
+      [5, 'full', [1, 2, 3, 5]],
+    ],
+    [1, 2, 3, 6],
+  ],
+  [
     'without a record before',
     [
       [0, 'delta', [1, 2]],
@@ -101,7 +150,24 @@ test.each<[string, readonly BuiltState[], readonly number[]]>([
   ],
 ])('mends changes %s', async (_, states, ids) => {
   expect(misplacedRecords(builtChanging(3, states)['a.meta']!)).not.toEqual([])
-  const { meta, namesAt } = await rewrite(3, states)
+  const { meta } = await rewrite(3, states)
   expect(misplacedRecords(meta)).toEqual([])
   expect(namesAt(9)).toEqual(changingNames(ids))
+})
+
+test('changes apply to the last record of any input when their versions differ', async () => {
+  const inputs: readonly [2 | 3, BuiltState][] = [
+    [2, [0, 'full', [1, 2, 3]]],
+    [3, [100, 'full', [7, 8, 9]]],
+    [2, [200, 'full', [1, 2, 3, 4]]],
+  ]
+  const bases = inputs.map(([version, state], i) => {
+    mkdirSync(join(dir, String(i)))
+    for (const [name, bytes] of Object.entries(builtChanging(version, [state])))
+      writeFileSync(join(dir, String(i), name), bytes)
+    return join(dir, String(i), 'a')
+  })
+  const io = testIo('pmlogrewrite', [bases.join(','), join(dir, 'out')])
+  expect([await tool.run(io), io.printed.stderr]).toEqual([0, ''])
+  expect(namesAt(200)).toEqual(changingNames([1, 2, 3, 4]))
 })
