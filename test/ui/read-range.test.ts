@@ -83,6 +83,17 @@ test.each([
 })
 
 test.each([
+  ['02:45', '2026-11-28 02:45:00 to 2026-11-28 02:55:00'],
+  ['yesterday 14:00', '2026-11-27 14:00:00 to 2026-11-27 14:10:00'],
+  ['11:58', '2026-11-28 11:58:00 to 2026-11-28 12:00:00'],
+  ['03:00 to 04:00', '2026-11-28 03:00:00 to 2026-11-28 04:00:00'],
+  ['-10min', '2026-11-28 11:50:00 to now'],
+])('%s where the start alone is edited', (text, expected) => {
+  const { from, to, isLive } = readRange(text, NOON, true)
+  expect(`${formatTime(from, 'UTC')} to ${isLive ? 'now' : formatTime(to, 'UTC')}`).toBe(expected)
+})
+
+test.each([
   ['', /Enter a time\nAccepted: /],
   ['nonsense', /nonsense\n\^ -- unexpected value\nAccepted: 02:45 · .* · 03:00 to 04:00$/],
   ['last foo', /last foo: not a duration; use seconds.*\nAccepted: /],
