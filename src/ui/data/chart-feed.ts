@@ -342,7 +342,7 @@ function addPlot(
   }
   const names = instanceNames(source, info.indom)?.value
   const fullName = ({ instance }: Line): string => names?.get(instance ?? '') ?? instance ?? ''
-  const shared = plot.legend?.includes('%i') && sharedWords(lines.map(fullName))
+  const shared = plot.legend?.includes('%i') ? sharedWords(lines.map(fullName)) : undefined
   for (const line of lines) {
     const name = names?.get(line.instance ?? '')
     const full = fullName(line)
@@ -352,7 +352,7 @@ function addPlot(
         plot,
         source.host,
         line.instance === null ? undefined : full,
-        shared && shared.has(firstWord(full)),
+        shared?.has(firstWord(full)),
       ),
       ...(name === undefined ? {} : { name }),
       of: source.title,
