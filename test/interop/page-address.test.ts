@@ -101,8 +101,8 @@ describePage("the chart page's address", (t) => {
     await expect.poll(() => notice().textContent(), PATIENCE).toMatch(/To see old, drop its files/)
     await expect.poll(fragment, PATIENCE).toMatch(/source=host:local:&last=5min$/)
     if (next === 'another address') {
-      await t.page.goto(`${t.address}#page=nosuch`)
-      await expect.poll(() => notice().textContent(), PATIENCE).toMatch(/no view named nosuch/)
+      await t.page.goto(`${t.address}#page=overview&source=%E0%A4%A`)
+      await expect.poll(() => notice().textContent(), PATIENCE).toMatch(/link is damaged/)
     } else {
       await t.page.evaluate(dropping(oldArchive('other')))
       await expect.poll(fragment, PATIENCE).toMatch(/source=file:other/)
@@ -132,7 +132,9 @@ describePage("the chart page's address", (t) => {
     await t.page.goto(`${t.address}#page=memory&source=host:local:&compare=${archive}`)
     await expect.poll(() => held.length, PATIENCE).toBe(2)
     for (const answer of held) await answer()
-    await expect.poll(fragment, PATIENCE).toMatch(/^#page=memory&source=host:local:&compare=archive:/)
+    await expect
+      .poll(fragment, PATIENCE)
+      .toMatch(/^#page=memory&source=host:local:&compare=archive:.*&last=5min$/)
     expect(await source().inputValue()).toBe('host:local:')
   })
 })
