@@ -122,7 +122,7 @@ describePage("the chart page's address", (t) => {
     await t.page.goto(`${t.address}#page=overview&source=host:local:`)
     await expect.poll(() => source().inputValue(), PATIENCE).toBe('host:local:')
     await expect.poll(fragment, PATIENCE).toMatch(/last=5min$/)
-    // Both addresses wait for the list of archives, which arrives for the first one first.
+    // Both addresses wait for the list of archives, which arrives for the second one first.
     const held: (() => Promise<void>)[] = []
     await t.page.route('**/ui/api/archives*', (route) => {
       held.push(async () => route.fulfill({ response: await route.fetch() }))
@@ -131,7 +131,7 @@ describePage("the chart page's address", (t) => {
     await expect.poll(() => held.length, PATIENCE).toBe(1)
     await t.page.goto(`${t.address}#page=memory&source=host:local:&compare=${archive}`)
     await expect.poll(() => held.length, PATIENCE).toBe(2)
-    for (const answer of held) await answer()
+    for (const answer of held.reverse()) await answer()
     await expect
       .poll(fragment, PATIENCE)
       .toMatch(/^#page=memory&source=host:local:&compare=archive:.*&last=5min$/)

@@ -129,7 +129,7 @@ const readFrom = (given: string, base: WindowBase): number => reading(given, (te
 const readTo = (given: string, from: number, base: WindowBase): number =>
   reading(given, (text) => endOf(text, from, base))
 
-/** Reads a text without its words; errors show what was typed. */
+/** Reads a text without its words; errors quote the typed text. */
 function reading(given: string, read: (text: string) => number): number {
   const text = withoutWords(given)
   try {
