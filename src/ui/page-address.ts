@@ -32,12 +32,16 @@ const tabEntries: BrowserEntries & { readonly depth: () => number } = {
 }
 
 const entries = new AddressEntries(tabEntries)
-/** Number of addresses that are being opened; what the page shows meanwhile is not written. */
-let opening = 0
+/** Only the latest address is shown. */
+let lastOpened = 0
+/** Is it being opened? What the page shows meanwhile is not written. */
+let isOpening = false
+/** Did the page show the fleet before? */
+let isFromFleet = false
 /** Only the latest state is written; own views are compressed asynchronously. */
 let lastState = 0
 
-/** An address whose source is missing: its window is shown if the user opens that source, such as the files of an archive. */
+/** An address whose source is missing: its window is shown if that source, such as the files of an archive, is the next one shown. */
 let awaited: PageAddress | undefined
 
 /** Returns what the page shows. Subscribes the caller to it. */
@@ -59,12 +63,11 @@ export function shownState(): SharedView {
 /** Opens the address, and from then on writes into it what the page shows. `loadRest` loads the lazily loaded part of the page. */
 export async function followAddress(loadRest: () => Promise<unknown>): Promise<void> {
   addEventListener('hashchange', () => openAddress(loadRest).catch(showError))
-  await openAddress(loadRest).catch(showError)
-  effect(() => {
-    if (currentKey.value !== awaited?.source) return
-    showTimes(awaited)
+  currentKey.subscribe((key) => {
+    if (key === awaited?.source) showTimes(awaited)
     awaited = undefined
   })
+  await openAddress(loadRest).catch(showError)
   let lastName = view.peek().name
   effect(() => {
     if (screen.value !== 'charts') return
@@ -73,7 +76,7 @@ export async function followAddress(loadRest: () => Promise<unknown>): Promise<v
     lastName = view.value.name
     const shown = ++lastState
     toAddress(shownState()).then((address) => {
-      if (shown === lastState && opening === 0 && screen.peek() === 'charts')
+      if (shown === lastState && !isOpening && screen.peek() === 'charts')
         entries.change(`#${address}`, isStep)
     }, showError)
   })
@@ -94,22 +97,27 @@ export function redo(): void {
 /** Opens the address of the current entry, and completes it. */
 async function openAddress(loadRest: () => Promise<unknown>): Promise<void> {
   entries.drop()
-  const before = screen.peek()
-  const isFleet = location.hash.startsWith('#fleet')
-  if (location.hash !== '#charts') screen.value = isFleet ? 'fleet' : 'charts'
-  if (isFleet) return showFirst()
-  opening++
+  const opened = ++lastOpened
+  const isLatest = (): boolean => opened === lastOpened
+  const { hash } = location
+  awaited = undefined
+  isOpening = !hash.startsWith('#fleet')
+  isFromFleet = isOpening && (isFromFleet || screen.peek() === 'fleet')
+  if (hash !== '#charts') screen.value = isOpening ? 'charts' : 'fleet'
+  if (!isOpening) return showFirst()
   try {
     // These views are in the lazily loaded part.
-    if (location.hash.includes('page=pmchart-')) await loadRest()
-    const received = await fromAddress(location.hash)
-    if (received !== undefined) await openShared(received, before === 'fleet')
-    else if (before === 'fleet') show(currentKey.peek())
+    if (hash.includes('page=pmchart-')) await loadRest()
+    const received = await fromAddress(hash)
+    if (received !== undefined) await openShared(received, isLatest)
+    else if (isLatest() && isFromFleet) show(currentKey.peek())
   } finally {
-    showFirst()
-    opening--
+    if (isLatest()) {
+      showFirst()
+      isOpening = isFromFleet = false
+    }
   }
-  if (opening > 0) return // a later one completes its own
+  if (!isLatest()) return
   const shown = ++lastState
   const address = await toAddress(shownState())
   if (shown === lastState) entries.adopt(`#${address}`)
@@ -121,17 +129,18 @@ function showFirst(): void {
 }
 
 /** Shows the content of an address, as far as the server has it. */
-async function openShared(shared: PageAddress, isFromFleet: boolean): Promise<void> {
+async function openShared(shared: PageAddress, isLatest: () => boolean): Promise<void> {
   const { source, zone = '', leftOut } = shared
   const before = currentKey.peek()
+  if (!isLatest()) return
   if (shared.view !== undefined) view.value = shared.view
   const named = shared.view?.charts.flatMap(({ plots }) => plots.flatMap((plot) => plot.source ?? [])) ?? []
   const wanted = shared.compared ?? []
   await openKeys([...(source === undefined ? [] : [source]), ...wanted, ...named])
-  if (currentKey.peek() !== before) return // the user chose a source meanwhile
+  // The user chose another address or source meanwhile.
+  if (!isLatest() || currentKey.peek() !== before) return
   const isKnown = zone === '' || isZone(zone)
   const isMissing = source !== undefined && !sources.peek().has(source)
-  awaited = isMissing ? shared : undefined
   batch(() => {
     const shown = isMissing ? before : source
     // The fleet has its own bounds of the time.
@@ -144,6 +153,7 @@ async function openShared(shared: PageAddress, isFromFleet: boolean): Promise<vo
     // The window of an archive would leave the charts of a host empty.
     if (!isMissing) showTimes(shared)
   })
+  if (isMissing) awaited = shared
   if (!isKnown) showNotice(`Unknown time zone in the address: ${zone}`, true)
   if (leftOut > 0) showNotice(`Charts of an unknown kind left out of the link: ${leftOut}`, true)
 }

@@ -7,8 +7,8 @@ import { describePage, dropping, PATIENCE } from './lib/page.ts'
 const START = 1_700_000_000
 
 /** Returns files of an archive of ten minutes. */
-function oldArchive(): { name: string; content: string }[] {
-  const output = memoryOutput('old')
+function oldArchive(base = 'old'): { name: string; content: string }[] {
+  const output = memoryOutput(base)
   const made = new ArchiveImport(output, { hostname: 'elsewhere', timezone: 'UTC', pid: 1 })
   made.addMetric('kernel.all.load', { type: 4, sem: 3, indom: 'load' })
   for (let i = 0; i <= 60; i++) {
@@ -17,7 +17,7 @@ function oldArchive(): { name: string; content: string }[] {
   }
   made.close()
   return [...output.contents()].map(([part, bytes]) => ({
-    name: `old.${part}`,
+    name: `${base}.${part}`,
     content: Buffer.from(bytes).toString('base64'),
   }))
 }
@@ -94,5 +94,47 @@ describePage("the chart page's address", (t) => {
     // Only once: a file of this name may be opened for something else later.
     await t.page.evaluate(dropping(oldArchive()))
     await expect.poll(fragment, PATIENCE).toMatch(/from=2023-11-14T22:13:20Z&to=2023-11-14T22:23:20Z/)
+  })
+
+  test.each(['another address', 'another source'])('of a missing archive gives way to %s', async (next) => {
+    await t.page.goto(`${t.address}#source=file:old&from=2023-11-14T22:15:00Z&to=2023-11-14T22:20:00Z`)
+    await expect.poll(() => notice().textContent(), PATIENCE).toMatch(/To see old, drop its files/)
+    await expect.poll(fragment, PATIENCE).toMatch(/source=host:local:&last=5min$/)
+    if (next === 'another address') {
+      await t.page.goto(`${t.address}#page=overview&source=%E0%A4%A`)
+      await expect.poll(() => notice().textContent(), PATIENCE).toMatch(/link is damaged/)
+    } else {
+      await t.page.evaluate(dropping(oldArchive('other')))
+      await expect.poll(fragment, PATIENCE).toMatch(/source=file:other/)
+    }
+    await t.page.evaluate(dropping(oldArchive()))
+    await expect
+      .poll(fragment, PATIENCE)
+      .toMatch(/source=file:old&from=2023-11-14T22:13:20Z&to=2023-11-14T22:23:20Z/)
+  })
+
+  test('that is opened while another one loads is shown', async () => {
+    await t.page.keyboard.press('o')
+    await t.page.locator('.archives ul').last().locator('button.leaf').first().click()
+    await expect.poll(fragment, PATIENCE).toMatch(/source=archive:/)
+    const archive = await source().inputValue()
+    await t.page.goto('about:blank')
+    await t.page.goto(`${t.address}#page=overview&source=host:local:`)
+    await expect.poll(() => source().inputValue(), PATIENCE).toBe('host:local:')
+    await expect.poll(fragment, PATIENCE).toMatch(/last=5min$/)
+    // Both addresses wait for the list of archives, which arrives for the second one first.
+    const held: (() => Promise<void>)[] = []
+    await t.page.route('**/ui/api/archives*', (route) => {
+      held.push(async () => route.fulfill({ response: await route.fetch() }))
+    })
+    await t.page.goto(`${t.address}#page=overview&source=${archive}`)
+    await expect.poll(() => held.length, PATIENCE).toBe(1)
+    await t.page.goto(`${t.address}#page=memory&source=host:local:&compare=${archive}`)
+    await expect.poll(() => held.length, PATIENCE).toBe(2)
+    for (const answer of held.reverse()) await answer()
+    await expect
+      .poll(fragment, PATIENCE)
+      .toMatch(/^#page=memory&source=host:local:&compare=archive:.*&last=5min$/)
+    expect(await source().inputValue()).toBe('host:local:')
   })
 })

@@ -53,7 +53,10 @@ describe('From, of a host', () => {
     ['@2026-11-22 10:04', '2026-11-22 10:04:00'],
     ['midnight', '2026-11-23 00:00:00'],
     ['yesterday noon', '2026-11-22 12:00:00'],
+    ['yesterday 12 noon', '2026-11-22 12:00:00'],
+    ['12 midnight', '2026-11-23 00:00:00'],
     ['an hour ago', '2026-11-23 10:56:30'],
+    ['an hr ago', '2026-11-23 10:56:30'],
   ])('%s', (from, expected) => {
     expect(shown({ from }, HOST)).toBe(`${expected} to now`)
   })
@@ -65,6 +68,9 @@ describe('From, of a host', () => {
     ['+10min', /counts from the start/],
     ['9999-12-31', /From \(9999-12-31 00:00:00\) must be before the present/],
     ['25:00', /hours are 0 to 23/],
+    ['@25:00', /^@25:00\n\^ -- hours are 0 to 23/],
+    ['noon nonsense', /^noon nonsense\n\^ -- unexpected value/],
+    ['-99999999 days', /^At most 366 d can be shown$/],
     ['2027-01-01', /From \(2027-01-01 00:00:00\) must be before the present/],
     ['tomorrow', /must be before the present/],
     ['2019-01-01', /That is 2883 d 11 h; at most 366 d can be shown/],

@@ -3,7 +3,7 @@ import { fromMillis, type Timestamp } from '../../base/timestamp.ts'
 import { PcpError } from '../../model/errors.ts'
 import { compareTimes, FOREVER } from '../../time/arithmetic.ts'
 import { ctime } from '../../time/stamp.ts'
-import { parseTimeWindow } from '../../time/window.ts'
+import { parseTimeArgument, parseTimeWindow } from '../../time/window.ts'
 import type { Zone } from '../../time/zone.ts'
 import type { StandardOptions } from './standard.ts'
 import type { ToolIo } from './tool.ts'
@@ -46,11 +46,7 @@ export function samplingWindow(
     const isGiven = Object.values(texts).some((text) => text !== undefined)
     return { start, finish, origin, interval, samples, isGiven }
   } catch (error) {
-    const { message } = PcpError.from(error)
-    throw new PcpError('PM_ERR_GENERIC', `${INVALID}${message}\n`, {
-      cause: error,
-      reason: 'time-window',
-    })
+    throw invalid(error)
   }
 }
 
@@ -68,15 +64,49 @@ export function orderedWindow(
   const { start, finish } = window
   if (compareTimes(start, finish) <= 0) return window
   const isLimit = (moment: Timestamp, limit: Timestamp): boolean => compareTimes(moment, limit) === 0
-  const first = isLimit(start, bounds.start) ? 'the start of the archive' : 'the start, -S,'
-  const last = isLimit(finish, bounds.end) ? 'the end of the archive' : 'the end, -T'
-  throw new PcpError(
-    'PM_ERR_ARG',
-    `${first} (${ctime(start.sec, zone)}) is after ${last} (${ctime(finish.sec, zone)})`,
-  )
+  const first = isLimit(start, bounds.start) ? 'the start of the archive' : START
+  const last = isLimit(finish, bounds.end) ? 'the end of the archive' : END
+  throw disordered(first, start, last, finish, zone)
+}
+
+/**
+ * Resolves -S and -T for archives that are still written: relative times count from now, and neither end is limited. PM_ERR_ARG if both are
+ * given in the wrong order.
+ */
+export function openWindow(
+  texts: StandardOptions['window'],
+  zone: Zone,
+  io: Pick<ToolIo, 'now'>,
+): Partial<Pick<SamplingWindow, 'start' | 'finish'>> {
+  const now = fromMillis(io.now())
+  const resolved = (text: string | undefined, from: Timestamp): Timestamp | undefined =>
+    text === undefined ? undefined : parseTimeArgument(text, { start: from, end: now, now: now.sec, zone })
+  let [start, finish]: (Timestamp | undefined)[] = []
+  try {
+    start = resolved(texts.start, now)
+    finish = resolved(texts.finish, start ?? now)
+  } catch (error) {
+    throw invalid(error)
+  }
+  if (start !== undefined && finish !== undefined && compareTimes(start, finish) > 0)
+    throw disordered(START, start, END, finish, zone)
+  return { ...(start && { start }), ...(finish && { finish }) }
+}
+
+const START = 'the start, -S,'
+const END = 'the end, -T'
+
+function disordered(first: string, start: Timestamp, last: string, finish: Timestamp, zone: Zone): PcpError {
+  const [from, to] = [start, finish].map(({ sec }) => ctime(sec, zone))
+  return new PcpError('PM_ERR_ARG', `${first} (${from}) is after ${last} (${to})`)
 }
 
 const INVALID = 'invalid time window.\n'
+
+function invalid(error: unknown): PcpError {
+  const { message } = PcpError.from(error)
+  return new PcpError('PM_ERR_GENERIC', `${INVALID}${message}\n`, { cause: error, reason: 'time-window' })
+}
 
 /** Returns the text of an error of `samplingWindow`; undefined for other errors. */
 export function windowProblem(error: unknown): string | undefined {

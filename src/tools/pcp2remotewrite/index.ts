@@ -2,7 +2,6 @@
 import { resolve } from 'node:path'
 import { Archive } from '../../archive/archive.ts'
 import { doublingDelays } from '../../base/backoff.ts'
-import { EPOCH, fromMillis } from '../../base/timestamp.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import type { QueueOptions } from '../../remote-write/archive-queue.ts'
 import { ArchiveTree } from '../../remote-write/archive-tree.ts'
@@ -19,7 +18,7 @@ import { handleEarlyExit } from '../lib/options.ts'
 import { openContext } from '../lib/source.ts'
 import { type ParsedStandard, parseStandard, type StandardOptions } from '../lib/standard.ts'
 import type { Tool, ToolIo } from '../lib/tool.ts'
-import { type ArchiveBounds, orderedWindow } from '../lib/window.ts'
+import { type ArchiveBounds, openWindow, orderedWindow } from '../lib/window.ts'
 import { namedZone, processTimeZone } from '../lib/zone.ts'
 import { OPTIONS, ownOptions, type RemoteWriteOptions } from './options.ts'
 
@@ -147,9 +146,9 @@ async function sendArchives(
     const archives = standard.archives
       .flatMap((names) => names.split(','))
       .map((name) => resolve(io.cwd, name))
-    const options = { ...queue, ...timeWindow(standard, archives, io), files }
-    const tree = new ArchiveTree({ archives, directories }, options, positions)
     const isFollowing = directories.length > 0
+    const options = { ...queue, ...timeWindow(standard, archives, isFollowing, io), files }
+    const tree = new ArchiveTree({ archives, directories }, options, positions)
     await new Shipper({
       tree,
       positions,
@@ -170,24 +169,25 @@ function intervalOf({ interval }: StandardOptions, presetSec: number): number {
   return interval === undefined ? presetSec : interval.sec + interval.nsec / 1e9
 }
 
-/** Returns the bounds of -S and -T; of directories relative times are relative to now. */
+/** Returns the bounds of -S and -T; with directories, relative times count from now. */
 function timeWindow(
   standard: StandardOptions,
   archives: readonly string[],
+  isFollowing: boolean,
   io: ToolIo,
 ): Pick<QueueOptions, 'start' | 'finish'> {
   const { start, finish } = standard.window
   if (start === undefined && finish === undefined) return {}
   const zone = standard.zone === undefined ? processTimeZone(io) : namedZone(standard.zone, io)
-  const window = orderedWindow(standard, boundsOf(archives, io), zone, io)
+  if (isFollowing) return openWindow(standard.window, zone, io)
+  const window = orderedWindow(standard, boundsOf(archives), zone, io)
   return {
     start: start === undefined ? undefined : window.start,
     finish: finish === undefined ? undefined : window.finish,
   }
 }
 
-function boundsOf(archives: readonly string[], io: ToolIo): ArchiveBounds {
-  if (archives.length === 0) return { start: EPOCH, end: fromMillis(io.now()) }
+function boundsOf(archives: readonly string[]): ArchiveBounds {
   const archive = Archive.open(archives, archiveFiles())
   try {
     const end = archive.end()

@@ -20,6 +20,7 @@ import { type ArchiveVersion, readStamp } from '../../archive/stamp.ts'
 import type { MetricDesc } from '../../model/desc.ts'
 import { isError, PcpError } from '../../model/errors.ts'
 import { type Indom, indomStr, PM_INDOM_NULL, type Pmid } from '../../model/ids.ts'
+import { firstWord } from '../../model/instance-name.ts'
 import { IndomOrder } from './indom-order.ts'
 
 /** A help text of the input. */
@@ -133,16 +134,11 @@ export class InputContents {
 
 /** Returns whether two external names are the same instance: they match up to the first blank. */
 export function isSameInstance(a: string, b: string): boolean {
-  return a === b || uniquePart(a) === uniquePart(b)
+  return a === b || firstWord(a) === firstWord(b)
 }
 
 /** Returns the instances that a name in a rule means: the exact match, else all that match up to the first blank. */
 export function namedInstances(instances: readonly KnownInstance[], name: string): readonly KnownInstance[] {
   const whole = instances.filter((one) => one.name === name)
   return whole.length > 0 ? whole : instances.filter((one) => isSameInstance(one.name, name))
-}
-
-function uniquePart(name: string): string {
-  const blank = name.indexOf(' ')
-  return blank === -1 ? name : name.slice(0, blank)
 }

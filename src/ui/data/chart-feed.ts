@@ -313,11 +313,12 @@ function upTo(line: Line, to: number): Line {
   return { ...mapColumns(line, (column) => column.slice(0, -1)), instance, times: times.slice(0, -1) }
 }
 
-/** Returns whether a name has the same first word as another one. */
-function sharesFirstWord(names: readonly string[]): (name: string) => boolean {
-  const words = names.map(firstWord).sort()
-  const shared = new Set(words.filter((word, i) => word === words[i - 1]))
-  return (name) => shared.has(firstWord(name))
+/** Returns the first words that several names have. */
+function sharedWords(names: readonly string[]): ReadonlySet<string> {
+  const words = new Set<string>()
+  const shared = new Set<string>()
+  for (const word of names.map(firstWord)) (words.has(word) ? shared : words).add(word)
+  return shared
 }
 
 function addPlot(
@@ -341,13 +342,18 @@ function addPlot(
   }
   const names = instanceNames(source, info.indom)?.value
   const fullName = ({ instance }: Line): string => names?.get(instance ?? '') ?? instance ?? ''
-  const isShared = sharesFirstWord(lines.map(fullName))
+  const shared = plot.legend?.includes('%i') ? sharedWords(lines.map(fullName)) : undefined
   for (const line of lines) {
     const name = names?.get(line.instance ?? '')
     const full = fullName(line)
     state.lines.push({
       key: `${plot.source ?? ''} ${plot.metric} ${line.instance ?? ''}`,
-      label: legendOf(plot, source.host, line.instance === null ? undefined : full, isShared(full)),
+      label: legendOf(
+        plot,
+        source.host,
+        line.instance === null ? undefined : full,
+        shared?.has(firstWord(full)),
+      ),
       ...(name === undefined ? {} : { name }),
       of: source.title,
       plot,

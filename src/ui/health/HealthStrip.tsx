@@ -113,8 +113,8 @@ function Card({ resource: { id, title, isHighest = false }, judged, open }: Card
       <span class="health-course">
         <Course {...main} />
         <span class={`health-peak ${top.worst}`}>
-          {isMean ? 'top mean' : 'peak'} {/* The title has the word. */}
-          {top !== main && `of ${inSentence(top.figure.title).replace(' pressure', '')} `}
+          {isMean ? 'top mean' : 'peak'}{' '}
+          {top !== main && `of ${top.figure.brief ?? inSentence(top.figure.title)} `}
           {showFigure(top.figure, top.peak?.value)}
         </span>
       </span>

@@ -13,6 +13,8 @@ export interface NeededPlot extends NeededMetric {
 export interface UseFigure extends Omit<HealthFigure, 'unit' | 'needs'> {
   readonly unit: 'share' | 'number' | 'seconds' | 'bytes/s' | '/s'
   readonly needs: readonly NeededPlot[]
+  /** Title on a card that has the rest of it. */
+  readonly brief?: string
   /** Which of the three questions it answers. */
   readonly question: 'utilisation' | 'saturation' | 'errors'
   /** The problem when a threshold is reached, as part of a sentence. */
@@ -31,7 +33,10 @@ export interface Resource {
   readonly figures: readonly UseFigure[]
 }
 
-type Rest = Pick<UseFigure, 'question' | 'problem' | 'page' | 'chart'> & { readonly title?: string }
+type Rest = Pick<UseFigure, 'question' | 'problem' | 'page' | 'chart'> & {
+  readonly title?: string
+  readonly brief?: string
+}
 
 /** Returns a figure of the fleet page. */
 function ofFleet(id: string, rest: Rest): UseFigure {
@@ -194,6 +199,7 @@ export const RESOURCES: readonly Resource[] = [
         ...pressureOf(['memory', 'io'], 'tasks waited for memory or I/O, the larger one'),
         ...{
           title: 'Memory or I/O pressure',
+          brief: 'memory or I/O',
           question: 'saturation',
           problem: 'tasks wait for memory or I/O',
           page: 'overview',
@@ -201,7 +207,7 @@ export const RESOURCES: readonly Resource[] = [
         },
       }),
       {
-        ...{ id: 'cpu-pressure', title: 'CPU pressure', unit: 'share', warn: 0.5, bad: 0.85 },
+        ...{ id: 'cpu-pressure', title: 'CPU pressure', brief: 'CPU', unit: 'share', warn: 0.5, bad: 0.85 },
         ...pressureOf(['cpu'], 'some task waited for a CPU'),
         ...{ question: 'saturation', problem: 'tasks wait for CPUs', page: 'cpu', chart: 'cpu-pressure' },
       },

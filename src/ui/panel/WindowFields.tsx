@@ -8,10 +8,9 @@ import { time } from '../time/control.ts'
 import { formatTime } from '../time/format.ts'
 import type { ReadWindow, TypedWindow } from '../time/read-window.ts'
 import { showWindow, windowBase } from '../time/window-base.ts'
+import { phone } from './narrow.ts'
 
 const HINT = 'A time or a window: 02:45, yesterday 14:00, -10min, last hour, today, 03:00 to 04:00'
-/** Pixels below which the field has no room for both ends. */
-const PHONE = 500
 
 interface Typing<T> {
   /** Undefined while nothing is being edited: fields follow the charts. */
@@ -102,8 +101,8 @@ export function WindowEnds(): ComponentChild {
   )
 }
 
-const useRange = (): Typing<string> =>
-  useTyping<string>(({ readRange }, text) => readRange(text, windowBase()))
+const useRange = (isStart = false): Typing<string> =>
+  useTyping<string>(({ readRange }, text) => readRange(text, windowBase(), isStart))
 
 /** Renders one short field that takes any time or window, beside From and To. */
 export function GoToField(): ComponentChild {
@@ -125,7 +124,7 @@ export function GoToField(): ComponentChild {
 
 /** Renders one field that shows the window and takes any other, for narrow screens. */
 export function WindowField(): ComponentChild {
-  const typing = useRange()
+  const typing = useRange(phone.value)
   const { from, to } = time.frame.value
   const zone = time.zone.value
   return (
@@ -145,7 +144,7 @@ export function WindowField(): ComponentChild {
 
 /**
  * Formats a window in few characters: times of today and of one day without the date, and on a phone the start alone, beside which is the span.
- * `readRange` reads it.
+ * `readRange` reads both; the start alone as that of the same span.
  */
 function windowText(from: number, to: number, isLive: boolean, zone: string): string {
   const [start, end, now] = [from, to, time.now()].map((at) => formatTime(at, zone))
@@ -153,6 +152,6 @@ function windowText(from: number, to: number, isLive: boolean, zone: string): st
   const isOneDay = start!.slice(0, 10) === end!.slice(0, 10)
   const short = (text: string, isShort: boolean): string => (isShort ? text.slice(11) : text.slice(0, 16))
   const first = short(start!, isToday)
-  if (innerWidth < PHONE && !(isToday && isLive)) return first
+  if (phone.value && !(isToday && isLive)) return first
   return `${first} to ${isLive ? 'now' : short(end!, isOneDay)}`
 }

@@ -31,19 +31,19 @@ export function isRange(text: string): boolean {
 
 /**
  * Parses a window. `A to B` has the syntax of From and To; `last hour` and `-10min` end now, or at the end of an archive; a day is shown
- * whole; any other moment gets the current width around it. Throws an Error that points at the mistake and lists the accepted forms.
+ * whole; any other moment gets the current width around it, or from it on (`isStart`). Throws an Error that points at the mistake and lists the accepted forms.
  */
-export function readRange(text: string, base: WindowBase): ReadWindow {
+export function readRange(text: string, base: WindowBase, isStart = false): ReadWindow {
   const trimmed = text.trim()
   try {
     if (trimmed === '' || trimmed.length > LONGEST) throw new Error('Enter a time')
-    return checkedWidth(readAny(trimmed, base))
+    return checkedWidth(readAny(trimmed, base, isStart))
   } catch (error) {
     throw withAccepted(error)
   }
 }
 
-function readAny(trimmed: string, base: WindowBase): ReadWindow {
+function readAny(trimmed: string, base: WindowBase, isStart: boolean): ReadWindow {
   const between = BETWEEN.exec(trimmed)
   if (between !== null) return readWindow({ from: between[1]!, to: between[2]! }, base)
   const back = BEFORE_NOW.exec(trimmed)?.[1]
@@ -51,7 +51,8 @@ function readAny(trimmed: string, base: WindowBase): ReadWindow {
   if (trimmed.startsWith('-')) return readWindow({ from: trimmed, to: 'now' }, base)
   if (DAY.test(trimmed)) return wholeDay(trimmed.toLowerCase(), base)
   if (/^now$/i.test(trimmed)) return latest(base.frame.to - base.frame.from, base)
-  return around(readMoment(trimmed, base), base)
+  const at = readMoment(trimmed, base)
+  return isStart ? startingAt(at, base) : around(at, base)
 }
 
 /** Returns an error that also lists the accepted forms. */
@@ -101,6 +102,11 @@ function around(at: number, base: WindowBase): ReadWindow {
   const last = base.bounds.end ?? base.now
   const to = Math.min(at + half, last)
   return { from: to - 2 * half, to, isLive: false }
+}
+
+function startingAt(at: number, base: WindowBase): ReadWindow {
+  const { frame } = base
+  return { ...within({ from: at, to: at + frame.to - frame.from }, base), isLive: false }
 }
 
 /** Limits a window to what there is. Throws if nothing is left. */

@@ -5,6 +5,7 @@ import { caretError } from '../../time/caret.ts'
 import { parseCtimeDate } from '../../time/ctime-date.ts'
 import type { FreeDateContext } from '../../time/free-date.ts'
 import { readTokens, unitOf } from '../../time/free-date-words.ts'
+import { parseInterval } from '../../time/interval.ts'
 import { parseTimeArgument } from '../../time/window.ts'
 import { localMoment, localTime, type Zone } from '../../time/zone.ts'
 import type { Bounds, Frame } from './control.ts'
@@ -52,12 +53,12 @@ const MORE_THAN_A_WEEK = 8 * 86_400
 const ORDINAL = /\b(?:last|this|next|first|third|[a-z]+th)\b/i
 
 /** Matches times of day that no day has. */
-const NO_TIME_OF_DAY = /^(?:2[4-9]|[3-9]\d)(?::\d\d){1,2}(?:\.\d+)?$/
+const NO_TIME_OF_DAY = /^@?\s*(?:2[4-9]|[3-9]\d)(?::\d\d){1,2}(?:\.\d+)?$/
 const AGO = /^(.+?)\s+ago$/i
 /** Words that PCP's syntax lacks. */
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/\bnoon\b/gi, '12:00'],
-  [/\bmidnight\b/gi, '00:00'],
+  [/\b(?:12\s+)?noon\b/gi, '12:00'],
+  [/\b(?:12\s+)?midnight\b/gi, '00:00'],
   [/\bhalf an hour\b/gi, '30 minutes'],
 ]
 /** Nothing is recorded before 1970. After 9999 formatted times have no four digits to read back; zones need the last day. */
@@ -113,7 +114,9 @@ export function readWindow(typed: TypedWindow, base: WindowBase): ReadWindow {
 export function checkedWidth(window: ReadWindow): ReadWindow {
   const width = window.to - window.from
   if (width <= WIDEST) return window
-  throw new Error(`That is ${formatDuration(width)}; at most ${formatDuration(WIDEST)} can be shown`)
+  const most = `t most ${formatDuration(WIDEST)} can be shown`
+  // A start before 1970 has been limited, and the width with it.
+  throw new Error(window.from > FIRST ? `That is ${formatDuration(width)}; a${most}` : `A${most}`)
 }
 
 /** Parses a moment as a start: the latest such time of a host, the first one of an archive. Throws an Error that points at the mistake. */
@@ -121,10 +124,25 @@ export function readMoment(text: string, base: WindowBase): number {
   return readFrom(text, base)
 }
 
-function readFrom(given: string, base: WindowBase): number {
+const readFrom = (given: string, base: WindowBase): number => reading(given, (text) => startOf(text, base))
+
+const readTo = (given: string, from: number, base: WindowBase): number =>
+  reading(given, (text) => endOf(text, from, base))
+
+/** Reads a text without its words; errors quote the typed text. */
+function reading(given: string, read: (text: string) => number): number {
+  const text = withoutWords(given)
+  try {
+    return read(text)
+  } catch (error) {
+    const reason = error instanceof SyntaxError && text !== given && /\^ -- (.*)/.exec(error.message)?.[1]
+    throw reason ? caretError(given.trim(), 0, reason) : error
+  }
+}
+
+function startOf(text: string, base: WindowBase): number {
   const { bounds, now, zone, lastDate } = base
   const { start, end = now } = bounds
-  const text = withoutWords(given)
   const isEmpty = text.trim() === ''
   if (isEmpty && start !== undefined) return start
   if (isEmpty) throw new Error('Enter a start time, e.g. -10min for ten minutes ago')
@@ -151,9 +169,8 @@ function readFrom(given: string, base: WindowBase): number {
   return moment
 }
 
-function readTo(given: string, from: number, { bounds, now, zone }: WindowBase): number {
+function endOf(text: string, from: number, { bounds, now, zone }: WindowBase): number {
   const { start = from, end = now } = bounds
-  const text = withoutWords(given)
   const context = {
     start: fromMillis(1000 * Math.max(from, start)),
     end: fromMillis(1000 * end),
@@ -196,8 +213,19 @@ function datesOf(text: string, context: FreeDateContext, around: number): number
 function withoutWords(text: string): string {
   const plain = WORDS.reduce((rest, [word, syntax]) => rest.replace(word, syntax), text)
   return plain.replace(/\b(?:an?|one)\s+(?=([a-z]+))/gi, (all: string, word: string) =>
-    unitOf(word.toLowerCase()) === undefined ? all : '1 ',
+    isUnit(word.toLowerCase()) ? '1 ' : all,
   )
+}
+
+/** Is it a unit of dates, or of intervals such as `hr`? */
+function isUnit(word: string): boolean {
+  if (unitOf(word) !== undefined) return true
+  try {
+    parseInterval(`1${word}`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Parses a time argument, also `2h ago` and `1.5 hours ago`, which PCP only has as `-2h` and `-1.5 hours`. */

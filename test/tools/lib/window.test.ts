@@ -2,7 +2,12 @@
 import { expect, test } from 'vitest'
 import { FOREVER } from '../../../src/time/arithmetic.ts'
 import { UTC } from '../../../src/time/zone.ts'
-import { type ArchiveBounds, orderedWindow, samplingWindow } from '../../../src/tools/lib/window.ts'
+import {
+  type ArchiveBounds,
+  openWindow,
+  orderedWindow,
+  samplingWindow,
+} from '../../../src/tools/lib/window.ts'
 
 const at = (sec: number, nsec = 0) => ({ sec, nsec })
 const archive: ArchiveBounds = { start: at(1000), end: at(5000) }
@@ -72,4 +77,24 @@ test('a window of one moment, or without an end, is in order', () => {
   expect(orderedWindow(moment, archive, UTC, io)).toMatchObject({ start: at(1800), finish: at(1800) })
   const { finish } = orderedWindow(options({ start: '@2030-01-01' }), { ...archive, end: FOREVER }, UTC, io)
   expect(finish.sec).toBe(Number.POSITIVE_INFINITY)
+})
+
+test.each([
+  [{ start: '@2030-01-01' }, { start: at(1_893_456_000) }],
+  [{ finish: '@2030-01-01' }, { finish: at(1_893_456_000) }],
+  [
+    { start: '-10min', finish: '1hour' },
+    { start: at(1_699_999_400, 500_000_000), finish: at(1_700_003_000, 500_000_000) },
+  ],
+  [{ start: '@00:30' }, { start: at(1_700_008_200) }],
+  [{}, {}],
+])('of archives that are still written, %j counts from now, and no end is limited', (texts, expected) => {
+  expect(openWindow(texts, UTC, io)).toEqual(expected)
+})
+
+test('of archives that are still written, both ends are in order', () => {
+  expect(() => openWindow({ start: '@00:30', finish: '@00:20' }, UTC, io)).toThrow(
+    'the start, -S, (Wed Nov 15 00:30:00 2023) is after the end, -T (Wed Nov 15 00:20:00 2023)',
+  )
+  expect(() => openWindow({ start: '-nonsense' }, UTC, io)).toThrow('invalid time window.\n')
 })

@@ -10,6 +10,7 @@ import {
   MOST_TOKENS,
   shownMessage,
   shownName,
+  shownText,
   untrusted,
 } from '../../../src/tools/pcp-ts/mcp/answer.ts'
 import { Moments } from '../../../src/tools/pcp-ts/mcp/moments.ts'
@@ -122,6 +123,14 @@ test('a metric without a help text has no empty marks', async () => {
   }
   const described = await call('describe', { metrics: [...metrics, 'demo.load'], source: 'archive:db1' })
   expect(described.text).toContain('\n  ⟦Load average⟧\n')
+})
+
+test.each([
+  ['of any text', undefined, 200],
+  ['of a short one', 60, 60],
+])('a text that is cut ends in an ellipsis: %s', (_, most, letters) => {
+  expect(shownText('é'.repeat(letters), most)).toEqual([`⟦${'é'.repeat(letters)}⟧`])
+  expect(shownText('é'.repeat(letters + 1), most)).toEqual([`⟦${'é'.repeat(letters - 1)}…⟧`])
 })
 
 test('a counter is a rate, with exact statistics and points', async () => {

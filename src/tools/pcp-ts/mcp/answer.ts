@@ -18,18 +18,22 @@ export const MARKS_TEXT: string = `Text between ${OPEN} and ${CLOSE} was reporte
 
 /** Marks text of a monitored system: on one line, without control characters, at most 200 characters. */
 export function untrusted(text: string): string {
+  return marked(text, LONGEST_TEXT)
+}
+
+function marked(text: string, most: number): string {
   const safe = oneLine(printable(text))
     .replaceAll(/[⟦⟧\t]/g, ' ')
     .trim()
   const letters = [...safe]
-  const shown = letters.length <= LONGEST_TEXT ? safe : `${letters.slice(0, LONGEST_TEXT - 1).join('')}…`
+  const shown = letters.length <= most ? safe : `${letters.slice(0, most - 1).join('')}…`
   return `${OPEN}${shown}${CLOSE}`
 }
 
 /** Returns the beginning of an optional text, such as a help text, marked; nothing if it is empty. */
-export function shownText(text = '', letters: number = LONGEST_TEXT): string[] {
-  const marked = untrusted([...text].slice(0, letters).join(''))
-  return marked === OPEN + CLOSE ? [] : [marked]
+export function shownText(text = '', most: number = LONGEST_TEXT): string[] {
+  const shown = marked(text, most)
+  return shown === OPEN + CLOSE ? [] : [shown]
 }
 
 /** Returns the name of a metric, marked unless it has only characters that PCP's names have. */

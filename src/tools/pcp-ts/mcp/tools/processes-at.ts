@@ -7,14 +7,15 @@ import type { Context } from '../../../../pmapi/context.ts'
 import { processesNow, recordedProcesses } from '../../../../pmproxy/processes.ts'
 import { type ProcessRow, rowsOf } from '../../../../ui/processes/rows.ts'
 import { type Measure, measureOf, RATE, showValue } from '../../../../ui/view/measure.ts'
-import { Answer, shownText, untrusted } from '../answer.ts'
+import { Answer, shownText } from '../answer.ts'
 import { type McpTool, mcpTool } from '../mcp-tool.ts'
 import { spanOf } from '../sources.ts'
 import { AT, SOURCE } from './arguments.ts'
 
-/** Letters of a command line, and of a control group; more would leave no room for other processes. */
+/** Letters of a command line; more would leave no room for other processes. */
 const COMMAND_LETTERS = 120
-const GROUP_LETTERS = 40
+/** Of the user and the control group. */
+const ABOUT_LETTERS = 40
 /** Letters of a container's id, as Docker and Podman show it. */
 const CONTAINER_LETTERS = 12
 /** Time between two samples of a host, ms. */
@@ -84,12 +85,13 @@ function textOf({ pid, cpu, memory, io, user, state, cgroup, container, command 
   const share = cpu === null ? 'unknown' : `${(100 * cpu).toFixed(cpu < 0.1 ? 1 : 0)} %`
   const amount = (measure: Measure, value: number | null): string =>
     value === null ? 'unknown' : showValue(measure, value)
-  const group = cgroup.split('/').at(-1)!.slice(0, GROUP_LETTERS)
   const about = [
     ['user', user],
     ['state', state],
-    container === '' ? ['control group', group] : ['container', container.slice(0, CONTAINER_LETTERS)],
-  ].flatMap(([label, text]) => (text === '' ? [] : [`, ${label} ${untrusted(text!)}`]))
+    container === ''
+      ? ['control group', cgroup.split('/').at(-1)]
+      : ['container', container.slice(0, CONTAINER_LETTERS)],
+  ].flatMap(([label, text]) => shownText(text, ABOUT_LETTERS).map((marked) => `, ${label} ${marked}`))
   const args = shownText(command, COMMAND_LETTERS).map((text) => ` ${text}`)
   return `${pid}: CPU ${share}, memory ${amount(BYTES, memory)}, disk ${amount(BYTES_A_SECOND, io)}${about.join('')}${args.join('')}`
 }
