@@ -112,29 +112,4 @@ describePage("the chart page's address", (t) => {
       .poll(fragment, PATIENCE)
       .toMatch(/source=file:old&from=2023-11-14T22:13:20Z&to=2023-11-14T22:23:20Z/)
   })
-
-  test('that is opened while another one loads is shown', async () => {
-    await t.page.keyboard.press('o')
-    await t.page.locator('.archives ul').last().locator('button.leaf').first().click()
-    await expect.poll(fragment, PATIENCE).toMatch(/source=archive:/)
-    const archive = await source().inputValue()
-    await t.page.goto('about:blank')
-    await t.page.goto(`${t.address}#page=overview&source=host:local:`)
-    await expect.poll(() => source().inputValue(), PATIENCE).toBe('host:local:')
-    await expect.poll(fragment, PATIENCE).toMatch(/last=5min$/)
-    // Both addresses wait for the list of archives, which arrives for the second one first.
-    const held: (() => Promise<void>)[] = []
-    await t.page.route('**/ui/api/archives*', (route) => {
-      held.push(async () => route.fulfill({ response: await route.fetch() }))
-    })
-    await t.page.goto(`${t.address}#page=overview&source=${archive}`)
-    await expect.poll(() => held.length, PATIENCE).toBe(1)
-    await t.page.goto(`${t.address}#page=memory&source=host:local:&compare=${archive}`)
-    await expect.poll(() => held.length, PATIENCE).toBe(2)
-    for (const answer of held.reverse()) await answer()
-    await expect
-      .poll(fragment, PATIENCE)
-      .toMatch(/^#page=memory&source=host:local:&compare=archive:.*&last=5min$/)
-    expect(await source().inputValue()).toBe('host:local:')
-  })
 })

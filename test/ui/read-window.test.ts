@@ -70,7 +70,7 @@ describe('From, of a host', () => {
     ['25:00', /hours are 0 to 23/],
     ['@25:00', /^@25:00\n\^ -- hours are 0 to 23/],
     ['noon nonsense', /^noon nonsense\n\^ -- unexpected value/],
-    ['-99999999 days', /^At most 366 d can be shown$/],
+    ['-99999999 days', /^That is too long; at most 366 d can be shown$/],
     ['2027-01-01', /From \(2027-01-01 00:00:00\) must be before the present/],
     ['tomorrow', /must be before the present/],
     ['2019-01-01', /That is 2883 d 11 h; at most 366 d can be shown/],

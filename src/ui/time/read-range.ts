@@ -31,7 +31,8 @@ export function isRange(text: string): boolean {
 
 /**
  * Parses a window. `A to B` has the syntax of From and To; `last hour` and `-10min` end now, or at the end of an archive; a day is shown
- * whole; any other moment gets the current width around it, or from it on (`isStart`). Throws an Error that points at the mistake and lists the accepted forms.
+ * whole; any other moment gets the current width around it, or from it on (`isStart`). Throws an Error that points at the mistake and lists
+ * the accepted forms.
  */
 export function readRange(text: string, base: WindowBase, isStart = false): ReadWindow {
   const trimmed = text.trim()

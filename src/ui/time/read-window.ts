@@ -114,9 +114,9 @@ export function readWindow(typed: TypedWindow, base: WindowBase): ReadWindow {
 export function checkedWidth(window: ReadWindow): ReadWindow {
   const width = window.to - window.from
   if (width <= WIDEST) return window
-  const most = `t most ${formatDuration(WIDEST)} can be shown`
   // A start before 1970 has been limited, and the width with it.
-  throw new Error(window.from > FIRST ? `That is ${formatDuration(width)}; a${most}` : `A${most}`)
+  const given = window.from > FIRST ? formatDuration(width) : 'too long'
+  throw new Error(`That is ${given}; at most ${formatDuration(WIDEST)} can be shown`)
 }
 
 /** Parses a moment as a start: the latest such time of a host, the first one of an archive. Throws an Error that points at the mistake. */
