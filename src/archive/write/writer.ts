@@ -195,8 +195,8 @@ export class ArchiveWriter {
   /**
    * Writes the present instances of a domain, given in any order, if they differ from those written last: in full, or in version 3 the
    * changes if those are shorter. An empty domain cannot be written. Returns whether a record was written. The lists are kept.
-   * `always` writes all instances even without a change, except at the time of written changes. A record is never earlier than the previous one of its domain, and 1 ns later than
-   * a previous one with changes, if it is not later anyway.
+   * `always` writes all instances even without a change, except at the time of written changes. A record is never earlier than the previous
+   * one of its domain, and 1 ns later than a previous one with changes, if it is not later anyway.
    */
   instances(
     at: Timestamp,
